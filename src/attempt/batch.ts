@@ -1,0 +1,166 @@
+import { type AttemptRow, attemptColumns, type ColumnName, columnNames } from './columns.ts'
+
+/**
+ * Rows as columns of typed arrays in one buffer, so that a batch crosses to the recorder's thread
+ * without a copy and each column reaches DuckDB with one memcpy. The buffer comes back and is
+ * filled again: at a full rate of requests nothing is allocated per attempt.
+ *
+ *     sender                                   recorder
+ *     set(column, value) ... commitRow()       appendBatch(batch)
+ *     full or 250 ms old ──── transfer ──────▶ memcpy columns ─▶ DuckDB chunk
+ *            ▲──────────────── transfer ────────── buffer back
+ */
+export const batchRows = 2048
+
+/** Room for the strings of `text` columns; a batch that runs out of it is handed over early. */
+export const arenaBytes = batchRows * 64
+
+export const nullCount = -(2 ** 31)
+export const nullWord = -1
+
+type Cells = Float64Array | Int32Array | Uint32Array
+
+const width = { micros: 8, index: 8, number: 8, count: 4, bits: 4, word: 4, text: 8 } as const
+
+/** Where each column lies in the buffer, in bytes: the wide columns first, so all are aligned. */
+const layout = (() => {
+  const byWidth = [...columnNames].sort(
+    (a, b) => width[attemptColumns[b].kind] - width[attemptColumns[a].kind],
+  )
+  const offsets = {} as Record<ColumnName, number>
+  let offset = 0
+  for (const name of byWidth) {
+    offsets[name] = offset
+    offset += width[attemptColumns[name].kind] * batchRows
+  }
+  return { offsets, arenaOffset: offset, bytes: offset + arenaBytes }
+})()
+
+function cellsOf(buffer: ArrayBuffer, name: ColumnName): Cells {
+  const offset = layout.offsets[name]
+  switch (attemptColumns[name].kind) {
+    case 'micros':
+    case 'index':
+    case 'number':
+      return new Float64Array(buffer, offset, batchRows)
+    case 'bits':
+      return new Uint32Array(buffer, offset, batchRows)
+    case 'count':
+    case 'word':
+      return new Int32Array(buffer, offset, batchRows)
+    case 'text':
+      // Pairs of (start, length) into the arena; length -1 is null.
+      return new Int32Array(buffer, offset, batchRows * 2)
+  }
+}
+
+/** What crosses between threads: the buffer, how much of it is filled, and the words met since. */
+export interface BatchMessage {
+  readonly buffer: ArrayBuffer
+  readonly rows: number
+  /** Words that the sender met for the first time, continuing its list. */
+  readonly newWords: readonly string[]
+}
+
+export type BatchColumns = Readonly<Record<ColumnName, Cells>>
+
+/** Typed views over a batch's buffer. Shapes: every column `batchRows` long, text twice that. */
+export class Batch {
+  readonly columns: BatchColumns
+  readonly arena: Buffer
+  readonly buffer: ArrayBuffer
+  rows = 0
+  arenaUsed = 0
+
+  constructor(buffer: ArrayBuffer = new ArrayBuffer(layout.bytes)) {
+    this.buffer = buffer
+    this.columns = Object.fromEntries(
+      columnNames.map((name) => [name, cellsOf(buffer, name)]),
+    ) as Record<ColumnName, Cells>
+    this.arena = Buffer.from(buffer, layout.arenaOffset, arenaBytes)
+  }
+
+  get full(): boolean {
+    return this.rows === batchRows
+  }
+
+  /** Writes one row from an object: for probes and tests; senders write cells themselves. */
+  push(row: AttemptRow, words: Words): void {
+    const at = this.rows
+    for (const name of columnNames) {
+      const cells = this.columns[name]
+      const value = row[name]
+      switch (attemptColumns[name].kind) {
+        case 'micros':
+        case 'index':
+        case 'number':
+          cells[at] = value === null ? Number.NaN : (value as number)
+          break
+        case 'count':
+          cells[at] = value === null ? nullCount : (value as number)
+          break
+        case 'bits':
+          cells[at] = value as number
+          break
+        case 'word':
+          cells[at] = value === null ? nullWord : words.codeOf(value as string)
+          break
+        case 'text':
+          this.setText(name, at, value as string | null)
+          break
+      }
+    }
+    this.rows = at + 1
+  }
+
+  /** Keeps a string in the arena; one that no longer fits becomes null, never half a string. */
+  setText(name: ColumnName, row: number, value: string | null): void {
+    const cells = this.columns[name]
+    const room = arenaBytes - this.arenaUsed
+    if (value === null || value.length * 3 > room) {
+      cells[row * 2] = 0
+      cells[row * 2 + 1] = -1
+      return
+    }
+    const length = this.arena.write(value, this.arenaUsed, 'utf8')
+    cells[row * 2] = this.arenaUsed
+    cells[row * 2 + 1] = length
+    this.arenaUsed += length
+  }
+
+  /** Empties the batch for the next fill. */
+  reset(): void {
+    this.rows = 0
+    this.arenaUsed = 0
+  }
+}
+
+/** Words that a service sends could be endless or hostile, so the list and each word are bounded. */
+const maxWords = 4096
+const maxWordLength = 200
+const overflowWord = '(more)'
+
+/** The list of strings that repeat, one for each sending thread; the recorder keeps its twin. */
+export class Words {
+  private readonly codes = new Map<string, number>()
+  private fresh: string[] = []
+
+  codeOf(word: string): number {
+    const known = this.codes.get(word)
+    if (known !== undefined) return known
+    const kept = this.codes.size >= maxWords ? overflowWord : word.slice(0, maxWordLength)
+    const existing = this.codes.get(kept)
+    if (existing !== undefined) return existing
+    const code = this.codes.size
+    this.codes.set(kept, code)
+    this.fresh.push(kept)
+    return code
+  }
+
+  /** The words added since the last call, in order of their codes. */
+  takeNew(): readonly string[] {
+    const taken = this.fresh
+    this.fresh = []
+    return taken
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * The spine: one row per HTTP attempt, its columns as data.
+ *
+ * The row type, the columnar batch, `store/schema.sql` and the reference of tables are all held
+ * equal to this list by tests. Columns that could be computed from others are not here: lag,
+ * service time, TTFT and the rest are SQL over the stamps (`attempt_times` in the schema).
+ */
+
+/** How a column travels in a batch and what it becomes in DuckDB. */
+export type ColumnKind =
+  /** Microseconds since the run began. Float64, NaN is null. BIGINT. */
+  | 'micros'
+  /** A whole number that may pass 2^31. Float64, NaN is null. BIGINT. */
+  | 'index'
+  /** Any number, fractions and negatives allowed. Float64, NaN is null. DOUBLE. */
+  | 'number'
+  /** A whole number. Int32, the smallest one is null. INTEGER. */
+  | 'count'
+  /** A set of named bits, never null. Uint32. UINTEGER. */
+  | 'bits'
+  /** A string that repeats: a code into the sender's word list, -1 is null. VARCHAR. */
+  | 'word'
+  /** A string that hardly repeats: bytes in the batch's arena. VARCHAR. */
+  | 'text'
+
+export interface Column {
+  readonly kind: ColumnKind
+  readonly nullable: boolean
+  /** What the column holds, in one line; the reference of tables prints it. */
+  readonly says: string
+}
+
+const column = <K extends ColumnKind, N extends boolean>(kind: K, nullable: N, says: string) => ({
+  kind,
+  nullable,
+  says,
+})
+
+export const attemptColumns = {
+  // Which attempt
+  runId: column('word', false, 'the run that it belongs to'),
+  slot: column('index', false, 'index in the plan; a retry keeps the slot of its parent'),
+  retry: column('count', false, '0 for a first attempt, 1 for its first retry; parent = retry - 1'),
+  shard: column('count', false, 'sending thread'),
+  phase: column('word', false, 'phase of the scenario'),
+  part: column('word', false, 'warmup, steady or drain'),
+  step: column('word', false, 'step of the mix'),
+  session: column('count', true, 'conversation that the request continues'),
+  turn: column('count', true, 'turn in that conversation, from 0'),
+  template: column('count', true, 'row of `templates` that tells what was asked'),
+  keyFp: column('word', true, 'first 12 hex digits of the SHA-256 of the API key'),
+  account: column('word', true, 'account of the key, as the scenario names it'),
+
+  // What was asked
+  endpoint: column('word', false, 'chat, messages, models, credits or other'),
+  streamed: column('count', false, '1 when the request asked for a stream'),
+  model: column('word', true, 'model asked for'),
+  expects: column('word', false, 'ok, or the error that the request was built to meet'),
+
+  // When: one monotonic clock for all threads of a run
+  intendedUs: column('micros', false, 'when the schedule wanted it sent'),
+  dispatchedUs: column('micros', true, 'when it was handed to the HTTP client'),
+  sentUs: column('micros', true, 'when the socket began to carry it'),
+  headersUs: column('micros', true, 'response headers complete'),
+  firstEventUs: column('micros', true, 'first SSE event of any kind'),
+  firstContentUs: column('micros', true, 'first event with non-empty text'),
+  lastContentUs: column('micros', true, 'last event with non-empty text'),
+  doneUs: column('micros', true, '[DONE], message_stop, or the end of a plain body'),
+  closedUs: column('micros', true, 'response finished or broken'),
+
+  // How it ended
+  outcome: column('word', false, 'ok, http_error, broken, timeout, aborted or not_sent'),
+  reason: column('word', true, 'why it was broken, timed out, aborted or not sent'),
+  status: column('count', true, 'HTTP status'),
+  errorShape: column('word', true, 'chat, messages or other: the shape of an error body'),
+  errorCode: column('word', true, 'error.code of the chat shape'),
+  errorType: column('word', true, 'error.type of either shape'),
+
+  // What the headers said
+  creditsRemaining: column('number', true, 'X-Credits-Remaining'),
+  rateLimit: column('number', true, 'X-RateLimit-Limit'),
+  rateRemaining: column('number', true, 'X-RateLimit-Remaining'),
+  rateReset: column('number', true, 'X-RateLimit-Reset, in the unit of the service'),
+  retryAfter: column('number', true, 'Retry-After in seconds, when it is a number'),
+  dateS: column('index', true, "the service's Date header, Unix seconds"),
+
+  // What the body said
+  responseId: column('text', true, 'id of the completion or message'),
+  responseModel: column('word', true, 'model that the service says it used'),
+  finishReason: column('word', true, 'finish_reason or stop_reason of the first choice'),
+  choices: column('count', true, 'number of choices (chat) or content blocks (messages)'),
+  promptTokens: column('count', true, 'usage: prompt_tokens or input_tokens'),
+  completionTokens: column('count', true, 'usage: completion_tokens or output_tokens'),
+  totalTokens: column('count', true, 'usage: total_tokens (chat only)'),
+  events: column('count', false, 'SSE events read; 0 for a plain body'),
+  contentEvents: column('count', false, 'SSE events with non-empty text'),
+  contentReads: column(
+    'count',
+    false,
+    'distinct arrival times among those; 1 of many is buffering',
+  ),
+  doneMarks: column('count', false, 'terminal events seen: [DONE] or message_stop'),
+  itlMaxUs: column('number', true, 'longest gap between content events, microseconds'),
+  bytesIn: column('index', false, 'bytes of the response body'),
+  flags: column('bits', false, 'findings of the reader, see flags'),
+} as const satisfies Record<string, Column>
+
+export type ColumnName = keyof typeof attemptColumns
+export const columnNames = Object.keys(attemptColumns) as readonly ColumnName[]
+
+type ValueOf<C extends Column> =
+  | (C['kind'] extends 'word' | 'text' ? string : number)
+  | (C['nullable'] extends true ? null : never)
+
+/** One HTTP attempt, as the store keeps it. */
+export type AttemptRow = {
+  readonly [Name in ColumnName]: ValueOf<(typeof attemptColumns)[Name]>
+}
+
+/** Name of a column in SQL: `firstContentUs` is `first_content_us`. */
+export function sqlName(name: ColumnName): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Type of a column in DuckDB. */
+export const sqlTypes: Readonly<Record<ColumnKind, string>> = {
+  micros: 'BIGINT',
+  index: 'BIGINT',
+  number: 'DOUBLE',
+  count: 'INTEGER',
+  bits: 'UINTEGER',
+  word: 'VARCHAR',
+  text: 'VARCHAR',
+}

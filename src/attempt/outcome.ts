@@ -1,0 +1,62 @@
+/**
+ * How an attempt ended. The ledgers of a run must add up:
+ *
+ *     planned = sent + not_sent          sent = ok + http_error + broken + timeout + aborted
+ */
+export const outcomes = ['ok', 'http_error', 'broken', 'timeout', 'aborted', 'not_sent'] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** Why a planned request was never sent. */
+export type NotSentReason = 'max-in-flight' | 'deadline' | 'budget' | 'stopped'
+
+/** Which of the four deadlines passed. */
+export type TimeoutReason = 'connect' | 'first-byte' | 'idle' | 'total'
+
+/**
+ * Why a response cannot be believed. A 2xx is a success only with a whole, well-formed body:
+ * a stream without its terminal event is broken, whatever its status says.
+ */
+export type BrokenReason =
+  | 'connect-refused'
+  | 'connect-failed'
+  | 'tls'
+  | 'reset'
+  | 'closed-early'
+  | 'protocol'
+  | 'too-large'
+  | 'no-done'
+  | 'malformed-body'
+  | 'error-in-stream'
+  | 'unexpected-content-type'
+
+/** A discriminated end, so that an impossible mix of outcome and reason does not compile. */
+export type End =
+  | { readonly outcome: 'ok' }
+  | { readonly outcome: 'http_error' }
+  | { readonly outcome: 'broken'; readonly reason: BrokenReason }
+  | { readonly outcome: 'timeout'; readonly reason: TimeoutReason }
+  /** The client left on purpose; the reason names the point of the stream. */
+  | { readonly outcome: 'aborted'; readonly reason: string }
+  | { readonly outcome: 'not_sent'; readonly reason: NotSentReason }
+
+/**
+ * Whether the service may have charged for the attempt, as far as the client can know:
+ * `applied` must have been charged, `not-applied` must not, `ambiguous` may have been at any
+ * moment after it was sent (Jepsen calls such an operation `:info`).
+ */
+export type Effect = 'applied' | 'not-applied' | 'ambiguous'
+
+/** @param sent whether the socket ever carried the request (`sentUs` is not null) */
+export function effectOf(outcome: Outcome, sent: boolean): Effect {
+  switch (outcome) {
+    case 'ok':
+      return 'applied'
+    case 'http_error':
+    case 'not_sent':
+      return 'not-applied'
+    case 'broken':
+    case 'timeout':
+    case 'aborted':
+      return sent ? 'ambiguous' : 'not-applied'
+  }
+}

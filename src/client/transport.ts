@@ -1,0 +1,81 @@
+/**
+ * One HTTP exchange, as the line needs it: bytes out, stamps and bytes in, no object per header
+ * and no string that nobody asked for. Two implementations pass one contract suite: undici, and
+ * our own HTTP/1.1 on `node:net` and `node:tls`.
+ *
+ *     dispatch ─▶ onSent ─▶ onHead ─▶ onBody* ─▶ onEnd
+ *                    └────────┴─────────┴──────▶ onFailure     (exactly one of the two, once)
+ *
+ * No retries, no redirects, no decompression, no deadlines of its own: those are policy, and an
+ * attempt is a row.
+ */
+
+/** The bytes of one request: head and body as they go on the wire in HTTP/1.1 order. */
+export interface WireRequest {
+  readonly method: 'GET' | 'POST' | 'OPTIONS' | 'DELETE' | 'PUT'
+  /** Path and query, as sent. */
+  readonly path: string
+  /** Name and value pairs without Host, Content-Length and Connection, which are the transport's. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  /** Empty for none. */
+  readonly body: Uint8Array
+}
+
+export type FailureCode =
+  | 'connect-refused'
+  | 'connect-failed'
+  | 'tls'
+  /** The peer reset or the socket failed after the request began. */
+  | 'reset'
+  /** The peer closed before the response was whole. */
+  | 'closed-early'
+  /** What came is not HTTP, or breaks its framing. */
+  | 'protocol'
+  /** Head or body beyond the limits of the transport. */
+  | 'too-large'
+  /** `abort()` was called. */
+  | 'aborted'
+
+export interface Failure {
+  readonly code: FailureCode
+  /** For a person; never holds request headers. */
+  readonly message: string
+}
+
+/** Receives one exchange. Buffers belong to the transport and are valid during the call only. */
+export interface ExchangeSink {
+  /** The first byte of the request is about to be written to a connected socket. */
+  onSent(reusedConnection: boolean): void
+  /**
+   * The final response head is complete (1xx heads are skipped).
+   * `head[start..end)` holds the header lines, `Name: value\r\n` each, without the status line.
+   */
+  onHead(status: number, head: Buffer, start: number, end: number): void
+  /** A piece of the body, after transfer decoding. */
+  onBody(bytes: Buffer, start: number, end: number): void
+  onEnd(): void
+  onFailure(failure: Failure): void
+}
+
+/** A running exchange. */
+export interface Exchange {
+  /** Ends it now; the connection is closed, and `onFailure` comes with `aborted`. */
+  abort(): void
+}
+
+export interface Transport {
+  /** Starts one exchange; callbacks come later, never during the call. */
+  dispatch(request: WireRequest, sink: ExchangeSink): Exchange
+  /** Closes idle connections at once and busy ones when they are done. */
+  close(): Promise<void>
+}
+
+export interface TransportOptions {
+  /** Scheme, host and port; a path is not part of it. */
+  readonly origin: string
+  /** Upper bound of connections; Infinity unless a scenario says otherwise. */
+  readonly maxConnections: number
+  readonly connectTimeoutMs: number
+  /** PEM of additional authorities to trust; verification itself cannot be turned off. */
+  readonly ca?: string
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+
+const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
+
+/** Raised by any later build that changes a table; a file of another version is refused. */
+export const storeVersion = 1
+
+/** A store that cannot be opened or used, told to the user in one sentence. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+}
+
+/** A cell: whole numbers are numbers where that is exact and bigint beyond, TIMESTAMP is a Date. */
+export type Cell =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | Date
+  | Uint8Array
+  | readonly Cell[]
+  | { readonly [key: string]: Cell }
+
+export type SqlRow = Readonly<Record<string, Cell>>
+
+/** An open DuckDB file. Only one process can hold it; during a run the recorder does. */
+export interface Store {
+  readonly path: string
+  /** All rows of a query; parameters are `$1`, `$2` … and never part of the SQL text. */
+  rows<Row = SqlRow>(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Row[]>
+  /** Runs statements without reading a result. */
+  execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
+  close(): void
+}
+
+/**
+ * Opens a store, creating it and its tables where they are missing.
+ *
+ * @param path file, or `:memory:`
+ * @throws StoreError when another process holds the file, or it is of another version
+ */
+export async function openStore(path: string): Promise<Store> {
+  const instance = await DuckDBInstance.create(path, {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  }).catch((error: unknown) => {
+    throw new StoreError(explainOpenFailure(path, String(error)))
+  })
+  const connection = await instance.connect()
+  const store: Store = {
+    path,
+    async rows<Row>(sql: string, parameters: readonly DuckDBValue[] = []) {
+      const reader = await connection.runAndReadAll(sql, [...parameters])
+      return reader.getRowObjectsJS().map(narrowRow) as unknown as readonly Row[]
+    },
+    async execute(sql, parameters = []) {
+      if (parameters.length > 0) await connection.run(sql, [...parameters])
+      else await connection.run(sql)
+    },
+    close() {
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+  try {
+    await prepareTables(store)
+  } catch (error) {
+    store.close()
+    throw error
+  }
+  return store
+}
+
+async function prepareTables(store: Store): Promise<void> {
+  const tables = await store.rows<{ n: number }>(
+    `SELECT count(*)::INTEGER AS n FROM information_schema.tables WHERE table_name = 'store_version'`,
+  )
+  if (tables[0]?.n === 0) {
+    await store.execute(readFileSync(schemaUrl, 'utf8'))
+    await store.execute(`INSERT INTO store_version VALUES (${storeVersion})`)
+    return
+  }
+  const [found] = await store.rows<{ version: number }>('SELECT version FROM store_version')
+  if (found?.version !== storeVersion) {
+    throw new StoreError(
+      `${store.path} is a store of version ${found?.version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
+    )
+  }
+}
+
+function explainOpenFailure(path: string, error: string): string {
+  if (/lock/i.test(error)) {
+    return `${path} is held by another process (a run, an audit or a DuckDB client). Close it, or use another --db.`
+  }
+  if (/not a valid DuckDB database/i.test(error)) {
+    return `${path} is not a DuckDB file. Use another --db.`
+  }
+  return `${path} cannot be opened: ${error.split('\n')[0]}`
+}
+
+function narrowRow(row: Record<string, unknown>): Record<string, Cell> {
+  for (const name in row) row[name] = narrow(row[name])
+  return row as Record<string, Cell>
+}
+
+/** bigint becomes number where nothing is lost. */
+function narrow(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : value
+  }
+  return Array.isArray(value) ? value.map(narrow) : value
+}

@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Batch, nullCount, nullWord, Words } from '../../src/attempt/batch.ts'
+import {
+  type AttemptRow,
+  attemptColumns,
+  type Column,
+  columnNames,
+} from '../../src/attempt/columns.ts'
+
+const anyValue = (column: Column): fc.Arbitrary<string | number | null> => {
+  const values: Record<Column['kind'], fc.Arbitrary<string | number>> = {
+    micros: fc.nat({ max: 2 ** 50 }),
+    index: fc.nat({ max: 2 ** 50 }),
+    number: fc.double({ noNaN: true }),
+    count: fc.integer({ min: -(2 ** 31) + 1, max: 2 ** 31 - 1 }),
+    bits: fc.nat({ max: 2 ** 32 - 1 }),
+    word: fc.string({ maxLength: 40 }),
+    text: fc.string({ unit: 'binary', maxLength: 40 }).filter((text) => text.isWellFormed()),
+  }
+  const value = values[column.kind]
+  return column.nullable ? fc.option(value, { nil: null }) : value
+}
+
+const anyRow = fc.record(
+  Object.fromEntries(columnNames.map((name) => [name, anyValue(attemptColumns[name])])),
+) as unknown as fc.Arbitrary<AttemptRow>
+
+test('a row that is pushed into a batch can be read back cell by cell', () => {
+  fc.assert(
+    fc.property(fc.array(anyRow, { minLength: 1, maxLength: 8 }), (rows) => {
+      const batch = new Batch()
+      const words = new Words()
+      for (const row of rows) batch.push(row, words)
+      const list = words.takeNew()
+      const back = rows.map((_, at) =>
+        Object.fromEntries(
+          columnNames.map((name) => {
+            const cells = batch.columns[name]
+            const cell = cells[at]!
+            switch (attemptColumns[name].kind) {
+              case 'word':
+                return [name, cell === nullWord ? null : list[cell]]
+              case 'count':
+                return [name, cell === nullCount ? null : cell]
+              case 'bits':
+                return [name, cell]
+              case 'text': {
+                const [start, length] = [cells[at * 2]!, cells[at * 2 + 1]!]
+                return [
+                  name,
+                  length < 0 ? null : batch.arena.toString('utf8', start, start + length),
+                ]
+              }
+              default:
+                return [name, Number.isNaN(cell) ? null : cell]
+            }
+          }),
+        ),
+      )
+      expect(back).toEqual(rows)
+    }),
+  )
+})
+
+test('a text that no longer fits the arena becomes null and not half a string', () => {
+  const batch = new Batch()
+  const long = 'x'.repeat(40_000)
+  batch.setText('responseId', 0, long)
+  batch.setText('responseId', 1, long)
+  batch.setText('responseId', 2, long)
+  const lengths = [0, 1, 2].map((row) => batch.columns.responseId[row * 2 + 1])
+  expect(lengths).toEqual([40_000, -1, -1])
+})
+
+test('a service that sends endless new words fills the list to its bound and no further', () => {
+  const words = new Words()
+  const codes = Array.from({ length: 10_000 }, (_, index) => words.codeOf(`word ${index}`))
+  expect(new Set(codes).size).toBe(4097)
+  expect(words.takeNew().at(-1)).toBe('(more)')
+})

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** Who may import whom (docs/architecture.md). A room may always import itself. */
+const mayImport: Record<string, readonly string[]> = {
+  contract: [],
+  attempt: [],
+  chart: [],
+  scenario: ['contract'],
+  schedule: ['scenario'],
+  store: ['attempt'],
+  client: ['contract', 'attempt'],
+  run: ['contract', 'attempt', 'scenario', 'schedule', 'client', 'store'],
+  probe: ['contract', 'attempt', 'client', 'store'],
+  audit: ['contract', 'attempt', 'store'],
+  report: ['contract', 'attempt', 'store', 'audit', 'chart'],
+  service: ['contract', 'chart'],
+}
+/** These may read every room. */
+const doors = ['cli', 'index.ts']
+
+const source = resolve(import.meta.dirname, '../src')
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.ts'),
+)
+const roomOf = (file: string) => file.split(/[\\/]/)[0]!
+
+/** Every relative import of a file, static or dynamic, and every worker it starts. */
+function importsOf(file: string): readonly string[] {
+  const text = readFileSync(join(source, file), 'utf8')
+  return [
+    ...text.matchAll(/(?:from|import|import\(|new URL\()\s*['"](\.{1,2}\/[^'"]+\.[jt]s)['"]/g),
+  ].map((match) => relative(source, resolve(source, dirname(file), match[1]!)))
+}
+
+test('each room imports only the rooms that the house allows', () => {
+  const breaches = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => {
+        const [from, to] = [roomOf(file), roomOf(target)]
+        return from !== to && !doors.includes(from) && !mayImport[from]?.includes(to)
+      })
+      .map((target) => `${file} -> ${target}`),
+  )
+  expect(breaches).toEqual([])
+})
+
+test('every room stands in the table, so that a new one is a decision', () => {
+  const rooms = new Set(files.map(roomOf))
+  expect([...rooms].filter((room) => !(room in mayImport) && !doors.includes(room))).toEqual([])
+})
+
+test('only the store knows DuckDB', () => {
+  const breaches = files.filter(
+    (file) =>
+      roomOf(file) !== 'store' && /from '@duckdb/.test(readFileSync(join(source, file), 'utf8')),
+  )
+  expect(breaches).toEqual([])
+})
