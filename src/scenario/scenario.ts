@@ -3,7 +3,7 @@
  * Files become this in `parse.ts`, where every fault is reported at once with its line.
  */
 
-export type Endpoint = 'chat' | 'messages' | 'models' | 'credits' | 'other'
+import type { AbortPoint, Endpoint, WrongRequest } from '../contract/request.ts'
 
 /** Where a key comes from; the key itself never stands in a scenario. */
 export interface KeySource {
@@ -13,22 +13,6 @@ export interface KeySource {
   /** Keys of one account share its balance; its own name unless given. */
   readonly account: string
 }
-
-/** A request that is wrong on purpose, named by the answer that it asks for. */
-export type WrongRequest =
-  | 'missing-key'
-  | 'invalid-key'
-  | 'unknown-model'
-  | 'invalid-parameter'
-  | 'missing-messages'
-  | 'malformed-json'
-  | 'unknown-path'
-
-/** Where a client leaves a stream on purpose. */
-export type AbortPoint =
-  | { readonly at: 'before-headers' | 'after-headers' | 'first-event' | 'before-done' }
-  | { readonly at: 'after-events'; readonly events: number }
-  | { readonly at: 'after-us'; readonly us: number }
 
 export interface Step {
   readonly name: string

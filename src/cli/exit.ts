@@ -1,0 +1,20 @@
+/** Exit codes: a promise to scripts and pipelines. */
+export const exit = {
+  /** All held. */
+  ok: 0,
+  /** A fault of ours. */
+  internal: 1,
+  /** Wrong usage, or a wrong scenario. */
+  usage: 2,
+  /** A threshold or a rule failed. */
+  failed: 3,
+  /** The run is invalid, or the target was never reached. */
+  invalid: 4,
+  /** Interrupted; rows are kept and the summary is printed. */
+  interrupted: 130,
+} as const
+
+/** A user's mistake: the command line prints the message alone and ends with exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}

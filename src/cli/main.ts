@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander'
+import { exit } from './exit.ts'
+
+/** Commands in the order of the line; each is a file of its own beside this one. */
+const commands: readonly (() => Command)[] = []
+
+const program = new Command('assay')
+  .description('Load-tests, audits and reports on credit-billed text-generation APIs.')
+  .exitOverride()
+for (const command of commands) program.addCommand(command())
+for (const command of program.commands) command.exitOverride()
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = endOf(error)
+}
+
+/** Users see a sentence; only a fault of ours shows its stack. */
+function endOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
+  if (!(error instanceof Error)) throw error
+  if (['UsageError', 'ScenarioError', 'StoreError', 'ContractError'].includes(error.name)) {
+    process.stderr.write(`${error.message}\n`)
+    return exit.usage
+  }
+  process.stderr.write(`A fault of Assay's own, please report it:\n${error.stack}\n`)
+  return exit.internal
+}
