@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { type DuckDBAppender, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
@@ -32,6 +32,8 @@ export interface Store {
   rows<Row = SqlRow>(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Row[]>
   /** Runs statements without reading a result. */
   execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
+  /** For the store's own rows: an appender of a table. It blocks its thread on every call. */
+  createAppender(table: string): Promise<DuckDBAppender>
   close(): void
 }
 
@@ -59,6 +61,7 @@ export async function openStore(path: string): Promise<Store> {
       if (parameters.length > 0) await connection.run(sql, [...parameters])
       else await connection.run(sql)
     },
+    createAppender: (table) => connection.createAppender(table),
     close() {
       connection.closeSync()
       instance.closeSync()

@@ -1,0 +1,202 @@
+import type { DuckDBAppender } from '@duckdb/node-api'
+import { DuckDBBlobValue, DuckDBDataChunk } from '@duckdb/node-api'
+import { Batch, type BatchMessage, batchRows, Words } from '../attempt/batch.ts'
+import { type AttemptRow, sqlName } from '../attempt/columns.ts'
+import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
+import { BatchAppender } from './batch-appender.ts'
+import type { Store } from './open.ts'
+
+/** One HDR histogram of an interval, as `histograms` keeps it. */
+export interface HistogramRow {
+  readonly runId: string
+  readonly phase: string
+  readonly part: string
+  readonly step: string
+  readonly metric: string
+  readonly intervalUs: number
+  readonly intervalLengthUs: number
+  readonly samples: number
+  readonly hdr: Uint8Array
+}
+
+/** One second of one thread of the client, as `health` keeps it. */
+export interface HealthRow {
+  readonly runId: string
+  /** Sending thread; -1 is the recorder. */
+  readonly shard: number
+  readonly atUs: number
+  readonly loopDelayP99Us: number
+  readonly utilisation: number
+  readonly lagP99Us: number | null
+  readonly inFlight: number
+  readonly queuedBatches: number
+}
+
+interface EvidenceTables {
+  readonly templates: TemplateRow
+  readonly bodies: BodyRow
+  readonly histograms: HistogramRow
+  readonly health: HealthRow
+}
+
+/** Columns of the lesser tables in the order of the schema; `bigint` ones are marked. */
+const evidenceColumns = {
+  templates: [
+    'runId',
+    'template',
+    'step',
+    'method',
+    'path',
+    'headers',
+    'body',
+    'maxTokens',
+    'n',
+    'promptHash',
+  ],
+  bodies: ['runId', 'slot', 'retry', 'headers', 'body', 'truncated'],
+  histograms: [
+    'runId',
+    'phase',
+    'part',
+    'step',
+    'metric',
+    'intervalUs',
+    'intervalLengthUs',
+    'samples',
+    'hdr',
+  ],
+  health: [
+    'runId',
+    'shard',
+    'atUs',
+    'loopDelayP99Us',
+    'utilisation',
+    'lagP99Us',
+    'inFlight',
+    'queuedBatches',
+  ],
+} as const satisfies { [Table in keyof EvidenceTables]: readonly (keyof EvidenceTables[Table])[] }
+
+const bigintColumns: ReadonlySet<string> = new Set([
+  'slot',
+  'intervalUs',
+  'intervalLengthUs',
+  'samples',
+  'atUs',
+])
+
+/**
+ * Appends rows to an open store, in columns.
+ *
+ * Every call blocks its thread (a flush of a second's rows takes tens of milliseconds), so during
+ * a run it lives in a thread of its own. Rows are safe from a kill once `flush` returned.
+ */
+export class Recorder {
+  private readonly attempts: BatchAppender
+  private readonly appenders = new Map<keyof EvidenceTables, DuckDBAppender>()
+  private readonly store: Store
+
+  private constructor(store: Store, attempts: BatchAppender) {
+    this.store = store
+    this.attempts = attempts
+  }
+
+  /**
+   * @throws StoreError when the table of attempts is not the one of the row type
+   */
+  static async open(store: Store): Promise<Recorder> {
+    // A checkpoint inside a flush would stall the recorder; one at close costs nobody anything.
+    await store.execute(`SET checkpoint_threshold = '1GB'`)
+    const recorder = new Recorder(
+      store,
+      new BatchAppender(store.path, await store.createAppender('attempts')),
+    )
+    for (const table of Object.keys(evidenceColumns) as (keyof EvidenceTables)[]) {
+      recorder.appenders.set(table, await store.createAppender(table))
+    }
+    return recorder
+  }
+
+  /**
+   * Appends a batch. Its buffer is free for the next fill when this returns.
+   *
+   * @param sender the thread that filled it: codes of words are its own
+   * @returns how many rows were appended
+   */
+  appendBatch(sender: number, message: BatchMessage): number {
+    return this.attempts.append(sender, message)
+  }
+
+  appendTemplates(rows: readonly TemplateRow[]): void {
+    this.appendEvidence('templates', rows)
+  }
+
+  appendBodies(rows: readonly BodyRow[]): void {
+    this.appendEvidence('bodies', rows)
+  }
+
+  appendHistograms(rows: readonly HistogramRow[]): void {
+    this.appendEvidence('histograms', rows)
+  }
+
+  appendHealth(rows: readonly HealthRow[]): void {
+    this.appendEvidence('health', rows)
+  }
+
+  /** Commits what was appended. */
+  flush(): void {
+    this.attempts.flush()
+    for (const appender of this.appenders.values()) appender.flushSync()
+  }
+
+  /** Commits and lets go of the appenders; the store stays open. */
+  close(): void {
+    this.attempts.close()
+    for (const appender of this.appenders.values()) appender.closeSync()
+    this.appenders.clear()
+  }
+
+  private appendEvidence<Table extends keyof EvidenceTables>(
+    table: Table,
+    rows: readonly EvidenceTables[Table][],
+  ): void {
+    const appender = this.appenders.get(table)
+    if (appender === undefined) throw new Error(`recorder of ${this.store.path} is closed`)
+    const names = evidenceColumns[table] as readonly (keyof EvidenceTables[Table] & string)[]
+    const types = names.map((_, index) => appender.columnType(index))
+    for (let from = 0; from < rows.length; from += batchRows) {
+      const piece = rows.slice(from, from + batchRows)
+      const chunk = DuckDBDataChunk.create(types, piece.length)
+      chunk.setRows(piece.map((row) => names.map((name) => cellOf(name, row[name]))))
+      appender.appendDataChunk(chunk)
+    }
+  }
+}
+
+function cellOf(name: string, value: unknown) {
+  if (typeof value === 'number' && bigintColumns.has(name)) return BigInt(value)
+  if (value instanceof Uint8Array) return new DuckDBBlobValue(value)
+  return value as string | number | boolean | null
+}
+
+/** Writes rows given as objects, and commits them: for probes, imports and tests. */
+export async function appendAttempts(store: Store, rows: readonly AttemptRow[]): Promise<void> {
+  const appender = new BatchAppender(store.path, await store.createAppender('attempts'))
+  const words = new Words()
+  const batch = new Batch()
+  const hand = () => {
+    appender.append(0, { buffer: batch.buffer, rows: batch.rows, newWords: words.takeNew() })
+    batch.reset()
+  }
+  for (const row of rows) {
+    batch.push(row, words)
+    if (batch.full) hand()
+  }
+  hand()
+  appender.close()
+}
+
+/** Names of the columns of a lesser table in SQL; a test holds them equal to the schema. */
+export function evidenceColumnsOf(table: keyof EvidenceTables): readonly string[] {
+  return evidenceColumns[table].map((name) => sqlName(name as never))
+}

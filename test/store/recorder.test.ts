@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Batch, Words } from '../../src/attempt/batch.ts'
+import {
+  type AttemptRow,
+  attemptColumns,
+  type Column,
+  columnNames,
+  sqlName,
+} from '../../src/attempt/columns.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts, evidenceColumnsOf, Recorder } from '../../src/store/recorder.ts'
+import { endRun, startRun } from '../../src/store/runs.ts'
+
+const anyText = fc.oneof(fc.string({ maxLength: 14 }), fc.string({ unit: 'binary', maxLength: 60 }))
+const wellFormed = anyText.filter((text) => text.isWellFormed() && !text.includes('\0'))
+
+const anyValue = (column: Column): fc.Arbitrary<string | number | null> => {
+  const values: Record<Column['kind'], fc.Arbitrary<string | number>> = {
+    micros: fc.integer({ min: -(2 ** 50), max: 2 ** 50 }),
+    index: fc.nat({ max: 2 ** 53 - 1 }),
+    number: fc.double({ noNaN: true }),
+    count: fc.integer({ min: -(2 ** 31) + 1, max: 2 ** 31 - 1 }),
+    bits: fc.nat({ max: 2 ** 32 - 1 }),
+    word: wellFormed,
+    text: wellFormed,
+  }
+  return column.nullable ? fc.option(values[column.kind], { nil: null }) : values[column.kind]
+}
+
+const anyRow = fc.record(
+  Object.fromEntries(columnNames.map((name) => [name, anyValue(attemptColumns[name])])),
+) as unknown as fc.Arbitrary<AttemptRow>
+
+/** Rows come back in the order in which they were appended. */
+async function attemptsOf(store: Store): Promise<readonly AttemptRow[]> {
+  const list = columnNames.map((name) => `${sqlName(name)} AS "${name}"`).join()
+  return store.rows<AttemptRow>(`SELECT ${list} FROM attempts ORDER BY rowid`)
+}
+
+test('what is appended is what the store gives back, cell by cell', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyRow, { minLength: 0, maxLength: 70 }), async (rows) => {
+      const store = await openStore(':memory:')
+      await appendAttempts(store, rows)
+      const back = await attemptsOf(store)
+      store.close()
+      // DuckDB has no -0 of its own for whole numbers.
+      expect(back.map((row) => JSON.stringify(row))).toEqual(
+        rows.map((row) => JSON.stringify(inOrder(row))),
+      )
+    }),
+    { numRuns: 25 },
+  )
+})
+
+const inOrder = (row: AttemptRow) =>
+  Object.fromEntries(columnNames.map((name) => [name, row[name]]))
+
+const plainRow = (slot: number, change: Partial<AttemptRow> = {}): AttemptRow => {
+  const empty = Object.fromEntries(
+    columnNames.map((name) => {
+      const { kind, nullable } = attemptColumns[name]
+      return [name, nullable ? null : kind === 'word' ? '' : 0]
+    }),
+  ) as unknown as AttemptRow
+  return { ...empty, runId: 'a-run', slot, outcome: 'ok', ...change }
+}
+
+test('each sender has word codes of its own, and a word list grows over many batches', async () => {
+  const store = await openStore(':memory:')
+  const recorder = await Recorder.open(store)
+  const senders = [new Words(), new Words()]
+  for (let round = 0; round < 3; round++) {
+    for (const [sender, words] of senders.entries()) {
+      const batch = new Batch()
+      for (let index = 0; index < 1500; index++) {
+        const step = `a step with a long name ${sender}-${(round * 7 + index) % 2500}`
+        batch.push(plainRow(round * 1500 + index, { shard: sender, step }), words)
+      }
+      recorder.appendBatch(sender, {
+        buffer: batch.buffer,
+        rows: batch.rows,
+        newWords: words.takeNew(),
+      })
+    }
+  }
+  recorder.flush()
+  const [wrong] = await store.rows<{ n: number; all: number }>(
+    `SELECT count(*) FILTER (step <> 'a step with a long name ' || shard || '-' ||
+            ((slot // 1500) * 7 + slot % 1500) % 2500)::INTEGER AS n,
+            count(*)::INTEGER AS all FROM attempts`,
+  )
+  recorder.close()
+  store.close()
+  expect(wrong).toEqual({ n: 0, all: 9000 })
+})
+
+test('bytes in the arena that are not UTF-8 are mended and never reach the store as they are', async () => {
+  const store = await openStore(':memory:')
+  const recorder = await Recorder.open(store)
+  const words = new Words()
+  const batch = new Batch()
+  batch.push(plainRow(0, { responseId: 'chatcmpl-0123456789' }), words)
+  batch.push(plainRow(1, { responseId: 'chatcmpl-9876543210' }), words)
+  batch.arena[3] = 0xff
+  recorder.appendBatch(0, { buffer: batch.buffer, rows: 2, newWords: words.takeNew() })
+  recorder.close()
+  const ids = (await attemptsOf(store)).map((row) => row.responseId)
+  store.close()
+  expect(ids).toEqual(['cha\ufffdcmpl-0123456789', 'chatcmpl-9876543210'])
+})
+
+test('a table that is not the one of the row type is refused before anything is copied', async () => {
+  const store = await openStore(':memory:')
+  await store.execute('ALTER TABLE attempts ALTER flags TYPE UBIGINT')
+  await expect(appendAttempts(store, [])).rejects.toThrow(
+    /UBIGINT; this Assay writes .*Use another/,
+  )
+  store.close()
+})
+
+test('the lesser tables have the columns of the schema, in its order', async () => {
+  const store = await openStore(':memory:')
+  for (const table of ['templates', 'bodies', 'histograms', 'health'] as const) {
+    const found = await store.rows<{ name: string }>(
+      `SELECT column_name AS name FROM information_schema.columns
+       WHERE table_name = $1 ORDER BY ordinal_position`,
+      [table],
+    )
+    expect(evidenceColumnsOf(table)).toEqual(found.map((column) => column.name))
+  }
+  store.close()
+})
+
+test('evidence, histograms and health come back as they were given', async () => {
+  const store = await openStore(':memory:')
+  const recorder = await Recorder.open(store)
+  const body = {
+    runId: 'r',
+    slot: 2 ** 40,
+    retry: 1,
+    headers: 'a: b',
+    body: '{"x":1}',
+    truncated: true,
+  }
+  const histogram = {
+    runId: 'r',
+    phase: 'p',
+    part: 'steady',
+    step: 'chat',
+    metric: 'ttft',
+    intervalUs: 5_000_000,
+    intervalLengthUs: 1_000_000,
+    samples: 3,
+    hdr: new Uint8Array([0, 1, 255]),
+  }
+  const health = {
+    runId: 'r',
+    shard: -1,
+    atUs: 1e6,
+    loopDelayP99Us: 12.5,
+    utilisation: 0.25,
+    lagP99Us: null,
+    inFlight: 0,
+    queuedBatches: 2,
+  }
+  recorder.appendBodies([body])
+  recorder.appendHistograms([histogram])
+  recorder.appendHealth([health])
+  recorder.close()
+  const [found] = await store.rows(
+    `SELECT slot, truncated, body, samples, hex(hdr) AS hdr, at_us, lag_p99_us, utilisation
+     FROM bodies, histograms, health`,
+  )
+  store.close()
+  expect(found).toEqual({
+    slot: 2 ** 40,
+    truncated: true,
+    body: '{"x":1}',
+    samples: 3,
+    hdr: '0001FF',
+    at_us: 1e6,
+    lag_p99_us: null,
+    utilisation: 0.25,
+  })
+})
+
+test('a run is entered without the credentials of its URL, and its end is entered later', async () => {
+  const store = await openStore(':memory:')
+  await startRun(store, {
+    runId: 'r',
+    kind: 'run',
+    scenario: 'quick',
+    scenarioJson: '{}',
+    seed: 7,
+    baseUrl: 'http://user:secret@127.0.0.1:8080/base/?key=secret',
+    contract: 'svc',
+    startedAtUs: 1_700_000_000_123_456,
+    timeScale: 1,
+    assayVersion: '0',
+    machineJson: '{}',
+  })
+  await endRun(store, 'r', {
+    endedUs: 2e6,
+    ledgerJson: '{}',
+    verdict: 'valid',
+    verdictJson: '[]',
+  })
+  const [run] = await store.rows(
+    `SELECT base_url, epoch_us(started_at) AS us, ended_us, verdict FROM runs`,
+  )
+  store.close()
+  expect(run).toEqual({
+    base_url: 'http://127.0.0.1:8080/base',
+    us: 1_700_000_000_123_456,
+    ended_us: 2e6,
+    verdict: 'valid',
+  })
+})
