@@ -24,6 +24,7 @@ export interface WireRequest {
 export type FailureCode =
   | 'connect-refused'
   | 'connect-failed'
+  | 'connect-timeout'
   | 'tls'
   /** The peer reset or the socket failed after the request began. */
   | 'reset'
@@ -59,7 +60,7 @@ export interface ExchangeSink {
 
 /** A running exchange. */
 export interface Exchange {
-  /** Ends it now; the connection is closed, and `onFailure` comes with `aborted`. */
+  /** Ends it now: its connection is closed, and `onFailure` comes with `aborted` during the call. */
   abort(): void
 }
 
@@ -75,6 +76,7 @@ export interface TransportOptions {
   readonly origin: string
   /** Upper bound of connections; Infinity unless a scenario says otherwise. */
   readonly maxConnections: number
+  /** When a connection attempt is given up; the deadline of an attempt may come sooner. */
   readonly connectTimeoutMs: number
   /** PEM of additional authorities to trust; verification itself cannot be turned off. */
   readonly ca?: string

@@ -1,0 +1,302 @@
+import { createHash } from 'node:crypto'
+import type { TemplateRow } from '../attempt/evidence.ts'
+import type { AuthHeader, Contract } from '../contract/contract.ts'
+import type { AbortPoint, Endpoint, WrongRequest } from '../contract/request.ts'
+import type { WireRequest } from './transport.ts'
+
+export interface Message {
+  readonly role: string
+  readonly content: string
+}
+
+/** Which auth headers carry the key: the endpoint's own, the one of a format, both, or none. */
+export type AuthChoice = 'own' | 'chat' | 'messages' | 'both' | 'none'
+
+/** What to ask, before it becomes bytes. */
+export interface RequestSpec {
+  readonly endpoint: Endpoint
+  readonly stream: boolean
+  /** Null leaves `model` out. */
+  readonly model: string | null
+  readonly messages: readonly Message[]
+  /** Becomes a first message in the chat format and the field `system` in the messages format. */
+  readonly system: string | null
+  /** Null leaves `max_tokens` out; the messages format needs one, so it gets the contract's default. */
+  readonly maxTokens: number | null
+  /** Passed through as they are, after (and over) our own. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Fields of the JSON body, passed through over our own; `undefined` takes a field out. */
+  readonly body: Readonly<Record<string, unknown>>
+  readonly wrong: WrongRequest | null
+  readonly abort: AbortPoint | null
+  /** For probes; `own` unless given. */
+  readonly auth?: AuthChoice
+  /** For probes and for the endpoint `other`. */
+  readonly method?: WireRequest['method']
+  /** For probes and for the endpoint `other`: instead of the contract's path. */
+  readonly path?: string
+  /** For probes: these bytes instead of a JSON body. */
+  readonly rawBody?: Uint8Array
+}
+
+/** A plain chat request, to be varied: `{ ...plainRequest, model: 'svc-k2', ... }`. */
+export const plainRequest: RequestSpec = {
+  endpoint: 'chat',
+  stream: false,
+  model: null,
+  messages: [],
+  system: null,
+  maxTokens: null,
+  headers: {},
+  body: {},
+  wrong: null,
+  abort: null,
+}
+
+/** A request without its key: made once for each distinct thing to ask, and stored as evidence. */
+export interface RequestTemplate {
+  readonly endpoint: Endpoint
+  readonly streamed: boolean
+  readonly model: string | null
+  readonly abort: AbortPoint | null
+  readonly method: WireRequest['method']
+  readonly path: string
+  /** Without the key: see `auth`. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  /** Headers that the key goes into. */
+  readonly auth: readonly AuthHeader[]
+  /** Sent instead of the real key; null for the real one. */
+  readonly badKey: string | null
+  readonly body: Uint8Array
+  readonly maxTokens: number | null
+  readonly n: number | null
+  readonly promptHash: string | null
+}
+
+/** A request as it goes on the wire with one key. Immutable, so it can be sent any number of times. */
+export interface PreparedRequest {
+  readonly endpoint: Endpoint
+  readonly streamed: boolean
+  readonly model: string | null
+  readonly abort: AbortPoint | null
+  readonly wire: WireRequest
+  /** Never to reach a row or a captured body; empty for none. */
+  readonly key: string
+}
+
+/** How the key stands in stored evidence. */
+export const keyPlaceholder = '$ASSAY_API_KEY'
+
+/** A key that no service has issued: well-formed enough to be looked up, and ours by its name. */
+const invalidKey = 'assay-invalid-key-0000000000000000'
+const unknownModel = 'assay-no-such-model'
+const unknownPath = '/v1/assay-no-such-path'
+
+const wrongNeedsBody: ReadonlySet<WrongRequest> = new Set([
+  'unknown-model',
+  'invalid-parameter',
+  'missing-messages',
+  'malformed-json',
+])
+
+/** A request cannot be built as it is asked for. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError'
+}
+
+/**
+ * @param basePath path of the base URL, without a trailing slash; empty for none
+ * @throws RequestError for a fault that the endpoint has no room for, or a header that cannot be sent
+ */
+export function buildTemplate(
+  contract: Contract,
+  basePath: string,
+  spec: RequestSpec,
+): RequestTemplate {
+  const generates = spec.endpoint === 'chat' || spec.endpoint === 'messages'
+  if (spec.wrong !== null && wrongNeedsBody.has(spec.wrong) && !generates) {
+    throw new RequestError(
+      `wrong: ${spec.wrong} needs a request with a body; the endpoint ${spec.endpoint} has none. Use it with chat or messages.`,
+    )
+  }
+  const fields = generates ? bodyFields(contract, spec) : spec.body
+  const body = spec.rawBody ?? bodyBytes(fields, spec.wrong, generates)
+  const method = spec.method ?? (body.length > 0 ? 'POST' : 'GET')
+  return {
+    endpoint: spec.endpoint,
+    streamed: spec.stream,
+    model: spec.model,
+    abort: spec.abort,
+    method,
+    path: basePath + pathOf(contract, spec),
+    headers: headersOf(spec, body.length > 0),
+    auth: authOf(contract, spec),
+    badKey: spec.wrong === 'invalid-key' ? invalidKey : null,
+    body,
+    maxTokens: numberOrNull(fields.max_tokens),
+    n: numberOrNull(fields.n),
+    promptHash: generates ? promptHashOf(fields) : null,
+  }
+}
+
+/** @throws RequestError for a key that cannot stand in a header; the message does not show it */
+export function prepareRequest(template: RequestTemplate, key: string | null): PreparedRequest {
+  if (key !== null && !isHeaderValue(key)) {
+    throw new RequestError(
+      'an API key may hold printable ASCII only, without line ends; check its source for a trailing newline or quotes',
+    )
+  }
+  const sent = template.badKey ?? key
+  const auth = sent === null ? [] : template.auth.map((header) => authHeader(header, sent))
+  return {
+    endpoint: template.endpoint,
+    streamed: template.streamed,
+    model: template.model,
+    abort: template.abort,
+    wire: {
+      method: template.method,
+      path: template.path,
+      headers: [...template.headers, ...auth],
+      body: template.body,
+    },
+    key: key ?? '',
+  }
+}
+
+/** What the store keeps of a template: enough to show the request again, and no key. */
+export function templateRow(
+  template: RequestTemplate,
+  at: { readonly runId: string; readonly template: number; readonly step: string },
+): TemplateRow {
+  const shownKey = template.badKey ?? keyPlaceholder
+  return {
+    ...at,
+    method: template.method,
+    path: template.path,
+    headers: JSON.stringify(
+      Object.fromEntries([
+        ...template.headers,
+        ...template.auth.map((header) => authHeader(header, shownKey)),
+      ]),
+    ),
+    body: template.body.length === 0 ? null : Buffer.from(template.body).toString('utf8'),
+    maxTokens: template.maxTokens,
+    n: template.n,
+    promptHash: template.promptHash,
+  }
+}
+
+function authHeader(header: AuthHeader, key: string): readonly [string, string] {
+  return [header.name, header.prefix + key]
+}
+
+/** Fields of a generation request in its format's own words. */
+function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unknown> {
+  const chat = spec.endpoint === 'chat'
+  const fields: Record<string, unknown> = {}
+  if (spec.model !== null) fields.model = spec.model
+  if (chat && spec.system !== null) {
+    fields.messages = [{ role: 'system', content: spec.system }, ...spec.messages]
+  } else {
+    fields.messages = spec.messages
+    if (spec.system !== null) fields.system = spec.system
+  }
+  const maxTokens = spec.maxTokens ?? (chat ? null : contract.defaults.maxTokens)
+  if (maxTokens !== null) fields.max_tokens = maxTokens
+  if (spec.stream) fields.stream = true
+  Object.assign(fields, spec.body)
+  switch (spec.wrong) {
+    case 'unknown-model':
+      fields.model = unknownModel
+      break
+    case 'invalid-parameter':
+      // Outside the range of both formats.
+      fields.temperature = contract.ranges.chatTemperature.max + 97
+      break
+    case 'missing-messages':
+      delete fields.messages
+      break
+  }
+  return fields
+}
+
+function bodyBytes(
+  fields: Readonly<Record<string, unknown>>,
+  wrong: WrongRequest | null,
+  generates: boolean,
+): Uint8Array {
+  if (!generates && Object.keys(fields).length === 0) return new Uint8Array(0)
+  const json = JSON.stringify(fields)
+  return Buffer.from(wrong === 'malformed-json' ? json.slice(0, -1) : json, 'utf8')
+}
+
+function pathOf(contract: Contract, spec: RequestSpec): string {
+  if (spec.wrong === 'unknown-path') return unknownPath
+  if (spec.path !== undefined) return spec.path
+  if (spec.endpoint !== 'other') return contract.paths[spec.endpoint]
+  throw new RequestError('a request to the endpoint `other` needs a path')
+}
+
+function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
+  if (spec.wrong === 'missing-key') return []
+  const { chat, messages } = contract.auth
+  switch (spec.auth ?? 'own') {
+    case 'none':
+      return []
+    case 'both':
+      return [chat, messages]
+    case 'chat':
+      return [chat]
+    case 'messages':
+      return [messages]
+    case 'own':
+      // Which header the lists take is a gap of the specification (G-06); most take this one.
+      return spec.endpoint === 'messages' ? [messages] : [chat]
+  }
+}
+
+function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [string, string])[] {
+  const headers = new Map<string, string>()
+  if (hasBody) headers.set('content-type', 'application/json')
+  headers.set('accept', spec.stream ? 'text/event-stream' : 'application/json')
+  headers.set('user-agent', 'assay')
+  for (const [name, value] of Object.entries(spec.headers)) {
+    const lower = name.toLowerCase()
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower) || !isHeaderValue(value)) {
+      throw new RequestError(
+        `header ${JSON.stringify(name)}: a name is letters, digits and -, a value printable ASCII on one line`,
+      )
+    }
+    if (transportOwns.has(lower)) {
+      throw new RequestError(
+        `header ${name} is set by the transport from the base URL and the body; leave it out`,
+      )
+    }
+    headers.set(lower, value)
+  }
+  return [...headers]
+}
+
+const transportOwns: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+])
+
+function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(value)
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null
+}
+
+/** Equal for requests that must cost equal prompt tokens: same model, system and messages. */
+function promptHashOf(fields: Readonly<Record<string, unknown>>): string {
+  const { model, system, messages } = fields
+  return createHash('sha256')
+    .update(JSON.stringify([model ?? null, system ?? null, messages ?? null]))
+    .digest('hex')
+    .slice(0, 16)
+}

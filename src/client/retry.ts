@@ -1,0 +1,21 @@
+import type { Contract } from '../contract/contract.ts'
+
+/**
+ * The specification's guidance for clients (§7.5): retry on 429 alone, up to `maxAttempts` attempts
+ * in all (the first one counts), after `baseDelayMs` doubled for each attempt made, plus a jitter of
+ * 0 to `jitterMs`, never more than `maxDelayMs`.
+ *
+ * @param attemptsMade attempts of this request so far, from 1
+ * @param random uniform in [0, 1)
+ * @returns milliseconds until the next attempt; null for no further one
+ */
+export function retryDelayMs(
+  policy: Contract['retry'],
+  status: number | null,
+  attemptsMade: number,
+  random: () => number,
+): number | null {
+  if (status !== 429 || attemptsMade >= policy.maxAttempts) return null
+  const backoffMs = policy.baseDelayMs * 2 ** (attemptsMade - 1)
+  return Math.min(backoffMs + random() * policy.jitterMs, policy.maxDelayMs)
+}
