@@ -1,0 +1,266 @@
+import { resolve } from 'node:path'
+import type { Contract } from '../contract/contract.ts'
+import type { AbortPoint } from '../contract/request.ts'
+import type {
+  KeySource,
+  Load,
+  Phase,
+  Prompt,
+  RateSegment,
+  Scenario,
+  Spacing,
+  Step,
+  ThinkTime,
+  Threshold,
+  TokenLengths,
+} from './scenario.ts'
+import type { ScenarioOutput } from './schema.ts'
+import { parseThreshold } from './threshold.ts'
+
+type PhaseOutput = ScenarioOutput['phases'][number]
+type StepOutput = ScenarioOutput['steps'][string]
+
+/** What a scenario says when it says nothing of a prompt. */
+const defaultPrompt = 'Write one sentence about the sea.'
+
+/** One key, from the environment, when a scenario names none. */
+const defaultKeys: readonly KeySource[] = [
+  { name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' },
+]
+
+export interface Origin {
+  /** Folder that relative paths start from. */
+  readonly folder: string
+  readonly modulePath: string | null
+  /** Deadlines that a scenario leaves open are those that the service promises. */
+  readonly contract: Contract
+}
+
+/** A scenario as written becomes a scenario as run; nothing here can fail. */
+export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
+  const { timeouts } = origin.contract
+  const ms = 1000
+  return freeze({
+    name: file.name,
+    question: file.question,
+    seed: file.seed,
+    baseUrl: file.base_url ?? null,
+    threads: file.threads,
+    pacing: file.pacing,
+    transport: file.transport,
+    caFile: file.ca_file === undefined ? null : resolve(origin.folder, file.ca_file),
+    keys: keysOf(file, origin),
+    steps: Object.entries(file.steps).map(([name, step]) => stepOf(name, step, file, origin)),
+    phases: file.phases.map((phase) => phaseOf(phase, origin)),
+    thresholds: file.thresholds.map(thresholdOf),
+    objectives: {
+      ttftUs: file.objectives.ttft ?? null,
+      tpotUs: file.objectives.tpot ?? null,
+      serviceUs: file.objectives.service ?? null,
+      responseUs: file.objectives.response ?? null,
+    },
+    policy: {
+      retries: file.retries,
+      maxInFlight: file.max_in_flight,
+      maxCredits: file.max_credits ?? null,
+      connectTimeoutUs: file.timeouts.connect ?? timeouts.connectMs * ms,
+      firstByteTimeoutUs: file.timeouts.first_byte ?? timeouts.readMs * ms,
+      idleTimeoutUs: file.timeouts.idle ?? timeouts.streamMs * ms,
+      totalTimeoutUs: file.timeouts.total ?? timeouts.streamMs * ms,
+      stop: {
+        errorShare: file.stop.error_share ?? null,
+        consecutiveFailures: file.stop.consecutive_failures ?? null,
+      },
+    },
+    capture: file.capture,
+    modulePath: origin.modulePath,
+  })
+}
+
+function keysOf(file: ScenarioOutput, origin: Origin): readonly KeySource[] {
+  if (file.keys === undefined) return defaultKeys
+  return Object.entries(file.keys).map(([name, key]) => ({
+    name,
+    source:
+      key.env === undefined ? { file: resolve(origin.folder, key.file ?? '') } : { env: key.env },
+    weight: key.weight,
+    account: key.account ?? name,
+  }))
+}
+
+function stepOf(name: string, step: StepOutput, file: ScenarioOutput, origin: Origin): Step {
+  const generates = step.endpoint === 'chat' || step.endpoint === 'messages'
+  const model = step.model === undefined ? (file.model ?? null) : step.model
+  return {
+    name,
+    weight: step.weight,
+    endpoint: step.endpoint,
+    stream: step.stream,
+    model: generates ? model : null,
+    prompt: promptOf(step.prompt, origin),
+    system: step.system ?? null,
+    maxTokens: step.max_tokens ?? null,
+    wrong: step.wrong ?? null,
+    abort: abortOf(step.abort),
+    session:
+      step.session === undefined
+        ? null
+        : { turns: step.session.turns, think: thinkOf(step.session.think) },
+    headers: step.headers,
+    body: step.body,
+    keys: step.keys,
+  }
+}
+
+function promptOf(prompt: StepOutput['prompt'], origin: Origin): Prompt {
+  if (prompt === undefined) return { kind: 'text', text: defaultPrompt }
+  if (typeof prompt === 'string') return { kind: 'text', text: prompt }
+  if (typeof prompt === 'function') return { kind: 'function' }
+  if ('file' in prompt) return { kind: 'file', path: resolve(origin.folder, prompt.file) }
+  return { kind: 'synthetic', tokens: lengthsOf(prompt.synthetic), pool: prompt.pool ?? 64 }
+}
+
+type LengthsOutput = Extract<StepOutput['prompt'], { synthetic: unknown }>['synthetic']
+
+function lengthsOf(lengths: LengthsOutput): TokenLengths {
+  if (typeof lengths === 'number') return { kind: 'fixed', tokens: lengths }
+  if ('uniform' in lengths) return { kind: 'uniform', ...lengths.uniform }
+  if ('normal' in lengths) return { kind: 'normal', ...lengths.normal }
+  if ('lognormal' in lengths) return { kind: 'lognormal', ...lengths.lognormal }
+  return { kind: 'empirical', samples: lengths.empirical }
+}
+
+function abortOf(abort: StepOutput['abort']): AbortPoint | null {
+  if (abort === undefined) return null
+  if (typeof abort === 'string') return { at: abort }
+  return 'events' in abort
+    ? { at: 'after-events', events: abort.events }
+    : { at: 'after-us', us: abort.after }
+}
+
+type ThinkOutput = NonNullable<StepOutput['session']>['think']
+
+function thinkOf(think: ThinkOutput): ThinkTime {
+  if (think === undefined) return { kind: 'fixed', us: 0 }
+  if (typeof think === 'number') return { kind: 'fixed', us: think }
+  if ('mean' in think) return { kind: 'exponential', meanUs: think.mean }
+  return { kind: 'uniform', minUs: think.min, maxUs: think.max }
+}
+
+function phaseOf(phase: PhaseOutput, origin: Origin): Phase {
+  return {
+    name: phase.name,
+    part: phase.part,
+    load: loadOf(phase, origin),
+    durationUs: durationOf(phase),
+    maxRequests: 'max_requests' in phase ? (phase.max_requests ?? null) : null,
+    steps: phase.steps,
+  }
+}
+
+function durationOf(phase: PhaseOutput): number | null {
+  if (phase.load === 'stages') return phase.stages.reduce((sum, stage) => sum + stage.duration, 0)
+  return 'duration' in phase ? (phase.duration ?? null) : null
+}
+
+function loadOf(phase: PhaseOutput, origin: Origin): Load {
+  switch (phase.load) {
+    case 'constant':
+    case 'poisson':
+      return {
+        kind: 'arrivals',
+        spacing: { kind: phase.load },
+        rate: [segmentOf(phase.rate, phase.duration ?? 0)],
+      }
+    case 'gamma':
+      return {
+        kind: 'arrivals',
+        spacing: { kind: 'gamma', shape: phase.burstiness },
+        rate: [segmentOf(phase.rate, phase.duration ?? 0)],
+      }
+    case 'stages':
+      return {
+        kind: 'arrivals',
+        spacing: spacingOf(phase),
+        rate: phase.stages.map((stage) => segmentOf(stage.rate, stage.duration)),
+      }
+    case 'day':
+      return { kind: 'arrivals', spacing: spacingOf(phase), rate: daySegments(phase) }
+    case 'concurrency': {
+      const { users } = phase
+      const ramp = typeof users === 'number' ? { from: users, to: users, over: 0 } : users
+      return {
+        kind: 'concurrency',
+        fromUsers: ramp.from,
+        toUsers: ramp.to,
+        rampUs: ramp.over,
+        think: thinkOf(phase.think),
+      }
+    }
+    case 'saturate':
+      return { kind: 'saturate', connections: phase.connections }
+    case 'sweep':
+      return {
+        kind: 'sweep',
+        startPerS: phase.start,
+        maxPerS: phase.max,
+        trialUs: phase.trial,
+        coolDownUs: phase.cool_down ?? phase.trial / 2,
+        precision: phase.precision ?? 0.05,
+        spacing: spacingOf(phase),
+        objective: { goodput: phase.goodput ?? 0.99 },
+      }
+    case 'replay':
+      return {
+        kind: 'replay',
+        path: resolve(origin.folder, phase.file),
+        format: phase.format,
+        speed: phase.speed,
+      }
+  }
+}
+
+function segmentOf(
+  rate: number | { readonly from: number; readonly to: number },
+  durationUs: number,
+): RateSegment {
+  return typeof rate === 'number'
+    ? { durationUs, fromPerS: rate, toPerS: rate }
+    : { durationUs, fromPerS: rate.from, toPerS: rate.to }
+}
+
+function spacingOf(phase: {
+  readonly arrivals: 'constant' | 'poisson' | 'gamma'
+  readonly burstiness?: number | undefined
+}): Spacing {
+  return phase.arrivals === 'gamma'
+    ? { kind: 'gamma', shape: phase.burstiness ?? 1 }
+    : { kind: phase.arrivals }
+}
+
+/** Hours of equal length whose rates follow the weights and have the mean that was asked for. */
+function daySegments(phase: Extract<PhaseOutput, { load: 'day' }>): readonly RateSegment[] {
+  const hourUs = phase.duration / (phase.days * 24)
+  const sum = phase.weights.reduce((total, weight) => total + weight, 0)
+  const hours = Math.ceil(phase.days * 24)
+  return Array.from({ length: hours }, (_, hour) => {
+    const perS = sum === 0 ? 0 : (phase.rate * 24 * phase.weights[hour % 24]!) / sum
+    return { durationUs: hourUs, fromPerS: perS, toPerS: perS }
+  })
+}
+
+function thresholdOf(threshold: ScenarioOutput['thresholds'][number]): Threshold {
+  const { check, abort } =
+    typeof threshold === 'string' ? { check: threshold, abort: false } : threshold
+  const read = parseThreshold(check, abort)
+  if (typeof read === 'string') throw new Error(`unchecked threshold: ${read}`)
+  return read
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const item of Object.values(value)) freeze(item)
+    Object.freeze(value)
+  }
+  return value
+}

@@ -1,0 +1,115 @@
+import type { z } from 'zod'
+
+/** Where in a scenario: keys and indexes from its top. */
+export type Path = readonly (string | number)[]
+
+/** One thing that is wrong, as a person reads it. */
+export interface Fault {
+  readonly path: Path
+  /** 1-based; null where the scenario is a module. */
+  readonly line: number | null
+  readonly message: string
+}
+
+/** A scenario that cannot be run, with every fault of it. */
+export class ScenarioError extends Error {
+  override readonly name = 'ScenarioError'
+  readonly faults: readonly Fault[]
+
+  constructor(path: string, faults: readonly Fault[]) {
+    const sorted = [...faults].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    const lines = sorted.map(({ line, path, message }) => {
+      const place = [line === null ? '' : `line ${line}`, pathText(path)].filter((part) => part)
+      return `  ${place.join(', ')}: ${message}`
+    })
+    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`
+    super([`${path} has ${count}:`, ...lines].join('\n'))
+    this.faults = sorted
+  }
+}
+
+export function pathText(path: Path): string {
+  return path
+    .map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`))
+    .join('')
+}
+
+/** A value as it may be shown: short, and on one line. */
+export function show(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}
+
+export function valueAt(data: unknown, path: Path): unknown {
+  let value = data
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = (value as Record<string | number, unknown>)[key]
+  }
+  return value
+}
+
+/** The name that was probably meant: at most two letters away. */
+export function nearest(name: string, known: readonly string[]): string | null {
+  let best: string | null = null
+  let bestDistance = 3
+  for (const candidate of known) {
+    const distance = distanceBetween(name, candidate)
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** Edits between two words, where swapping neighbours is one (optimal string alignment). */
+function distanceBetween(a: string, b: string): number {
+  const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array(b.length).fill(0)])
+  for (let j = 0; j <= b.length; j++) rows[0]![j] = j
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const change = a[i - 1] === b[j - 1] ? 0 : 1
+      let cost = Math.min(rows[i - 1]![j]! + 1, rows[i]![j - 1]! + 1, rows[i - 1]![j - 1]! + change)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, rows[i - 2]![j - 2]! + 1)
+      }
+      rows[i]![j] = cost
+    }
+  }
+  return rows[a.length]![b.length]!
+}
+
+/** `"raet" is not known here; did you mean "rate"?` */
+export function unknownName(name: string, known: readonly string[], what: string): string {
+  const meant = nearest(name, known)
+  const list = known.length > 0 ? `known: ${known.join(', ')}` : 'there are none'
+  return meant === null
+    ? `there is no ${what} ${show(name)}; ${list}.`
+    : `there is no ${what} ${show(name)}; did you mean ${show(meant)}?`
+}
+
+/** Zod's issues as faults: what was expected, what came. Unknown keys are a fault each. */
+export function faultsOf(
+  error: z.ZodError,
+  data: unknown,
+  lineOf: (path: Path) => number | null,
+): readonly Fault[] {
+  return error.issues.flatMap((issue) => {
+    const path = issue.path as Path
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        line: lineOf([...path, key]),
+        message: unknownName(key, issue.message.split(','), 'field'),
+      }))
+    }
+    const came = valueAt(data, path)
+    const message =
+      came === undefined
+        ? `expected ${issue.message}, and it is missing.`
+        : `expected ${issue.message}; came ${show(came)}.`
+    return [{ path, line: lineOf(path), message }]
+  })
+}

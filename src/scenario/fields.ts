@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { durationUsOf, patterns, ratePerSOf, shareOf } from './quantity.ts'
+
+/**
+ * Fields of a scenario file. The `error` of each is what it expects, as a noun phrase; `faults.ts`
+ * makes the sentence around it.
+ */
+
+export const text = (what: string) => z.string({ error: what }).min(1, { error: what })
+
+export const flag = () => z.boolean({ error: 'true or false' })
+
+export const whole = (min: number, what = `a whole number from ${min}`) =>
+  z.int({ error: what }).min(min, { error: what })
+
+export const amount = (what: string) => z.number({ error: what }).positive({ error: what })
+
+export const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
+  z.enum(values, { error: `one of ${values.join(', ')}` })
+
+export const list = <Item extends z.ZodType>(item: Item, what: string) =>
+  z.array(item, { error: what })
+
+export const map = <Value extends z.ZodType>(value: Value, what: string) =>
+  z.record(z.string(), value, { error: what })
+
+/** An object whose unknown keys are faults; the message of that issue lists the known ones. */
+export const shape = <Fields extends z.ZodRawShape>(fields: Fields, what: string) =>
+  z.strictObject(fields, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(fields).join(',') : what),
+  })
+
+export const either = <const Options extends readonly [z.ZodType, ...z.ZodType[]]>(
+  options: Options,
+  what: string,
+) => z.union(options, { error: what })
+
+/** Text with a unit; in the scenario it is a number of the unit that the type names. */
+function quantity(pattern: string, read: (text: string) => number | null, what: string) {
+  return z
+    .string({ error: what })
+    .regex(new RegExp(pattern), { error: what })
+    .transform((written) => read(written) ?? 0)
+}
+
+export const duration = () =>
+  quantity(patterns.duration, durationUsOf, 'a duration such as 800ms, 30s or 5m')
+
+export const rate = () => quantity(patterns.rate, ratePerSOf, 'a rate such as 20/s or 1200/min')
+
+export const share = () => quantity(patterns.share, shareOf, 'a share such as 5% or 99.9%')

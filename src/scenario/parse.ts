@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { defaultContract } from '../contract/default.ts'
+import { buildScenario, type Origin } from './build.ts'
+import { type Fault, faultsOf, type Path, ScenarioError } from './faults.ts'
+import { crossFaults } from './references.ts'
+import type { Scenario } from './scenario.ts'
+import { scenarioFile, scenarioModule } from './schema.ts'
+
+/**
+ * Reads a scenario: YAML, or a module (`.ts`, `.js`) whose default export is made by
+ * `defineScenario`.
+ *
+ * @throws ScenarioError with every fault and its line
+ */
+export async function loadScenario(path: string): Promise<Scenario> {
+  const full = resolve(path)
+  if (['.ts', '.mts', '.js', '.mjs'].includes(extname(path))) {
+    return checkModule(await importScenario(full, path), path, full)
+  }
+  const text = await readFile(full, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw fileFault(path, error)
+  })
+  return parseScenario(text, path)
+}
+
+/**
+ * Checks the text of a scenario file.
+ *
+ * @param path named in errors; relative paths in the scenario start from its folder
+ * @throws ScenarioError with every fault and its line
+ */
+export function parseScenario(text: string, path: string): Scenario {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  if (document.errors.length > 0) {
+    throw new ScenarioError(
+      path,
+      document.errors.map((error) => ({
+        path: [],
+        line: error.linePos?.[0].line ?? null,
+        message: `this is not YAML: ${error.message.split('\n')[0]?.replace(/ at line .*$/, '')}.`,
+      })),
+    )
+  }
+  const data: unknown = document.toJS()
+  const lineOf = (place: Path) => lineAt(document, lines, place)
+  const parsed = scenarioFile.safeParse(data)
+  const faults = [
+    ...(parsed.success ? [] : faultsOf(parsed.error, data, lineOf)),
+    ...crossFaults(data).map((fault) => ({ ...fault, line: lineOf(fault.path) })),
+  ]
+  if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
+  return buildScenario(parsed.data, originOf(resolve(path), null))
+}
+
+function checkModule(data: unknown, path: string, full: string): Scenario {
+  const parsed = scenarioModule.safeParse(data)
+  const faults = [
+    ...(parsed.success ? [] : faultsOf(parsed.error, data, () => null)),
+    ...crossFaults(data).map((fault): Fault => ({ ...fault, line: null })),
+  ]
+  if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
+  return buildScenario(parsed.data, originOf(full, full))
+}
+
+/** The default export of a scenario's module; sending threads read it again for its functions. */
+export async function importScenario(full: string, path = full): Promise<unknown> {
+  try {
+    const module = (await import(pathToFileURL(full).href)) as { readonly default?: unknown }
+    if (module.default !== undefined) return module.default
+  } catch (error) {
+    throw fileFault(path, error as NodeJS.ErrnoException)
+  }
+  throw new ScenarioError(path, [
+    { path: [], line: null, message: 'expected a default export made by defineScenario.' },
+  ])
+}
+
+function fileFault(path: string, error: NodeJS.ErrnoException): ScenarioError {
+  const missing = error.code === 'ENOENT' || error.code === 'ERR_MODULE_NOT_FOUND'
+  const message = missing
+    ? 'there is no such file.'
+    : `it cannot be read: ${error.message.split('\n')[0]}`
+  return new ScenarioError(path, [{ path: [], line: null, message }])
+}
+
+const originOf = (full: string, modulePath: string | null): Origin => ({
+  folder: dirname(full),
+  modulePath,
+  contract: defaultContract,
+})
+
+/** Line of the nearest thing on the path that stands in the file. */
+function lineAt(document: Document, lines: LineCounter, path: Path): number | null {
+  for (let length = path.length; length > 0; length--) {
+    const parent = document.getIn(path.slice(0, length - 1), true)
+    const name = path[length - 1]
+    // The key's own line: a value that is a block begins on the line after.
+    const pair = isMap(parent)
+      ? parent.items.find((item) => isScalar(item.key) && item.key.value === name)
+      : undefined
+    const node = pair?.key ?? document.getIn(path.slice(0, length), true)
+    const range = (node as { range?: readonly number[] } | null | undefined)?.range
+    if (range?.[0] !== undefined) return lines.linePos(range[0]).line
+  }
+  return 1
+}

@@ -1,0 +1,53 @@
+/** Quantities as people write them: `800ms`, `20/s`, `50%`. Null is not such a quantity. */
+
+const timeUnitsUs: Readonly<Record<string, number>> = {
+  us: 1,
+  ms: 1e3,
+  s: 1e6,
+  min: 60e6,
+  m: 60e6,
+  h: 3600e6,
+  d: 86_400e6,
+}
+
+const number = String.raw`\d+(?:\.\d+)?`
+const durationPattern = `^(?:${number}(?:us|ms|s|min|m|h|d))+$`
+const ratePattern = `^${number}/(?:s|min|m|h|d)$`
+const sharePattern = `^${number}%$`
+
+export const patterns = { duration: durationPattern, rate: ratePattern, share: sharePattern }
+
+/** `1m30s` is 90,000,000 microseconds. */
+export function durationUsOf(text: string): number | null {
+  if (!new RegExp(durationPattern).test(text)) return null
+  let sum = 0
+  for (const [, count, unit] of text.matchAll(new RegExp(`(${number})(us|ms|min|s|m|h|d)`, 'g'))) {
+    sum += Number(count) * timeUnitsUs[unit!]!
+  }
+  return Math.round(sum)
+}
+
+/** `1200/min` is 20 per second. */
+export function ratePerSOf(text: string): number | null {
+  if (!new RegExp(ratePattern).test(text)) return null
+  const [count, unit] = text.split('/') as [string, string]
+  return (Number(count) * 1e6) / timeUnitsUs[unit]!
+}
+
+/** `50%` is 0.5. */
+export function shareOf(text: string): number | null {
+  return new RegExp(sharePattern).test(text) ? Number(`${text.slice(0, -1)}e-2`) : null
+}
+
+/** Microseconds as people write them: the largest unit that leaves a short number. */
+export function durationText(us: number): string {
+  if (us < 1e3) return `${round(us)}us`
+  if (us < 1e6) return `${round(us / 1e3)}ms`
+  if (us < 120e6) return `${round(us / 1e6)}s`
+  if (us < 7200e6) return `${round(us / 60e6)}m`
+  return `${round(us / 3600e6)}h`
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(value >= 100 ? 4 : 3))
+}

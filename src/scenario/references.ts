@@ -1,0 +1,156 @@
+import { type Fault, type Path, unknownName } from './faults.ts'
+import { parseThreshold } from './threshold.ts'
+
+type Loose = Readonly<Record<string, unknown>>
+type Found = Omit<Fault, 'line'>
+
+/**
+ * What one part of a scenario says of another. It reads the scenario as written, whole or not,
+ * so that faults of shape do not hide these.
+ */
+export function crossFaults(data: unknown): readonly Found[] {
+  const scenario = loose(data)
+  return [
+    ...stepFaults(scenario),
+    ...phaseFaults(scenario),
+    ...keyFaults(scenario),
+    ...thresholdFaults(scenario),
+  ]
+}
+
+const loose = (value: unknown): Loose =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {}
+const entries = (value: unknown): readonly (readonly [string, Loose])[] =>
+  Object.entries(loose(value)).map(([name, item]) => [name, loose(item)])
+const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** Names in a list that nothing has. */
+function unknownNames(
+  list: unknown,
+  known: readonly string[],
+  what: string,
+  path: Path,
+): readonly Found[] {
+  return items(list).flatMap((name, at) =>
+    typeof name === 'string' && !known.includes(name)
+      ? [{ path: [...path, at], message: unknownName(name, known, what) }]
+      : [],
+  )
+}
+
+function stepFaults(scenario: Loose): readonly Found[] {
+  const found: Found[] = []
+  const keyNames = Object.keys(loose(scenario.keys))
+  const steps = entries(scenario.steps)
+  if ('steps' in scenario && steps.length === 0) {
+    found.push({ path: ['steps'], message: 'expected at least one step; came none.' })
+  }
+  if (steps.length > 0 && steps.every(([, step]) => step.weight === 0)) {
+    found.push({ path: ['steps'], message: 'every weight is 0, so nothing would be sent.' })
+  }
+  for (const [name, step] of steps) {
+    const path = ['steps', name]
+    const generates = step.endpoint === 'chat' || step.endpoint === 'messages'
+    found.push(...unknownNames(step.keys, keyNames, 'key', [...path, 'keys']))
+    if (generates && step.model === undefined && scenario.model === undefined) {
+      found.push({
+        path,
+        message: `${String(step.endpoint)} needs a model; name one here or at the top (model: null sends none).`,
+      })
+    }
+    if (step.endpoint === 'messages' && step.max_tokens === undefined) {
+      found.push({
+        path,
+        message: 'messages needs max_tokens (max_tokens: null sends none on purpose).',
+      })
+    }
+    for (const field of ['stream', 'session', 'max_tokens', 'system', 'prompt'] as const) {
+      if (!generates && step.endpoint !== undefined && step[field] && step.endpoint !== 'other') {
+        found.push({
+          path: [...path, field],
+          message: `${field} is for chat and messages; this step asks for ${String(step.endpoint)}.`,
+        })
+      }
+    }
+    if (step.wrong !== undefined && step.session !== undefined) {
+      found.push({
+        path: [...path, 'session'],
+        message: 'a request that is wrong on purpose has no answer to carry on from.',
+      })
+    }
+  }
+  return found
+}
+
+const openLoads = ['constant', 'poisson', 'gamma']
+
+function phaseFaults(scenario: Loose): readonly Found[] {
+  const found: Found[] = []
+  const steps = Object.keys(loose(scenario.steps))
+  const names = new Set<unknown>()
+  for (const [at, item] of items(scenario.phases).entries()) {
+    const phase = loose(item)
+    const path = ['phases', at]
+    found.push(...unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
+    if (names.has(phase.name)) {
+      found.push({
+        path: [...path, 'name'],
+        message: `another phase has the name ${JSON.stringify(phase.name)}; give each its own.`,
+      })
+    }
+    if (phase.name !== undefined) names.add(phase.name)
+    const ramps = typeof phase.rate === 'object'
+    const endless = phase.duration === undefined && phase.max_requests === undefined
+    if ((openLoads.includes(String(phase.load)) || phase.load === 'concurrency') && endless) {
+      found.push({ path, message: 'this phase never ends; give it a duration or max_requests.' })
+    }
+    if (openLoads.includes(String(phase.load)) && ramps && phase.duration === undefined) {
+      found.push({ path, message: 'a ramp needs a duration: the time from one rate to the other.' })
+    }
+    if (phase.arrivals === 'gamma' && phase.burstiness === undefined) {
+      found.push({
+        path,
+        message: 'gamma arrivals need burstiness: 1 is Poisson, less is burstier.',
+      })
+    }
+  }
+  return found
+}
+
+function keyFaults(scenario: Loose): readonly Found[] {
+  return entries(scenario.keys).flatMap(([name, key]) => {
+    const path = ['keys', name]
+    if ('env' in key === 'file' in key) {
+      return [
+        { path, message: 'expected either env: NAME or file: path, and exactly one of them.' },
+      ]
+    }
+    return []
+  })
+}
+
+function thresholdFaults(scenario: Loose): readonly Found[] {
+  const steps = Object.keys(loose(scenario.steps))
+  const phases = items(scenario.phases).map((phase) => String(loose(phase).name))
+  return items(scenario.thresholds).flatMap((item, at) => {
+    const text = typeof item === 'string' ? item : loose(item).check
+    const read = typeof text === 'string' ? parseThreshold(text) : null
+    if (read === null || typeof read === 'string') return []
+    const found: Found[] = []
+    const path = ['thresholds', at]
+    if (read.step !== null && !steps.includes(read.step)) {
+      found.push({ path, message: unknownName(read.step, steps, 'step') })
+    }
+    if (read.phase !== null && !phases.includes(read.phase)) {
+      found.push({ path, message: unknownName(read.phase, phases, 'phase') })
+    }
+    const objectives = Object.keys(loose(scenario.objectives))
+    if (read.metric === 'goodput' && objectives.length === 0) {
+      found.push({
+        path,
+        message: 'goodput counts requests that meet the objectives; name some, as ttft: 800ms.',
+      })
+    }
+    return found
+  })
+}

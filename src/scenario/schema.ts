@@ -1,0 +1,296 @@
+import { z } from 'zod'
+import { endpoints, wrongRequests } from '../contract/request.ts'
+import {
+  amount,
+  duration,
+  either,
+  flag,
+  list,
+  map,
+  oneOf,
+  rate,
+  shape,
+  share,
+  text,
+  whole,
+} from './fields.ts'
+import { parseThreshold } from './threshold.ts'
+
+/**
+ * The shape of a scenario file, and of what `defineScenario` takes. Units are read here, so that
+ * what comes out has numbers in microseconds, per second and 0 to 1. What one part says of another
+ * is checked in `references.ts`.
+ */
+
+const tokenLengths = either(
+  [
+    whole(1),
+    shape({ uniform: shape({ min: whole(1), max: whole(1) }, 'min and max') }, 'uniform'),
+    shape({ normal: shape({ mean: amount('tokens'), sd: amount('tokens') }, 'mean and sd') }, ''),
+    shape(
+      { lognormal: shape({ median: amount('tokens'), sigma: amount('sigma') }, 'median, sigma') },
+      '',
+    ),
+    shape({ empirical: list(whole(1), 'token counts').min(1) }, ''),
+  ],
+  'a number of tokens, or one of { uniform: { min, max } }, { normal: { mean, sd } }, { lognormal: { median, sigma } }, { empirical: [counts] }',
+)
+
+const promptOptions = [
+  text('a prompt'),
+  shape({ file: text('a path') }, ''),
+  shape({ synthetic: tokenLengths, pool: whole(1).optional() }, ''),
+] as const
+const promptSays =
+  'a prompt: a text, { file: path }, or { synthetic: tokens } with tokens a number or a distribution'
+
+/** What a prompt function is told. */
+export interface PromptContext {
+  /** Index of the request in its phase. */
+  readonly index: number
+  /** Turn of the conversation, from 0. */
+  readonly turn: number
+  /** Uniform in [0, 1), the same for the same seed and index. */
+  random(): number
+}
+
+export type PromptFunction = (context: PromptContext) => string
+
+const filePrompt = either(promptOptions, promptSays)
+const modulePrompt = either(
+  [...promptOptions, z.custom<PromptFunction>((value) => typeof value === 'function')],
+  `${promptSays}; or a function`,
+)
+
+const think = either(
+  [duration(), shape({ min: duration(), max: duration() }, ''), shape({ mean: duration() }, '')],
+  'a think time: a duration, { min, max } for uniform, or { mean } for exponential',
+)
+
+const abortPoint = either(
+  [
+    oneOf(['before-headers', 'after-headers', 'first-event', 'before-done']),
+    shape({ events: whole(1) }, ''),
+    shape({ after: duration() }, ''),
+  ],
+  'before-headers, after-headers, first-event, before-done, { events: 5 } or { after: 800ms }',
+)
+
+const scalar = either([z.string(), z.number(), z.boolean()], 'a text')
+
+const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
+  shape(
+    {
+      weight: z
+        .number({ error: 'a weight of 0 or more' })
+        .nonnegative({ error: 'a weight of 0 or more' })
+        .default(1),
+      endpoint: oneOf(endpoints),
+      stream: flag().default(false),
+      model: text('a model').nullish(),
+      prompt: prompt.optional(),
+      system: text('a text').nullish(),
+      max_tokens: whole(1).nullish(),
+      wrong: oneOf(wrongRequests).optional(),
+      abort: abortPoint.optional(),
+      session: shape(
+        { turns: whole(2), think: think.optional() },
+        'a session: { turns, think }',
+      ).optional(),
+      headers: map(scalar.transform(String), 'headers: a mapping of name to text').default({}),
+      body: map(z.unknown(), 'fields of the body: a mapping').default({}),
+      keys: list(text('the name of a key'), 'a list of names of keys').default([]),
+    },
+    'a step: endpoint, and what it sends',
+  )
+
+const rateOrRamp = either(
+  [rate(), shape({ from: rate(), to: rate() }, '')],
+  'a rate such as 20/s or 1200/min, or a ramp { from: 1/s, to: 50/s }',
+)
+
+const common = {
+  name: text('a name'),
+  part: oneOf(['warmup', 'steady', 'drain']).default('steady'),
+  steps: list(text('the name of a step'), 'a list of names of steps').default([]),
+}
+const bounded = {
+  ...common,
+  duration: duration().optional(),
+  max_requests: whole(1).optional(),
+}
+const spacing = {
+  arrivals: oneOf(['constant', 'poisson', 'gamma']).default('poisson'),
+  burstiness: amount('a shape above 0: 1 is Poisson, less is burstier').optional(),
+}
+
+const loads = [
+  shape({ load: z.literal('constant'), rate: rateOrRamp, ...bounded }, 'a phase'),
+  shape({ load: z.literal('poisson'), rate: rateOrRamp, ...bounded }, 'a phase'),
+  shape(
+    {
+      load: z.literal('gamma'),
+      rate: rateOrRamp,
+      burstiness: amount('a shape above 0: 1 is Poisson, less is burstier'),
+      ...bounded,
+    },
+    'a phase',
+  ),
+  shape(
+    {
+      load: z.literal('stages'),
+      stages: list(
+        shape({ rate: rateOrRamp, duration: duration() }, 'a stage: { rate, duration }'),
+        'a list of stages: { rate, duration }',
+      ).min(1, { error: 'at least one stage' }),
+      ...spacing,
+      ...common,
+      max_requests: whole(1).optional(),
+    },
+    'a phase',
+  ),
+  shape(
+    {
+      load: z.literal('day'),
+      /** Mean over a day. */
+      rate: rate(),
+      weights: list(
+        z.number({ error: 'a weight' }).nonnegative({ error: 'a weight of 0 or more' }),
+        '24 weights, one for each hour',
+      ).length(24, { error: '24 weights, one for each hour' }),
+      days: amount('a number of days').default(1),
+      duration: duration(),
+      ...spacing,
+      ...common,
+      max_requests: whole(1).optional(),
+    },
+    'a phase',
+  ),
+  shape(
+    {
+      load: z.literal('concurrency'),
+      users: either(
+        [whole(1), shape({ from: whole(0), to: whole(1), over: duration() }, '')],
+        'a number of users, or a ramp { from: 1, to: 50, over: 30s }',
+      ),
+      think: think.optional(),
+      ...bounded,
+    },
+    'a phase',
+  ),
+  shape(
+    { load: z.literal('saturate'), connections: whole(1), ...common, duration: duration() },
+    'a phase',
+  ),
+  shape(
+    {
+      load: z.literal('sweep'),
+      start: rate(),
+      max: rate(),
+      trial: duration(),
+      cool_down: duration().optional(),
+      precision: share().optional(),
+      goodput: share().optional(),
+      ...spacing,
+      ...common,
+    },
+    'a phase',
+  ),
+  shape(
+    {
+      load: z.literal('replay'),
+      file: text('a path'),
+      format: oneOf(['mooncake', 'azure', 'assay']),
+      speed: amount('a speed: 1 is as recorded, 10 ten times as fast').default(1),
+      ...bounded,
+    },
+    'a phase',
+  ),
+] as const
+
+const loadNames = loads.map((load) => load.shape.load.value)
+
+const phase = z.discriminatedUnion('load', loads, {
+  error: `a phase whose load is one of ${loadNames.join(', ')}`,
+})
+
+const threshold = z
+  .string({ error: 'a threshold such as chat.ttft.p95 < 800ms' })
+  .superRefine((written, context) => {
+    const read = parseThreshold(written)
+    if (typeof read === 'string') context.addIssue({ code: 'custom', message: read })
+  })
+
+const thresholds = list(
+  either(
+    [threshold, shape({ check: threshold, abort: flag().default(false) }, '')],
+    'a threshold such as chat.ttft.p95 < 800ms, or { check: threshold, abort: true }',
+  ),
+  'a list of thresholds such as chat.ttft.p95 < 800ms',
+)
+
+const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
+  shape(
+    {
+      $schema: z.string().optional(),
+      name: text('a name'),
+      question: text('the question that the scenario answers, in a sentence'),
+      seed: whole(0).default(1),
+      base_url: z.url({ protocol: /^https?$/, error: 'an http or https URL' }).optional(),
+      threads: whole(1).default(1),
+      pacing: oneOf(['timer', 'precise']).default('timer'),
+      transport: oneOf(['own', 'undici']).default('own'),
+      ca_file: text('a path of a PEM file').optional(),
+      model: text('a model').optional(),
+      keys: map(
+        shape(
+          {
+            env: text('the name of a variable').optional(),
+            file: text('a path').optional(),
+            weight: amount('a weight above 0').default(1),
+            account: text('a name').optional(),
+          },
+          'where a key comes from: { env: NAME } or { file: path }',
+        ),
+        'keys: a mapping of name to { env: NAME } or { file: path }',
+      ).optional(),
+      steps: map(step(prompt), 'steps: a mapping of name to step'),
+      phases: list(phase, 'a list of phases').min(1, { error: 'at least one phase' }),
+      thresholds: thresholds.default([]),
+      objectives: shape(
+        {
+          ttft: duration().optional(),
+          tpot: duration().optional(),
+          service: duration().optional(),
+          response: duration().optional(),
+        },
+        'objectives: ttft, tpot, service, response',
+      ).default({}),
+      retries: oneOf(['none', 'specification']).default('none'),
+      max_in_flight: whole(1).default(10_000),
+      max_credits: whole(1).optional(),
+      timeouts: shape(
+        {
+          connect: duration().optional(),
+          first_byte: duration().optional(),
+          idle: duration().optional(),
+          total: duration().optional(),
+        },
+        'timeouts: connect, first_byte, idle, total',
+      ).default({}),
+      stop: shape(
+        { error_share: share().optional(), consecutive_failures: whole(1).optional() },
+        'stop conditions: error_share, consecutive_failures',
+      ).default({}),
+      capture: oneOf(['all', 'sample', 'none']).default('sample'),
+    },
+    'a scenario: name, question, steps, phases',
+  )
+
+export const scenarioFile = fileShape(filePrompt)
+export const scenarioModule = fileShape(modulePrompt)
+
+/** A scenario as written. */
+export type ScenarioInput = z.input<typeof scenarioModule>
+/** A scenario with its units read and its defaults filled in. */
+export type ScenarioOutput = z.output<typeof scenarioModule>

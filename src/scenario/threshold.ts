@@ -1,0 +1,119 @@
+import { durationUsOf, ratePerSOf, shareOf } from './quantity.ts'
+import {
+  countMetrics,
+  type FilterKey,
+  filterKeys,
+  type Statistic,
+  shareMetrics,
+  type Threshold,
+  timeMetrics,
+} from './scenario.ts'
+
+const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics]
+
+/**
+ *     threshold = [phase "/"] [step "."] metric ["{" key=value, … "}"] ["." statistic] op bound
+ *
+ * @returns the threshold, or a sentence that says what is wrong with the text
+ */
+export function parseThreshold(text: string, abort = false): Threshold | string {
+  const sides = /^\s*(.+?)\s*(<=|>=|==|<|>)\s*(\S+)\s*$/.exec(text)
+  if (!sides) return 'a threshold such as chat.ttft.p95 < 800ms: a metric, a comparison, a bound'
+  const [, left, operator, right] = sides as unknown as [string, string, string, string]
+  const parts =
+    /^(?:([^/{}]+)\/)?(?:([^.{}]+)\.)?([a-z_]+?)(?:\{([^}]*)\})?(?:\.(p\d+(?:\.\d+)?|[a-z]+))?$/.exec(
+      left,
+    )
+  const read = parts && rearrange(parts)
+  if (!read) return `a metric before ${operator}, one of ${metrics.join(', ')}`
+  const filter = parseFilter(read.filter)
+  if (typeof filter === 'string') return filter
+  const statistic = statisticOf(read.metric, read.statistic)
+  if (typeof statistic === 'string') return statistic
+  const bound = boundOf(read.metric, statistic, right)
+  if (typeof bound === 'string') return bound
+  return {
+    text: text.trim(),
+    metric: read.metric,
+    step: read.step,
+    phase: read.phase,
+    statistic,
+    filter,
+    operator: operator as Threshold['operator'],
+    bound,
+    abort,
+  }
+}
+
+interface Parts {
+  readonly phase: string | null
+  readonly step: string | null
+  readonly metric: Threshold['metric']
+  readonly filter: string
+  readonly statistic: string | null
+}
+
+/** `ttft.p95` has no step: what looks like one is the metric, and the metric its statistic. */
+function rearrange(match: RegExpExecArray): Parts | null {
+  const [, phase = null, step = null, metric, filter = '', statistic = null] = match
+  if (isMetric(metric)) return { phase, step, metric, filter, statistic }
+  if (isMetric(step) && statistic === null && filter === '') {
+    return { phase, step: null, metric: step, filter, statistic: metric ?? null }
+  }
+  return null
+}
+
+const isMetric = (name: string | null | undefined): name is Threshold['metric'] =>
+  (metrics as readonly string[]).includes(name ?? '')
+
+const isTime = (metric: string) => (timeMetrics as readonly string[]).includes(metric)
+const isShare = (metric: string) => (shareMetrics as readonly string[]).includes(metric)
+
+function parseFilter(text: string): Threshold['filter'] | string {
+  const filter: Partial<Record<FilterKey, string>> = {}
+  for (const pair of text.split(',').filter((piece) => piece.trim() !== '')) {
+    const [key, value] = pair.split('=').map((side) => side.trim())
+    if (!filterKeys.includes(key as FilterKey) || !value) {
+      return `filters such as {code=429}, with the keys ${filterKeys.join(', ')}`
+    }
+    filter[key as FilterKey] = value
+  }
+  return filter
+}
+
+function statisticOf(metric: string, text: string | null): Statistic | string {
+  if (isTime(metric)) {
+    const percentile = /^p(\d+(?:\.\d+)?)$/.exec(text ?? '')
+    if (percentile) {
+      const p = Number(percentile[1])
+      return p > 0 && p < 100 ? { kind: 'percentile', p } : 'a percentile between p0 and p100'
+    }
+    if (text === 'median') return { kind: 'percentile', p: 50 }
+    if (text === 'mean' || text === 'min' || text === 'max') return { kind: text }
+    return `a statistic after ${metric}: p50 to p99.9, median, mean, min or max`
+  }
+  if (text === 'rate' || text === 'count') return { kind: text }
+  if (isShare(metric)) {
+    return text === null || text === 'share'
+      ? { kind: 'share' }
+      : `a statistic of ${metric}: share (the default), rate or count`
+  }
+  return text === null ? { kind: 'count' } : `a statistic of ${metric}: count (the default) or rate`
+}
+
+function boundOf(metric: string, statistic: Statistic, text: string): number | string {
+  const plain = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : null
+  if (isTime(metric)) return durationUsOf(text) ?? `a time such as 800ms as bound of ${metric}`
+  switch (statistic.kind) {
+    case 'share': {
+      const share = shareOf(text) ?? plain
+      return share !== null && share <= 1
+        ? share
+        : `a share such as 1% or 0.99 as bound of ${metric}`
+    }
+    case 'rate':
+      return ratePerSOf(text) ?? plain ?? `a rate such as 20/s as bound of ${metric}.rate`
+    default:
+      return plain ?? `a number as bound of ${metric}`
+  }
+}

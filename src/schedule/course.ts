@@ -1,0 +1,67 @@
+import type { RateSegment } from '../scenario/scenario.ts'
+
+/**
+ * A rate over time, and its inverse: when has so much arrived?
+ *
+ *     rate                      amount(t) = area under the rate up to t
+ *      │      ____
+ *      │     /    \___          the n-th constant arrival is where the amount is n;
+ *      │____/                   a Poisson process of rate 1 in amounts is one of this
+ *      └──────────────── t      rate in time (time change of a point process)
+ *
+ * After its last segment the rate stays as it ended.
+ */
+export class Course {
+  private readonly segments: readonly RateSegment[]
+  private at = 0
+  private startUs = 0
+  private startAmount = 0
+  private lastAmount = 0
+
+  constructor(segments: readonly RateSegment[]) {
+    this.segments = segments
+  }
+
+  /**
+   * Microseconds at which the amount is reached; Infinity when it never is.
+   * Amounts must not fall from call to call.
+   */
+  timeOf(amount: number): number {
+    if (amount < this.lastAmount) throw new RangeError('amounts of a course never fall')
+    this.lastAmount = amount
+    while (this.at < this.segments.length) {
+      const segment = this.segments[this.at]!
+      const area = areaOf(segment)
+      if (amount < this.startAmount + area) {
+        return this.startUs + within(segment, amount - this.startAmount)
+      }
+      this.startUs += segment.durationUs
+      this.startAmount += area
+      this.at++
+    }
+    const rest = amount - this.startAmount
+    const perS = this.segments.at(-1)?.toPerS ?? 0
+    return perS > 0 ? this.startUs + (rest / perS) * 1e6 : Infinity
+  }
+}
+
+/** Requests that a segment holds. */
+function areaOf(segment: RateSegment): number {
+  return ((segment.fromPerS + segment.toPerS) / 2) * (segment.durationUs / 1e6)
+}
+
+/** Requests that a course holds. */
+export function amountOf(segments: readonly RateSegment[]): number {
+  return segments.reduce((sum, segment) => sum + areaOf(segment), 0)
+}
+
+/**
+ * Time within a segment at which `amount` of its area is reached: the root of
+ * f·t + (g − f)/(2T)·t² = amount, in the form that is stable when f = g or f = 0.
+ */
+function within(segment: RateSegment, amount: number): number {
+  const f = segment.fromPerS
+  const slope = (segment.toPerS - f) / (segment.durationUs / 1e6)
+  const root = Math.sqrt(Math.max(0, f * f + 2 * slope * amount))
+  return amount === 0 ? 0 : ((2 * amount) / (f + root)) * 1e6
+}

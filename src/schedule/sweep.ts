@@ -1,0 +1,50 @@
+import type { Load } from '../scenario/scenario.ts'
+
+/** One trial of a sweep: a rate, and whether it met the objectives. */
+export interface Trial {
+  readonly ratePerS: number
+  readonly held: boolean
+}
+
+export type SweepStep =
+  | { readonly kind: 'try'; readonly ratePerS: number; readonly coolDown: boolean }
+  | {
+      readonly kind: 'done'
+      /** The highest rate that held; null when none did. */
+      readonly safePerS: number | null
+      /** The lowest that did not; null when all did. */
+      readonly failedPerS: number | null
+    }
+
+type Sweep = Extract<Load, { kind: 'sweep' }>
+
+/** Trials at most, so that noise cannot keep a sweep going. */
+const maxTrials = 40
+
+/**
+ * What to do after these trials: double until one fails, then halve the bracket until it is
+ * narrow. When the first fails, halve down until one holds.
+ *
+ *     rate ─ 10 ✓ 20 ✓ 40 ✓ 80 ✗ ── 60 ✓ ── 70 ✗ ── 65 ✓ …      safe 65, in 65 to 70
+ */
+export function nextTrial(sweep: Sweep, trials: readonly Trial[]): SweepStep {
+  const held = trials.filter((trial) => trial.held).map((trial) => trial.ratePerS)
+  const failed = trials.filter((trial) => !trial.held).map((trial) => trial.ratePerS)
+  const high = failed.length > 0 ? Math.min(...failed) : null
+  // A rate above one that failed says nothing: only those below the lowest failure count.
+  const safe = held.filter((rate) => high === null || rate < high)
+  const low = safe.length > 0 ? Math.max(...safe) : null
+  const done: SweepStep = { kind: 'done', safePerS: low, failedPerS: high }
+  const attempt = (ratePerS: number): SweepStep => ({
+    kind: 'try',
+    ratePerS,
+    coolDown: trials.at(-1)?.held === false,
+  })
+  if (trials.length === 0) return attempt(sweep.startPerS)
+  if (trials.length >= maxTrials) return done
+  if (high === null) {
+    return low! >= sweep.maxPerS ? done : attempt(Math.min(low! * 2, sweep.maxPerS))
+  }
+  if (low === null) return high <= sweep.startPerS / 256 ? done : attempt(high / 2)
+  return (high - low) / high <= sweep.precision ? done : attempt((low + high) / 2)
+}

@@ -1,0 +1,136 @@
+/** A request of a trace. */
+export interface TraceRequest {
+  /** Since the first one, as recorded. */
+  readonly atUs: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** What the trace says of the request beyond its size; null where it is silent. */
+  readonly endpoint: 'chat' | 'messages' | null
+  readonly stream: boolean | null
+  readonly model: string | null
+}
+
+export type TraceFormat = 'mooncake' | 'azure' | 'assay'
+
+/** A trace that cannot be read, with its line. */
+export class TraceError extends Error {
+  override readonly name = 'TraceError'
+}
+
+/**
+ * Reads a trace; requests come back in order of time, the first at 0.
+ *
+ * - `mooncake`: JSON Lines of `timestamp` (milliseconds), `input_length`, `output_length`
+ * - `azure`: `TIMESTAMP`, `ContextTokens`, `GeneratedTokens`, as CSV with a head or JSON Lines
+ * - `assay`: our own export of attempts as JSON Lines; first attempts of generations are taken
+ *
+ * @throws TraceError with the line and what was expected there
+ */
+export function parseTrace(
+  text: string,
+  format: TraceFormat,
+  path: string,
+): readonly TraceRequest[] {
+  const lines = text.split(/\r?\n/)
+  const requests: TraceRequest[] = []
+  const head = format === 'azure' ? csvHead(lines[0]) : null
+  for (const [at, line] of lines.entries()) {
+    if (line.trim() === '' || (head !== null && at === 0)) continue
+    const record = head === null ? jsonLine(line, path, at) : csvLine(line, head)
+    const request = readers[format](record)
+    if (request === 'skip') continue
+    if (request === null) {
+      throw new TraceError(
+        `${path}, line ${at + 1}: expected ${expectations[format]}; came ${line.slice(0, 80)}.`,
+      )
+    }
+    requests.push(request)
+  }
+  if (requests.length === 0) throw new TraceError(`${path} holds no request of a ${format} trace.`)
+  requests.sort((a, b) => a.atUs - b.atUs)
+  const first = requests[0]!.atUs
+  return requests.map((request) => ({ ...request, atUs: Math.round(request.atUs - first) }))
+}
+
+type TraceRecord = Readonly<Record<string, unknown>>
+
+const expectations: Readonly<Record<TraceFormat, string>> = {
+  mooncake: 'timestamp (milliseconds), input_length and output_length',
+  azure: 'TIMESTAMP, ContextTokens and GeneratedTokens',
+  assay: 'intended_us and, for a generation, prompt_tokens and completion_tokens',
+}
+
+const readers: Readonly<
+  Record<TraceFormat, (record: TraceRecord) => TraceRequest | 'skip' | null>
+> = {
+  mooncake: (record) =>
+    request(scaled(record.timestamp, 1000), record.input_length, record.output_length),
+  azure: (record) => {
+    const stamp = String(record.TIMESTAMP ?? '').trim()
+    const at = azureUs(stamp)
+    return request(at, Number(record.ContextTokens), Number(record.GeneratedTokens))
+  },
+  assay: (record) => {
+    const { endpoint } = record
+    if (endpoint !== 'chat' && endpoint !== 'messages') return 'skip'
+    if (Number(record.retry ?? 0) !== 0 || record.outcome === 'not_sent') return 'skip'
+    const read = request(
+      record.intended_us,
+      record.prompt_tokens ?? 1,
+      record.completion_tokens ?? 1,
+    )
+    return (
+      read && {
+        ...read,
+        endpoint,
+        stream: Number(record.streamed) === 1,
+        model: typeof record.model === 'string' ? record.model : null,
+      }
+    )
+  },
+}
+
+function request(atUs: unknown, input: unknown, output: unknown): TraceRequest | null {
+  const [at, inputTokens, outputTokens] = [Number(atUs ?? Number.NaN), input, output]
+  if (!Number.isFinite(at) || !isTokens(inputTokens) || !isTokens(outputTokens)) return null
+  return { atUs: at, inputTokens, outputTokens, endpoint: null, stream: null, model: null }
+}
+
+const isTokens = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0
+
+const scaled = (value: unknown, by: number) => (typeof value === 'number' ? value * by : Number.NaN)
+
+/** `2023-11-16 18:15:46.6805900` has seven digits of a second, which Date cannot hold. */
+function azureUs(stamp: string): number {
+  const match = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(stamp)
+  if (!match) return Number.NaN
+  const fraction = Number(`0.${match[3] ?? '0'}`)
+  return Date.parse(`${match[1]}T${match[2]}Z`) * 1000 + fraction * 1e6
+}
+
+function csvHead(line: string | undefined): readonly string[] | null {
+  return line === undefined || line.trimStart().startsWith('{')
+    ? null
+    : line
+        .replace(/^\uFEFF/, '')
+        .split(',')
+        .map((name) => name.trim())
+}
+
+function csvLine(line: string, head: readonly string[]): TraceRecord {
+  const cells = line.split(',')
+  return Object.fromEntries(head.map((name, at) => [name, cells[at]?.trim()]))
+}
+
+function jsonLine(line: string, path: string, at: number): TraceRecord {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null) return value as TraceRecord
+  } catch {
+    // Told below, with the line.
+  }
+  throw new TraceError(
+    `${path}, line ${at + 1}: expected a JSON object; came ${line.slice(0, 80)}.`,
+  )
+}

@@ -1,0 +1,218 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import type { ScenarioError } from '../../src/scenario/faults.ts'
+import { scenarioJsonSchema } from '../../src/scenario/json-schema.ts'
+import { loadScenario, parseScenario } from '../../src/scenario/parse.ts'
+import { durationText, durationUsOf, ratePerSOf, shareOf } from '../../src/scenario/quantity.ts'
+
+const small = `
+name: small
+question: Does it answer?
+model: svc-k2
+steps:
+  chat: { endpoint: chat }
+phases:
+  - { name: steady, load: poisson, rate: 20/s, duration: 10s }
+`
+
+const faultsOf = (text: string): readonly string[] => {
+  try {
+    parseScenario(text, 'a.yaml')
+  } catch (error) {
+    return (error as ScenarioError).message.split('\n').map((line) => line.trim())
+  }
+  return []
+}
+
+test('a small scenario is filled in with what the service promises, and frozen', () => {
+  const scenario = parseScenario(small, 'a.yaml')
+  expect(scenario.phases).toEqual([
+    {
+      name: 'steady',
+      part: 'steady',
+      load: {
+        kind: 'arrivals',
+        spacing: { kind: 'poisson' },
+        rate: [{ durationUs: 10e6, fromPerS: 20, toPerS: 20 }],
+      },
+      durationUs: 10e6,
+      maxRequests: null,
+      steps: [],
+    },
+  ])
+  expect(scenario.keys).toEqual([
+    { name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' },
+  ])
+  expect(scenario.policy).toMatchObject({
+    retries: 'none',
+    connectTimeoutUs: 30e6,
+    totalTimeoutUs: 600e6,
+  })
+  expect(scenario.steps[0]).toMatchObject({ model: 'svc-k2', prompt: { kind: 'text' } })
+  expect(Object.isFrozen(scenario.phases[0]!.load)).toBe(true)
+})
+
+test('every fault is reported at once, each with its line, what came and a way out', () => {
+  const lines = faultsOf(`name: quick
+question: Does it hold?
+sead: 3
+model: svc-k2
+steps:
+  chat:
+    endpoint: chta
+    strem: true
+  said: { endpoint: messages }
+  other: { endpoint: chat, keys: [gold] }
+phases:
+  - name: a
+    load: poisson
+    rate: fast
+    duration: 10
+    steps: [chaat]
+  - name: a
+    load: constant
+    rate: 3/s
+thresholds:
+  - chat.ttft.p95 < 800
+  - chatt.ttft.p95 < 800ms
+  - goodput > 99%
+`)
+  expect(lines).toEqual([
+    'a.yaml has 13 faults:',
+    'line 3, sead: there is no field "sead"; did you mean "seed"?',
+    'line 7, steps.chat.endpoint: expected one of chat, messages, models, credits, other; came "chta".',
+    'line 8, steps.chat.strem: there is no field "strem"; did you mean "stream"?',
+    'line 9, steps.said: messages needs max_tokens (max_tokens: null sends none on purpose).',
+    'line 10, steps.other.keys[0]: there is no key "gold"; there are none.',
+    'line 14, phases[0].rate: expected a rate such as 20/s or 1200/min, or a ramp { from: 1/s, to: 50/s }; came "fast".',
+    'line 15, phases[0].duration: expected a duration such as 800ms, 30s or 5m; came 10.',
+    'line 16, phases[0].steps[0]: there is no step "chaat"; did you mean "chat"?',
+    'line 17, phases[1].name: another phase has the name "a"; give each its own.',
+    'line 17, phases[1]: this phase never ends; give it a duration or max_requests.',
+    'line 21, thresholds[0]: expected a time such as 800ms as bound of ttft; came "chat.ttft.p95 < 800".',
+    'line 22, thresholds[1]: there is no step "chatt"; did you mean "chat"?',
+    'line 23, thresholds[2]: goodput counts requests that meet the objectives; name some, as ttft: 800ms.',
+  ])
+})
+
+test('text that is not YAML, an empty file and a missing one are told in a sentence', async () => {
+  expect(faultsOf('name: [a')[1]).toMatch(/^line 1: this is not YAML: /)
+  expect(faultsOf('name: a\nname: b\n')[1]).toMatch(/^line 2: this is not YAML: .*unique/)
+  expect(faultsOf('')[1]).toBe(
+    'line 1: expected a scenario: name, question, steps, phases; came null.',
+  )
+  await expect(loadScenario('no-such.yaml')).rejects.toThrow('no-such.yaml has a fault:')
+  await expect(loadScenario('no-such.ts')).rejects.toThrow('there is no such file')
+})
+
+test('a scenario may not hold a key, only say where it comes from', () => {
+  const lines = faultsOf(`${small}keys:\n  gold: sk-secret\n  iron: { env: A, file: b }\n`)
+  expect(lines[1]).toContain('expected where a key comes from: { env: NAME } or { file: path }')
+  expect(lines[2]).toContain('exactly one of them')
+})
+
+test('every load of the language becomes a load of the engine', () => {
+  const loads = [
+    '{ name: a, load: constant, rate: { from: 1/s, to: 9/s }, duration: 4s }',
+    '{ name: b, load: gamma, rate: 5/s, burstiness: 0.5, max_requests: 10 }',
+    '{ name: c, load: stages, stages: [{ rate: 60/min, duration: 1s }, { rate: 2/s, duration: 2s }] }',
+    `{ name: d, load: day, rate: 2/s, duration: 24s, weights: [${'1, '.repeat(12)}${'3, '.repeat(12)}] }`,
+    '{ name: e, load: concurrency, users: { from: 1, to: 9, over: 2s }, think: { mean: 1s }, duration: 3s }',
+    '{ name: f, load: saturate, connections: 8, duration: 1s }',
+    '{ name: g, load: sweep, start: 5/s, max: 500/s, trial: 4s, goodput: 95% }',
+    '{ name: h, load: replay, file: trace.jsonl, format: mooncake, speed: 10 }',
+  ]
+  const text = small.replace(
+    /phases:[\s\S]*/,
+    `phases:\n${loads.map((load) => `  - ${load}\n`).join('')}`,
+  )
+  const { phases } = parseScenario(text, '/x/a.yaml')
+  expect(phases.map(({ durationUs }) => durationUs)).toEqual([
+    4e6,
+    null,
+    3e6,
+    24e6,
+    3e6,
+    1e6,
+    null,
+    null,
+  ])
+  const [a, b, c, d, e, f, g, h] = phases.map(({ load }) => load)
+  expect(a).toMatchObject({ rate: [{ durationUs: 4e6, fromPerS: 1, toPerS: 9 }] })
+  expect(b).toMatchObject({ spacing: { kind: 'gamma', shape: 0.5 } })
+  expect(c).toMatchObject({
+    spacing: { kind: 'poisson' },
+    rate: [{ fromPerS: 1 }, { fromPerS: 2 }],
+  })
+  const hours = (d as { rate: readonly { fromPerS: number; durationUs: number }[] }).rate
+  expect([hours.length, hours[0]!.durationUs, hours[0]!.fromPerS, hours[23]!.fromPerS]).toEqual([
+    24, 1e6, 1, 3,
+  ])
+  expect(e).toEqual({
+    kind: 'concurrency',
+    fromUsers: 1,
+    toUsers: 9,
+    rampUs: 2e6,
+    think: { kind: 'exponential', meanUs: 1e6 },
+  })
+  expect(f).toEqual({ kind: 'saturate', connections: 8 })
+  expect(g).toMatchObject({ coolDownUs: 2e6, precision: 0.05, objective: { goodput: 0.95 } })
+  expect(h).toEqual({ kind: 'replay', path: '/x/trace.jsonl', format: 'mooncake', speed: 10 })
+})
+
+test('a module is checked like a file, and its prompt functions are kept as such', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-scenario-'))
+  const define = resolve(import.meta.dirname, '../../src/scenario/define.ts')
+  try {
+    const good = join(folder, 'good.ts')
+    writeFileSync(
+      good,
+      `import { defineScenario } from '${define}'
+export default defineScenario({
+  name: 'code', question: 'Does code work?', model: 'svc-k2',
+  steps: { chat: { endpoint: 'chat', prompt: ({ index }) => 'number ' + index } },
+  phases: [{ name: 'steady', load: 'poisson', rate: '5/s', duration: '1s' }],
+})`,
+    )
+    const scenario = await loadScenario(good)
+    expect(scenario.steps[0]!.prompt).toEqual({ kind: 'function' })
+    expect(scenario.modulePath).toBe(good)
+    const bad = join(folder, 'bad.mjs')
+    writeFileSync(bad, `export default { name: 'x', question: 'y', steps: {}, phases: [] }`)
+    await expect(loadScenario(bad)).rejects.toThrow(
+      /2 faults:\n.*at least one phase.*\n.*at least one step/,
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('the schema that is published for editors is the one that scenarios are checked by', async () => {
+  const published = await readFile(
+    resolve(import.meta.dirname, '../../scenarios/scenario.schema.json'),
+    'utf8',
+  )
+  expect(JSON.parse(published), 'run `npm run schema`').toEqual(
+    JSON.parse(JSON.stringify(scenarioJsonSchema())),
+  )
+})
+
+test('quantities are read in every unit, and anything else is not a quantity', () => {
+  expect(['250us', '800ms', '30s', '1m30s', '1.5h', '2d'].map(durationUsOf)).toEqual([
+    250, 800e3, 30e6, 90e6, 5400e6, 172_800e6,
+  ])
+  expect(['', '5', 's', '5 s', '-5s', '5x', '1e3s'].map(durationUsOf)).toEqual(Array(7).fill(null))
+  expect(['20/s', '1200/min', '3600/h'].map(ratePerSOf)).toEqual([20, 20, 1])
+  expect(['20', '/s', '20/x'].map(ratePerSOf)).toEqual([null, null, null])
+  expect(['5%', '99.9%', '5'].map(shareOf)).toEqual([0.05, 0.999, null])
+  expect([5, 1500, 2.5e6, 90e6, 600e6].map(durationText)).toEqual([
+    '5us',
+    '1.5ms',
+    '2.5s',
+    '90s',
+    '10m',
+  ])
+})

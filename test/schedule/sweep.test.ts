@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { nextTrial, type Trial } from '../../src/schedule/sweep.ts'
+
+const sweep = {
+  kind: 'sweep',
+  startPerS: 10,
+  maxPerS: 100_000,
+  trialUs: 1e6,
+  coolDownUs: 5e5,
+  precision: 0.05,
+  spacing: { kind: 'poisson' },
+  objective: { goodput: 0.99 },
+} as const
+
+function run(capacityPerS: number) {
+  const trials: Trial[] = []
+  for (;;) {
+    const step = nextTrial(sweep, trials)
+    if (step.kind === 'done') return { ...step, trials }
+    trials.push({ ratePerS: step.ratePerS, held: step.ratePerS <= capacityPerS })
+  }
+}
+
+test('any capacity is found within the precision, by doubling and then halving', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1, max: 90_000, noNaN: true }), (capacity) => {
+      const { safePerS, failedPerS, trials } = run(capacity)
+      expect(safePerS).toBeLessThanOrEqual(capacity)
+      expect(failedPerS).toBeGreaterThan(capacity)
+      expect((failedPerS! - safePerS!) / failedPerS!).toBeLessThanOrEqual(0.05)
+      expect(trials.length).toBeLessThan(30)
+    }),
+  )
+})
+
+test('a service beyond the highest rate holds it, and no failure is claimed', () => {
+  expect(run(1e9)).toMatchObject({ safePerS: 100_000, failedPerS: null })
+})
+
+test('a service that holds nothing has no safe rate', () => {
+  expect(run(0)).toMatchObject({ safePerS: null })
+})
+
+test('a pause follows a failed trial, and only that', () => {
+  expect(nextTrial(sweep, [{ ratePerS: 10, held: true }])).toMatchObject({ coolDown: false })
+  expect(nextTrial(sweep, [{ ratePerS: 10, held: false }])).toMatchObject({
+    ratePerS: 5,
+    coolDown: true,
+  })
+})
