@@ -21,7 +21,11 @@ try {
 function endOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
   if (!(error instanceof Error)) throw error
-  if (['UsageError', 'ScenarioError', 'StoreError', 'ContractError'].includes(error.name)) {
+  if (
+    ['UsageError', 'ScenarioError', 'StoreError', 'ContractError', 'ReportError'].includes(
+      error.name,
+    )
+  ) {
     process.stderr.write(`${error.message}\n`)
     return exit.usage
   }

@@ -144,6 +144,62 @@ CREATE TABLE IF NOT EXISTS findings (
   detail_json VARCHAR NOT NULL          -- the verdict whole, with its witnesses
 );
 
+-- Usage logs of others, one row for each request that they tell of. A row is known by source and
+-- id: importing a file again adds nothing (src/store/import keeps that, there is no index).
+CREATE TABLE IF NOT EXISTS usage_events (
+  source VARCHAR NOT NULL,              -- the log; ids are unique within it
+  id VARCHAR NOT NULL,
+  at_us BIGINT NOT NULL,                -- event time, Unix microseconds UTC
+  ingested_us BIGINT NOT NULL,          -- when it was imported: late events are accepted
+  import_no INTEGER NOT NULL,
+  model VARCHAR,
+  endpoint VARCHAR,
+  key_fp VARCHAR,
+  account VARCHAR,
+  outcome VARCHAR NOT NULL,             -- the words of attempts.outcome
+  status INTEGER,
+  error_code VARCHAR,
+  credits DECIMAL(18, 6),               -- null is not measured, never 0
+  prompt_tokens BIGINT,
+  completion_tokens BIGINT
+);
+
+CREATE TABLE IF NOT EXISTS usage_imports (
+  import_no INTEGER NOT NULL,
+  source VARCHAR NOT NULL,
+  file VARCHAR NOT NULL,
+  format VARCHAR NOT NULL,
+  mapping_json VARCHAR NOT NULL,
+  imported_us BIGINT NOT NULL,
+  lines BIGINT NOT NULL,                -- lines = accepted + duplicates + rejected
+  accepted BIGINT NOT NULL,
+  duplicates BIGINT NOT NULL,
+  rejected BIGINT NOT NULL
+);
+
+-- What the service itself says: answers of GET /user/credits. Null where it does not say.
+CREATE TABLE IF NOT EXISTS usage_polls (
+  polled_us BIGINT NOT NULL,            -- our clock, Unix microseconds UTC
+  service_us BIGINT,                    -- its Date header
+  base_url VARCHAR NOT NULL,
+  key_fp VARCHAR NOT NULL,
+  status INTEGER NOT NULL,
+  consumed DECIMAL(18, 6),
+  remaining DECIMAL(18, 6),
+  requests BIGINT,
+  average_tokens DOUBLE,
+  grants_json VARCHAR,                  -- credits with their expiry, where it says
+  body VARCHAR                          -- as it came, bounded
+);
+
+-- Price of one success, by contract: what a run's attempts should have cost.
+CREATE TABLE IF NOT EXISTS model_prices (
+  contract VARCHAR NOT NULL,
+  model VARCHAR NOT NULL,
+  credits DECIMAL(18, 6) NOT NULL,
+  PRIMARY KEY (contract, model)
+);
+
 -- Every derived time, defined once (microseconds; null where a stamp is missing).
 CREATE OR REPLACE VIEW attempt_times AS
 SELECT
@@ -182,3 +238,49 @@ SELECT
   (flags & 16384) <> 0 AS reasoning,
   (flags & 32768) <> 0 AS captured
 FROM attempts;
+
+-- The clock of the service, as each run saw it: its Date header says second d while the response
+-- was under way, so service time - scaled run time lies in [lower, upper].
+CREATE OR REPLACE VIEW run_clocks AS
+SELECT
+  run_id, contract, time_scale,
+  epoch_us(started_at) AS started_us,
+  coalesce((lower_us + upper_us) // 2, epoch_us(started_at)) AS service_start_us,
+  (lower_us + upper_us) // 2 - epoch_us(started_at) AS offset_us,  -- null without a Date header
+  (upper_us - lower_us) // 2 AS offset_error_us                    -- negative when it was moved
+FROM runs LEFT JOIN (
+  SELECT
+    run_id,
+    max(date_s * 1000000 - (headers_us * time_scale)::BIGINT) AS lower_us,
+    min(date_s * 1000000 + 1000000 - (sent_us * time_scale)::BIGINT) AS upper_us
+  FROM attempts JOIN runs USING (run_id)
+  WHERE date_s IS NOT NULL AND headers_us IS NOT NULL AND sent_us IS NOT NULL
+  GROUP BY run_id
+) USING (run_id);
+
+-- Every request that reached a service, from runs and from imported logs, in one shape.
+-- Time is the service's own: its Date header (plus the length of a stream, since the charge comes
+-- at its end), else the run's clock with the estimated offset.
+-- credits: surely charged (null: not measured); possible_credits: what it can have cost at most.
+CREATE OR REPLACE VIEW usage AS
+SELECT
+  'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, outcome, status,
+  error_code, credits, credits AS possible_credits, prompt_tokens, completion_tokens
+FROM usage_events
+UNION ALL
+SELECT
+  'run' AS origin, run_id AS source, slot::VARCHAR || '.' || retry::VARCHAR AS id,
+  CASE WHEN date_s IS NOT NULL
+       THEN date_s * 1000000 + CASE WHEN streamed = 1 AND closed_us > headers_us
+              THEN ((closed_us - headers_us) * time_scale)::BIGINT ELSE 0 END
+       ELSE service_start_us + (coalesce(closed_us, intended_us) * time_scale)::BIGINT END AS at_us,
+  attempts.model, endpoint, key_fp, account, outcome, status, error_code,
+  CASE outcome WHEN 'ok' THEN model_prices.credits WHEN 'http_error' THEN 0 END AS credits,
+  CASE outcome WHEN 'http_error' THEN 0 ELSE model_prices.credits END AS possible_credits,
+  prompt_tokens::BIGINT AS prompt_tokens, completion_tokens::BIGINT AS completion_tokens
+FROM attempts
+JOIN run_clocks USING (run_id)
+LEFT JOIN model_prices
+  ON model_prices.contract = run_clocks.contract
+ AND model_prices.model = coalesce(attempts.model, attempts.response_model)
+WHERE sent_us IS NOT NULL AND outcome <> 'not_sent' AND endpoint IN ('chat', 'messages');

@@ -1,0 +1,131 @@
+import { z } from 'zod'
+
+/**
+ * The shape of a run's summary: the one source of figures for the terminal, the pages, the
+ * comparison and the exports. `docs/schema/run-summary.json` is made from it and held equal.
+ * Times are microseconds; null is "not measured", never zero.
+ */
+
+const count = z.number().int().nonnegative()
+const measured = z.number().nullable()
+
+/** A percentile and whether it may be believed. */
+export const percentileShape = z.object({
+  us: measured,
+  mark: z
+    .enum(['exact', 'at-least', 'too-few', 'none'])
+    .describe(
+      'exact; at-least: timeouts lie below it, the truth can only be larger; too-few: fewer samples than needs; none: no samples',
+    ),
+  needs: count.describe('samples for 99 % confidence'),
+})
+
+export const distributionShape = z.object({
+  n: count.describe('samples, with the censored ones'),
+  censored: count.describe('timeouts, entered at their deadline: at least so long'),
+  meanUs: measured,
+  minUs: measured,
+  maxUs: measured,
+  p50: percentileShape,
+  p90: percentileShape,
+  p95: percentileShape,
+  p99: percentileShape,
+  p999: percentileShape,
+})
+
+export const countsShape = z.object({
+  attempts: count.describe('rows: attempts = sent + notSent'),
+  notSent: count,
+  sent: count.describe('sent = ok + httpError + broken + timeout + aborted'),
+  ok: count,
+  httpError: count,
+  broken: count,
+  timeout: count,
+  aborted: count,
+  retries: count.describe('rows that are a second or later attempt'),
+})
+
+export const metricNames = [
+  'service',
+  'response',
+  'ttft',
+  'responseTtft',
+  'tpot',
+  'itl',
+  'itlMax',
+  'lag',
+  'poolWait',
+  'failure',
+] as const
+
+export const groupShape = z.object({
+  step: z.string().nullable().describe('null for all steps together'),
+  counts: countsShape,
+  spanS: measured.describe('from the first intended to the last closed'),
+  okPerS: measured,
+  sentPerS: measured,
+  promptTokens: measured.describe('of successes that report them'),
+  completionTokens: measured,
+  completionTokensPerS: measured,
+  metrics: z.object(
+    Object.fromEntries(metricNames.map((name) => [name, distributionShape])) as Record<
+      (typeof metricNames)[number],
+      typeof distributionShape
+    >,
+  ),
+})
+
+export const summaryShape = z.object({
+  format: z.literal('assay-run-summary/1'),
+  run: z.object({
+    runId: z.string(),
+    kind: z.string(),
+    scenario: z.string(),
+    seed: z.number(),
+    baseUrl: z.string(),
+    contract: z.string(),
+    startedAt: z.string().describe('ISO 8601, UTC'),
+    endedS: measured.describe('null while it runs, and after a kill'),
+    timeScale: z.number(),
+    assayVersion: z.string(),
+    machine: z.record(z.string(), z.unknown()),
+  }),
+  verdict: z.enum(['valid', 'degraded', 'invalid']).nullable(),
+  verdictTests: z.array(z.unknown()).describe('each test with its figure and remedy'),
+  ledgerAddsUp: z.boolean(),
+  part: z.enum(['steady', 'all']).describe('which part of the run the figures cover'),
+  all: groupShape,
+  steps: z.array(groupShape),
+  errors: z.array(
+    z.object({
+      outcome: z.string(),
+      status: z.number().nullable(),
+      code: z.string().nullable(),
+      reason: z.string().nullable(),
+      count,
+    }),
+  ),
+  credits: z.object({
+    spent: measured.describe('price of the successes by the contract; null with an unknown price'),
+    spentAtMost: measured.describe('with aborted, broken and timed-out attempts charged'),
+    balances: z
+      .array(z.object({ account: z.string(), first: z.number(), last: z.number() }))
+      .describe('first and last X-Credits-Remaining of each account'),
+  }),
+})
+
+export type Percentile = z.infer<typeof percentileShape>
+export type Distribution = z.infer<typeof distributionShape>
+export type Counts = z.infer<typeof countsShape>
+export type MetricName = (typeof metricNames)[number]
+export type SummaryGroup = z.infer<typeof groupShape>
+export type RunSummary = z.infer<typeof summaryShape>
+
+/** The percentiles of every table, and where they stand in a distribution. */
+export const percentiles = [
+  ['p50', 0.5],
+  ['p90', 0.9],
+  ['p95', 0.95],
+  ['p99', 0.99],
+  ['p999', 0.999],
+] as const

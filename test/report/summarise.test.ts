@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { percentileOf, samplesNeeded } from '../../src/report/summary/samples.ts'
+import { resolveRun, summarise } from '../../src/report/summary/summarise.ts'
+import { openStore } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun } from './attempts.ts'
+
+test('the samples that a percentile needs are those of MLPerf', () => {
+  expect([0.9, 0.99, 0.999].map(samplesNeeded)).toEqual([64, 662, 6636])
+})
+
+test('percentiles of rows are the linear interpolation of the sorted values', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 1e9 }), { minLength: 1, maxLength: 60 }),
+      async (times) => {
+        const store = await openStore(':memory:')
+        await enterRun(store)
+        await appendAttempts(
+          store,
+          times.map((time, slot) =>
+            attempt(slot, { doneUs: slot * 1e6 + 20 + time, closedUs: slot * 1e6 + 20 + time }),
+          ),
+        )
+        const { service } = (await summarise(store, 'a', defaultContract)).all.metrics
+        store.close()
+        const sorted = [...times].sort((a, b) => a - b)
+        expect(service.p90.us).toBeCloseTo(percentileOf(sorted, 0.9)!, 3)
+        expect(service.p999.us).toBeCloseTo(percentileOf(sorted, 0.999)!, 3)
+        expect(service).toMatchObject({ n: times.length, maxUs: sorted.at(-1) })
+        expect(service.p999.mark).toBe('too-few')
+      },
+    ),
+    { numRuns: 10 },
+  )
+})
+
+test('a timeout counts as at least its deadline, and marks every percentile above it', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store)
+  const timeout = { outcome: 'timeout', status: null, doneUs: null } as const
+  await appendAttempts(
+    store,
+    Array.from({ length: 1000 }, (_, slot) =>
+      slot % 25 === 0
+        ? attempt(slot, { ...timeout, closedUs: slot * 1e6 + 20 + 5e6 })
+        : attempt(slot),
+    ),
+  )
+  const { all } = await summarise(store, 'a', defaultContract)
+  store.close()
+  expect(all.metrics.service).toMatchObject({ n: 1000, censored: 40 })
+  expect(all.metrics.service.p50).toMatchObject({ us: 100_000, mark: 'exact' })
+  expect(all.metrics.service.p99).toMatchObject({ us: 5e6, mark: 'at-least' })
+  expect(all.counts).toMatchObject({ attempts: 1000, sent: 1000, ok: 960, timeout: 40 })
+})
+
+test('a fast failure never flatters the latency of successes', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store)
+  await appendAttempts(store, [
+    attempt(0),
+    ...Array.from({ length: 99 }, (_, at) =>
+      attempt(at + 1, {
+        outcome: 'http_error',
+        status: 429,
+        errorCode: 'rate_limit_exceeded',
+        closedUs: (at + 1) * 1e6 + 500,
+      }),
+    ),
+  ])
+  const summary = await summarise(store, 'a', defaultContract)
+  store.close()
+  expect(summary.all.metrics.service).toMatchObject({ n: 1, minUs: 100_000 })
+  expect(summary.all.metrics.failure).toMatchObject({ n: 99, maxUs: 500 })
+  expect(summary.errors).toEqual([
+    { outcome: 'http_error', status: 429, code: 'rate_limit_exceeded', reason: null, count: 99 },
+  ])
+})
+
+test('figures cover the steady part, credits the whole run, each by the contract', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store)
+  await appendAttempts(store, [
+    attempt(0, { part: 'warmup', creditsRemaining: 100 }),
+    attempt(1, { model: 'svc-k2.5', creditsRemaining: 98 }),
+    attempt(2, { outcome: 'aborted', status: null, doneUs: null, model: 'svc-k2.5' }),
+    attempt(3, { outcome: 'not_sent', sentUs: null, dispatchedUs: null, reason: 'budget' }),
+  ])
+  const summary = await summarise(store, 'a', defaultContract)
+  store.close()
+  expect(summary.part).toBe('steady')
+  expect(summary.all.counts).toMatchObject({ attempts: 3, sent: 2, notSent: 1, ok: 1, aborted: 1 })
+  expect(summary.ledgerAddsUp).toBe(true)
+  expect(summary.credits).toEqual({
+    spent: 3,
+    spentAtMost: 5,
+    balances: [{ account: 'main', first: 100, last: 98 }],
+  })
+})
+
+test('what was not measured is null and never 0', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store)
+  await appendAttempts(store, [
+    attempt(0, { model: 'another', promptTokens: null, completionTokens: null }),
+  ])
+  const summary = await summarise(store, 'a', defaultContract)
+  store.close()
+  expect(summary.credits.spent).toBeNull()
+  expect(summary.all).toMatchObject({ promptTokens: null, completionTokensPerS: null })
+  expect(summary.all.metrics.ttft).toMatchObject({ n: 0, meanUs: null })
+  expect(summary.all.metrics.ttft.p99).toMatchObject({ us: null, mark: 'none' })
+})
+
+test('a run is found by its beginning, and what does not fit is told with what is there', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store, 'abc')
+  await enterRun(store, 'abd')
+  expect(await resolveRun(store, 'abd')).toBe('abd')
+  expect(await resolveRun(store, 'latest')).toMatch(/^ab/)
+  await expect(resolveRun(store, 'ab')).rejects.toThrow(/2 runs "ab".*abc \(quick\)/)
+  await expect(resolveRun(store, 'x')).rejects.toThrow(/no run "x"/)
+  store.close()
+})
