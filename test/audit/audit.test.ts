@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
+import { selectRuns } from '../../src/audit/runs.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun } from '../report/attempts.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+})
+afterEach(() => store.close())
+
+const options = { contract: defaultContract, auditId: 'audit-1', auditedAt: new Date(0) }
+
+test('an empty store is told to be one', async () => {
+  await expect(audit(store, options)).rejects.toThrow(/holds no runs.*assay run/s)
+})
+
+test('a run and a rule that there is not are named, with those that there are', async () => {
+  await enterRun(store, 'a')
+  await expect(audit(store, { ...options, runIds: ['b'] })).rejects.toThrow(
+    'holds no run b. It holds a.',
+  )
+  await expect(audit(store, { ...options, rules: ['BULL-1'] })).rejects.toThrow(/BULL-1/)
+})
+
+test('without a choice, the runs against the base URL of the newest one are audited', async () => {
+  await enterRun(store, 'old', { startedAtUs: 1, baseUrl: 'http://127.0.0.1:2' })
+  await enterRun(store, 'b', { startedAtUs: 2 })
+  await enterRun(store, 'c', { startedAtUs: 3 })
+  await enterRun(store, 'd', { startedAtUs: 4, kind: 'calibrate' })
+  expect((await selectRuns(store, [])).map((run) => run.runId)).toEqual(['b', 'c'])
+})
+
+test('what the rules said stays in the store', async () => {
+  await enterRun(store, 'a')
+  await appendAttempts(store, [attempt(0)])
+  const report = await audit(store, options)
+  const kept = await store.rows('SELECT rule, verdict, run_ids FROM findings ORDER BY rowid')
+  expect(kept).toEqual(
+    report.findings.map(({ rule, verdict }) => ({
+      rule,
+      verdict: verdict.verdict,
+      run_ids: ['a'],
+    })),
+  )
+})
+
+test('columns of doubles hold every row, with NaN for null', async () => {
+  const [values, halves] = await store.doubles(
+    'SELECT CASE WHEN i % 2 = 0 THEN i END::DOUBLE, (i / 2)::DOUBLE FROM range(5000) t(i)',
+  )
+  expect(values!.length).toBe(5000)
+  expect([...values!.slice(4097, 4100)]).toEqual([Number.NaN, 4098, Number.NaN])
+  expect(halves![4999]).toBe(2499.5)
+})
