@@ -6,14 +6,15 @@ import { expect, test } from 'vitest'
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
   attempt: [],
+  limits: ['contract'],
   chart: [],
   scenario: ['contract'],
   schedule: ['scenario'],
   store: ['attempt'],
   client: ['contract', 'attempt'],
   run: ['contract', 'attempt', 'scenario', 'schedule', 'client', 'store'],
-  probe: ['contract', 'attempt', 'client', 'store'],
-  audit: ['contract', 'attempt', 'store'],
+  probe: ['contract', 'attempt', 'limits', 'client', 'store'],
+  audit: ['contract', 'attempt', 'limits', 'store'],
   report: ['contract', 'attempt', 'store', 'audit', 'chart'],
   service: ['contract', 'chart'],
 }

@@ -1,0 +1,54 @@
+import type { Endpoint } from '../contract/request.ts'
+
+/** What an answer tells about the limiter's decision. */
+export type Decision =
+  /** A generation that was served: the limiter let it in and counted it. */
+  | 'admitted'
+  /** 429: the limiter turned it away; some limiters count it all the same. */
+  | 'rejected'
+  /** Another 4xx: whether the limiter saw it, and counted it, is open (gap G-18). */
+  | 'refused'
+  /** A read of models or credits that succeeded: open in the same way. */
+  | 'read'
+  /** 5xx, timeouts, aborts: it may have been counted. */
+  | 'unknown'
+
+/**
+ * One attempt as a rate limiter met it. Times are microseconds of the service's own time on the
+ * client's monotonic clock; the decision fell somewhere in `[fromUs, untilUs]`.
+ */
+export interface Arrival {
+  readonly runId: string
+  readonly slot: number
+  readonly retry: number
+  readonly key: string
+  readonly account: string
+  readonly endpoint: Endpoint
+  readonly decision: Decision
+  readonly status: number | null
+  /** When the socket began to carry it. */
+  readonly fromUs: number
+  /** When its headers were complete, or it ended without any. */
+  readonly untilUs: number
+  /** When the response ended; a charge may land until then. */
+  readonly closedUs: number
+  /** What a success costs; 0 where nothing can have been charged. */
+  readonly costCredits: number
+  readonly credits: number | null
+  readonly limit: number | null
+  readonly remaining: number | null
+  readonly reset: number | null
+  /** Unix seconds of the `Date` header. */
+  readonly dateS: number | null
+  readonly retryAfterS: number | null
+}
+
+/** @param order of time: by start, so that a scan sees what could have come before */
+export function byStart(a: Arrival, b: Arrival): number {
+  return a.fromUs - b.fromUs || a.untilUs - b.untilUs
+}
+
+/** Arrivals of each key in order of their start. */
+export function byKey(arrivals: readonly Arrival[]): ReadonlyMap<string, readonly Arrival[]> {
+  return Map.groupBy(arrivals, (arrival) => arrival.key)
+}

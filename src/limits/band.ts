@@ -1,0 +1,36 @@
+import type { Band, Contract, Window } from '../contract/contract.ts'
+import { windows } from '../contract/contract.ts'
+import type { Bracket } from './balance.ts'
+
+/** A cell of the rate-limit table: the band and the window that a limit value belongs to. */
+export interface Cell {
+  readonly band: Band
+  readonly window: Window
+}
+
+/** Cells whose value this is: one at most where all values differ, none for a foreign value. */
+export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {
+  return contract.bands.flatMap((band) =>
+    windows.filter((window) => band.requests[window] === limit).map((window) => ({ band, window })),
+  )
+}
+
+/** Bands whose rows a balance inside the bracket may meet; both at a shared edge. */
+export function bandsWithin(contract: Contract, bracket: Bracket): readonly Band[] {
+  return contract.bands.filter(
+    (band) => bracket.high >= band.minBalance && (band.maxBalance ?? Infinity) >= bracket.low,
+  )
+}
+
+/** Whether no band is promised for a part of the bracket: a balance of zero or less (gap G-25). */
+export function reachesNoBand(contract: Contract, bracket: Bracket): boolean {
+  return bracket.low < Math.min(...contract.bands.map((band) => band.minBalance))
+}
+
+/** The shared edges of neighbouring bands, lowest first: the balance at which the upper begins. */
+export function edgesOf(
+  contract: Contract,
+): readonly { readonly lower: Band; readonly upper: Band }[] {
+  const rising = [...contract.bands].sort((a, b) => a.minBalance - b.minBalance)
+  return rising.slice(1).map((upper, index) => ({ lower: rising[index]!, upper }))
+}

@@ -1,0 +1,87 @@
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import type { Evidence } from '../../../src/audit/rule.ts'
+import { defaultContract } from '../../../src/contract/default.ts'
+import { openStore } from '../../../src/store/open.ts'
+import { appendAttempts } from '../../../src/store/recorder.ts'
+import { startRun } from '../../../src/store/runs.ts'
+
+/** A row of a plain chat success, unless told otherwise. `atMs` is when it was sent. */
+export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = {}): AttemptRow {
+  const sentUs = atMs * 1000
+  const headersUs = change.headersUs ?? sentUs + 1000
+  const status = change.status ?? 200
+  return {
+    runId: 'run-1',
+    slot,
+    retry: 0,
+    shard: 0,
+    phase: 'phase',
+    part: 'steady',
+    step: 'chat',
+    session: null,
+    turn: null,
+    template: null,
+    keyFp: 'key-a',
+    account: null,
+    endpoint: 'chat',
+    streamed: 0,
+    model: 'svc-k2',
+    expects: 'ok',
+    intendedUs: sentUs,
+    dispatchedUs: sentUs,
+    sentUs,
+    headersUs,
+    firstEventUs: null,
+    firstContentUs: null,
+    lastContentUs: null,
+    doneUs: headersUs,
+    closedUs: headersUs,
+    outcome: status < 300 ? 'ok' : 'http_error',
+    reason: null,
+    status,
+    errorShape: status < 300 ? null : 'chat',
+    errorCode: status === 429 ? 'rate_limit_exceeded' : null,
+    errorType: status === 429 ? 'rate_limit_error' : null,
+    creditsRemaining: null,
+    rateLimit: null,
+    rateRemaining: null,
+    rateReset: null,
+    retryAfter: null,
+    dateS: null,
+    responseId: null,
+    responseModel: null,
+    finishReason: null,
+    choices: null,
+    promptTokens: null,
+    completionTokens: null,
+    totalTokens: null,
+    events: 0,
+    contentEvents: 0,
+    contentReads: 0,
+    doneMarks: 0,
+    itlMaxUs: null,
+    bytesIn: 0,
+    flags: 0,
+    ...change,
+  }
+}
+
+/** Evidence over an in-memory store that holds these rows as one run. */
+export async function evidenceOf(rows: readonly AttemptRow[], timeScale = 1): Promise<Evidence> {
+  const store = await openStore(':memory:')
+  await startRun(store, {
+    runId: 'run-1',
+    kind: 'run',
+    scenario: 'test',
+    scenarioJson: '{}',
+    seed: 1,
+    baseUrl: 'http://127.0.0.1',
+    contract: 'svc',
+    startedAtUs: Date.UTC(2026, 0, 1) * 1000,
+    timeScale,
+    assayVersion: '0.0.0',
+    machineJson: '{}',
+  })
+  await appendAttempts(store, rows)
+  return { store, runIds: ['run-1'], contract: defaultContract }
+}
