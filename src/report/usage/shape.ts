@@ -213,6 +213,8 @@ export type PlanAdvice =
       readonly needCredits: number
       /** Balance that the observed peak needs at all times; 0 when any band carries it. */
       readonly floorBalance: number
+      /** Cheapest that pays for the month, whatever the band. */
+      readonly cheapest: PackagePlan
       readonly chosen: PackagePlan
       /** Cheapest without the veto, where it differs. */
       readonly vetoed: PackagePlan | null

@@ -1,0 +1,104 @@
+import type { Band, Contract } from '../../contract/contract.ts'
+import { cheapestPlan, nearTiePlan, planInWords, usd } from './packages.ts'
+import type { Peak, PlanAdvice } from './shape.ts'
+
+/** What the next month asks for. */
+export interface MonthNeed {
+  /** Credits that will be burned and that what expires in the month does not cover. */
+  readonly burnCredits: number
+  /** Credits in hand that last through the month. */
+  readonly lastingCredits: number
+  readonly peak: Peak
+}
+
+/**
+ * What to buy for the next month: the cheapest packs that cover the burn, unless the balance
+ * would fall below the band that the observed peak needs; then the cheapest that keep it.
+ * Bought at the start of the month and burned through it, so its end is the lowest point.
+ */
+export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
+  const { packages } = contract
+  if (packages.length === 0) {
+    return { known: false, says: `The contract "${contract.name}" lists no packages.` }
+  }
+  const short = Math.max(0, need.burnCredits - need.lastingCredits)
+  const cheapest = cheapestPlan(packages, short)
+  const band = bandFor(contract, need.peak)
+  const floor = band.minBalance <= lowestMin(contract) ? 0 : band.minBalance
+  const keeping = cheapestPlan(
+    packages,
+    Math.max(0, short, need.burnCredits + floor - need.lastingCredits),
+  )
+  const tie = nearTiePlan(packages, keeping)
+  const chosen = tie ?? keeping
+  const vetoed = keeping.credits > cheapest.credits ? cheapest : null
+  const expiring = packages.reduce(
+    (sum, pack, at) =>
+      sum + (pack.validMonths === null ? 0 : chosen.packs[at]!.count * pack.credits),
+    0,
+  )
+  const reasons: string[] = []
+  const left = need.lastingCredits + cheapest.credits - need.burnCredits
+  if (vetoed !== null) {
+    reasons.push(
+      `${planInWords(vetoed)} would be enough to pay for the month, but its end would leave ${count(left)} credits, below the ${count(floor)} that the band ${band.name} asks for, and the observed peak of ${peakInWords(need.peak)} needs that band.`,
+    )
+  } else if (cheapest.credits === 0) {
+    reasons.push(
+      `The ${count(need.lastingCredits)} credits in hand cover the ${count(need.burnCredits)} that the month is expected to take.`,
+    )
+  } else {
+    reasons.push(`${planInWords(cheapest)} is the cheapest that covers ${count(short)} credits.`)
+  }
+  if (tie !== null) {
+    reasons.push(
+      `${planInWords(tie)} costs ${usd(tie.priceUsdCents - keeping.priceUsdCents)} more than ${planInWords(keeping)} and holds ${count(tie.credits - keeping.credits)} credits more.`,
+    )
+  }
+  if (!carries(band, need.peak)) {
+    reasons.push(
+      `No band carries the observed peak of ${peakInWords(need.peak)}: even ${band.name} will answer 429.`,
+    )
+  }
+  const wastedCredits = Math.max(0, expiring - need.burnCredits)
+  if (wastedCredits > 0) {
+    reasons.push(`${count(wastedCredits)} of its credits would expire unused after a month.`)
+  }
+  return {
+    known: true,
+    needCredits: short,
+    floorBalance: floor,
+    cheapest,
+    chosen,
+    vetoed,
+    wastedCredits,
+    reasons,
+  }
+}
+
+/** The lowest band whose limits carry the peak of one key; the highest when none does. */
+export function bandFor(contract: Contract, peak: Peak): Band {
+  const rising = [...contract.bands].sort((a, b) => a.minBalance - b.minBalance)
+  return rising.find((band) => carries(band, peak)) ?? rising.at(-1)!
+}
+
+function carries(band: Band, peak: Peak): boolean {
+  return (['minute', 'hour', 'day'] as const).every(
+    (window) => (peak[window] ?? 0) <= band.requests[window],
+  )
+}
+
+function lowestMin(contract: Contract): number {
+  return Math.min(...contract.bands.map((band) => band.minBalance))
+}
+
+function peakInWords(peak: Peak): string {
+  return (['minute', 'hour', 'day'] as const)
+    .filter((window) => peak[window] !== null)
+    .map((window) => `${count(peak[window]!)} requests a ${window}`)
+    .join(', ')
+}
+
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}

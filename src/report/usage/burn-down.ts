@@ -1,0 +1,104 @@
+import type { Grant } from './shape.ts'
+
+/** What became of a balance on its way down. */
+export interface BurnDown {
+  /** When the last credit went, with demand still there; null when it lasts. */
+  readonly emptyUs: number | null
+  /** When the balance first fell below each threshold; null when it never does. */
+  readonly belowUs: readonly (number | null)[]
+  /** Credits of each grant that expired unused. */
+  readonly expired: readonly number[]
+  /** Credits left of each grant at the end. */
+  readonly left: readonly number[]
+}
+
+/** One stretch of even demand. */
+export interface Demand {
+  readonly startUs: number
+  readonly endUs: number
+  readonly credits: number
+}
+
+/**
+ * Burns grants down under a demand, earliest expiry first (as the service spends them; it wastes
+ * least), each stretch cut where a grant expires.
+ *
+ *     balance ▲ ╲
+ *             │  ╲___ a grant expires: a step, not a slope
+ *             │      ╲
+ *             └───────╲──▶ time
+ *
+ * @param thresholds balances to watch; "below" is strict
+ */
+export function burnDown(
+  grants: readonly Grant[],
+  demand: readonly Demand[],
+  thresholds: readonly number[],
+): BurnDown {
+  const order = grants.map((_, at) => at).sort((a, b) => expiry(grants[a]!) - expiry(grants[b]!))
+  const left = grants.map((grant) => grant.credits)
+  const expired = grants.map(() => 0)
+  const belowUs: (number | null)[] = thresholds.map(() => null)
+  let emptyUs: number | null = null
+  /** When the balance came to nothing, whether or not anything was asked of it then. */
+  let zeroUs: number | null = null
+  let balance = left.reduce((sum, credits) => sum + credits, 0)
+
+  /** Notes a fall from `before` to `balance` that took from `startUs` to `endUs`. */
+  const noteFall = (before: number, startUs: number, endUs: number) => {
+    for (const [at, threshold] of thresholds.entries()) {
+      if (belowUs[at] !== null || balance >= threshold) continue
+      const share = before > balance ? Math.max(0, (before - threshold) / (before - balance)) : 0
+      belowUs[at] = startUs + share * (endUs - startUs)
+    }
+  }
+  const expireUntil = (us: number) => {
+    for (const at of order) {
+      if (expiry(grants[at]!) > us || left[at] === 0) continue
+      const before = balance
+      expired[at]! += left[at]!
+      balance -= left[at]!
+      left[at] = 0
+      if (left.every((credits) => credits === 0)) zeroUs ??= expiry(grants[at]!)
+      noteFall(before, us, us)
+    }
+  }
+  const spend = (credits: number, startUs: number, endUs: number) => {
+    const before = balance
+    let due = credits
+    for (const at of order) {
+      const taken = Math.min(left[at]!, due)
+      left[at]! -= taken
+      due -= taken
+    }
+    const spent = credits - due
+    balance = Math.max(0, before - spent)
+    const spentUs = credits === 0 ? endUs : startUs + (spent / credits) * (endUs - startUs)
+    noteFall(before, startUs, spentUs)
+    if (left.every((credits) => credits === 0)) zeroUs ??= spentUs
+    // A rest smaller than the arithmetic can see is not unmet demand.
+    if (due > credits * 1e-12) emptyUs ??= zeroUs
+  }
+
+  for (const [at, threshold] of thresholds.entries()) {
+    if (balance < threshold) belowUs[at] = demand[0]?.startUs ?? 0
+  }
+  for (const { startUs, endUs, credits } of demand) {
+    const cuts = grants
+      .map(expiry)
+      .filter((us) => us > startUs && us < endUs)
+      .sort((a, b) => a - b)
+    let from = startUs
+    for (const to of [...cuts, endUs]) {
+      expireUntil(from)
+      spend((credits * (to - from)) / (endUs - startUs), from, to)
+      from = to
+    }
+    expireUntil(endUs)
+  }
+  return { emptyUs, belowUs, expired, left }
+}
+
+function expiry(grant: Grant): number {
+  return grant.expiresUs ?? Number.POSITIVE_INFINITY
+}

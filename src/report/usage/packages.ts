@@ -1,0 +1,108 @@
+import type { Package } from '../../contract/contract.ts'
+import type { PackagePlan } from './shape.ts'
+
+/** Prices this close buy the larger plan: two Standards cost one cent less than a Premium. */
+const nearTie = 0.001
+
+/**
+ * The cheapest packs that together hold at least `needCredits`; of equal prices the most credits,
+ * then the fewest packs. Exact: a covering knapsack over the common measure of the pack sizes.
+ *
+ * Beyond a bound all further packs can be of the best price per credit, p*: of k = size(p*)/g
+ * other packs some add up to a multiple of size(p*) (pigeonhole on prefix sums), and p* holds as
+ * much for no more. So at most k - 1 others, and the search stays small at any need.
+ */
+export function cheapestPlan(packages: readonly Package[], needCredits: number): PackagePlan {
+  const need = Math.max(0, Math.ceil(needCredits))
+  const unit = packages.map((pack) => pack.credits).reduce(commonMeasure)
+  const best = [...packages].sort(
+    (a, b) => a.priceUsdCents * b.credits - b.priceUsdCents * a.credits || b.credits - a.credits,
+  )[0]!
+  const others = (best.credits / unit - 1) * Math.max(...packages.map((pack) => pack.credits))
+  const bulk = Math.max(0, Math.floor((need - others) / best.credits))
+  const units = Math.max(0, Math.ceil((need - bulk * best.credits) / unit))
+
+  // For each u: the best way to cover u units, as its price, credits, packs and last pack.
+  const price = new Float64Array(units + 1)
+  const credits = new Float64Array(units + 1)
+  const packs = new Float64Array(units + 1)
+  const last = new Int32Array(units + 1).fill(-1)
+  for (let u = 1; u <= units; u++) {
+    price[u] = Number.POSITIVE_INFINITY
+    for (const [index, pack] of packages.entries()) {
+      const rest = Math.max(0, u - pack.credits / unit)
+      const candidate = [
+        price[rest]! + pack.priceUsdCents,
+        credits[rest]! + pack.credits,
+        packs[rest]! + 1,
+      ] as const
+      const better =
+        candidate[0] - price[u]! || credits[u]! - candidate[1] || candidate[2] - packs[u]!
+      if (last[u] !== -1 && better >= 0) continue
+      ;[price[u], credits[u], packs[u]] = candidate
+      last[u] = index
+    }
+  }
+  const counts = packages.map((pack) => (pack === best ? bulk : 0))
+  for (let u = units; u > 0; u = Math.max(0, u - packages[last[u]!]!.credits / unit)) {
+    counts[last[u]!]! += 1
+  }
+  return planOf(packages, counts)
+}
+
+/**
+ * The plan with the most credits for at most a thousandth more than `plan` costs, if it holds at
+ * least half as much again; else null. A cent is no reason to forgo 10,000 credits.
+ */
+export function nearTiePlan(packages: readonly Package[], plan: PackagePlan): PackagePlan | null {
+  const budget = Math.floor(plan.priceUsdCents * (1 + nearTie))
+  if (budget === 0 || budget > 5e6) return null
+  const credits = new Float64Array(budget + 1)
+  const last = new Int32Array(budget + 1).fill(-1)
+  for (let cents = 1; cents <= budget; cents++) {
+    credits[cents] = credits[cents - 1]!
+    for (const [index, pack] of packages.entries()) {
+      const rest = cents - pack.priceUsdCents
+      if (rest < 0 || credits[rest]! + pack.credits <= credits[cents]!) continue
+      credits[cents] = credits[rest]! + pack.credits
+      last[cents] = index
+    }
+  }
+  if (credits[budget]! < plan.credits * 1.5) return null
+  const counts = packages.map(() => 0)
+  for (let cents = budget; cents > 0; ) {
+    const index = last[cents]!
+    if (index === -1) cents--
+    else {
+      counts[index]! += 1
+      cents -= packages[index]!.priceUsdCents
+    }
+  }
+  return planOf(packages, counts)
+}
+
+/** `2 Standard + 1 Starter (59.97 USD, 10,500 credits)`; `nothing` of no packs. */
+export function planInWords(plan: PackagePlan): string {
+  const packs = plan.packs.filter((pack) => pack.count > 0)
+  if (packs.length === 0) return 'nothing'
+  const names = packs.map((pack) => `${pack.count} ${pack.name}`).join(' + ')
+  return `${names} (${usd(plan.priceUsdCents)}, ${plan.credits.toLocaleString('en-US')} credits)`
+}
+
+export function usd(cents: number): string {
+  return `${(cents / 100).toFixed(2)} USD`
+}
+
+function planOf(packages: readonly Package[], counts: readonly number[]): PackagePlan {
+  const total = (of: (pack: Package) => number) =>
+    packages.reduce((sum, pack, at) => sum + counts[at]! * of(pack), 0)
+  return {
+    packs: packages.map((pack, at) => ({ name: pack.name, count: counts[at]! })),
+    credits: total((pack) => pack.credits),
+    priceUsdCents: total((pack) => pack.priceUsdCents),
+  }
+}
+
+function commonMeasure(a: number, b: number): number {
+  return b === 0 ? a : commonMeasure(b, a % b)
+}
