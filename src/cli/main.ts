@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { exit } from './exit.ts'
+import { reportCommand } from './report.ts'
 
 /** Commands in the order of the line; each is a file of its own beside this one. */
-const commands: readonly (() => Command)[] = []
+const commands: readonly (() => Command)[] = [reportCommand]
 
 const program = new Command('assay')
   .description('Load-tests, audits and reports on credit-billed text-generation APIs.')

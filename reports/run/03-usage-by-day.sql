@@ -1,0 +1,16 @@
+-- section: Usage
+-- note: The same by day, in the report's time zone.
+WITH quarters AS (
+  SELECT
+    (coalesce(date_s, epoch(closed_at)::BIGINT) // 900) * 900 AS quarter_s,
+    coalesce(model, endpoint) AS model,
+    count(*) AS requests
+  FROM shown_attempts WHERE outcome = 'ok' GROUP BY ALL
+),
+days AS (
+  SELECT
+    (make_timestamp(quarter_s * 1000000) AT TIME ZONE 'UTC' AT TIME ZONE getvariable('timezone'))::DATE AS date,
+    model, sum(requests)::BIGINT AS requests
+  FROM quarters GROUP BY ALL
+)
+SELECT strftime(date, '%d %b') AS day, epoch(date)::BIGINT AS day_s, model, requests FROM days ORDER BY day_s, model

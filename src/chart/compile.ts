@@ -1,0 +1,72 @@
+import type { Spec } from 'vega'
+import { compile } from 'vega-lite'
+import type { ChartRow, ChartSpec } from './spec.ts'
+import { chartConfig } from './theme.ts'
+import { tidy } from './tidy.ts'
+
+export interface Size {
+  readonly widthPx: number
+  /** The spec's own height unless given. */
+  readonly heightPx?: number
+}
+
+/** Below this a drawing is for a phone. */
+const narrowBelowPx = 480
+
+/** A Vega spec with its rows in place, and everything that Vega-Lite had to say about it. */
+export interface Compiled {
+  readonly spec: Spec
+  readonly warnings: readonly string[]
+}
+
+/** Vega-Lite to Vega. The chart's title stays out: pages set it as text, pictures add it. */
+export function compileChart(chart: ChartSpec, rows: readonly ChartRow[], size: Size): Compiled {
+  const warnings: string[] = []
+  const narrow = size.widthPx < narrowBelowPx
+  const compiled = compile(
+    {
+      ...tidy(chart.vegaLite, rows, size.widthPx),
+      width: size.widthPx,
+      height: size.heightPx ?? chart.heightPx,
+      data: { name: 'rows' },
+      datasets: { rows: rows.map(plain) },
+    } as Parameters<typeof compile>[0],
+    { config: chartConfig(narrow), logger: warningsInto(warnings) },
+  )
+  return { spec: compiled.spec, warnings }
+}
+
+/** A Vega logger that keeps warnings and errors, and prints nothing. */
+export function warningsInto(warnings: string[]) {
+  const keep = (...parts: readonly unknown[]) => {
+    warnings.push(parts.map(String).join(' '))
+    return logger
+  }
+  const logger = {
+    level: (_?: number) => logger as never,
+    error: keep,
+    warn: keep,
+    info: () => logger,
+    debug: () => logger,
+  }
+  return logger as never
+}
+
+/** What Vega can draw: dates as milliseconds, bigint as number, strings without control codes. */
+function plain(row: ChartRow): ChartRow {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]))
+}
+
+const longestLabel = 120
+
+function plainValue(value: unknown): unknown {
+  if (value instanceof Date) return value.getTime()
+  if (typeof value === 'bigint') return Number(value)
+  if (typeof value !== 'string') return value
+  const visible = value.replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it removes
+    /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu,
+    '\ufffd',
+  )
+  return visible.length > longestLabel ? `${visible.slice(0, longestLabel)}…` : visible
+}

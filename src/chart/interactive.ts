@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { type Compiled, compileChart } from './compile.ts'
+import type { ChartRow, ChartSpec } from './spec.ts'
+import { toCssVariables } from './theme.ts'
+
+/** What the runtime in a page needs to draw a chart over its static drawing. */
+export interface InteractiveChart {
+  /** Vega specs with an empty data set `rows`, as JSON text: the legend of a phone is folded. */
+  readonly desk: string
+  readonly phone: string
+  readonly columns: readonly string[]
+  /** Cells in the order of `columns`: half the bytes of objects. */
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+/**
+ * A chart for the page's runtime, with what only an active reader can use: hover, a legend that
+ * filters, and zoom along a continuous x axis (drag, and the wheel while Ctrl or Shift is held, so
+ * that scrolling the page stays scrolling).
+ */
+export function interactiveChart(
+  chart: ChartSpec,
+  rows: readonly ChartRow[],
+  widths: { readonly deskPx: number; readonly phonePx: number },
+): InteractiveChart {
+  const active = withParameters(chart)
+  const desk = emptied(compileChart(active, rows, { widthPx: widths.deskPx }))
+  const phone = emptied(compileChart(active, rows, { widthPx: widths.phonePx }))
+  const columns = Object.keys(desk.rows[0] ?? {})
+  return {
+    desk: desk.spec,
+    phone: phone.spec,
+    columns,
+    rows: desk.rows.map((row) => columns.map((name) => row[name])),
+  }
+}
+
+/** Takes the rows out of a compiled spec: both specs of a chart share them. */
+function emptied({ spec }: Compiled): {
+  readonly spec: string
+  readonly rows: readonly ChartRow[]
+} {
+  const held = spec.data?.find((each) => each.name === 'rows') as
+    | { values?: ChartRow[] }
+    | undefined
+  const rows = held?.values ?? []
+  if (held !== undefined) held.values = []
+  return { spec: toCssVariables(JSON.stringify(spec)), rows }
+}
+
+/**
+ * Everything that the page runs: Vega as published, its expression interpreter (the page's policy
+ * forbids `eval`), and the few lines that put both to use. One inline script, no network.
+ */
+export function interactiveRuntime(): string {
+  const vega = readFileSync(new URL('vega.min.js', import.meta.resolve('vega')), 'utf8')
+  const drawing = readFileSync(new URL('../../src/chart/browser.js', import.meta.url), 'utf8')
+  return `${withoutSourceMap(vega)}\n${interpreterScript()}\n${drawing}`
+}
+
+/** The interpreter is published as a module only; the page has one classic script. */
+function interpreterScript(): string {
+  const source = withoutSourceMap(
+    readFileSync(new URL(import.meta.resolve('vega-interpreter')), 'utf8'),
+  )
+  const body = source
+    .replace(/^import \{([^}]*)\} from 'vega-util';$/m, 'const {$1} = vega;')
+    .replace(/^export \{ expression as expressionInterpreter \};$/m, 'return expression;')
+  if (/^(import|export)\b/m.test(body)) {
+    throw new Error('vega-interpreter changed its imports or exports; see interpreterScript')
+  }
+  return `const vegaExpression = (() => {\n${body}\n})();`
+}
+
+const withoutSourceMap = (script: string) => script.replace(/^\/\/# sourceMappingURL=.*$/m, '')
+
+type Json = Record<string, unknown>
+type View = Json & { encoding?: Record<string, Json>; mark?: unknown }
+
+function withParameters(chart: ChartSpec): ChartSpec {
+  const spec = structuredClone(chart.vegaLite) as unknown as View & { layer?: View[] }
+  const views = spec.layer ?? [spec]
+  const main = views.find((view) => view.encoding?.color?.field !== undefined) ?? views[0]
+  if (main === undefined) return chart
+  const shared = spec.encoding ?? {}
+  const x = main.encoding?.x ?? shared.x
+  const color = main.encoding?.color ?? shared.color
+  const params: Json[] = []
+  if (zoomable(x)) {
+    params.push({
+      name: 'zoom',
+      select: {
+        type: 'interval',
+        encodings: ['x'],
+        zoom: 'wheel![event.ctrlKey || event.shiftKey]',
+      },
+      bind: 'scales',
+    })
+    // Without a clip, a line that is zoomed in runs out of its frame.
+    for (const view of views) view.mark = clipped(view.mark)
+  }
+  if (color?.type === 'nominal' && typeof color.field === 'string' && color.legend !== null) {
+    params.push({ name: 'pick', select: { type: 'point', fields: [color.field] }, bind: 'legend' })
+    main.encoding = {
+      ...main.encoding,
+      opacity: { condition: { param: 'pick', value: 1 }, value: 0.12 },
+    }
+  }
+  main.params = params
+  return { ...chart, vegaLite: spec as unknown as ChartSpec['vegaLite'] }
+}
+
+function zoomable(x: Json | undefined): boolean {
+  return (
+    x !== undefined && (x.type === 'quantitative' || x.type === 'temporal') && x.bin === undefined
+  )
+}
+
+function clipped(mark: unknown): unknown {
+  return typeof mark === 'string' ? { type: mark, clip: true } : { ...(mark as Json), clip: true }
+}

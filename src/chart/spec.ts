@@ -1,0 +1,99 @@
+import type { TopLevelSpec } from 'vega-lite'
+
+/** A row of a query: values by column. Dates are drawn in UTC. */
+export type ChartRow = Readonly<Record<string, unknown>>
+
+/** A Vega-Lite spec whose data is named `rows`, with what a reader needs beside the picture. */
+export interface ChartSpec {
+  /** Says what is seen. */
+  readonly title: string
+  /** For screen readers: what is drawn against what. */
+  readonly description: string
+  /** What stands in place of a picture without rows. */
+  readonly empty: string
+  /** Height of a drawing, pixels. */
+  readonly heightPx: number
+  readonly vegaLite: TopLevelSpec
+}
+
+/** A chart that cannot be drawn, told to the person who wrote its file. */
+export class ChartError extends Error {
+  override readonly name = 'ChartError'
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Reads a `.vl.json` file: Vega-Lite, and `usermeta.empty` for the words of its empty state.
+ *
+ * @param from where the text comes from, for errors
+ * @throws ChartError with every fault of the file: no title, no description, an axis without a
+ * title, facets (they do not fit a phone), data of its own (a page reads nothing from the network)
+ */
+export function parseChart(text: string, from: string): ChartSpec {
+  let spec: unknown
+  try {
+    spec = JSON.parse(text)
+  } catch (error) {
+    throw new ChartError(`${from} is not JSON: ${error instanceof Error ? error.message : error}`)
+  }
+  if (!isObject(spec)) throw new ChartError(`${from}: expected a Vega-Lite object`)
+  const { title, description, usermeta, height, ...rest } = spec
+  const meta = isObject(usermeta) ? usermeta : {}
+  const faults = [
+    ...(typeof title === 'string' ? [] : ['"title" must say what is seen, as a string']),
+    ...(typeof description === 'string'
+      ? []
+      : ['"description" must tell screen readers what is drawn, as a string']),
+    ...(typeof meta.empty === 'string'
+      ? []
+      : ['"usermeta.empty" must say what stands there without rows, as a string']),
+    ...['facet', 'repeat', 'concat', 'hconcat', 'vconcat', 'datasets']
+      .filter((key) => key in spec)
+      .map((key) => `"${key}" is not supported: one chart is one view or one layer`),
+    ...foreignData(rest, ''),
+    ...untitledAxes(rest),
+  ]
+  if (faults.length > 0) throw new ChartError(`${from}:\n  ${faults.join('\n  ')}`)
+  return {
+    title: String(title),
+    description: String(description),
+    empty: String(meta.empty),
+    heightPx: typeof height === 'number' ? height : 240,
+    vegaLite: rest as unknown as TopLevelSpec,
+  }
+}
+
+/** Data that is not the query's own rows: a URL would make the page call home. */
+function foreignData(value: unknown, path: string): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((each, at) => foreignData(each, `${path}[${at}]`))
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const here = path === '' ? key : `${path}.${key}`
+    if (key === 'data' && isObject(inner) && inner.name !== 'rows') {
+      return [`"${here}" must be { "name": "rows" }: rows come from the query beside the file`]
+    }
+    return key === 'url' ? [`"${here}" would load something`] : foreignData(inner, here)
+  })
+}
+
+/** Positions that are drawn without saying what they are. */
+function untitledAxes(spec: Json): readonly string[] {
+  const views = [spec, ...(Array.isArray(spec.layer) ? spec.layer.filter(isObject) : [])]
+  return (['x', 'y'] as const).flatMap((channel) => {
+    const channels = views
+      .map((view) => (isObject(view.encoding) ? view.encoding[channel] : undefined))
+      .filter(isObject)
+    if (channels.length === 0) return []
+    const said = channels.some(
+      (each) =>
+        each.axis === null ||
+        typeof each.title === 'string' ||
+        (isObject(each.axis) && typeof each.axis.title === 'string'),
+    )
+    return said ? [] : [`"${channel}" must have a title, with its unit`]
+  })
+}

@@ -1,0 +1,90 @@
+import { parse, resetSVGDefIds, View } from 'vega'
+import { expressionInterpreter } from 'vega-interpreter'
+import { type Compiled, compileChart, type Size, warningsInto } from './compile.ts'
+import type { ChartRow, ChartSpec } from './spec.ts'
+import { drawingFont, toCssVariables } from './theme.ts'
+
+export interface Drawing {
+  /** One `<svg>` element, sized by its viewBox. */
+  readonly svg: string
+  /** A chart must not warn; whoever draws decides what to do when one does. */
+  readonly warnings: readonly string[]
+}
+
+export interface DrawOptions extends Size {
+  /** Prefix of every id inside, unique in the page that holds the drawing. */
+  readonly id: string
+}
+
+/**
+ * Draws a chart as SVG for a page: colours are the variables of `chartCss`, text takes the page's
+ * font, title and description are in it for screen readers. Nothing is measured on a canvas, so
+ * the same rows give the same bytes on every machine.
+ */
+export async function renderSvg(
+  chart: ChartSpec,
+  rows: readonly ChartRow[],
+  options: DrawOptions,
+): Promise<Drawing> {
+  const { body, warnings } = await draw(chart, rows, options)
+  const { id } = options
+  const svg = toCssVariables(body)
+    .replaceAll(` font-family="${drawingFont}"`, '')
+    .replace(
+      /^<svg[^>]*viewBox="([^"]*)"[^>]*>/,
+      `<svg class="chart" role="img" aria-labelledby="${id}-t ${id}-d" viewBox="$1" xmlns="http://www.w3.org/2000/svg"><title id="${id}-t">${escapeXml(chart.title)}</title><desc id="${id}-d">${escapeXml(chart.description)}</desc>`,
+    )
+  return { svg, warnings }
+}
+
+/** The drawing in plain colours with its title above it: a picture that stands alone. */
+export async function renderPicture(
+  chart: ChartSpec,
+  rows: readonly ChartRow[],
+  size: Size,
+): Promise<Drawing> {
+  const titled: ChartSpec = {
+    ...chart,
+    vegaLite: {
+      ...chart.vegaLite,
+      title: { text: chart.title, anchor: 'start', fontSize: 14, offset: 12, color: '#1c2430' },
+      background: '#ffffff',
+    } as ChartSpec['vegaLite'],
+  }
+  const { body, warnings } = await draw(titled, rows, { ...size, id: 'chart' })
+  return { svg: body, warnings }
+}
+
+async function draw(chart: ChartSpec, rows: readonly ChartRow[], options: DrawOptions) {
+  if (rows.length === 0) return { body: emptyState(chart, options), warnings: [] }
+  const compiled: Compiled = compileChart(chart, rows, options)
+  const warnings = [...compiled.warnings]
+  const view = new View(parse(compiled.spec, undefined, { ast: true }), {
+    expr: expressionInterpreter,
+    renderer: 'none',
+    logger: warningsInto(warnings),
+  })
+  // Clip paths are numbered by a counter of the whole process; ids must be unique in the page.
+  resetSVGDefIds()
+  const drawn = await view.toSVG()
+  view.finalize()
+  return {
+    body: drawn
+      .replace(/\bid="(clip|gradient_)(\w+)"/g, `id="${options.id}-$1$2"`)
+      .replace(/url\(#(clip|gradient_)(\w+)\)/g, `url(#${options.id}-$1$2)`),
+    warnings,
+  }
+}
+
+function emptyState(chart: ChartSpec, { widthPx, heightPx }: Size): string {
+  const height = Math.min(heightPx ?? chart.heightPx, 96)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${height}" viewBox="0 0 ${widthPx} ${height}"><text x="${widthPx / 2}" y="${height / 2}" text-anchor="middle" font-size="13" font-family="${drawingFont}" fill="#5a6572">${escapeXml(chart.empty)}</text></svg>`
+}
+
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

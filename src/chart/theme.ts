@@ -1,0 +1,130 @@
+/**
+ * Colours and type of every chart, decided once. A drawing is made in these exact hex values; the
+ * page then replaces each by its CSS variable, so that one drawing serves light, dark and print.
+ *
+ * The series colours are Okabe and Ito's (told apart under the common colour blindnesses), without
+ * their yellow, which vanishes on paper.
+ */
+
+interface Tone {
+  /** Name of the CSS variable, without its dashes. */
+  readonly name: string
+  readonly light: string
+  readonly dark: string
+}
+
+const tone = (name: string, light: string, dark: string): Tone => ({ name, light, dark })
+
+const series = [
+  tone('c1', '#0072b2', '#4ba6e0'),
+  tone('c2', '#e69f00', '#f2b53a'),
+  tone('c3', '#009e73', '#2fc79b'),
+  tone('c4', '#d55e00', '#ff8a4c'),
+  tone('c5', '#cc79a7', '#e59fc6'),
+  tone('c6', '#56b4e9', '#9cd4f7'),
+  tone('c7', '#6b5b95', '#a99bd6'),
+  tone('c8', '#8a8d91', '#a5a9b0'),
+]
+
+const ramp = [
+  tone('h1', '#e4eef8', '#17283d'),
+  tone('h2', '#c3daef', '#1d3b5c'),
+  tone('h3', '#98c0e2', '#26527f'),
+  tone('h4', '#65a0d1', '#336da8'),
+  tone('h5', '#397cb8', '#5292cc'),
+  tone('h6', '#1f5894', '#84b7e5'),
+  tone('h7', '#0c3566', '#c6e0fa'),
+]
+
+const ink = tone('ink', '#1c2430', '#e6e9ee')
+const muted = tone('muted', '#5a6572', '#9ba5b1')
+const grid = tone('grid', '#e3e7ec', '#2a323d')
+const paper = tone('paper', '#ffffff', '#161b22')
+const shade = tone('shade', '#fbe3d6', '#4a2a1c')
+const bad = tone('bad', '#b3261e', '#ff8f85')
+
+const tones = [...series, ...ramp, ink, muted, grid, paper, shade, bad]
+
+/** How charts look; `dark` is for pictures, pages use `toCssVariables`. */
+export type Theme = 'light' | 'dark'
+
+const lightNames = new Map(tones.map((each) => [each.light, each]))
+const hexes = new RegExp(`#(?:${tones.map((each) => each.light.slice(1)).join('|')})\\b`, 'gi')
+
+/** Replaces every colour of ours by its CSS variable; colours of a spec's own stay. */
+export function toCssVariables(drawing: string): string {
+  return drawing.replace(hexes, (hex) => `var(--${lightNames.get(hex.toLowerCase())?.name})`)
+}
+
+/** Replaces every colour of ours by its counterpart of a theme. */
+export function toTheme(drawing: string, theme: Theme): string {
+  if (theme === 'light') return drawing
+  return drawing.replace(hexes, (hex) => lightNames.get(hex.toLowerCase())?.dark ?? hex)
+}
+
+const declare = (theme: Theme) => tones.map((each) => `--${each.name}:${each[theme]}`).join(';')
+
+/** The variables that drawings refer to: light, dark where the reader asks for it, light on paper. */
+export const chartCss = `:root{${declare('light')}}
+@media (prefers-color-scheme: dark){:root{${declare('dark')}}}
+@media print{:root{${declare('light')}}}
+`
+
+/** The font of drawings; pages leave it to their style sheet. */
+export const drawingFont = 'sans-serif'
+
+/** Vega-Lite's configuration. `narrow` is for phones: shorter labels, fewer ticks. */
+export function chartConfig(narrow: boolean): object {
+  return {
+    aria: false,
+    background: null,
+    font: drawingFont,
+    view: { stroke: null },
+    padding: { left: 4, top: 4, right: 12, bottom: 4 },
+    autosize: { type: 'fit', contains: 'padding' },
+    axis: {
+      labelColor: muted.light,
+      titleColor: muted.light,
+      labelFontSize: 11,
+      titleFontSize: 11,
+      titleFontWeight: 'normal',
+      titlePadding: 8,
+      gridColor: grid.light,
+      domainColor: grid.light,
+      tickColor: grid.light,
+      labelOverlap: true,
+      labelLimit: narrow ? 90 : 160,
+    },
+    axisX: { grid: false, tickCount: narrow ? 4 : 8 },
+    axisY: { domain: false, ticks: false, tickCount: 5, labelPadding: 6 },
+    legend: {
+      orient: 'top',
+      direction: 'horizontal',
+      title: null,
+      labelColor: ink.light,
+      titleColor: muted.light,
+      labelFontSize: 11,
+      titleFontSize: 11,
+      titleFontWeight: 'normal',
+      labelLimit: narrow ? 120 : 180,
+      symbolType: 'circle',
+      symbolSize: 60,
+      symbolStrokeWidth: 2,
+      rowPadding: 3,
+      columnPadding: 14,
+      offset: 6,
+    },
+    range: {
+      category: series.map((each) => each.light),
+      ordinal: ramp.map((each) => each.light),
+      ramp: ramp.map((each) => each.light),
+      heatmap: ramp.map((each) => each.light),
+    },
+    mark: { tooltip: true },
+    line: { strokeWidth: 1.75, strokeCap: 'round', strokeJoin: 'round' },
+    area: { opacity: 0.9 },
+    bar: { color: series[0]!.light },
+    rule: { color: muted.light },
+    text: { color: ink.light, fontSize: 11 },
+  }
+}

@@ -1,0 +1,54 @@
+import { type Html, html } from './html.ts'
+
+/** How something ended, in the four ways that a reader must tell apart at a glance. */
+export type Tone = 'good' | 'warn' | 'fail' | 'none'
+
+/** The answer at the top of a page. */
+export interface Answer {
+  readonly tone: Tone
+  readonly says: string
+  readonly because: string
+  readonly checks: readonly Check[]
+}
+
+/** One thing that the answer rests on, with its figure and, where it failed, the way out. */
+export interface Check {
+  readonly tone: Tone
+  readonly name: string
+  readonly figure: string
+  readonly remedy: string | null
+}
+
+/** A sign beside each colour, for those who do not see the colour, and for paper. */
+const signs: Readonly<Record<Tone, string>> = { good: '✓', warn: '!', fail: '✕', none: '–' }
+const spoken: Readonly<Record<Tone, string>> = {
+  good: 'held',
+  warn: 'doubtful',
+  fail: 'failed',
+  none: 'not observed',
+}
+
+export function renderAnswer({ tone, says, because, checks }: Answer): Html {
+  return html`<section class="card verdict ${tone}" aria-label="Verdict"><h2>${says}</h2><p>${because}</p>
+${checks.length > 0 && html`<ul class="checks">${checks.map(renderCheck)}</ul>`}</section>`
+}
+
+function renderCheck({ tone, name, figure, remedy }: Check): Html {
+  return html`<li><span class="mark ${tone}" role="img" aria-label="${spoken[tone]}">${signs[tone]}</span><span><b>${name}</b> ${figure}${
+    remedy !== null && html`<br><span class="remedy">${remedy}</span>`
+  }</span></li>`
+}
+
+/** A figure that stands alone, large, with what it is and what to hold it against. */
+export interface Card {
+  readonly label: string
+  readonly value: string
+  readonly aside: string
+}
+
+export function renderCards(cards: readonly Card[]): Html {
+  return html`<dl class="figures">${cards.map(
+    ({ label, value, aside }) =>
+      html`<div><dt>${label}</dt><dd>${value}<span class="aside">${aside}</span></dd></div>`,
+  )}</dl>`
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type InteractiveChart, interactiveRuntime } from '../chart/interactive.ts'
+import { chartCss } from '../chart/theme.ts'
+import { type Html, html, scriptJson, trusted } from './html.ts'
+
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+export interface Document {
+  readonly title: string
+  readonly body: Html
+  /** Charts for the runtime by the id of their figure; none leaves the runtime out. */
+  readonly charts: Readonly<Record<string, InteractiveChart>>
+}
+
+/**
+ * One HTML file that needs nothing else: styles and the one script inline and allowed by their
+ * hash, every other source forbidden, so that nothing a service sent can run, load or submit.
+ */
+export function renderDocument({ title, body, charts }: Document): string {
+  const style = `${chartCss}${readFileSync(new URL('../../src/report/page.css', import.meta.url), 'utf8')}`
+  const script = Object.keys(charts).length > 0 ? interactiveRuntime() : null
+  const policy = [
+    "default-src 'none'",
+    `style-src ${hashOf(style)}`,
+    script !== null && `script-src ${hashOf(script)}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ]
+    .filter(Boolean)
+    .join('; ')
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${trusted(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+<style>${trusted(style)}</style>
+</head>
+<body>
+${body}
+${
+  script !== null &&
+  html`<script type="application/json" id="chart-data">${scriptJson(charts)}</script>
+<script>${trusted(script)}</script>`
+}
+</body>
+</html>
+`.text
+}

@@ -1,0 +1,59 @@
+import { type InteractiveChart, interactiveChart } from '../chart/interactive.ts'
+import type { ChartSpec } from '../chart/spec.ts'
+import { renderSvg } from '../chart/svg.ts'
+import { type Html, html, trusted } from './html.ts'
+import type { Part } from './part.ts'
+import { type Row, renderTable } from './table.ts'
+
+/** Widths of the drawings of a page, pixels: the whole column, half of it, a phone. */
+const widths = { whole: 1040, half: 500, phone: 311 } as const
+
+/** A part as it stands in a page. */
+export interface Figure {
+  readonly section: string | null
+  readonly body: Html
+  readonly chart: { readonly id: string; readonly live: InteractiveChart } | null
+  readonly warnings: readonly string[]
+}
+
+/** Draws a part with its rows; null when it has none and asked to be left out then. */
+export async function renderFigure(part: Part, rows: readonly Row[]): Promise<Figure | null> {
+  if (rows.length === 0 && part.front.optional === true) return null
+  return part.chart === null ? tableFigure(part, rows) : chartFigure(part, part.chart, rows)
+}
+
+function tableFigure(part: Part, rows: readonly Row[]): Figure {
+  const { front } = part
+  return {
+    section: front.section ?? null,
+    chart: null,
+    warnings: [],
+    body: html`<section class="card ${front.wide === false ? 'half' : 'whole'}" id="${part.name}">
+<h3>${front.title}</h3>
+${
+  rows.length === 0
+    ? html`<p class="empty">${front.empty ?? 'Nothing was observed.'}</p>`
+    : renderTable(rows, front)
+}${front.note !== undefined && html`<p class="note">${front.note}</p>`}</section>`,
+  }
+}
+
+async function chartFigure(part: Part, chart: ChartSpec, rows: readonly Row[]): Promise<Figure> {
+  const { front } = part
+  const size = front.wide === true ? 'whole' : 'half'
+  const id = `chart-${part.name}`
+  const desk = await renderSvg(chart, rows, { id, widthPx: widths[size] })
+  const phone = await renderSvg(chart, rows, { id: `${id}-p`, widthPx: widths.phone })
+  const drawn = rows.length > 0
+  return {
+    section: front.section ?? null,
+    chart: drawn
+      ? { id, live: interactiveChart(chart, rows, { deskPx: widths[size], phonePx: widths.phone }) }
+      : null,
+    warnings: desk.warnings,
+    body: html`<figure class="card ${size}" id="${part.name}"${drawn && trusted(` data-chart="${id}"`)}>
+<figcaption><h3>${chart.title}</h3></figcaption>
+<div class="chart-drawings"><div class="on-desk">${trusted(desk.svg)}</div><div class="on-phone">${trusted(phone.svg)}</div></div>
+${front.note !== undefined && html`<p class="note">${front.note}</p>`}</figure>`,
+  }
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import type { Store } from '../store/open.ts'
+import { type Answer, renderAnswer, type Tone } from './banner.ts'
+import { type Html, html } from './html.ts'
+import { type Row, renderTable } from './table.ts'
+
+/** A stored verdict, read leniently: another version may have written it. */
+const detail = z.looseObject({
+  expected: z.string().optional(),
+  came: z.string().optional(),
+  why: z.string().optional(),
+  takes: z.string().optional(),
+  note: z.string().optional(),
+  witnesses: z
+    .array(
+      z.looseObject({
+        runId: z.string(),
+        slot: z.number(),
+        retry: z.number(),
+        shows: z.string(),
+      }),
+    )
+    .default([]),
+})
+
+/** A finding of the audit that a page shows. */
+export interface StoredFinding {
+  readonly rule: string
+  readonly severity: string
+  readonly verdict: string
+  readonly observations: number
+  readonly says: string
+  readonly detail: z.infer<typeof detail>
+}
+
+export const tones: Readonly<Record<string, Tone>> = {
+  pass: 'good',
+  fail: 'fail',
+  inconclusive: 'warn',
+  'not-observed': 'none',
+}
+
+/** The findings of the latest audit that looked at a shown run; empty where none did. */
+export async function latestFindings(store: Store): Promise<readonly StoredFinding[]> {
+  const rows = await store.rows<Omit<StoredFinding, 'detail'> & { detail_json: string }>(`
+    SELECT rule, severity, verdict, observations, says, detail_json
+    FROM findings
+    WHERE audit_id = (
+      SELECT audit_id FROM findings
+      WHERE list_has_any(run_ids, getvariable('run_ids'))
+      ORDER BY audited_at DESC, audit_id DESC LIMIT 1
+    )
+    ORDER BY
+      array_position(['fail', 'inconclusive', 'pass', 'not-observed'], verdict),
+      array_position(['must', 'derived', 'advice'], severity), rule`)
+  return rows.map(({ detail_json, ...row }) => ({ ...row, detail: readDetail(detail_json) }))
+}
+
+function readDetail(json: string): z.infer<typeof detail> {
+  try {
+    return detail.parse(JSON.parse(json))
+  } catch {
+    return { witnesses: [] }
+  }
+}
+
+/** What the audit answers: was every credit charged by the rules? */
+export function auditAnswer(findings: readonly StoredFinding[]): Answer {
+  const of = (verdict: string) => findings.filter((finding) => finding.verdict === verdict)
+  const binding = of('fail').filter((finding) => finding.severity !== 'advice')
+  const tally = `Of ${findings.length} rules ${of('pass').length} held, ${of('fail').length} failed, ${of('inconclusive').length} could not be decided, ${of('not-observed').length} never came up.`
+  if (findings.length === 0) {
+    return {
+      tone: 'none',
+      says: 'These runs were not audited',
+      because: 'Run `assay audit`, then make the page again.',
+      checks: [],
+    }
+  }
+  if (binding.length > 0) {
+    return {
+      tone: 'fail',
+      says: `${binding.length} ${binding.length === 1 ? 'rule' : 'rules'} failed`,
+      because: tally,
+      checks: binding.map((finding) => ({
+        tone: 'fail',
+        name: finding.rule,
+        figure: finding.says,
+        remedy: finding.detail.came ?? null,
+      })),
+    }
+  }
+  if (of('pass').length === 0) {
+    return { tone: 'warn', says: 'Nothing could be decided', because: tally, checks: [] }
+  }
+  return { tone: 'good', says: 'No rule failed', because: tally, checks: [] }
+}
+
+/** Every failure with its evidence, and every other rule in one sheet. */
+export async function renderFindings(
+  store: Store,
+  findings: readonly StoredFinding[],
+  options: { readonly answer: boolean },
+): Promise<Html> {
+  const failures = findings.filter((finding) => finding.verdict === 'fail')
+  const shown: Html[] = []
+  for (const finding of failures) shown.push(await renderFailure(store, finding))
+  return html`${options.answer && renderAnswer(auditAnswer(findings))}${shown}${findings.length > 0 && renderSheet(findings)}`
+}
+
+async function renderFailure(store: Store, finding: StoredFinding): Promise<Html> {
+  const { detail } = finding
+  const rows = await witnessRows(store, finding)
+  return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.says}</p><small>${finding.severity}, ${finding.observations} observations</small></header>
+<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
+    detail.came !== undefined && html`<dt>came</dt><dd>${detail.came}</dd>`
+  }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}</dl>
+${renderTable(rows, { title: `Witnesses of ${finding.rule}` })}${
+  detail.witnesses.length > rows.length &&
+  html`<p class="note">The first ${rows.length} of ${detail.witnesses.length} witnesses.</p>`
+}</article>`
+}
+
+const mostWitnesses = 25
+
+/** The attempts that show it, as rows; what they show comes with the verdict. */
+async function witnessRows(store: Store, finding: StoredFinding): Promise<readonly Row[]> {
+  const witnesses = finding.detail.witnesses.slice(0, mostWitnesses)
+  if (witnesses.length === 0) return []
+  const attempts = await store.rows<Row & { run_id: string; slot: number; retry: number }>(
+    `SELECT run_id, slot, retry, at_s, endpoint, model, status, outcome, credits_remaining, rate_remaining
+     FROM shown_attempts
+     WHERE (run_id || ' ' || slot || ' ' || retry) IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
+    [JSON.stringify(witnesses.map(({ runId, slot, retry }) => `${runId} ${slot} ${retry}`))],
+  )
+  const found = new Map(attempts.map((row) => [`${row.run_id} ${row.slot} ${row.retry}`, row]))
+  return witnesses.map(({ runId, slot, retry, shows }) => {
+    const row = found.get(`${runId} ${slot} ${retry}`)
+    return {
+      attempt: retry === 0 ? `#${slot}` : `#${slot} retry ${retry}`,
+      at_s: row?.at_s ?? null,
+      endpoint: row?.endpoint ?? null,
+      model: row?.model ?? null,
+      status: row?.status ?? row?.outcome ?? null,
+      'credits left': row?.credits_remaining ?? null,
+      shows,
+    }
+  })
+}
+
+function renderSheet(findings: readonly StoredFinding[]): Html {
+  return html`<section class="card finding"><h3>Every rule</h3><div class="table-scroll" tabindex="0" role="region" aria-label="Every rule"><table><thead><tr><th scope="col">rule</th><th scope="col">verdict</th><th scope="col">says</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
+    (finding) =>
+      html`<tr><th scope="row" class="nowrap">${finding.rule}</th><td><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="says">${finding.says}${reasonOf(finding)}</td><td class="num">${finding.observations}</td></tr>`,
+  )}</tbody></table></div></section>`
+}
+
+function reasonOf({ detail, verdict }: StoredFinding): Html | false {
+  const reason = verdict === 'fail' ? detail.came : (detail.why ?? detail.takes ?? detail.note)
+  return reason !== undefined && html`<br><small>${reason}</small>`
+}

@@ -1,0 +1,88 @@
+/** What a column's name ends with tells its unit: `p99_ms`, `used_credits`, `error_ratio`. */
+const units = {
+  ms: 'ms',
+  s: 's',
+  us: 'µs',
+  per_s: '/s',
+  ratio: '%',
+  credits: 'credits',
+  tokens: 'tokens',
+  usd: 'USD',
+  bytes: 'bytes',
+} as const
+type Suffix = keyof typeof units
+
+const suffixes = Object.keys(units).sort((a, b) => b.length - a.length) as Suffix[]
+
+function suffixOf(column: string): Suffix | null {
+  return suffixes.find((suffix) => column === suffix || column.endsWith(`_${suffix}`)) ?? null
+}
+
+/** The unit of a column as it is written in a heading; empty without one. */
+export function unitOf(column: string): string {
+  const suffix = suffixOf(column)
+  return suffix === null ? '' : units[suffix]
+}
+
+/** The name without its unit, in words. */
+export function wordsOf(column: string): string {
+  const suffix = suffixOf(column)
+  const bare = suffix !== null && column !== suffix ? column.slice(0, -suffix.length - 1) : column
+  return bare.replaceAll('_', ' ')
+}
+
+const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+
+/** 4 significant digits, thousands apart: 0.1234, 12.34, 1,234. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return String(value)
+  const size = Math.abs(value)
+  if (Number.isInteger(value) || size >= 1000) return grouped.format(value)
+  const decimals = size >= 100 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4
+  return value.toFixed(decimals)
+}
+
+/** A cell as it reads in a table; null is "not measured", never 0. */
+export function formatCell(column: string, value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  if (value instanceof Date)
+    return value
+      .toISOString()
+      .replace('T', ' ')
+      .replace(/\.\d+Z$/, ' UTC')
+  if (typeof value === 'bigint') return value.toLocaleString('en-US')
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value !== 'number') return String(value)
+  switch (suffixOf(column)) {
+    case 'ratio':
+      return formatShare(value)
+    case 'ms':
+      return value >= 100
+        ? grouped.format(value)
+        : value >= 10
+          ? value.toFixed(1)
+          : value.toFixed(2)
+    case 'usd':
+      return value.toFixed(2)
+    default:
+      return formatNumber(value)
+  }
+}
+
+/** 0 to 1 as per cent; a share that is small and not zero never reads as 0. */
+export function formatShare(share: number): string {
+  const percent = share * 100
+  if (percent === 0 || percent === 100) return `${percent}`
+  if (percent < 0.01) return '<0.01'
+  return percent < 1 || percent > 99 ? percent.toFixed(2) : percent.toFixed(1)
+}
+
+/** Seconds as a person says them: 850 ms, 12.3 s, 4 min 05 s, 2 h 07 min. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  const whole = Math.round(seconds)
+  const two = (value: number) => String(value).padStart(2, '0')
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`
+  return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`
+}

@@ -1,0 +1,93 @@
+import { decodeFromCompressedBase64, JsHistogram } from 'hdr-histogram-js'
+import type { Store } from '../store/open.ts'
+
+/** Cells of the heat map: twelve to a factor of ten, so that a cell is 21 % wide. */
+const cellsPerDecade = 12
+
+interface StoredHistogram {
+  readonly from_s: number
+  readonly to_s: number
+  readonly hdr: string
+}
+
+/** Number of samples by interval of time and cell of latency. */
+interface Cell {
+  readonly from_s: number
+  readonly to_s: number
+  readonly from_ms: number
+  readonly to_ms: number
+  readonly n: number
+}
+
+/**
+ * Unpacks the stored HDR histograms of service time into `shown_heat` (from_s, to_s, from_ms,
+ * to_ms, n), which SQL cannot do. Counts of steps and threads add up; nothing is averaged.
+ */
+export async function prepareHeat(store: Store): Promise<void> {
+  const stored = await store.rows<StoredHistogram>(`
+    SELECT
+      (offset_us + interval_us) / 1e6 AS from_s,
+      (offset_us + interval_us + interval_length_us) / 1e6 AS to_s,
+      to_base64(hdr) AS hdr
+    FROM histograms JOIN shown_runs USING (run_id)
+    WHERE metric = 'service'
+    ORDER BY from_s`)
+  const cells = heatCells(stored)
+  await store.execute(`
+    CREATE OR REPLACE TEMP TABLE shown_heat
+      (from_s DOUBLE, to_s DOUBLE, from_ms DOUBLE, to_ms DOUBLE, n BIGINT)`)
+  if (cells.length === 0) return
+  await store.execute(
+    `INSERT INTO shown_heat
+     SELECT * FROM (SELECT unnest(from_json($1,
+       '[{"from_s":"DOUBLE","to_s":"DOUBLE","from_ms":"DOUBLE","to_ms":"DOUBLE","n":"BIGINT"}]'),
+       recursive := true))`,
+    [JSON.stringify(cells)],
+  )
+}
+
+/** At most this many columns: neighbours are merged beyond it. */
+const mostColumns = 90
+
+function heatCells(stored: readonly StoredHistogram[]): readonly Cell[] {
+  const starts = [...new Set(stored.map((each) => each.from_s))]
+  const merged = Math.ceil(starts.length / mostColumns)
+  const columnOf = new Map(starts.map((start, at) => [start, Math.floor(at / merged)]))
+  const spans = new Map<number, { from: number; to: number }>()
+  const counts = new Map<string, number>()
+  for (const { from_s, to_s, hdr } of stored) {
+    const column = columnOf.get(from_s)!
+    const span = spans.get(column) ?? { from: from_s, to: to_s }
+    spans.set(column, { from: Math.min(span.from, from_s), to: Math.max(span.to, to_s) })
+    for (const [cell, n] of cellsOf(hdr)) {
+      const key = `${column} ${cell}`
+      counts.set(key, (counts.get(key) ?? 0) + n)
+    }
+  }
+  return [...counts].map(([key, n]) => {
+    const [column, cell] = key.split(' ').map(Number) as [number, number]
+    const { from, to } = spans.get(column)!
+    return {
+      from_s: from,
+      to_s: to,
+      from_ms: 10 ** (cell / cellsPerDecade) / 1000,
+      to_ms: 10 ** ((cell + 1) / cellsPerDecade) / 1000,
+      n,
+    }
+  })
+}
+
+/** Walks the recorded values of one histogram, in microseconds, into cells of latency. */
+function cellsOf(hdr: string): ReadonlyMap<number, number> {
+  const histogram = decodeFromCompressedBase64(hdr, 64)
+  const cells = new Map<number, number>()
+  if (!(histogram instanceof JsHistogram)) return cells
+  const values = histogram.recordedValuesIterator
+  values.reset()
+  while (values.hasNext()) {
+    const { valueIteratedTo: micros, countAtValueIteratedTo: n } = values.next()
+    const cell = Math.floor(Math.log10(Math.max(1, micros)) * cellsPerDecade)
+    cells.set(cell, (cells.get(cell) ?? 0) + n)
+  }
+  return cells
+}

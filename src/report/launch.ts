@@ -1,0 +1,169 @@
+import type { Store } from '../store/open.ts'
+import { type Answer, type Card, type Check, renderAnswer, renderCards } from './banner.ts'
+import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
+import { type Html, html } from './html.ts'
+import { type RunVerdict, readRunVerdict } from './run-verdict.ts'
+
+interface RunRow {
+  readonly run_id: string
+  readonly scenario: string
+  readonly base_url: string
+  readonly started_at: Date
+  readonly ended_us: number | null
+  readonly seed: number
+  readonly verdict: 'valid' | 'degraded' | 'invalid' | null
+  readonly verdict_json: string | null
+  readonly assay_version: string
+}
+
+interface Totals {
+  readonly planned: number
+  readonly sent: number
+  readonly ok: number
+  readonly unexpected: number
+  readonly provoked: number
+  readonly answered: number
+  readonly span_s: number | null
+  readonly tokens: number | null
+  readonly samples: number
+  readonly service_p95_ms: number | null
+  readonly response_p95_ms: number | null
+  readonly streams: number
+  readonly ttft_p50_ms: number | null
+  readonly ttft_p95_ms: number | null
+}
+
+/** The line under the title of a page: what was run, against what, when. */
+export async function aboutRuns(store: Store): Promise<Html> {
+  const runs = await shownRuns(store)
+  const first = runs[0]
+  if (first === undefined) return html`The store holds no run yet.`
+  const named = (values: readonly string[]) => [...new Set(values)].join(', ')
+  return html`Scenario <b>${named(runs.map((run) => run.scenario))}</b> against <span class="mono">${named(
+    runs.map((run) => run.base_url),
+  )}</span>, ${runs.length === 1 ? `seed ${first.seed}` : `${runs.length} runs`}, begun ${formatCell(
+    'started_at',
+    first.started_at,
+  )}. Run <span class="mono">${runs.map((run) => run.run_id).join(', ')}</span>, Assay ${first.assay_version}.`
+}
+
+/** The answer of the launch page: may the numbers be believed, and did the deployment hold? */
+export async function launchTop(store: Store): Promise<Html> {
+  const runs = await shownRuns(store)
+  const totals = await readTotals(store)
+  const verdicts = runs.map((run) => readRunVerdict(run.verdict_json))
+  return html`${renderAnswer(answerOf(runs, verdicts, totals))}${renderCards(cardsOf(totals))}`
+}
+
+function shownRuns(store: Store): Promise<readonly RunRow[]> {
+  return store.rows<RunRow>('SELECT * FROM shown_runs ORDER BY offset_us, run_id')
+}
+
+async function readTotals(store: Store): Promise<Totals> {
+  const [totals] = await store.rows<Totals>(`
+    SELECT
+      count(*) FILTER (retry = 0) AS planned,
+      count(sent_us) AS sent,
+      count(*) FILTER (outcome = 'ok') AS ok,
+      count(*) FILTER (status IS NOT NULL) AS answered,
+      count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects = 'ok') AS unexpected,
+      count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects <> 'ok') AS provoked,
+      max(ended_s) - min(at_s) AS span_s,
+      sum(completion_tokens) AS tokens,
+      (SELECT count(*) FROM shown_latency) AS samples,
+      (SELECT quantile_cont(service_us, 0.95) / 1000 FROM shown_latency) AS service_p95_ms,
+      (SELECT quantile_cont(response_us, 0.95) / 1000 FROM shown_latency) AS response_p95_ms,
+      (SELECT count(ttft_us) FROM shown_latency WHERE streamed = 1) AS streams,
+      (SELECT quantile_cont(ttft_us, 0.5) / 1000 FROM shown_latency WHERE streamed = 1) AS ttft_p50_ms,
+      (SELECT quantile_cont(ttft_us, 0.95) / 1000 FROM shown_latency WHERE streamed = 1) AS ttft_p95_ms
+    FROM shown_attempts`)
+  return totals!
+}
+
+function answerOf(
+  runs: readonly RunRow[],
+  verdicts: readonly RunVerdict[],
+  totals: Totals,
+): Answer {
+  const tests = verdicts.flatMap((each) => each.tests)
+  const thresholds = verdicts.flatMap((each) => each.thresholds)
+  const checks = [...thresholds, ...tests]
+  const because = `${formatNumber(totals.sent)} of ${formatNumber(totals.planned)} planned requests were sent, ${formatNumber(totals.ok)} succeeded.`
+  const told = (tone: Answer['tone'], says: string, more: string): Answer => ({
+    tone,
+    says,
+    because: `${more} ${because}`,
+    checks,
+  })
+  if (totals.answered === 0) {
+    return told('fail', 'The target was never reached', 'No request was answered.')
+  }
+  if (runs.some((run) => run.verdict === 'invalid')) {
+    return told(
+      'fail',
+      'This run is invalid: its latencies may not be believed',
+      'What it says about billing and rate limits may still hold.',
+    )
+  }
+  const failed = thresholds.filter((check) => check.tone === 'fail')
+  if (failed.length > 0) {
+    return told('fail', `${count(failed.length, 'threshold')} failed`, namesOf(failed))
+  }
+  if (runs.some((run) => run.verdict === null)) {
+    return told(
+      'warn',
+      'The run did not end, so it has no verdict',
+      'It runs still, or was killed.',
+    )
+  }
+  const open = thresholds.filter((check) => check.tone !== 'good')
+  if (open.length > 0) {
+    return told('warn', `${count(open.length, 'threshold')} could not be decided`, namesOf(open))
+  }
+  if (runs.some((run) => run.verdict === 'degraded')) {
+    return told('warn', 'The run is degraded: believe its figures with care', '')
+  }
+  return thresholds.length > 0
+    ? told('good', `The run is valid and every threshold held`, '')
+    : told('good', 'The run is valid', 'The scenario set no threshold.')
+}
+
+const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
+const namesOf = (checks: readonly Check[]) => `${checks.map((check) => check.name).join('; ')}.`
+
+function cardsOf(totals: Totals): readonly Card[] {
+  const span = totals.span_s ?? 0
+  const enough = totals.samples >= 130
+  return [
+    {
+      label: 'Sent',
+      value: formatNumber(totals.sent),
+      aside: span > 0 ? `in ${formatDuration(span)}, ${formatNumber(totals.sent / span)}/s` : '',
+    },
+    {
+      label: 'Unexpected failures',
+      value: totals.sent > 0 ? `${formatShare(totals.unexpected / totals.sent)} %` : '–',
+      aside: `${formatNumber(totals.unexpected)}, and ${formatNumber(totals.provoked)} on purpose`,
+    },
+    {
+      label: 'Response time p95',
+      value: enough ? `${formatCell('ms', totals.response_p95_ms)} ms` : 'n too small',
+      aside: enough
+        ? `service time ${formatCell('ms', totals.service_p95_ms)} ms`
+        : `${totals.samples} of 130 samples`,
+    },
+    {
+      label: 'Time to first token, median',
+      value: totals.streams >= 11 ? `${formatCell('ms', totals.ttft_p50_ms)} ms` : 'n too small',
+      aside:
+        totals.streams >= 130
+          ? `p95 ${formatCell('ms', totals.ttft_p95_ms)} ms`
+          : `${formatNumber(totals.streams)} streams`,
+    },
+    {
+      label: 'Output tokens',
+      value: totals.tokens === null ? 'not measured' : formatNumber(totals.tokens),
+      aside: totals.tokens !== null && span > 0 ? `${formatNumber(totals.tokens / span)}/s` : '',
+    },
+  ]
+}

@@ -1,0 +1,74 @@
+import { formatCell, unitOf, wordsOf } from './format.ts'
+import type { ColumnFront, Front } from './front.ts'
+import { type Html, html } from './html.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'
+
+/**
+ * Rows as a table: headings with units, numbers to the right and one under another. A figure whose
+ * samples are too few reads "n too small"; one that was not measured is a dash.
+ */
+export function renderTable(rows: readonly Row[], front: Front): Html {
+  const told = front.columns ?? {}
+  const columns = Object.keys(rows[0] ?? {}).filter((name) => told[name]?.hidden !== true)
+  const numeric = new Set(
+    columns.filter((name) => rows.every((row) => row[name] === null || isNumber(row[name]))),
+  )
+  const largest = new Map(
+    columns
+      .filter((name) => told[name]?.bar === true)
+      .map((name) => [name, Math.max(...rows.map((row) => Number(row[name] ?? 0)))]),
+  )
+  const side = (name: string) => (numeric.has(name) ? 'num' : 'txt')
+  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="${front.title ?? 'table'}"><table><thead>${groupRow(columns, told)}<tr>${columns.map(
+    (name) => html`<th scope="col" class="${side(name)}">${heading(name, told[name])}</th>`,
+  )}</tr></thead><tbody>${rows.map(
+    (row) =>
+      html`<tr>${columns.map((name, at) => {
+        const cell = html`${cellOf(name, row, told[name])}${bar(row[name], largest.get(name))}`
+        return at === 0
+          ? html`<th scope="row" class="${side(name)}">${cell}</th>`
+          : html`<td class="${side(name)}">${cell}</td>`
+      })}</tr>`,
+  )}</tbody></table></div>`
+}
+
+function heading(name: string, told: ColumnFront | undefined): Html {
+  const unit = unitOf(name)
+  return html`${told?.label ?? wordsOf(name)}${unit !== '' && html` <small>${unit}</small>`}`
+}
+
+/** The headings above headings, where columns are grouped. */
+function groupRow(columns: readonly string[], told: Readonly<Record<string, ColumnFront>>): Html {
+  const groups: { name: string; span: number }[] = []
+  for (const column of columns) {
+    const name = told[column]?.group ?? ''
+    const last = groups.at(-1)
+    if (last?.name === name) last.span += 1
+    else groups.push({ name, span: 1 })
+  }
+  if (groups.length < 2) return html``
+  return html`<tr class="groups">${groups.map(
+    ({ name, span }) => html`<th scope="colgroup" colspan="${span}">${name}</th>`,
+  )}</tr>`
+}
+
+function cellOf(name: string, row: Row, told: ColumnFront | undefined): Html {
+  if (told?.needs !== undefined) {
+    const [needed, counted] = told.needs
+    const samples = Number(row[counted] ?? 0)
+    if (samples > 0 && samples < needed) {
+      return html`<span class="few" title="${samples} samples, ${needed} needed">n too small</span>`
+    }
+  }
+  return html`${formatCell(name, row[name])}`
+}
+
+/** Drawn, since a width in a style attribute is what the page's policy forbids. */
+function bar(value: unknown, largest: number | undefined): Html {
+  if (largest === undefined || !isNumber(value) || largest <= 0) return html``
+  const width = (100 * Number(value)) / largest
+  return html`<svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="4"/></svg>`
+}

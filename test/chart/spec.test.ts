@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+import { ChartError, parseChart } from '../../src/chart/spec.ts'
+
+const good = {
+  title: 'Requests over time',
+  description: 'Line chart of requests against time.',
+  usermeta: { empty: 'No request.' },
+  mark: 'line',
+  encoding: {
+    x: { field: 't', type: 'quantitative', title: 'time (s)' },
+    y: { field: 'n', type: 'quantitative', title: 'requests' },
+  },
+}
+
+const faultsOf = (spec: unknown) => {
+  try {
+    parseChart(JSON.stringify(spec), 'mine.vl.json')
+    return ''
+  } catch (error) {
+    expect(error).toBeInstanceOf(ChartError)
+    return (error as Error).message
+  }
+}
+
+describe('a chart file', () => {
+  test('gives its title, its words for an empty state and its height', () => {
+    expect(parseChart(JSON.stringify({ ...good, height: 120 }), 'x')).toMatchObject({
+      title: 'Requests over time',
+      empty: 'No request.',
+      heightPx: 120,
+    })
+  })
+
+  test('names every fault at once, with the file that it is in', () => {
+    const message = faultsOf({ mark: 'line', encoding: { x: { field: 't' } }, hconcat: [] })
+    expect(message).toContain('mine.vl.json')
+    for (const fault of [
+      '"title"',
+      '"description"',
+      '"usermeta.empty"',
+      '"hconcat"',
+      '"x" must have a title',
+    ]) {
+      expect(message).toContain(fault)
+    }
+  })
+
+  test('may not load anything: rows come from the query beside it', () => {
+    expect(faultsOf({ ...good, data: { url: 'https://example.org/x.csv' } })).toContain('"data"')
+    expect(
+      faultsOf({
+        ...good,
+        transform: [{ lookup: 'a', from: { data: { url: 'x.csv' }, key: 'a' } }],
+      }),
+    ).toContain('"transform[0].from.data"')
+  })
+
+  test('that is no JSON says so', () => {
+    expect(() => parseChart('{', 'mine.vl.json')).toThrow(/^mine\.vl\.json is not JSON/)
+  })
+})

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { renderPng } from '../../src/chart/png.ts'
+import { type ChartSpec, parseChart } from '../../src/chart/spec.ts'
+import { renderPicture, renderSvg } from '../../src/chart/svg.ts'
+
+const chart: ChartSpec = parseChart(
+  JSON.stringify({
+    title: 'Latency by <step> & "time"',
+    description: 'Lines of latency in milliseconds against seconds.',
+    usermeta: { empty: 'No request succeeded.' },
+    mark: 'line',
+    encoding: {
+      x: { field: 't', type: 'quantitative', title: 'time (s)' },
+      y: { field: 'v', type: 'quantitative', title: 'latency (ms)' },
+      color: { field: 'step', type: 'nominal' },
+    },
+  }),
+  'test',
+)
+const rows = Array.from({ length: 60 }, (_, t) => ({
+  t,
+  v: (t * 37) % 900,
+  step: t % 2 ? 'a' : 'b',
+}))
+const size = { id: 'c1', widthPx: 500 }
+
+describe('a drawing', () => {
+  test('is the same bytes for the same rows, however many were drawn before', async () => {
+    const first = await renderSvg(chart, rows, size)
+    await renderSvg(chart, rows, { ...size, id: 'other' })
+    expect((await renderSvg(chart, rows, size)).svg).toBe(first.svg)
+    expect(first.warnings).toEqual([])
+  })
+
+  test('carries title and description for screen readers, escaped', async () => {
+    const { svg } = await renderSvg(chart, rows, size)
+    expect(svg).toContain('<title id="c1-t">Latency by &lt;step&gt; &amp; &quot;time&quot;</title>')
+    expect(svg).toContain('role="img" aria-labelledby="c1-t c1-d"')
+  })
+
+  test('takes its colours from the variables of the page, so that dark and print need no second one', async () => {
+    const { svg } = await renderSvg(chart, rows, size)
+    expect(svg).toContain('stroke="var(--c1)"')
+    expect(svg).not.toMatch(/#[0-9a-f]{6}/i)
+  })
+
+  test('writes axes in thousands as people do and small numbers plainly', async () => {
+    const { svg } = await renderSvg(
+      chart,
+      rows.map((row) => ({ ...row, v: row.v * 100 })),
+      size,
+    )
+    expect(svg).toContain('>20k<')
+    expect(svg).toContain('>10<')
+    expect(svg).not.toContain('>0k<')
+  })
+
+  test('without rows says what is missing', async () => {
+    const { svg, warnings } = await renderSvg(chart, [], size)
+    expect(svg).toContain('No request succeeded.')
+    expect(warnings).toEqual([])
+  })
+
+  test('shows hostile names as text, whatever is in them', async () => {
+    const step = '</text><script>alert(1)</script>\u001b[31m\u202egnirts'
+    const { svg } = await renderSvg(
+      chart,
+      rows.map((row) => ({ ...row, step })),
+      size,
+    )
+    expect(svg).not.toContain('<script')
+    for (const mark of ['\u001b', '\u202e']) expect(svg).not.toContain(mark)
+    expect(svg).toContain('&lt;script&gt;')
+  })
+
+  test('tells what Vega warns of', async () => {
+    const spec = {
+      mark: 'bar',
+      encoding: { x: { field: 't', type: 'quantitative', scale: { type: 'log' }, title: 'x' } },
+    }
+    const odd = { ...chart, vegaLite: spec as never }
+    expect((await renderSvg(odd, [{ t: 0 }], size)).warnings).not.toEqual([])
+  })
+})
+
+describe('a picture', () => {
+  test('stands alone: its title is in it, its colours are plain', async () => {
+    const { svg } = await renderPicture(chart, rows, { widthPx: 600 })
+    expect(svg).toContain('Latency by &lt;step&gt;')
+    expect(svg).not.toContain('var(--')
+  })
+
+  test('is a PNG at twice its size', async () => {
+    const { png } = await renderPng(chart, rows, { widthPx: 600 })
+    const view = new DataView(png.buffer, png.byteOffset)
+    expect(view.getUint32(0)).toBe(0x89504e47)
+    expect([view.getUint32(16), view.getUint32(20)]).toEqual([1200, 480])
+  })
+})

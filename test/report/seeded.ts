@@ -1,0 +1,150 @@
+import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js'
+import { openStore, type Store } from '../../src/store/open.ts'
+
+/**
+ * A store with one run made up by arithmetic alone: 20 s of four steps on four accounts, with
+ * 429, 403, 400, 401, a timeout and a broken stream, so that every chart has something to show.
+ */
+export async function seededStore(options: { readonly attempts?: number } = {}): Promise<Store> {
+  const attempts = options.attempts ?? 3000
+  const store = await openStore(':memory:')
+  const verdict = {
+    tests: [
+      { name: 'send lag p99', verdict: 'valid', figure: '0.9 ms of at most 5 ms', remedy: '' },
+      { name: 'achieved rate', verdict: 'valid', figure: '1.000 of planned', remedy: '' },
+    ],
+    thresholds: [{ name: 'chat.ttft.p95 < 800ms', verdict: 'pass', figure: '92.6 ms' }],
+  }
+  await store.execute(`
+    INSERT INTO runs VALUES ('run-1', 'run', 'demo', '${JSON.stringify({ name: 'demo', thresholds: [] })}', 7,
+      'http://127.0.0.1:8787', 'default', TIMESTAMP '2026-03-01 09:59:50', 21000000, 1.0, '0.1.0',
+      '{"cores":2}', NULL, 'valid', '${JSON.stringify(verdict)}');
+    INSERT INTO attempts
+    WITH base AS (
+      SELECT i, (i * 20e6 / ${attempts})::BIGINT AS intended,
+        (hash(i) % 1000) / 1000.0 AS u, (hash(i + 7919) % 1000) / 1000.0 AS v,
+        ['chat', 'chat-stream', 'messages', 'messages-stream', 'models'][1 + (hash(i + 13) % 5)::INTEGER] AS step,
+        ['a-starter', 'b-small', 'c-large', 'd-huge'][1 + (hash(i + 29) % 4)::INTEGER] AS account
+      FROM range(${attempts}) AS t(i)
+    ),
+    kinds AS (
+      SELECT *, step LIKE '%stream' AS streams,
+        CASE WHEN v < 0.03 THEN 429 WHEN v < 0.04 THEN 403 WHEN v < 0.05 THEN 400 WHEN v < 0.06 THEN 401
+             WHEN v < 0.063 THEN 500 WHEN v < 0.064 THEN -1 WHEN v < 0.065 THEN -2 ELSE 200 END AS kind,
+        (20000 + 80000 * u * u * u + CASE WHEN i % 97 = 0 THEN 400000 ELSE 0 END)::BIGINT AS ttft
+      FROM base
+    ),
+    timed AS (
+      SELECT *, intended + 400 + (u * 900)::BIGINT AS sent,
+        CASE WHEN kind = 200 THEN CASE WHEN streams THEN ttft + 19 * 9000 ELSE ttft END
+             WHEN kind = -1 THEN 900000 ELSE 1500 END AS lasts
+      FROM kinds
+    )
+    SELECT 'run-1', i, 0, 0, 'main', CASE WHEN intended < 1000000 THEN 'warmup' ELSE 'steady' END, step, NULL, NULL, NULL,
+      'abcdef012345', account,
+      CASE WHEN step LIKE 'chat%' THEN 'chat' WHEN step LIKE 'messages%' THEN 'messages' ELSE 'models' END,
+      streams::INTEGER,
+      CASE WHEN step = 'models' THEN NULL WHEN i % 3 = 0 THEN 'svc-k2.5' ELSE 'svc-k2' END,
+      CASE WHEN kind IN (400, 401) THEN 'invalid_request' ELSE 'ok' END,
+      intended, intended + 200, sent,
+      CASE WHEN kind > 0 THEN sent + 1000 END,
+      CASE WHEN kind = 200 AND streams THEN sent + ttft - 50 END,
+      CASE WHEN kind = 200 AND step <> 'models' THEN sent + ttft END,
+      CASE WHEN kind = 200 AND streams THEN sent + ttft + 19 * 9000 WHEN kind = 200 THEN sent + ttft END,
+      CASE WHEN kind = 200 THEN sent + lasts END, sent + lasts,
+      CASE WHEN kind = 200 THEN 'ok' WHEN kind = -1 THEN 'timeout' WHEN kind = -2 THEN 'broken' ELSE 'http_error' END,
+      CASE WHEN kind = -1 THEN 'total' WHEN kind = -2 THEN 'no-done' END,
+      CASE WHEN kind > 0 THEN kind END,
+      CASE WHEN kind >= 400 THEN 'chat' END,
+      CASE kind WHEN 429 THEN 'rate_limit_exceeded' WHEN 403 THEN 'insufficient_credits' WHEN 400 THEN 'invalid_request' WHEN 401 THEN 'invalid_api_key' END,
+      CASE kind WHEN 429 THEN 'rate_limit_error' WHEN 403 THEN 'insufficient_quota' WHEN 500 THEN 'api_error' WHEN 400 THEN 'invalid_request_error' WHEN 401 THEN 'invalid_request_error' END,
+      CASE WHEN kind = 200 THEN greatest(0, CASE account WHEN 'a-starter' THEN 100 WHEN 'b-small' THEN 900 WHEN 'c-large' THEN 9000 ELSE 40000 END - i / 4) END,
+      CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END,
+      greatest(0, CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END - i / 8), 40, NULL,
+      epoch(TIMESTAMP '2026-03-01 09:59:50')::BIGINT + intended // 1000000,
+      'id-' || i, 'svc-k2', CASE WHEN kind = 200 THEN 'stop' END, 1,
+      12, CASE WHEN kind = 200 THEN 20 END, 32, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
+      CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, 900, 0
+    FROM timed;
+    INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
+      CASE WHEN s = 11 THEN 0.9 ELSE 0.2 END, 700 + s * 10, 12, 0 FROM range(20) AS t(s);
+  `)
+  await storeHistograms(store)
+  await storeFindings(store)
+  return store
+}
+
+/** Histograms of service time for each step and second, as the recorder writes them. */
+async function storeHistograms(store: Store): Promise<void> {
+  const rows = await store.rows<{ step: string; second: number; values: readonly number[] }>(`
+    SELECT step, (intended_us // 1000000)::INTEGER AS second, list(done_us - sent_us) AS values
+    FROM attempts WHERE outcome = 'ok' GROUP BY ALL ORDER BY ALL`)
+  for (const { step, second, values } of rows) {
+    const histogram = build({
+      lowestDiscernibleValue: 1,
+      highestTrackableValue: 3.6e9,
+      numberOfSignificantValueDigits: 3,
+    })
+    for (const value of values) histogram.recordValue(value)
+    await store.execute(
+      `INSERT INTO histograms VALUES ('run-1', 'main', 'steady', $1, 'service', $2, 1000000, $3, from_base64($4))`,
+      [step, BigInt(second * 1e6), BigInt(values.length), encodeIntoCompressedBase64(histogram)],
+    )
+  }
+}
+
+/** An audit with one verdict of each kind. */
+async function storeFindings(store: Store): Promise<void> {
+  const witnesses = [120, 124, 131].map((slot) => ({
+    runId: 'run-1',
+    slot,
+    retry: 0,
+    shows: `remaining 41 after 43, cost 1 (slot ${slot})`,
+  }))
+  const findings = [
+    [
+      'BILL-10',
+      'must',
+      'fail',
+      800,
+      'Credits spent equal the price of the successes.',
+      {
+        verdict: 'fail',
+        observations: 800,
+        expected: 'between 812 and 815 credits',
+        came: '829 credits',
+        witnesses,
+      },
+    ],
+    [
+      'BILL-01',
+      'must',
+      'pass',
+      640,
+      'A success on a cost-1 model costs 1 credit.',
+      { verdict: 'pass', observations: 640 },
+    ],
+    [
+      'RATE-01',
+      'must',
+      'inconclusive',
+      12,
+      'The limit belongs to the row of the current band.',
+      { verdict: 'inconclusive', observations: 12, why: 'the balance crossed an edge in between' },
+    ],
+    [
+      'BILL-13',
+      'must',
+      'not-observed',
+      0,
+      'A balance under the price is refused.',
+      { verdict: 'not-observed', takes: 'an account with 0 credits' },
+    ],
+  ] as const
+  for (const [rule, severity, verdict, observations, says, detail] of findings) {
+    await store.execute(
+      `INSERT INTO findings VALUES ('audit-1', TIMESTAMP '2026-03-01 10:05:00', ['run-1'], $1, $2, $3, $4, $5, $6)`,
+      [rule, severity, verdict, BigInt(observations), says, JSON.stringify(detail)],
+    )
+  }
+}
