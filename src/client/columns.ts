@@ -1,4 +1,5 @@
-import type { AttemptRow, ColumnName } from '../attempt/columns.ts'
+import { type Batch, nullCount, nullWord, type Words } from '../attempt/batch.ts'
+import { type AttemptRow, attemptColumns, type ColumnName } from '../attempt/columns.ts'
 
 /** The columns of an attempt row that the wire decides; the sender of the request fills the rest. */
 export const responseColumns = [
@@ -38,5 +39,83 @@ export const responseColumns = [
   'flags',
 ] as const satisfies readonly ColumnName[]
 
+type ResponseColumn = (typeof responseColumns)[number]
+
 /** The response half of an attempt row. */
-export type ResponseColumns = Pick<AttemptRow, (typeof responseColumns)[number]>
+export type ResponseColumns = Pick<AttemptRow, ResponseColumn>
+
+/** The same while it is being filled: a number that is null in the row is NaN. */
+export type ResponseValues = {
+  [Name in ResponseColumn]: Exclude<AttemptRow[Name], null> extends number
+    ? number
+    : AttemptRow[Name]
+}
+
+/** The response half as an object, for probes and tests. */
+export function columnsOf(values: ResponseValues): ResponseColumns {
+  return Object.fromEntries(
+    responseColumns.map((name) => [name, nullable(name, values[name])]),
+  ) as ResponseColumns
+}
+
+function nullable(name: ResponseColumn, value: string | number | null): string | number | null {
+  if (typeof value !== 'number') return value
+  if (attemptColumns[name].kind === 'count') return isCount(value) ? value : null
+  return Number.isNaN(value) ? null : value
+}
+
+/**
+ * Writes the response half into row `batch.rows`, cell by cell: it runs once for each attempt, so
+ * there is no loop over names and nothing is allocated.
+ */
+export function writeColumns(values: ResponseValues, batch: Batch, words: Words): void {
+  const at = batch.rows
+  const to = batch.columns
+  to.dispatchedUs[at] = values.dispatchedUs
+  to.sentUs[at] = values.sentUs
+  to.headersUs[at] = values.headersUs
+  to.firstEventUs[at] = values.firstEventUs
+  to.firstContentUs[at] = values.firstContentUs
+  to.lastContentUs[at] = values.lastContentUs
+  to.doneUs[at] = values.doneUs
+  to.closedUs[at] = values.closedUs
+  to.outcome[at] = words.codeOf(values.outcome)
+  to.reason[at] = codeOf(words, values.reason)
+  to.status[at] = count(values.status)
+  to.errorShape[at] = codeOf(words, values.errorShape)
+  to.errorCode[at] = codeOf(words, values.errorCode)
+  to.errorType[at] = codeOf(words, values.errorType)
+  to.creditsRemaining[at] = values.creditsRemaining
+  to.rateLimit[at] = values.rateLimit
+  to.rateRemaining[at] = values.rateRemaining
+  to.rateReset[at] = values.rateReset
+  to.retryAfter[at] = values.retryAfter
+  to.dateS[at] = values.dateS
+  batch.setText('responseId', at, values.responseId)
+  to.responseModel[at] = codeOf(words, values.responseModel)
+  to.finishReason[at] = codeOf(words, values.finishReason)
+  to.choices[at] = count(values.choices)
+  to.promptTokens[at] = count(values.promptTokens)
+  to.completionTokens[at] = count(values.completionTokens)
+  to.totalTokens[at] = count(values.totalTokens)
+  to.events[at] = values.events
+  to.contentEvents[at] = values.contentEvents
+  to.contentReads[at] = values.contentReads
+  to.doneMarks[at] = values.doneMarks
+  to.itlMaxUs[at] = values.itlMaxUs
+  to.bytesIn[at] = values.bytesIn
+  to.flags[at] = values.flags
+}
+
+function codeOf(words: Words, word: string | null): number {
+  return word === null ? nullWord : words.codeOf(word)
+}
+
+/** A service may say anything where a count belongs; what is none is null, not a wrapped number. */
+function count(value: number): number {
+  return isCount(value) ? value : nullCount
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 31
+}

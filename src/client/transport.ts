@@ -65,7 +65,7 @@ export interface Exchange {
 }
 
 export interface Transport {
-  /** Starts one exchange; callbacks come later, never during the call. */
+  /** Starts one exchange. `onSent` may come during the call, all other callbacks come later. */
   dispatch(request: WireRequest, sink: ExchangeSink): Exchange
   /** Closes idle connections at once and busy ones when they are done. */
   close(): Promise<void>

@@ -1,0 +1,470 @@
+import type { Batch, Words } from '../attempt/batch.ts'
+import { flags } from '../attempt/flags.ts'
+import type { BrokenReason, End, Outcome, TimeoutReason } from '../attempt/outcome.ts'
+import { Capture, type Captured } from './capture.ts'
+import { columnsOf, type ResponseColumns, type ResponseValues, writeColumns } from './columns.ts'
+import { type Armed, type DeadlineTimer, disarmed } from './deadlines.ts'
+import { PlainBody } from './plain-body.ts'
+import type { ReplyReader, Span } from './reply.ts'
+import type { PreparedRequest } from './request.ts'
+import type { ResponseHead } from './response-head.ts'
+import { type ResponseWords, textOf } from './response-words.ts'
+import { SseDecoder } from './sse.ts'
+import type { Exchange, ExchangeSink, Failure, Transport } from './transport.ts'
+
+/** Which responses to keep word for word; `errors` are all that are not 2xx. */
+export type CaptureChoice = 'always' | 'errors' | 'never'
+
+/** Told about one attempt while it runs. */
+export interface AttemptListener {
+  /** A content event came `gapUs` after the one before it in the same stream (0: same read). */
+  onGap(gapUs: number): void
+  /** It is over. The attempt is used again once this returns: copy what you need. */
+  onEnd(attempt: Attempt): void
+  /** The response head is complete. */
+  onHead?(attempt: Attempt): void
+  /** An event of a stream came; `bytes[start..end)` is its data, valid during the call. */
+  onEvent?(attempt: Attempt, bytes: Buffer, start: number, end: number): void
+}
+
+/** What the attempts of one thread share. */
+export interface Bench {
+  readonly transport: Transport
+  readonly now: () => number
+  readonly timer: DeadlineTimer
+  readonly head: ResponseHead
+  readonly reply: ReplyReader
+  readonly words: ResponseWords
+  readonly captureBytes: number
+  /** Takes an attempt back when its last callback has returned. */
+  release(attempt: Attempt): void
+}
+
+const doneEvent = Buffer.from('[DONE]')
+const messageStop = Buffer.from('message_stop')
+const errorType = Buffer.from('error')
+
+const ok: End = { outcome: 'ok' }
+const httpError: End = { outcome: 'http_error' }
+const broken = (reason: BrokenReason): End => ({ outcome: 'broken', reason })
+const malformedBody = broken('malformed-body')
+
+/** How the body is read: decided by its head. */
+type Mode = 'none' | 'plain' | 'stream'
+
+/**
+ * One attempt on the wire: it receives one exchange, and its fields are the response half of a row,
+ * by the names of the columns. Numbers that are null in the row are NaN here.
+ *
+ *     begin ─▶ onSent ─▶ onHead ─▶ onBody* ─▶ onEnd      each step arms the next deadline;
+ *       └─ connect ─┴ first byte ┴── idle ──┘            abort points leave where they stand
+ *
+ * Attempts are pooled: nothing is allocated for one but what a long event or a capture needs.
+ */
+export class Attempt implements ExchangeSink, ResponseValues {
+  dispatchedUs = Number.NaN
+  sentUs = Number.NaN
+  headersUs = Number.NaN
+  firstEventUs = Number.NaN
+  firstContentUs = Number.NaN
+  lastContentUs = Number.NaN
+  doneUs = Number.NaN
+  closedUs = Number.NaN
+  outcome: Outcome = 'ok'
+  reason: string | null = null
+  status = Number.NaN
+  errorShape: string | null = null
+  errorCode: string | null = null
+  errorType: string | null = null
+  creditsRemaining = Number.NaN
+  rateLimit = Number.NaN
+  rateRemaining = Number.NaN
+  rateReset = Number.NaN
+  retryAfter = Number.NaN
+  dateS = Number.NaN
+  responseId: string | null = null
+  responseModel: string | null = null
+  finishReason: string | null = null
+  choices = Number.NaN
+  promptTokens = Number.NaN
+  completionTokens = Number.NaN
+  totalTokens = Number.NaN
+  events = 0
+  contentEvents = 0
+  contentReads = 0
+  doneMarks = 0
+  itlMaxUs = Number.NaN
+  bytesIn = 0
+  flags = 0
+  /** Null unless asked for. */
+  captured: Captured | null = null
+  request!: PreparedRequest
+
+  private readonly bench: Bench
+  private listener!: AttemptListener
+  private captureChoice: CaptureChoice = 'never'
+  private exchange: Exchange | null = null
+  private readonly stage: Armed
+  private readonly total: Armed
+  private readonly plain: PlainBody
+  private decoder: SseDecoder | null = null
+  private capture: Capture | null = null
+  private mode: Mode = 'none'
+  private contentLength = Number.NaN
+  private wellFormed = false
+  /** Cancels the abort point that waits for its time. */
+  private cancelAbort: (() => void) | null = null
+  private ended = true
+  /** Inside a callback that still holds our state: not to be used again before it returns. */
+  private busy = false
+  private readUs = Number.NaN
+
+  constructor(bench: Bench) {
+    this.bench = bench
+    const onDeadline = (reason: TimeoutReason) => this.leave({ outcome: 'timeout', reason })
+    this.stage = disarmed(onDeadline)
+    this.total = disarmed(onDeadline)
+    this.plain = new PlainBody(bench.reply, (wellFormed) => this.onDocument(wellFormed))
+  }
+
+  begin(request: PreparedRequest, listener: AttemptListener, capture: CaptureChoice): void {
+    this.reset()
+    this.request = request
+    this.listener = listener
+    this.captureChoice = capture
+    this.ended = false
+    const nowUs = this.bench.now()
+    this.dispatchedUs = nowUs
+    this.bench.timer.arm(this.total, 'total', nowUs)
+    this.bench.timer.arm(this.stage, 'connect', nowUs)
+    this.exchange = this.bench.transport.dispatch(request.wire, this)
+  }
+
+  /** Leaves it now; `onEnd` comes during the call, with the outcome `aborted`. */
+  abort(reason: string): void {
+    if (!this.ended) this.leave({ outcome: 'aborted', reason })
+  }
+
+  onSent(reusedConnection: boolean): void {
+    const nowUs = this.bench.now()
+    this.sentUs = nowUs
+    if (reusedConnection) this.flags |= flags.reusedConnection
+    this.bench.timer.arm(this.stage, 'first-byte', nowUs)
+    const { abort } = this.request
+    if (abort === null) return
+    // The write follows this call, so even the earliest point comes one turn later.
+    if (abort.at === 'before-headers') {
+      const immediate = setImmediate(() => this.abort('before-headers'))
+      this.cancelAbort = () => clearImmediate(immediate)
+    } else if (abort.at === 'after-us') this.abortAt(nowUs + abort.us)
+  }
+
+  onHead(status: number, head: Buffer, start: number, end: number): void {
+    const nowUs = this.bench.now()
+    this.headersUs = nowUs
+    this.status = status
+    this.bench.timer.arm(this.stage, 'idle', nowUs)
+    const said = this.bench.head
+    said.read(head, start, end)
+    this.creditsRemaining = said.creditsRemaining
+    this.rateLimit = said.rateLimit
+    this.rateRemaining = said.rateRemaining
+    this.rateReset = said.rateReset
+    this.retryAfter = said.retryAfter
+    this.dateS = said.dateS
+    this.contentLength = said.contentLength
+    this.flags |= said.flags
+    const success = status >= 200 && status < 300
+    this.mode = success && (said.flags & flags.sseType) !== 0 ? 'stream' : 'plain'
+    if (this.captureChoice === 'always' || (this.captureChoice === 'errors' && !success)) {
+      this.capture = new Capture(this.request.key, this.bench.captureBytes, head, start, end)
+    }
+    this.busy = true
+    this.listener.onHead?.(this)
+    if (this.request.abort?.at === 'after-headers') this.abort('after-headers')
+    this.settle()
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    if (this.ended) return
+    this.bytesIn += end - start
+    this.capture?.add(bytes, start, end)
+    this.busy = true
+    if (this.mode === 'plain') {
+      if (end - start !== this.contentLength) {
+        this.bench.timer.arm(this.stage, 'idle', this.bench.now())
+      }
+      if (!this.plain.add(bytes, start, end, this.contentLength)) this.leave(broken('too-large'))
+    } else {
+      this.readUs = this.bench.now()
+      this.bench.timer.arm(this.stage, 'idle', this.readUs)
+      this.decoder ??= new SseDecoder(this)
+      if (!this.decoder.feed(bytes, start, end)) this.leave(broken('too-large'))
+    }
+    this.settle()
+  }
+
+  onEnd(): void {
+    if (this.ended) return
+    this.closedUs = this.bench.now()
+    this.busy = true
+    if (this.mode === 'plain') {
+      this.doneUs = this.closedUs
+      this.plain.end()
+    }
+    this.finish(this.mode === 'plain' ? this.plainEnd() : this.streamEnd())
+    this.settle()
+  }
+
+  onFailure(failure: Failure): void {
+    if (this.ended) return
+    this.busy = true
+    switch (failure.code) {
+      case 'aborted':
+        this.finish({ outcome: 'aborted', reason: 'stopped' })
+        break
+      case 'connect-timeout':
+        this.finish({ outcome: 'timeout', reason: 'connect' })
+        break
+      default:
+        this.finish(broken(failure.code))
+    }
+    this.settle()
+  }
+
+  /** An event of the stream. */
+  onEvent(bytes: Buffer, start: number, end: number): void {
+    if (this.ended) return
+    this.events++
+    if (this.events === 1) this.firstEventUs = this.readUs
+    if (this.doneMarks > 0) this.flags |= flags.afterDone
+    this.listener.onEvent?.(this, bytes, start, end)
+    if (same(bytes, start, end, doneEvent)) this.done()
+    else this.onChunk(bytes, start, end)
+    const { abort } = this.request
+    if (abort === null || this.ended) return
+    if (abort.at === 'first-event') this.abort('first-event')
+    else if (abort.at === 'after-events') {
+      if (this.events >= abort.events) this.abort('after-events')
+    } else if (abort.at === 'before-done') {
+      // The last chunk before the end says why generation ended; the end itself is too late, but
+      // a stream without such a chunk is left there all the same.
+      if (this.finishReason !== null || this.doneMarks > 0) this.abort('before-done')
+    }
+  }
+
+  private onChunk(bytes: Buffer, start: number, end: number): void {
+    const { reply } = this.bench
+    if (!reply.read(bytes, start, end)) {
+      this.flags |= reply.badUtf8 ? flags.notUtf8 : flags.notJson
+      return
+    }
+    if (reply.hasError || spanIs(bytes, reply.type, errorType)) {
+      this.flags |= flags.errorInStream
+      this.keepError(bytes)
+      return
+    }
+    this.keepReply(bytes)
+    if (reply.choices >= 0 || reply.maxIndex >= 0) {
+      this.choices = atLeast(this.choices, Math.max(reply.choices, reply.maxIndex + 1))
+    }
+    if (spanIs(bytes, reply.type, messageStop)) this.done()
+    if (!reply.hasText) return
+    const { readUs } = this
+    this.contentEvents++
+    if (this.contentEvents === 1) {
+      this.firstContentUs = readUs
+      this.contentReads = 1
+    } else {
+      const gapUs = readUs - this.lastContentUs
+      if (gapUs > 0) this.contentReads++
+      this.itlMaxUs = atLeast(this.itlMaxUs, gapUs)
+      this.listener.onGap(gapUs)
+    }
+    this.lastContentUs = readUs
+  }
+
+  private done(): void {
+    this.doneMarks++
+    if (this.doneMarks === 1) this.doneUs = this.readUs
+  }
+
+  /** The plain body was read whole; the reader holds what it said. */
+  private onDocument(wellFormed: boolean): void {
+    const { reply } = this.bench
+    const bytes = reply.source
+    this.wellFormed = wellFormed
+    if (!wellFormed) {
+      // A body that may be empty, as that of a preflight, is not asked to be JSON.
+      if (reply.badUtf8) this.flags |= flags.notUtf8
+      else if (this.bytesIn > 0 || this.request.endpoint !== 'other') this.flags |= flags.notJson
+    }
+    const success = this.status >= 200 && this.status < 300
+    const failed = reply.hasError || spanIs(bytes, reply.type, errorType)
+    const completed = reply.choices >= 0 || reply.blocks >= 0
+    if (failed) this.keepError(bytes)
+    else if (!success) this.errorShape = 'other'
+    const { endpoint } = this.request
+    if (endpoint === 'chat' || endpoint === 'messages') {
+      this.keepReply(bytes)
+      if (reply.choices >= 0) this.choices = reply.choices
+      else if (reply.blocks >= 0) this.choices = reply.blocks
+      if (success ? failed : completed) this.flags |= flags.bodyContradictsStatus
+      if (endpoint === 'chat' ? reply.choices < 0 : reply.blocks < 0) this.wellFormed = false
+    } else if (success && failed) this.flags |= flags.bodyContradictsStatus
+    if (failed) this.wellFormed = false
+  }
+
+  private keepReply(bytes: Buffer): void {
+    const { reply, words } = this.bench
+    const { key } = this.request
+    if (reply.id.start >= 0 && this.responseId === null) {
+      this.responseId = textOf(bytes, reply.id, key)
+    }
+    if (reply.model.start >= 0 && this.responseModel === null) {
+      this.responseModel = words.text(bytes, reply.model, key)
+    }
+    if (reply.finish.start >= 0) this.finishReason = words.text(bytes, reply.finish, key)
+    // Usage in a stream is cumulative: the last word counts, and nothing is summed.
+    if (!Number.isNaN(reply.promptTokens)) this.promptTokens = reply.promptTokens
+    if (!Number.isNaN(reply.completionTokens)) this.completionTokens = reply.completionTokens
+    if (!Number.isNaN(reply.totalTokens)) this.totalTokens = reply.totalTokens
+    if (reply.hasReasoning) this.flags |= flags.reasoning
+  }
+
+  private keepError(bytes: Buffer): void {
+    const { reply, words } = this.bench
+    const { key } = this.request
+    if (!reply.errorIsObject) this.errorShape = 'other'
+    else this.errorShape = spanIs(bytes, reply.type, errorType) ? 'messages' : 'chat'
+    if (reply.errorCode.start >= 0) this.errorCode = words.text(bytes, reply.errorCode, key)
+    if (reply.errorType.start >= 0) this.errorType = words.text(bytes, reply.errorType, key)
+  }
+
+  private plainEnd(): End {
+    if (this.status < 200 || this.status >= 300) return httpError
+    const { endpoint, streamed } = this.request
+    // The chat format promises a stream; how messages stream is a gap, so JSON may be the answer.
+    if (streamed && endpoint === 'chat') return broken('unexpected-content-type')
+    if (this.plain.trailing) this.flags |= flags.notJson
+    if (endpoint === 'other') return ok
+    return this.wellFormed && !this.plain.trailing ? ok : malformedBody
+  }
+
+  private streamEnd(): End {
+    if (!this.request.streamed) return broken('unexpected-content-type')
+    if ((this.flags & flags.errorInStream) !== 0) return broken('error-in-stream')
+    if (this.doneMarks === 0) return broken('no-done')
+    return (this.flags & (flags.notJson | flags.notUtf8)) === 0 ? ok : malformedBody
+  }
+
+  private abortAt(dueUs: number): void {
+    const leftUs = dueUs - this.bench.now()
+    if (leftUs <= 0) {
+      this.abort('after-us')
+      return
+    }
+    const timeout = setTimeout(() => this.abortAt(dueUs), Math.ceil(leftUs / 1000))
+    this.cancelAbort = () => clearTimeout(timeout)
+  }
+
+  /** Ends it from our side: the connection is of no use any more. */
+  private leave(end: End): void {
+    if (this.ended) return
+    const { exchange } = this
+    this.ended = true
+    exchange?.abort()
+    this.ended = false
+    this.finish(end)
+  }
+
+  private finish(end: End): void {
+    this.ended = true
+    this.exchange = null
+    const { timer } = this.bench
+    timer.disarm(this.stage)
+    timer.disarm(this.total)
+    this.cancelAbort?.()
+    this.outcome = end.outcome
+    this.reason = 'reason' in end ? end.reason : null
+    if (Number.isNaN(this.closedUs)) this.closedUs = this.bench.now()
+    if (this.capture !== null) {
+      this.captured = this.capture.finish()
+      this.flags |= flags.captured
+    }
+    this.listener.onEnd(this)
+    if (!this.busy) this.bench.release(this)
+  }
+
+  /** The last thing of every callback. */
+  private settle(): void {
+    this.busy = false
+    if (this.ended) this.bench.release(this)
+  }
+
+  /** Writes the response half into row `batch.rows`; the caller fills the rest and adds the row. */
+  writeTo(batch: Batch, words: Words): void {
+    writeColumns(this, batch, words)
+  }
+
+  /** The response half as an object, for probes and tests. */
+  toColumns(): ResponseColumns {
+    return columnsOf(this)
+  }
+
+  private reset(): void {
+    this.sentUs = Number.NaN
+    this.headersUs = Number.NaN
+    this.firstEventUs = Number.NaN
+    this.firstContentUs = Number.NaN
+    this.lastContentUs = Number.NaN
+    this.doneUs = Number.NaN
+    this.closedUs = Number.NaN
+    this.reason = null
+    this.status = Number.NaN
+    this.errorShape = null
+    this.errorCode = null
+    this.errorType = null
+    this.creditsRemaining = Number.NaN
+    this.rateLimit = Number.NaN
+    this.rateRemaining = Number.NaN
+    this.rateReset = Number.NaN
+    this.retryAfter = Number.NaN
+    this.dateS = Number.NaN
+    this.responseId = null
+    this.responseModel = null
+    this.finishReason = null
+    this.choices = Number.NaN
+    this.promptTokens = Number.NaN
+    this.completionTokens = Number.NaN
+    this.totalTokens = Number.NaN
+    this.events = 0
+    this.contentEvents = 0
+    this.contentReads = 0
+    this.doneMarks = 0
+    this.itlMaxUs = Number.NaN
+    this.bytesIn = 0
+    this.flags = 0
+    this.captured = null
+    this.capture = null
+    this.mode = 'none'
+    this.wellFormed = false
+    this.cancelAbort = null
+    this.plain.reset()
+    this.decoder?.reset()
+  }
+}
+
+function atLeast(value: number, other: number): number {
+  return value >= other ? value : other
+}
+
+function same(bytes: Buffer, start: number, end: number, word: Buffer): boolean {
+  if (end - start !== word.length) return false
+  for (let at = 0; at < word.length; at++) if (bytes[start + at] !== word[at]) return false
+  return true
+}
+
+function spanIs(bytes: Buffer, span: Span, word: Buffer): boolean {
+  return span.start >= 0 && same(bytes, span.start, span.end, word)
+}

@@ -1,0 +1,56 @@
+/** How a key stands in what a response echoed. */
+const keyMark = '[key]'
+
+/** Every occurrence of the key gone, also as it stands in JSON strings and in URLs. */
+export function withoutKey(text: string, key: string): string {
+  if (key === '') return text
+  let clean = text.replaceAll(key, keyMark)
+  for (const form of [JSON.stringify(key).slice(1, -1), encodeURIComponent(key)]) {
+    if (form !== key) clean = clean.replaceAll(form, keyMark)
+  }
+  return clean
+}
+
+/** What came back, word for word except for the key. */
+export interface Captured {
+  /** Header lines as they came, `name: value` separated by \n. */
+  readonly headers: string
+  readonly body: string
+  readonly truncated: boolean
+}
+
+/** Keeps a response while it comes: its head, and its body up to a bound. */
+export class Capture {
+  private readonly key: string
+  private readonly maxBytes: number
+  private readonly headers: string
+  private readonly pieces: Buffer[] = []
+  private bytes = 0
+  private missed = false
+
+  constructor(key: string, maxBytes: number, head: Buffer, start: number, end: number) {
+    this.key = key
+    this.maxBytes = maxBytes
+    this.headers = head.toString('latin1', start, end).replaceAll('\r\n', '\n').trimEnd()
+  }
+
+  add(bytes: Buffer, start: number, end: number): void {
+    // A key that the bound cuts in two would not be recognised, so keep that much more.
+    const room = this.maxBytes + this.key.length * 3 - this.bytes
+    const kept = Math.min(end - start, room)
+    if (kept > 0) {
+      this.pieces.push(Buffer.from(bytes.subarray(start, start + kept)))
+      this.bytes += kept
+    }
+    if (kept < end - start) this.missed = true
+  }
+
+  finish(): Captured {
+    const whole = withoutKey(Buffer.concat(this.pieces).toString('utf8'), this.key)
+    return {
+      headers: withoutKey(this.headers, this.key),
+      body: whole.slice(0, this.maxBytes),
+      truncated: this.missed || whole.length > this.maxBytes,
+    }
+  }
+}

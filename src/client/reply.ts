@@ -1,0 +1,303 @@
+import { isUtf8 } from 'node:buffer'
+import { ByteNames, JsonCursor } from './json.ts'
+
+/** What an object is, by where it stands. */
+const ROOT = 1
+const CHOICE = 2
+/** `message` or `delta` of a choice, a content block, or `delta` of the messages stream. */
+const CONTENT = 3
+const USAGE = 4
+const ERROR = 5
+const TOOL_CALLS = 6
+
+const name = {
+  id: 1,
+  model: 2,
+  type: 3,
+  choices: 4,
+  content: 5,
+  message: 6,
+  delta: 7,
+  content_block: 8,
+  usage: 9,
+  stop_reason: 10,
+  error: 11,
+  index: 12,
+  finish_reason: 13,
+  text: 14,
+  reasoning: 15,
+  reasoning_content: 16,
+  thinking: 17,
+  partial_json: 18,
+  tool_calls: 19,
+  prompt_tokens: 20,
+  input_tokens: 21,
+  completion_tokens: 22,
+  output_tokens: 23,
+  total_tokens: 24,
+  code: 25,
+  refusal: 26,
+  name: 27,
+} as const
+
+const names = new ByteNames(name)
+
+/** A range of the bytes that were read; `start` is -1 when there was no such string. */
+export interface Span {
+  start: number
+  end: number
+  escaped: boolean
+}
+
+const span = (): Span => ({ start: -1, end: -1, escaped: false })
+
+/**
+ * Reads what metrics and rules need out of one JSON document of a reply: a whole body of either
+ * format, one event of either stream, or an error of either shape. The two formats share most of
+ * their names and never contradict each other, so one walk serves them all.
+ *
+ * One reader serves a whole thread: results hold until the next `read`, spans while the bytes do.
+ */
+export class ReplyReader extends JsonCursor {
+  /** Whether the document was an object. */
+  isObject = false
+  /** Bytes outside ASCII that are not UTF-8. */
+  badUtf8 = false
+  readonly id = span()
+  readonly model = span()
+  readonly type = span()
+  readonly finish = span()
+  /** Elements of `choices`; -1 when there was no such array. */
+  choices = -1
+  /** Elements of `content`; 0 when it was no array; -1 when there was none. */
+  blocks = -1
+  /** Largest `index` of a choice, or of a content block; -1 for none. */
+  maxIndex = -1
+  /** Non-empty text: content, reasoning, or a tool call. */
+  hasText = false
+  hasReasoning = false
+  /** NaN where usage does not say. */
+  promptTokens = Number.NaN
+  completionTokens = Number.NaN
+  totalTokens = Number.NaN
+  hasError = false
+  errorIsObject = false
+  readonly errorCode = span()
+  readonly errorType = span()
+  private choiceIndex = 0
+  /** The bytes that were read last; spans point into them. */
+  source: Buffer = Buffer.alloc(0)
+
+  /** @returns whether `bytes[start..end)` is one JSON document in UTF-8 */
+  read(bytes: Buffer, start: number, end: number): boolean {
+    this.source = bytes
+    this.isObject = false
+    this.badUtf8 = false
+    this.id.start = -1
+    this.model.start = -1
+    this.type.start = -1
+    this.finish.start = -1
+    this.choices = -1
+    this.blocks = -1
+    this.maxIndex = -1
+    this.hasText = false
+    this.hasReasoning = false
+    this.promptTokens = Number.NaN
+    this.completionTokens = Number.NaN
+    this.totalTokens = Number.NaN
+    this.hasError = false
+    this.errorIsObject = false
+    this.errorCode.start = -1
+    this.errorType.start = -1
+    this.choiceIndex = 0
+    if (!this.document(bytes, start, end)) {
+      this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+      return false
+    }
+    if (this.seenBytes > 127) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+    return !this.badUtf8
+  }
+
+  protected override root(): boolean {
+    if (this.peek() !== 123) return this.skip()
+    this.isObject = true
+    return this.object(ROOT)
+  }
+
+  protected override member(kind: number, keyStart: number, keyEnd: number): boolean {
+    const key = names.find(this.bytes, keyStart, keyEnd)
+    if (key === 0) return this.skip()
+    switch (kind) {
+      case ROOT:
+        return this.rootMember(key)
+      case CHOICE:
+        return this.choiceMember(key)
+      case CONTENT:
+        return this.contentMember(key)
+      case USAGE:
+        return this.usageMember(key)
+      default:
+        return this.errorMember(key)
+    }
+  }
+
+  protected override element(kind: number, index: number): boolean {
+    if (kind === TOOL_CALLS) {
+      this.hasText = true
+      return this.skip()
+    }
+    if (kind === CHOICE) {
+      this.choices = index + 1
+      this.choiceIndex = index
+    } else this.blocks = index + 1
+    return this.peek() === 123 ? this.object(kind) : this.skip()
+  }
+
+  private rootMember(key: number): boolean {
+    switch (key) {
+      case name.id:
+        return this.keepString(this.id)
+      case name.model:
+        return this.keepString(this.model)
+      case name.type:
+        return this.keepString(this.type)
+      case name.stop_reason:
+        return this.keepString(this.finish)
+      case name.choices:
+        if (this.peek() !== 91) return this.skip()
+        this.choices = 0
+        return this.array(CHOICE)
+      case name.content:
+        this.blocks = 0
+        return this.text()
+      case name.message:
+        // The messages stream begins with a whole message inside its first event.
+        return this.peek() === 123 ? this.object(ROOT) : this.skip()
+      case name.delta:
+      case name.content_block:
+        return this.peek() === 123 ? this.object(CONTENT) : this.skip()
+      case name.usage:
+        return this.peek() === 123 ? this.object(USAGE) : this.skip()
+      case name.index:
+        return this.keepIndex()
+      case name.error:
+        // `error: null` beside a completion is no error.
+        this.hasError ||= this.peek() !== 110
+        this.errorIsObject = this.peek() === 123
+        return this.errorIsObject ? this.object(ERROR) : this.skip()
+      default:
+        return this.skip()
+    }
+  }
+
+  private choiceMember(key: number): boolean {
+    switch (key) {
+      case name.index:
+        if (!this.keepIndex()) return false
+        this.choiceIndex = this.lastNumber
+        return true
+      case name.message:
+      case name.delta:
+        return this.peek() === 123 ? this.object(CONTENT) : this.skip()
+      case name.finish_reason:
+        return this.choiceIndex === 0 ? this.keepString(this.finish) : this.skip()
+      case name.usage:
+        return this.peek() === 123 ? this.object(USAGE) : this.skip()
+      case name.text:
+        return this.text()
+      default:
+        return this.skip()
+    }
+  }
+
+  private contentMember(key: number): boolean {
+    switch (key) {
+      case name.content:
+      case name.text:
+      case name.partial_json:
+      case name.refusal:
+      case name.name:
+        return this.text()
+      case name.reasoning:
+      case name.reasoning_content:
+      case name.thinking:
+        return this.reasoning()
+      case name.tool_calls:
+        // An element is counted as text; the arguments come in pieces, each an element.
+        return this.peek() === 91 ? this.array(TOOL_CALLS) : this.skip()
+      case name.stop_reason:
+        return this.keepString(this.finish)
+      default:
+        return this.skip()
+    }
+  }
+
+  private usageMember(key: number): boolean {
+    switch (key) {
+      case name.prompt_tokens:
+      case name.input_tokens:
+        if (!this.isNumberNext()) return this.skip()
+        if (!this.number()) return false
+        this.promptTokens = this.lastNumber
+        return true
+      case name.completion_tokens:
+      case name.output_tokens:
+        if (!this.isNumberNext()) return this.skip()
+        if (!this.number()) return false
+        this.completionTokens = this.lastNumber
+        return true
+      case name.total_tokens:
+        if (!this.isNumberNext()) return this.skip()
+        if (!this.number()) return false
+        this.totalTokens = this.lastNumber
+        return true
+      default:
+        return this.skip()
+    }
+  }
+
+  private errorMember(key: number): boolean {
+    if (key === name.code) return this.keepString(this.errorCode)
+    return key === name.type ? this.keepString(this.errorType) : this.skip()
+  }
+
+  /** A string, or an array of content blocks. */
+  private text(): boolean {
+    if (this.peek() === 91) return this.array(CONTENT)
+    if (this.peek() !== 34) return this.skip()
+    if (!this.string()) return false
+    this.hasText ||= this.stringEnd > this.stringStart
+    return true
+  }
+
+  private reasoning(): boolean {
+    if (this.peek() !== 34) return this.skip()
+    if (!this.string()) return false
+    if (this.stringEnd > this.stringStart) {
+      this.hasText = true
+      this.hasReasoning = true
+    }
+    return true
+  }
+
+  private keepIndex(): boolean {
+    if (!this.isNumberNext()) return this.skip()
+    if (!this.number()) return false
+    this.maxIndex = Math.max(this.maxIndex, this.lastNumber)
+    return true
+  }
+
+  private keepString(into: Span): boolean {
+    if (this.peek() !== 34) return this.skip()
+    if (!this.string()) return false
+    into.start = this.stringStart
+    into.end = this.stringEnd
+    into.escaped = this.stringEscaped
+    return true
+  }
+
+  private isNumberNext(): boolean {
+    const byte = this.peek()
+    return byte === 45 || (byte >= 48 && byte <= 57)
+  }
+}

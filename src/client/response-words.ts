@@ -1,0 +1,50 @@
+import { fingerprintOf } from '../attempt/fingerprint.ts'
+import { withoutKey } from './capture.ts'
+import type { Span } from './reply.ts'
+
+/** A service's words could be endless or hostile, so the list and each of them are bounded. */
+const maxWords = 512
+const maxLength = 200
+
+/**
+ * Strings that responses repeat (models, finish reasons, error codes), made once: looked up by
+ * their bytes, so that the same word costs a comparison and no string.
+ */
+export class ResponseWords {
+  private readonly byLength: { readonly bytes: Buffer; readonly text: string }[][] = []
+  private count = 0
+
+  /** @param key of the request: a service that echoes it does not get it into a row */
+  text(bytes: Buffer, span: Span, key: string): string {
+    const { start, end } = span
+    const length = end - start
+    if (span.escaped || length > maxLength) return textOf(bytes, span, key)
+    while (this.byLength.length <= length) this.byLength.push([])
+    const words = this.byLength[length]!
+    for (let at = 0; at < words.length; at++) {
+      const word = words[at]!
+      let same = 0
+      while (same < length && bytes[start + same] === word.bytes[same]) same++
+      if (same === length) return word.text
+    }
+    const text = textOf(bytes, span, key)
+    if (
+      this.count < maxWords &&
+      (key === '' || !bytes.toString('utf8', start, end).includes(key))
+    ) {
+      words.push({ bytes: Buffer.from(bytes.subarray(start, end)), text })
+      this.count++
+    }
+    return text
+  }
+}
+
+/**
+ * A string that hardly repeats. One that is too long keeps its beginning and a hash of the whole,
+ * so that different ones stay different.
+ */
+export function textOf(bytes: Buffer, span: Span, key: string): string {
+  const raw = bytes.toString('utf8', span.start, span.end)
+  const text = withoutKey(span.escaped ? (JSON.parse(`"${raw}"`) as string) : raw, key)
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 13)}~${fingerprintOf(text)}`
+}

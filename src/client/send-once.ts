@@ -1,0 +1,81 @@
+import type { Contract } from '../contract/contract.ts'
+import type { CaptureChoice } from './attempt.ts'
+import { type Captured, withoutKey } from './capture.ts'
+import { AttemptClient, deadlinesOf } from './client.ts'
+import type { ResponseColumns } from './columns.ts'
+import type { Deadlines } from './deadlines.ts'
+import type { PreparedRequest } from './request.ts'
+import type { Transport } from './transport.ts'
+
+/** An event of a stream: its data as text, without the key. */
+export interface ReceivedEvent {
+  readonly atUs: number
+  readonly data: string
+}
+
+/** One attempt, whole, for probes and tests. */
+export interface Received {
+  /** The response half of its row. */
+  readonly columns: ResponseColumns
+  /** Headers and body as they came, without the key; null when no response head came. */
+  readonly captured: Captured | null
+  /** Events of a stream in their order. */
+  readonly events: readonly ReceivedEvent[]
+}
+
+export interface SendOnceOptions {
+  readonly contract: Contract
+  readonly now: () => number
+  /** The contract's unless given. */
+  readonly deadlines?: Deadlines
+  readonly captureBytes?: number
+  /** Called when the response head is there. */
+  readonly onHead?: () => void
+  /** Called at each event of a stream. */
+  readonly onEvent?: (event: ReceivedEvent) => void
+  /** Leaves the attempt when it fires. */
+  readonly signal?: AbortSignal
+}
+
+/** Sends one request and gives all that came back. Never rejects: a failure is an outcome. */
+export function sendOnce(
+  transport: Transport,
+  request: PreparedRequest,
+  options: SendOnceOptions,
+): Promise<Received> {
+  const { contract, now, onHead, onEvent, signal } = options
+  const client = new AttemptClient({
+    transport,
+    contract,
+    now,
+    deadlines: options.deadlines ?? deadlinesOf(contract),
+    ...(options.captureBytes === undefined ? {} : { captureBytes: options.captureBytes }),
+  })
+  const capture: CaptureChoice = 'always'
+  return new Promise((resolve) => {
+    const events: ReceivedEvent[] = []
+    const attempt = client.start(
+      request,
+      {
+        onGap: () => {},
+        onHead: () => onHead?.(),
+        onEvent: (_attempt, bytes, start, end) => {
+          const event = {
+            atUs: now(),
+            data: withoutKey(bytes.toString('utf8', start, end), request.key),
+          }
+          events.push(event)
+          onEvent?.(event)
+        },
+        onEnd: (ended) => {
+          signal?.removeEventListener('abort', abort)
+          resolve({ columns: ended.toColumns(), captured: ended.captured, events })
+        },
+      },
+      capture,
+    )
+    const abort = () => attempt.abort('stopped')
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort)
+  })
+}
