@@ -23,9 +23,14 @@ function endOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
   if (!(error instanceof Error)) throw error
   if (
-    ['UsageError', 'ScenarioError', 'StoreError', 'ContractError', 'ReportError'].includes(
-      error.name,
-    )
+    [
+      'UsageError',
+      'ScenarioError',
+      'StoreError',
+      'ContractError',
+      'ReportError',
+      'ImportError',
+    ].includes(error.name)
   ) {
     process.stderr.write(`${error.message}\n`)
     return exit.usage

@@ -1,0 +1,56 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { constants, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { ImportError } from './mapping.ts'
+
+const longestHeader = 1 << 20
+
+/**
+ * Names of the columns of a CSV file, from its first record; compressed files are looked into.
+ *
+ * @throws ImportError when there is no header to read
+ */
+export function headerOf(file: string, delimiter: string): readonly string[] {
+  const bytes = Buffer.alloc(longestHeader)
+  const handle = openSync(file, 'r')
+  const length = readSync(handle, bytes, 0, longestHeader, 0)
+  closeSync(handle)
+  const start = bytes.subarray(0, length)
+  const text = (
+    /\.gz$/i.test(file)
+      ? gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH })
+      : /\.zst$/i.test(file)
+        ? zstdDecompressSync(start, { finishFlush: constants.ZSTD_e_flush })
+        : start
+  )
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+  const names = firstRecord(text, delimiter)
+  if (names.every((name) => name === '')) {
+    throw new ImportError(`${file} has no header: expected the names of columns in its first line`)
+  }
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new ImportError(`${file} names the column "${twice}" twice`)
+  return names
+}
+
+/** Cells of the first record; a quoted cell may hold the delimiter, quotes (doubled) and lines. */
+export function firstRecord(text: string, delimiter: string): readonly string[] {
+  const cells: string[] = []
+  let cell = ''
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at]!
+    if (quoted) {
+      if (sign !== '"') cell += sign
+      else if (text[at + 1] === '"') cell += text[at++]
+      else quoted = false
+    } else if (sign === '"' && cell === '') quoted = true
+    else if (sign === delimiter) {
+      cells.push(cell)
+      cell = ''
+    } else if (sign === '\n' || sign === '\r') break
+    else cell += sign
+  }
+  cells.push(cell)
+  return cells
+}

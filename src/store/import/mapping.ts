@@ -1,0 +1,119 @@
+import { parse as parseYaml, YAMLParseError } from 'yaml'
+import { z } from 'zod'
+
+/** A file, or a mapping of one, that cannot be imported; told to the user in one sentence. */
+export class ImportError extends Error {
+  override readonly name = 'ImportError'
+}
+
+/** Where a field comes from: a column (a path in JSON, `usage.prompt_tokens`), or a constant. */
+const place = z.union([
+  z.string().min(1),
+  z.strictObject({
+    column: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+    /** Words of the log to words of ours; what is not listed stays as it is. */
+    values: z.record(z.string(), z.string()).optional(),
+  }),
+  z.strictObject({ value: z.string() }),
+])
+
+const timePlace = z.union([
+  z.string().min(1),
+  z.strictObject({
+    column: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+    unit: z.enum(['auto', 'iso', 's', 'ms', 'us', 'ns']).default('auto'),
+    /** Of times that name no offset. */
+    timezone: z.string().default('UTC'),
+  }),
+])
+
+const mappingShape = z.strictObject({
+  source: z.string().min(1).max(100).optional(),
+  format: z.enum(['jsonl', 'csv', 'parquet']).optional(),
+  /** Of CSV. */
+  delimiter: z.string().min(1).max(1).default(','),
+  fields: z.strictObject({
+    /** Unique within the source; several columns are joined. */
+    id: z.union([place, z.array(z.string().min(1)).min(2)]),
+    time: timePlace,
+    model: place.optional(),
+    endpoint: place.optional(),
+    /** The API key itself: only its fingerprint is kept. */
+    key: place.optional(),
+    /** What already is a fingerprint, or a name of a key. */
+    keyFp: place.optional(),
+    account: place.optional(),
+    credits: place.optional(),
+    promptTokens: place.optional(),
+    completionTokens: place.optional(),
+    status: place.optional(),
+    outcome: place.optional(),
+    errorCode: place.optional(),
+  }),
+})
+
+export type Mapping = z.infer<typeof mappingShape>
+export type Place = z.infer<typeof place>
+export type FieldName = keyof Mapping['fields']
+
+/**
+ * Reads a mapping from YAML; every fault is told at once.
+ *
+ * @param name of the file, for messages
+ * @throws ImportError
+ */
+export function parseMapping(text: string, name: string): Mapping {
+  let value: unknown
+  try {
+    value = parseYaml(text)
+  } catch (error) {
+    const why = error instanceof YAMLParseError ? error.message.split('\n')[0] : String(error)
+    throw new ImportError(`${name} is not YAML: ${why}`)
+  }
+  const parsed = mappingShape.safeParse(value)
+  if (!parsed.success) {
+    throw new ImportError(
+      `${name} is no mapping:\n${z.prettifyError(parsed.error)}\nIt needs fields with at least id and time, e.g.\n  fields:\n    id: request_id\n    time: created_at`,
+    )
+  }
+  const { key, keyFp } = parsed.data.fields
+  if (key !== undefined && keyFp !== undefined) {
+    throw new ImportError(`${name} maps both key and keyFp: keep one (key is hashed on the way in)`)
+  }
+  const { time } = parsed.data.fields
+  if (typeof time === 'object' && !isTimeZone(time.timezone)) {
+    throw new ImportError(
+      `${name}: timezone "${time.timezone}" is not an IANA name such as Asia/Kolkata`,
+    )
+  }
+  return parsed.data
+}
+
+/** The mapping of our own `assay export usage`. */
+export const ownMapping: Mapping = {
+  source: 'assay-export',
+  delimiter: ',',
+  fields: {
+    id: ['source', 'id'],
+    time: { column: 'at_us', unit: 'us', timezone: 'UTC' },
+    model: 'model',
+    endpoint: 'endpoint',
+    keyFp: 'key_fp',
+    account: 'account',
+    credits: 'credits',
+    promptTokens: 'prompt_tokens',
+    completionTokens: 'completion_tokens',
+    status: 'status',
+    outcome: 'outcome',
+    errorCode: 'error_code',
+  },
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,334 @@
+import { existsSync, rmSync } from 'node:fs'
+import type { Store } from '../open.ts'
+import { headerOf } from './csv-header.ts'
+import { type ColumnReader, mappedColumns, type StagedField, stagedFields } from './fields.ts'
+import { identifier, literal, pathLiteral } from './literal.ts'
+import { ImportError, type Mapping } from './mapping.ts'
+
+export interface UsageLogImport {
+  readonly file: string
+  readonly mapping: Mapping
+  /** Ids are unique within it. */
+  readonly source: string
+  readonly format: LogFormat
+  /** Where bad lines go, as JSON Lines. */
+  readonly rejectsFile: string
+  readonly nowUs: number
+}
+
+export type LogFormat = 'jsonl' | 'csv' | 'parquet'
+
+/** The ledger of an import: lines = accepted + duplicates + rejected. */
+export interface ImportLedger {
+  readonly source: string
+  readonly lines: number
+  readonly accepted: number
+  readonly duplicates: number
+  readonly rejected: number
+  /** Null when nothing was rejected. */
+  readonly rejectsFile: string | null
+}
+
+/**
+ * Imports a log of usage: all or nothing, each id of a source once, whenever and however often.
+ *
+ *     file ─▶ staged (typed, with the reason where a line is bad) ─▶ usage_events
+ *                 ├─▶ bad lines, and ids whose content differs ─▶ rejects file
+ *                 └─▶ ids known already ─▶ counted as duplicates
+ *
+ * Staging is a database of its own beside the store, so the store does not grow by it and memory
+ * stays bounded at any size of file.
+ *
+ * @throws ImportError when the file cannot be read, or lacks a mapped column
+ */
+export async function importUsageLog(store: Store, log: UsageLogImport): Promise<ImportLedger> {
+  if (!existsSync(log.file)) throw new ImportError(`${log.file}: no such file`)
+  const staging = `${store.path === ':memory:' ? log.rejectsFile : store.path}.import`
+  const removeStaging = () => {
+    for (const path of [staging, `${staging}.wal`]) rmSync(path, { force: true })
+  }
+  removeStaging()
+  const { time } = log.mapping.fields
+  const timezone = typeof time === 'object' && 'timezone' in time ? time.timezone : 'UTC'
+  await store.execute(`SET memory_limit = '1500MB'; SET TimeZone = ${literal(timezone)}`)
+  await store.execute(`ATTACH ${literal(staging)} AS staging`)
+  try {
+    await stage(store, log)
+    await findKnown(store, log.source)
+    const ledger = await enter(store, log)
+    return { ...ledger, rejectsFile: await writeRejects(store, log, ledger.rejected) }
+  } catch (error) {
+    if (error instanceof ImportError) throw error
+    throw new ImportError(explain(log.file, String(error)))
+  } finally {
+    await store.execute('DETACH staging')
+    await store.execute(`RESET memory_limit; SET TimeZone = 'UTC'`)
+    await store.execute('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
+    removeStaging()
+  }
+}
+
+function explain(file: string, error: string): string {
+  if (error.includes('state machine')) {
+    return `${file} is no CSV as RFC 4180 has it: its line ends are mixed (CRLF and LF), or a quote is never closed`
+  }
+  return `${file} cannot be imported: ${error.split('\n')[0]}`
+}
+
+/** The format by the name of the file; compression is seen through. */
+export function formatOf(file: string): LogFormat | null {
+  const name = file.toLowerCase().replace(/\.(gz|zst)$/, '')
+  if (/\.(jsonl|ndjson|json|log)$/.test(name)) return 'jsonl'
+  if (/\.(csv|tsv)$/.test(name)) return 'csv'
+  return /\.(parquet|pq)$/.test(name) ? 'parquet' : null
+}
+
+async function stage(store: Store, log: UsageLogImport): Promise<void> {
+  const { scan, reader, raw } = await scanOf(store, log)
+  const fields = stagedFields(log.mapping, reader)
+  const unread = log.format === 'jsonl' ? `WHEN v IS NULL THEN 'line: expected JSON'` : ''
+  const checked = fields.filter((field) => field.wrong !== null)
+  await store.execute(
+    `CREATE TABLE staging.lines AS
+     SELECT * EXCLUDE (full_line), CASE WHEN reason IS NOT NULL THEN full_line END AS line FROM (
+       SELECT ${raw} AS full_line,
+              CASE ${unread} ${checked.map(reasonSql).join('\n')} END AS reason,
+              ${fields.map((field) => `${field.sql} AS ${field.name}`).join(',\n')}
+       FROM (${scan}))`,
+  )
+}
+
+/** `credits: expected a number, 0 or more, came "abc"`. */
+function reasonSql({ name, wrong, expected, came }: StagedField): string {
+  return `WHEN ${wrong} THEN ${literal(`${name === 'at_us' ? 'time' : name}: expected ${expected}, came `)}
+    || coalesce(to_json(left(${came}, 80))::VARCHAR, 'nothing')`
+}
+
+interface Scan {
+  readonly scan: string
+  readonly reader: ColumnReader
+  /** A line as it goes to the rejects file. */
+  readonly raw: string
+}
+
+const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
+
+async function scanOf(store: Store, log: UsageLogImport): Promise<Scan> {
+  const path = pathLiteral(log.file)
+  const secret = secretColumn(log.mapping)
+  switch (log.format) {
+    case 'jsonl': {
+      // Each line as one column: a delimiter that no line holds, no quotes, no escapes.
+      const pointers = [...new Set(mappedColumns(log.mapping).map((column) => pointerOf(column)))]
+      const at = (column: string | readonly string[]) =>
+        `v[${pointers.indexOf(pointerOf(column)) + 1}]`
+      return {
+        scan: `SELECT full_text, TRY(json_extract_string(full_text, [${pointers.map(literal).join()}])) AS v
+               FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
+                 escape = '', header = false, auto_detect = false, strict_mode = false,
+                 null_padding = true, max_line_size = 16000000, ${csvErrors})
+               WHERE trim(full_text) <> ''`,
+        reader: { text: at, raw: at, kind: () => 'text' },
+        raw:
+          secret === null
+            ? 'full_text'
+            : `replace(full_text, coalesce(nullif(${at(secret)}, ''), chr(1)), '[key]')`,
+      }
+    }
+    case 'csv': {
+      // Columns from the header, nothing sniffed: a bad row must not change how the rest is read.
+      const columns = headerOf(log.file, log.mapping.delimiter).map(
+        (name) => `${literal(name)}: 'VARCHAR'`,
+      )
+      const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,
+        columns = {${columns.join(', ')}}, delim = ${literal(log.mapping.delimiter)}, quote = '"',
+        escape = '"', max_line_size = 16000000, ${csvErrors})`
+      return tableScan(store, log, scan, secret)
+    }
+    case 'parquet':
+      return tableScan(store, log, `SELECT * FROM read_parquet(${path})`, secret)
+  }
+}
+
+/** A scan of a file that has columns; a mapped one that is missing is told with those there are. */
+async function tableScan(
+  store: Store,
+  log: UsageLogImport,
+  scan: string,
+  secret: string | null,
+): Promise<Scan> {
+  const described = await store.rows<{ column_name: string; column_type: string }>(
+    `DESCRIBE ${scan}`,
+  )
+  const types = new Map(described.map((column) => [column.column_name, column.column_type]))
+  const nameOf = (column: string | readonly string[]) =>
+    typeof column === 'string' ? column : column.join('.')
+  const missing = mappedColumns(log.mapping).filter((column) => !types.has(nameOf(column)))
+  if (missing.length > 0) {
+    throw new ImportError(
+      `${log.file} has no column ${missing.map((column) => `"${nameOf(column)}"`).join(', ')}; it has ${[...types.keys()].join(', ')}`,
+    )
+  }
+  const raw = (column: string | readonly string[]) => `s.${identifier(nameOf(column))}`
+  return {
+    scan: `SELECT s FROM (${scan}) AS s`,
+    reader: {
+      raw,
+      text: (column) =>
+        types.get(nameOf(column)) === 'VARCHAR' ? raw(column) : `(${raw(column)})::VARCHAR`,
+      kind: (column) => {
+        const type = types.get(nameOf(column))!
+        if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
+        if (/^(TIMESTAMP|DATE)/.test(type)) return 'timestamp'
+        return type === 'VARCHAR' ? 'text' : 'number'
+      },
+    },
+    raw:
+      secret === null
+        ? 'to_json(s)::VARCHAR'
+        : `replace(to_json(s)::VARCHAR, coalesce(nullif(${raw(secret)}::VARCHAR, ''), chr(1)), '[key]')`,
+  }
+}
+
+/** The column that holds API keys: its values never reach a file of ours. */
+function secretColumn(mapping: Mapping): string | null {
+  const at = mapping.fields.key
+  if (at === undefined || (typeof at === 'object' && 'value' in at)) return null
+  const column = typeof at === 'string' ? at : at.column
+  return typeof column === 'string' ? column : column.join('.')
+}
+
+/** `usage.prompt_tokens` as a JSON pointer; a list names each step, dots and all. */
+function pointerOf(column: string | readonly string[]): string {
+  const steps = typeof column === 'string' ? column.split('.') : column
+  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+const content = [
+  'at_us',
+  'model',
+  'endpoint',
+  'key_fp',
+  'account',
+  'outcome',
+  'status',
+  'error_code',
+  'credits',
+  'prompt_tokens',
+  'completion_tokens',
+]
+
+/** Lines whose id was seen before, in this file or an earlier one, and whether they differ. */
+async function findKnown(store: Store, source: string): Promise<void> {
+  const differs = (a: string, b: string) =>
+    content.map((name) => `${a}.${name} IS DISTINCT FROM ${b}.${name}`).join(' OR ')
+  // Hashes first: of millions of ids only those that may be double are compared as text.
+  await store.execute(
+    `CREATE TABLE staging.known AS
+     WITH good AS (SELECT rowid AS line_no, * FROM staging.lines WHERE reason IS NULL),
+     twice AS (SELECT hash(id) AS h FROM good GROUP BY h HAVING count(*) > 1),
+     firsts AS (
+       SELECT id, min(line_no) AS first FROM good WHERE hash(id) IN (SELECT h FROM twice)
+       GROUP BY id HAVING count(*) > 1)
+     SELECT good.line_no, ${differs('good', 'kept')} AS differs
+     FROM good JOIN firsts ON good.id = firsts.id AND good.line_no > firsts.first
+     JOIN good AS kept ON kept.line_no = firsts.first
+     UNION ALL
+     SELECT good.line_no, ${differs('good', 'kept')} AS differs
+     FROM good JOIN usage_events AS kept ON kept.source = $1 AND kept.id = good.id
+     WHERE good.line_no NOT IN (
+       SELECT other.line_no FROM good AS other JOIN firsts
+       ON other.id = firsts.id AND other.line_no > firsts.first)`,
+    [source],
+  )
+}
+
+async function enter(
+  store: Store,
+  log: UsageLogImport,
+): Promise<Omit<ImportLedger, 'rejectsFile'>> {
+  const [number] = await store.rows<{ next: number }>(
+    'SELECT coalesce(max(import_no), 0) + 1 AS next FROM usage_imports',
+  )
+  const hasErrors = await store.rows(
+    `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
+  )
+  const broken = hasErrors.length > 0 ? '(SELECT count(DISTINCT line) FROM import_errors)' : '0'
+  const [counts] = await store.rows<{
+    lines: number
+    duplicates: number
+    differing: number
+    bad: number
+    broken: number
+  }>(
+    `SELECT count(*) AS lines, count(*) FILTER (WHERE reason IS NOT NULL) AS bad,
+       (SELECT count(*) FROM staging.known WHERE NOT differs) AS duplicates,
+       (SELECT count(*) FROM staging.known WHERE differs) AS differing,
+       ${broken} AS broken
+     FROM staging.lines`,
+  )
+  const { lines, duplicates, differing, bad, broken: unread } = counts!
+  const rejected = bad + differing + unread
+  const accepted = lines - bad - differing - duplicates
+  await store.execute('BEGIN')
+  try {
+    await store.execute(
+      `INSERT INTO usage_events
+         (source, id, ingested_us, import_no, ${content.join(', ')})
+       SELECT $1, id, $2, $3, ${content.join(', ')} FROM staging.lines
+       WHERE reason IS NULL AND rowid NOT IN (SELECT line_no FROM staging.known)`,
+      [log.source, BigInt(Math.round(log.nowUs)), number!.next],
+    )
+    await store.execute(
+      `INSERT INTO usage_imports VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      [
+        number!.next,
+        log.source,
+        log.file,
+        log.format,
+        JSON.stringify(log.mapping),
+        BigInt(Math.round(log.nowUs)),
+        lines + unread,
+        accepted,
+        duplicates,
+        rejected,
+      ],
+    )
+    await store.execute('COMMIT')
+  } catch (error) {
+    await store.execute('ROLLBACK')
+    throw error
+  }
+  return { source: log.source, lines: lines + unread, accepted, duplicates, rejected }
+}
+
+async function writeRejects(
+  store: Store,
+  log: UsageLogImport,
+  rejected: number,
+): Promise<string | null> {
+  if (rejected === 0) return null
+  const hasErrors = await store.rows(
+    `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
+  )
+  // What no mapping could read may still hold a key: anything that looks like one is masked.
+  const masked = (sql: string) =>
+    `regexp_replace(${sql}, '(sk-|[Bb]earer +)[A-Za-z0-9_.-]{6,}', '\\1[key]', 'g')`
+  const again = 'id: it was seen before with other content; the first is kept'
+  await store.execute(
+    `COPY (
+       SELECT reason, ${masked('line')} AS line FROM staging.lines WHERE reason IS NOT NULL
+       UNION ALL
+       SELECT ${literal(again)} AS reason,
+              to_json(struct_pack(id := id, ${content.map((name) => `${name} := ${name}`).join(', ')}))::VARCHAR AS line
+       FROM staging.lines WHERE rowid IN (SELECT line_no FROM staging.known WHERE differs)
+       ${
+         hasErrors.length > 0
+           ? `UNION ALL SELECT 'line ' || line || ': ' || any_value(error_message) AS reason,
+                ${masked('trim(any_value(csv_line), chr(10) || chr(13))')} AS line FROM import_errors GROUP BY import_errors.line`
+           : ''
+       }
+     ) TO ${literal(log.rejectsFile)} (FORMAT json)`,
+  )
+  return log.rejectsFile
+}

@@ -1,0 +1,264 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fingerprintOf } from '../../../src/attempt/fingerprint.ts'
+import { type Mapping, ownMapping, parseMapping } from '../../../src/store/import/mapping.ts'
+import { formatOf, importUsageLog } from '../../../src/store/import/usage-log.ts'
+import { openStore, type Store } from '../../../src/store/open.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-import-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+let store: Store
+beforeAll(async () => {
+  store = await openStore(join(folder, 'a.duckdb'))
+})
+afterAll(() => store.close())
+
+const mapping = parseMapping(
+  `
+fields:
+  id: request.id
+  time: { column: at, unit: auto, timezone: Asia/Kolkata }
+  model: model
+  endpoint: path
+  key: api_key
+  credits: cost
+  promptTokens: usage.prompt_tokens
+  completionTokens: usage.completion_tokens
+  status: status
+`,
+  'map.yaml',
+)
+
+let files = 0
+async function importText(text: string | Uint8Array, extension = 'jsonl', change: object = {}) {
+  const file = join(folder, `log ${files++}'s [x].${extension}`)
+  writeFileSync(file, text)
+  const source = `s${files}`
+  const options = {
+    file,
+    mapping,
+    source,
+    format: formatOf(file)!,
+    rejectsFile: `${file}.rejects.jsonl`,
+    nowUs: 1_700_000_000_000_000,
+    ...change,
+  }
+  const run = () => importUsageLog(store, options)
+  const rejects = () =>
+    readFileSync(options.rejectsFile, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { reason: string; line: string })
+  const events = () =>
+    store.rows(
+      `SELECT id, at_us, model, endpoint, key_fp, outcome, status, credits, prompt_tokens,
+              completion_tokens FROM usage_events WHERE source = $1 ORDER BY id`,
+      [options.source],
+    )
+  return { ledger: await run(), again: run, rejects, events, source: options.source }
+}
+
+const at = Date.UTC(2026, 0, 1) * 1000
+
+test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and null for absent', async () => {
+  const { ledger, events } = await importText(
+    [
+      `{"request":{"id":"a"},"at":"2026-01-01T05:30:00","model":"svc-k2","path":"/v1/chat/completions","api_key":"sk-secret-1","cost":1,"usage":{"prompt_tokens":3,"completion_tokens":4},"status":200}`,
+      `{"request":{"id":"b"},"at":${at / 1e6}}`,
+      `{"request":{"id":"c"},"at":${at / 1e3}.5,"status":429}`,
+      `{"request":{"id":"d"},"at":"${at}","cost":"0.25"}`,
+      `{"request":{"id":"e"},"at":${at}000}`,
+      `{"request":{"id":"f"},"at":"2026-01-01T00:00:00.5Z"}`,
+    ].join('\n'),
+  )
+  expect(ledger).toMatchObject({ lines: 6, accepted: 6, rejected: 0, rejectsFile: null })
+  const rows = await events()
+  expect(rows[0]).toEqual({
+    id: 'a',
+    at_us: at,
+    model: 'svc-k2',
+    endpoint: 'chat',
+    key_fp: fingerprintOf('sk-secret-1'),
+    outcome: 'ok',
+    status: 200,
+    credits: 1,
+    prompt_tokens: 3,
+    completion_tokens: 4,
+  })
+  expect(rows.map((row) => [row.at_us, row.outcome, row.credits])).toEqual([
+    [at, 'ok', 1],
+    [at, 'ok', null],
+    [at + 500, 'http_error', null],
+    [at, 'ok', 0.25],
+    [at, 'ok', null],
+    [at + 500_000, 'ok', null],
+  ])
+})
+
+test('bad lines go to the rejects file with what was expected and what came, the rest comes in', async () => {
+  const { ledger, rejects, events } = await importText(
+    Buffer.concat([
+      Buffer.from(
+        [
+          '{"request":{"id":"ok"},"at":1767225600}',
+          'no json',
+          '[1,2]',
+          '{"at":1767225600}',
+          '{"request":{"id":"x"},"at":"yesterday"}',
+          '{"request":{"id":"x"},"at":1767225600,"cost":"a lot"}',
+          '{"request":{"id":"x"},"at":1767225600,"cost":-1}',
+          '{"request":{"id":"x"},"at":1767225600,"usage":{"prompt_tokens":-3}}',
+          '{"request":{"id":"x"},"at":1767225600,"status":42}',
+          '{"request":{"id":"x"},"at":12}',
+          '',
+          '{"request":{"id":"',
+        ].join('\n'),
+      ),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('"},"at":1767225600}\n'),
+    ]),
+  )
+  expect(ledger).toMatchObject({ lines: 11, accepted: 1, duplicates: 0, rejected: 10 })
+  expect((await events()).map((row) => row.id)).toEqual(['ok'])
+  const reasons = rejects().map((reject) => reject.reason)
+  expect(reasons).toEqual(
+    expect.arrayContaining([
+      'line: expected JSON',
+      'id: expected an id, came nothing',
+      expect.stringMatching(/^time: expected a time between 2000 and 2100 .*, came "yesterday"$/),
+      'credits: expected a number, 0 or more, came "a lot"',
+      'credits: expected a number, 0 or more, came "-1"',
+      'prompt_tokens: expected a whole number, 0 or more, came "-3"',
+      'status: expected an HTTP status, came "42"',
+      expect.stringMatching(/^line 12: Invalid unicode/),
+    ]),
+  )
+  expect(rejects().find((reject) => reject.reason === 'line: expected JSON')!.line).toBe('no json')
+})
+
+test('the same file again adds nothing, and a longer one adds what is new, late or not', async () => {
+  const line = (id: number, time = at) => `{"request":{"id":"${id}"},"at":${time},"cost":1}\n`
+  const first = await importText(line(1) + line(2, at + 7e9) + line(2, at + 7e9))
+  expect(first.ledger).toMatchObject({ lines: 3, accepted: 2, duplicates: 1, rejected: 0 })
+  expect(await first.again()).toMatchObject({ accepted: 0, duplicates: 3, rejected: 0 })
+  const second = await importText(line(1) + line(3, at - 9e9), 'jsonl', { source: first.source })
+  expect(second.ledger).toMatchObject({ accepted: 1, duplicates: 1 })
+  expect((await first.events()).length).toBe(3)
+})
+
+test('an id that comes back with other content is not counted twice and not lost from sight', async () => {
+  const { ledger, rejects, events } = await importText(
+    `{"request":{"id":"a"},"at":${at},"cost":1}\n{"request":{"id":"a"},"at":${at},"cost":2}\n`,
+  )
+  expect(ledger).toMatchObject({ lines: 2, accepted: 1, duplicates: 0, rejected: 1 })
+  expect((await events()).map((row) => row.credits)).toEqual([1])
+  expect(rejects()[0]!.reason).toMatch(/seen before with other content/)
+})
+
+test('the ledger adds up over any cut of a log into files that overlap', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 40 }),
+      fc.nat({ max: 40 }),
+      fc.nat({ max: 40 }),
+      async (ids, from, to) => {
+        const text = (some: readonly number[]) =>
+          some.map((id) => `{"request":{"id":"${id}"},"at":${at + id}}`).join('\n')
+        const first = await importText(text(ids.slice(0, Math.max(from, 1))))
+        const second = await importText(text(ids.slice(Math.min(to, from))), 'jsonl', {
+          source: first.source,
+        })
+        for (const { lines, accepted, duplicates, rejected } of [first.ledger, second.ledger]) {
+          expect(lines).toBe(accepted + duplicates + rejected)
+        }
+        const known = new Set([
+          ...ids.slice(0, Math.max(from, 1)),
+          ...ids.slice(Math.min(to, from)),
+        ])
+        expect((await first.events()).length).toBe(known.size)
+      },
+    ),
+    { numRuns: 8 },
+  )
+})
+
+test('no key reaches the store or the rejects file', async () => {
+  const { rejects } = await importText(
+    [
+      `{"request":{"id":"a"},"at":"never","api_key":"very-secret-key-123"}`,
+      `not json but sk-abcdefghijklmnop here`,
+    ].join('\n'),
+  )
+  const text = JSON.stringify(rejects())
+  expect(text).not.toContain('very-secret')
+  expect(text).not.toContain('abcdefghijklmnop')
+  expect(text).toContain('[key]')
+  const events = JSON.stringify(await store.rows('SELECT * FROM usage_events'), (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
+  expect(events).not.toContain('sk-secret-1')
+})
+
+describe('other formats', () => {
+  const flat: Mapping = parseMapping(
+    'fields: { id: id, time: { column: when, timezone: America/New_York }, credits: cost, model: model }',
+    'map.yaml',
+  )
+
+  test('CSV with quotes, line breaks in cells, broken rows and gzip', async () => {
+    const csv =
+      'id,when,cost,model\na,2026-11-01 00:30:00,1,"x, ""y""\nz"\nb,2026-11-01T05:30:00Z,,\nshort,1\nc,2026-11-01T05:30:00Z,1,m,extra\n'
+    for (const [extension, bytes] of [
+      ['csv', Buffer.from(csv)],
+      ['csv.gz', gzipSync(csv)],
+      ['csv', Buffer.from(csv.replaceAll('\n', '\r\n').replace('""\r\n', '""\n'))],
+    ] as const) {
+      const { ledger, events, rejects } = await importText(bytes, extension, { mapping: flat })
+      expect(ledger).toMatchObject({ lines: 4, accepted: 2, rejected: 2 })
+      expect(await events()).toMatchObject([
+        { id: 'a', at_us: Date.UTC(2026, 10, 1, 4, 30) * 1000, model: 'x, "y"\nz', credits: 1 },
+        { id: 'b', at_us: Date.UTC(2026, 10, 1, 5, 30) * 1000, model: null, credits: null },
+      ])
+      expect(rejects().map((reject) => reject.line)).toEqual([
+        'short,1',
+        'c,2026-11-01T05:30:00Z,1,m,extra',
+      ])
+    }
+  })
+
+  test('Parquet with its own types', async () => {
+    const path = join(folder, 'in.parquet')
+    await store.execute(
+      `COPY (SELECT 'p' AS id, TIMESTAMP '2026-11-01 00:30:00' AS "when", 1.5 AS cost, 'm' AS model
+             UNION ALL SELECT 'q', TIMESTAMP '2026-11-02 00:30:00', NULL, NULL)
+       TO '${path}' (FORMAT parquet)`,
+    )
+    const { events, ledger } = await importText(readFileSync(path), 'parquet', { mapping: flat })
+    expect(ledger).toMatchObject({ accepted: 2 })
+    expect(await events()).toMatchObject([
+      { id: 'p', at_us: Date.UTC(2026, 10, 1, 4, 30) * 1000, credits: 1.5 },
+      { id: 'q', at_us: Date.UTC(2026, 10, 2, 5, 30) * 1000, credits: null },
+    ])
+  })
+
+  test('a mapped column that is not there is told with those that are', async () => {
+    await expect(importText('id,time\n1,2', 'csv', { mapping: flat })).rejects.toThrow(
+      /has no column "when", "model", "cost"; it has id, time/,
+    )
+  })
+})
+
+test('every fault of a mapping is told at once', () => {
+  expect(() => parseMapping('fields: { idd: x, time: { column: t, unit: h } }', 'm.yaml')).toThrow(
+    /m\.yaml is no mapping:[\s\S]*idd[\s\S]*fields\.id[\s\S]*fields\.time/,
+  )
+  expect(() =>
+    parseMapping('fields: { id: a, time: { column: t, timezone: Mars/One } }', 'm.yaml'),
+  ).toThrow(/Mars\/One/)
+  expect(() => parseMapping('a: [', 'm.yaml')).toThrow(/m\.yaml is not YAML/)
+  expect(ownMapping.fields.id).toEqual(['source', 'id'])
+})
