@@ -2,9 +2,10 @@
 import { Command, CommanderError } from 'commander'
 import { exit } from './exit.ts'
 import { reportCommand } from './report.ts'
+import { serveCommand } from './serve.ts'
 
 /** Commands in the order of the line; each is a file of its own beside this one. */
-const commands: readonly (() => Command)[] = [reportCommand]
+const commands: readonly (() => Command)[] = [serveCommand, reportCommand]
 
 const program = new Command('assay')
   .description('Load-tests, audits and reports on credit-billed text-generation APIs.')

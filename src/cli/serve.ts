@@ -1,0 +1,157 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { parseDurations, parseLengths } from '../service/distribution.ts'
+import { faults } from '../service/faults/list.ts'
+import type { ServiceOptions } from '../service/options.ts'
+import { answersOf, parseProfile, profileQuestions, readProfile } from '../service/profile.ts'
+import { type RunningService, startService } from '../service/start.ts'
+
+interface Flags {
+  readonly host: string
+  readonly port: number
+  readonly profile?: string
+  readonly set: readonly string[]
+  readonly fault: readonly string[]
+  readonly seed?: number
+  readonly timeScale: number
+  readonly data: string
+  readonly durability: 'process' | 'power'
+  readonly ttft?: string
+  readonly itl?: string
+  readonly tokens?: string
+  readonly listFaults?: boolean
+  readonly listProfile?: boolean
+  readonly json?: boolean
+}
+
+/** `assay serve`: the reference service, until it is told to stop. */
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the reference service on this machine')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on; 0 lets the system pick', port, 8787)
+    .option('--data <file>', 'SQLite file of the ledger; :memory: keeps nothing', ':memory:')
+    .option('--durability <what>', 'what a charge survives: process, or power', 'process')
+    .option('--profile <file>', 'answers to what the specification leaves open (YAML)')
+    .option('--set <question=answer>', 'one such answer; repeat for more', gather, [])
+    .option('--list-profile', 'print every question with its standard answer, and exit')
+    .option('--fault <name[=share]>', 'break a promise; repeat for more', gather, [])
+    .option('--list-faults', 'print every fault with the rule that it breaks, and exit')
+    .option('--seed <number>', 'same seed, same answers, same keys', whole)
+    .option('--time-scale <factor>', 'seconds of service time per second', positive, 1)
+    .option('--ttft <time>', 'time to the first token, such as lognormal(300ms,0.4)')
+    .option('--itl <time>', 'time between tokens, such as 20ms')
+    .option('--tokens <number>', 'length of answers, such as uniform(20,200)')
+    .option('--json', 'print one JSON object for programs')
+    .action(async (flags: Flags) => {
+      if (flags.listFaults) return printFaults(flags.json === true)
+      if (flags.listProfile) return printProfile(flags.json === true)
+      const service = await startService(optionsOf(flags))
+      print(service, flags)
+      await stopped()
+      await service.close()
+    })
+}
+
+function optionsOf(flags: Flags): ServiceOptions {
+  const file = flags.profile === undefined ? {} : readProfile(flags.profile)
+  const answers = { ...(file as object), ...answersOf(flags.set) }
+  return {
+    host: flags.host,
+    port: flags.port,
+    profile: parseProfile(answers, flags.profile ?? '--set'),
+    faults: flags.fault,
+    timeScale: flags.timeScale,
+    dataPath: flags.data,
+    durability: flags.durability,
+    ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+    shape: {
+      ...(flags.ttft === undefined ? {} : { timeToFirstUs: parseDurations(flags.ttft, '--ttft') }),
+      ...(flags.itl === undefined ? {} : { betweenTokensUs: parseDurations(flags.itl, '--itl') }),
+      ...(flags.tokens === undefined
+        ? {}
+        : { lengthTokens: parseLengths(flags.tokens, '--tokens') }),
+    },
+  }
+}
+
+function print({ baseUrl, keys }: RunningService, flags: Flags): void {
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify({ baseUrl, keys })}\n`)
+    return
+  }
+  const rows = keys.map(
+    ({ band, balance, apiKey }) =>
+      `  ${(band ?? '-').padEnd(12)}${String(balance).padEnd(12)}${apiKey}`,
+  )
+  process.stdout.write(
+    [
+      `Listening on ${baseUrl}`,
+      ...(flags.fault.length > 0 ? [`Broken on purpose: ${flags.fault.join(', ')}`] : []),
+      '',
+      '  band        credits     key',
+      ...rows,
+      '',
+      `  export ASSAY_API_KEY=${keys[0]?.apiKey ?? ''}`,
+      '',
+      'Ctrl-C stops it.',
+      '',
+    ].join('\n'),
+  )
+}
+
+function printFaults(json: boolean): void {
+  const list = faults.map(({ name, rule, does, probability }) => ({
+    name,
+    rule,
+    does,
+    probability,
+  }))
+  if (json) process.stdout.write(`${JSON.stringify(list)}\n`)
+  else {
+    for (const { name, rule, does, probability } of list) {
+      const share = probability === 1 ? '' : ` (${probability})`
+      process.stdout.write(`${name.padEnd(36)}${rule.padEnd(10)}${does}${share}\n`)
+    }
+  }
+}
+
+function printProfile(json: boolean): void {
+  const list = profileQuestions()
+  if (json) process.stdout.write(`${JSON.stringify(list)}\n`)
+  else {
+    for (const { name, says, standard } of list) {
+      process.stdout.write(`${name} = ${standard}\n    ${says}\n`)
+    }
+  }
+}
+
+/** Resolves on the first SIGINT or SIGTERM. */
+function stopped(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+}
+
+function gather(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
+
+function port(text: string): number {
+  const value = whole(text)
+  if (value > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535')
+  return value
+}
+
+function whole(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number')
+  return Number(text)
+}
+
+function positive(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && Number.isFinite(value))) {
+    throw new InvalidArgumentError('expected a number above 0')
+  }
+  return value
+}

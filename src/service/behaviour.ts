@@ -1,0 +1,130 @@
+import type { Band, Contract, Credits, Model, Window } from '../contract/contract.ts'
+import type { Call, RateLook } from './call.ts'
+import type { Clock } from './clock.ts'
+import type { Answer } from './generate.ts'
+import type { ApiKey, Ledger } from './ledger/ledger.ts'
+import type { Profile } from './profile.ts'
+import type { Random } from './random.ts'
+import type { RateTable } from './rates.ts'
+import type { Refusal, RefusalKind, WireError } from './refusal.ts'
+import type { GenerationRequest, RequestRules } from './request.ts'
+import type { CreditsReport } from './usage.ts'
+
+export interface Usage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly totalTokens: number
+}
+
+/** When the pieces of an answer come. */
+export interface Timing {
+  readonly toFirstUs: number
+  /** Time from one piece to the next, drawn anew for each. */
+  gapUs(): number
+}
+
+/** Receives an answer as it is made. */
+export interface Sink {
+  /** Pieces that come together, one token each unless an upstream says otherwise. */
+  pieces(pieces: readonly Piece[]): void
+  done(answer: Answer): void
+  fail(refusal: Refusal): void
+}
+
+export interface Piece {
+  readonly choice: number
+  readonly text: string
+  readonly reasoning: boolean
+}
+
+/** A whole response, before it is written. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: string | Buffer
+}
+
+/** An event of a stream: its name (messages format alone) and its JSON. */
+export interface StreamEvent {
+  readonly name: string | null
+  readonly data: object
+}
+
+/**
+ * Everything that the service does which somebody outside can notice, one function each. The
+ * honest answers are in `honest/`, where the profile chooses among the legal ones; a fault
+ * replaces one or two of these functions and nothing else (see `faults/fault.ts`).
+ */
+export interface Behaviour {
+  // Access
+  /** The path that counts, without query. */
+  path(call: Call): string
+  presentedKey(call: Call): string | null
+  /** The account's key for what was presented; null is 401. */
+  keyFor(call: Call, presented: string | null): ApiKey | null
+  modelList(call: Call): object
+  // The request
+  rules(call: Call): RequestRules
+  modelFor(call: Call, id: string): Model | null
+  promptTokens(call: Call, request: GenerationRequest): number
+  /** Whether input and output fit the limits. */
+  fits(call: Call): Refusal | null
+  /** A failure of the service's own, before anything is reserved; null for none. */
+  outage(call: Call): RefusalKind | null
+  // Rate limits
+  band(call: Call, balance: Credits): Band
+  limits(call: Call): Readonly<Record<Window, number>>
+  /** Whose requests are counted together. */
+  rateSubject(call: Call): string
+  look(call: Call): RateLook
+  count(call: Call): void
+  rateHeaders(call: Call, look: RateLook, refused: boolean): Record<string, string>
+  // Billing
+  available(call: Call): Credits
+  price(call: Call): Credits
+  affords(call: Call): boolean
+  /** Sets the price aside; gives what is left, or null when it cannot. */
+  reserve(call: Call): Credits | null
+  /** Deducts it: the request completed. */
+  settle(call: Call, usage: Usage): void
+  /** Gives it back: the request failed. */
+  release(call: Call): void
+  /** What becomes of a request whose client left. */
+  onLeave(call: Call): 'settle' | 'release'
+  creditsHeader(call: Call, credits: Credits): string | null
+  creditsReport(call: Call): CreditsReport
+  // The answer
+  /** Starts making an answer; gives the way to stop. */
+  generate(call: Call, sink: Sink): () => void
+  answer(call: Call): Answer
+  timing(call: Call, answer: Answer): Timing
+  usage(call: Call, answer: Answer): Usage
+  // The wire
+  responseId(call: Call): string
+  completion(call: Call, answer: Answer, usage: Usage): object
+  events(call: Call, moment: StreamMoment): readonly StreamEvent[]
+  frame(call: Call, event: StreamEvent): string
+  /** What ends a stream after its last event. */
+  ending(call: Call): string
+  wireError(call: Call, refusal: Refusal): WireError
+  errorBody(call: Call, error: WireError): object
+  headers(call: Call, status: number, headers: Record<string, string>): Record<string, string>
+  reply(call: Call, reply: Reply): Reply
+}
+
+/** The moments of a stream at which events are made. */
+export type StreamMoment =
+  | { readonly at: 'start' }
+  | { readonly at: 'pieces'; readonly pieces: readonly Piece[] }
+  | { readonly at: 'end'; readonly answer: Answer; readonly usage: Usage }
+  | { readonly at: 'failure'; readonly refusal: Refusal }
+
+/** What behaviours and faults are made of. */
+export interface Kit {
+  readonly contract: Contract
+  readonly profile: Profile
+  readonly clock: Clock
+  readonly random: Random
+  readonly ledger: Ledger
+  readonly rates: RateTable
+}

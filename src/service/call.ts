@@ -1,0 +1,86 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Band, Credits, Model, Window } from '../contract/contract.ts'
+import type { Endpoint } from '../contract/request.ts'
+import type { ApiKey } from './ledger/ledger.ts'
+import type { Random } from './random.ts'
+import type { Format, GenerationRequest } from './request.ts'
+
+/** Where the three windows of a key stand. */
+export interface RateLook {
+  /** The window that has no room; null when all have. */
+  readonly refusedBy: Window | null
+  readonly windows: Readonly<Record<Window, WindowState>>
+}
+
+export interface WindowState {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetUs: number
+}
+
+/** What is known of a request before anybody looked at it. */
+export interface Arrival {
+  readonly sequence: number
+  /** Hexadecimal, unique; both formats make their ids of it. */
+  readonly id: string
+  readonly atUs: number
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: IncomingHttpHeaders
+  /** The same for all requests of one connection. */
+  readonly connection: number
+  readonly remoteAddress: string
+}
+
+/** One request on its way through the service; each station fills in what it finds. */
+export class Call {
+  readonly arrival: Arrival
+  readonly endpoint: Endpoint
+  body: Buffer = Buffer.alloc(0)
+  key: ApiKey | null = null
+  request: GenerationRequest | null = null
+  model: Model | null = null
+  promptTokens = 0
+  /** Credits free at admission, before anything is reserved for this call. */
+  available: Credits = 0
+  band: Band | null = null
+  /** Whose requests are counted together with this one, and what they may reach. */
+  subject = ''
+  limits: Readonly<Record<Window, number>> = { minute: 0, hour: 0, day: 0 }
+  look: RateLook | null = null
+  price: Credits = 0
+  /** Credits left right after those of this call were set aside. */
+  creditsAfter: Credits | null = null
+  /** Pieces given to the client so far. */
+  piecesSent = 0
+  /** The open content block of a messages stream, and the number of the next. */
+  block: { readonly kind: 'text' | 'thinking'; readonly index: number } | null = null
+  nextBlock = 0
+  /** Choices that are inside inline <think> text. */
+  readonly thinking = new Map<number, boolean>()
+  readonly #random: Random
+  #struck: Map<object, boolean> | null = null
+
+  constructor(arrival: Arrival, endpoint: Endpoint, random: Random) {
+    this.arrival = arrival
+    this.endpoint = endpoint
+    this.#random = random
+  }
+
+  /** The format whose shapes fit the endpoint; null for the shared ones. */
+  get format(): Format | null {
+    return this.endpoint === 'chat' || this.endpoint === 'messages' ? this.endpoint : null
+  }
+
+  /** Whether a fault befalls this call: drawn once, so that all its parts agree. */
+  struckBy(fault: object, probability: number): boolean {
+    this.#struck ??= new Map()
+    let struck = this.#struck.get(fault)
+    if (struck === undefined) {
+      struck = this.#random() < probability
+      this.#struck.set(fault, struck)
+    }
+    return struck
+  }
+}

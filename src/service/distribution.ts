@@ -1,0 +1,104 @@
+import type { Random } from './random.ts'
+
+/** A shape of times (microseconds) or lengths (tokens); every value it gives is at least zero. */
+export type Distribution =
+  | { readonly kind: 'constant'; readonly value: number }
+  | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
+  | { readonly kind: 'exponential'; readonly mean: number }
+  /** Normal, cut at zero. */
+  | { readonly kind: 'normal'; readonly mean: number; readonly deviation: number }
+  /** `sigma` is the standard deviation of the logarithm. */
+  | { readonly kind: 'lognormal'; readonly median: number; readonly sigma: number }
+
+export const constant = (value: number): Distribution => ({ kind: 'constant', value })
+
+/** Draws one value. */
+export function draw(shape: Distribution, random: Random): number {
+  switch (shape.kind) {
+    case 'constant':
+      return shape.value
+    case 'uniform':
+      return shape.min + (shape.max - shape.min) * random()
+    case 'exponential':
+      return -shape.mean * Math.log(1 - random())
+    case 'normal':
+      return Math.max(0, shape.mean + shape.deviation * gauss(random))
+    case 'lognormal':
+      return shape.median * Math.exp(shape.sigma * gauss(random))
+  }
+}
+
+/** Box-Muller. */
+function gauss(random: Random): number {
+  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+}
+
+export class DistributionError extends Error {
+  override readonly name = 'UsageError'
+}
+
+const unitsUs: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1e6 }
+
+/**
+ * Reads `20ms`, `uniform(10ms,30ms)`, `exponential(20ms)`, `normal(20ms,5ms)` or
+ * `lognormal(300ms,0.4)`; a bare number is in milliseconds. The second number of `lognormal` is
+ * a plain number.
+ *
+ * @param what names the option in the error
+ * @returns a distribution of microseconds
+ */
+export function parseDurations(text: string, what: string): Distribution {
+  return parse(text, what, 'a time such as 20ms', (word) => {
+    const match = /^(\d+(?:\.\d+)?)(us|ms|s)?$/.exec(word)
+    return match === null ? null : Number(match[1]) * unitsUs[match[2] ?? 'ms']!
+  })
+}
+
+/** As `parseDurations`, for numbers of tokens. */
+export function parseLengths(text: string, what: string): Distribution {
+  return parse(text, what, 'a number of tokens', (word) =>
+    /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : null,
+  )
+}
+
+function parse(
+  text: string,
+  what: string,
+  unit: string,
+  read: (word: string) => number | null,
+): Distribution {
+  const wrong = () =>
+    new DistributionError(
+      `${what}: expected ${unit}, or uniform(a,b), exponential(mean), normal(mean,deviation), ` +
+        `lognormal(median,sigma); got "${text}"`,
+    )
+  const value = (word: string | undefined) => {
+    const number = word === undefined ? null : read(word.trim())
+    if (number === null) throw wrong()
+    return number
+  }
+  const call = /^(\w+)\((.*)\)$/.exec(text.trim())
+  if (call === null) return constant(value(text))
+  const words = call[2]!.split(',')
+  if (words.length !== (call[1] === 'exponential' || call[1] === 'constant' ? 1 : 2)) throw wrong()
+  switch (call[1]) {
+    case 'constant':
+      return constant(value(words[0]))
+    case 'exponential':
+      return { kind: 'exponential', mean: value(words[0]) }
+    case 'uniform': {
+      const [min, max] = [value(words[0]), value(words[1])]
+      if (min > max) throw wrong()
+      return { kind: 'uniform', min, max }
+    }
+    case 'normal':
+      return { kind: 'normal', mean: value(words[0]), deviation: value(words[1]) }
+    case 'lognormal': {
+      const sigma = Number(words[1])
+      if (!(sigma >= 0)) throw wrong()
+      return { kind: 'lognormal', median: value(words[0]), sigma }
+    }
+    default:
+      throw wrong()
+  }
+}

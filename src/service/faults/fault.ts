@@ -1,0 +1,97 @@
+import type { Behaviour, Kit } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+
+/** A promise broken on purpose. */
+export interface Fault {
+  /** How `--fault` names it. */
+  readonly name: string
+  /** The rule of the rulebook that must notice it. */
+  readonly rule: string
+  /** What it does, in a few words. */
+  readonly does: string
+  /** Share of the requests that it befalls unless said otherwise. */
+  readonly probability: number
+  /** The functions of the service that it replaces; `honest` is what it replaces. */
+  breaks(honest: Behaviour, kit: Kit): Partial<Behaviour>
+}
+
+/** Defines a fault that befalls every request, or a share of them. */
+export function fault(
+  name: string,
+  rule: string,
+  does: string,
+  breaks: Fault['breaks'],
+  probability = 1,
+): Fault {
+  return { name, rule, does, probability, breaks }
+}
+
+/** A fault that is switched on. */
+export interface ActiveFault {
+  readonly fault: Fault
+  readonly probability: number
+}
+
+export class FaultError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * Reads `double-charge` and `double-charge=0.5`.
+ *
+ * @throws FaultError that names what is near
+ */
+export function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
+  const [name, share] = text.split('=', 2)
+  const fault = faults.find((each) => each.name === name)
+  if (fault === undefined) {
+    const near = faults.filter((each) => each.name.includes(name ?? '')).map((each) => each.name)
+    const hint = near.length > 0 && near.length < 8 ? `did you mean ${near.join(', ')}? ` : ''
+    throw new FaultError(
+      `--fault: no fault is named "${name}"; ${hint}assay serve --list-faults names all`,
+    )
+  }
+  const probability = share === undefined ? fault.probability : Number(share)
+  if (!(probability > 0 && probability <= 1)) {
+    throw new FaultError(
+      `--fault ${name}: expected a probability above 0 and at most 1; got "${share}"`,
+    )
+  }
+  return { fault, probability }
+}
+
+/** The honest behaviour with each fault's functions in the place of its own, in order. */
+export function withFaults(honest: Behaviour, faults: readonly ActiveFault[], kit: Kit): Behaviour {
+  let behaviour = honest
+  for (const { fault, probability } of faults) {
+    const below = behaviour
+    const broken = fault.breaks(below, kit)
+    behaviour = {
+      ...below,
+      ...(probability === 1 ? broken : sometimes(fault, probability, below, broken)),
+    }
+  }
+  return behaviour
+}
+
+/** Each broken function befalls only the calls that are struck; one draw decides all of a call. */
+function sometimes(
+  fault: Fault,
+  probability: number,
+  below: Behaviour,
+  broken: Partial<Behaviour>,
+): Partial<Behaviour> {
+  return Object.fromEntries(
+    Object.entries(broken).map(([point, bad]) => {
+      const good = below[point as keyof Behaviour]
+      return [
+        point,
+        (call: Call, ...rest: unknown[]) =>
+          // Both have the type of this point; TypeScript cannot carry that through a loop.
+          (call.struckBy(fault, probability) ? (bad as Loose) : (good as Loose))(call, ...rest),
+      ]
+    }),
+  )
+}
+
+type Loose = (call: Call, ...rest: unknown[]) => unknown

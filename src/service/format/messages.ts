@@ -1,0 +1,135 @@
+import type { StreamEvent, StreamMoment, Usage } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import type { Answer, Choice } from '../generate.ts'
+import type { Profile } from '../profile.ts'
+
+const stopReasons = { length: 'max_tokens', stop: 'end_turn' } as const
+
+function stopReason({ finish, stopSequence }: Choice): string {
+  return stopSequence === null ? stopReasons[finish] : 'stop_sequence'
+}
+
+/** A message (§2.6). */
+export function message(
+  call: Call,
+  id: string,
+  answer: Answer,
+  usage: Usage,
+  profile: Profile,
+): object {
+  const choice = answer.choices[0]!
+  return {
+    id,
+    type: 'message',
+    role: 'assistant',
+    content: blocksOf(choice, profile),
+    model: call.model?.id ?? '',
+    stop_reason: stopReason(choice),
+    stop_sequence: choice.stopSequence,
+    usage: { input_tokens: usage.promptTokens, output_tokens: usage.completionTokens },
+  }
+}
+
+function blocksOf({ reasoning, pieces }: Choice, profile: Profile): readonly object[] {
+  const text = pieces.join('')
+  const thought = reasoning.join('')
+  if (thought === '' || profile.reasoning === 'nowhere') return [{ type: 'text', text }]
+  return profile.reasoning === 'inline'
+    ? [{ type: 'text', text: `<think>${thought}</think>${text}` }]
+    : [
+        { type: 'thinking', thinking: thought, signature: '' },
+        { type: 'text', text },
+      ]
+}
+
+/**
+ * Events of a messages stream, whose format the specification leaves open (G-10):
+ *
+ *     message_start  (content_block_start  content_block_delta*  content_block_stop)+
+ *     message_delta  message_stop
+ */
+export function messageEvents(
+  call: Call,
+  id: string,
+  moment: StreamMoment,
+  profile: Profile,
+): readonly StreamEvent[] {
+  switch (moment.at) {
+    case 'start':
+      return [
+        named('message_start', {
+          message: {
+            id,
+            type: 'message',
+            role: 'assistant',
+            content: [],
+            model: call.model?.id ?? '',
+            stop_reason: null,
+            stop_sequence: null,
+            usage: { input_tokens: call.promptTokens, output_tokens: 0 },
+          },
+        }),
+      ]
+    case 'pieces':
+      return moment.pieces.flatMap(({ text, reasoning }) => delta(call, text, reasoning, profile))
+    case 'end': {
+      const choice = moment.answer.choices[0]!
+      return [
+        ...(call.block === null ? openBlock(call, 'text') : []),
+        // The block that closed the reasoning was never opened when the text is empty.
+        ...closeBlock(call),
+        named('message_delta', {
+          delta: { stop_reason: stopReason(choice), stop_sequence: choice.stopSequence },
+          usage: { output_tokens: moment.usage.completionTokens },
+        }),
+        named('message_stop', {}),
+      ]
+    }
+    case 'failure':
+      return []
+  }
+}
+
+function named(name: string, fields: object): StreamEvent {
+  return { name, data: { type: name, ...fields } }
+}
+
+function delta(
+  call: Call,
+  text: string,
+  reasoning: boolean,
+  profile: Profile,
+): readonly StreamEvent[] {
+  const inline = profile.reasoning === 'inline'
+  const kind = reasoning && !inline ? 'thinking' : 'text'
+  const opening = call.block?.kind === kind ? [] : [...closeBlock(call), ...openBlock(call, kind)]
+  let shown = text
+  if (inline && reasoning !== (call.thinking.get(0) === true)) {
+    call.thinking.set(0, reasoning)
+    shown = `${reasoning ? '<think>' : '</think>'}${text}`
+  }
+  return [
+    ...opening,
+    named('content_block_delta', {
+      index: call.block!.index,
+      delta:
+        kind === 'text'
+          ? { type: 'text_delta', text: shown }
+          : { type: 'thinking_delta', thinking: shown },
+    }),
+  ]
+}
+
+function openBlock(call: Call, kind: 'text' | 'thinking'): readonly StreamEvent[] {
+  call.block = { kind, index: call.nextBlock++ }
+  const content_block =
+    kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' }
+  return [named('content_block_start', { index: call.block.index, content_block })]
+}
+
+function closeBlock(call: Call): readonly StreamEvent[] {
+  if (call.block === null) return []
+  const { index } = call.block
+  call.block = null
+  return [named('content_block_stop', { index })]
+}

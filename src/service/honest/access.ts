@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type { AuthHeader, Model } from '../../contract/contract.ts'
+import type { Behaviour, Kit } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+
+/** When each model was released (§9.2), and a date of our own for the one without. */
+const released: Readonly<Record<string, string>> = {
+  'svc-k2': '2025-01-15',
+  'svc-k2-0905': '2025-09-05',
+  'svc-k2-thinking': '2025-11-10',
+  'svc-k2.5': '2026-01-27',
+}
+
+type Access = Pick<Behaviour, 'path' | 'presentedKey' | 'keyFor' | 'modelList' | 'modelFor'>
+
+export function honestAccess({ contract, profile, ledger }: Kit): Access {
+  const bearer = contract.auth.chat
+  const plain = contract.auth.messages
+  const acceptedBy = (call: Call): readonly AuthHeader[] => {
+    switch (call.endpoint) {
+      case 'chat':
+        return profile.otherHeader === 'accepted' ? [bearer, plain] : [bearer]
+      case 'messages':
+        return profile.otherHeader === 'accepted' ? [plain, bearer] : [plain]
+      case 'models':
+        return shared(profile.modelsAuth)
+      default:
+        return shared(profile.creditsAuth)
+    }
+  }
+  const shared = (answer: 'none' | 'either' | 'bearer' | 'x-api-key') =>
+    answer === 'bearer' ? [bearer] : answer === 'x-api-key' ? [plain] : [bearer, plain]
+
+  return {
+    path: (call) => call.arrival.path,
+    presentedKey(call) {
+      for (const { name, prefix } of acceptedBy(call)) {
+        const value = call.arrival.headers[name]
+        if (typeof value !== 'string') continue
+        // Schemes are compared as HTTP does, without case; keys are not.
+        if (value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()) {
+          return value.slice(prefix.length)
+        }
+      }
+      return null
+    },
+    keyFor(_call, presented) {
+      const key = presented === null ? null : ledger.findKey(presented)
+      return key === null || key.revokedUs !== null ? null : key
+    },
+    modelList: () => ({
+      object: 'list',
+      data: contract.models
+        .filter((model) => model.listed || (profile.listK25 && !model.listed))
+        .map((model) => modelObject(model, profile.permissionFields)),
+    }),
+    modelFor: (_call, id) => contract.models.find((model) => model.id === id) ?? null,
+  }
+}
+
+function modelObject({ id }: Model, permission: boolean): object {
+  const created = Date.parse(released[id] ?? '2025-01-15') / 1000
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: id.split('-')[0],
+    permission: permission
+      ? [
+          {
+            id: `modelperm-${createHash('sha256').update(id).digest('hex').slice(0, 24)}`,
+            object: 'model_permission',
+            created,
+            allow_create_engine: false,
+            allow_sampling: true,
+            allow_logprobs: false,
+            allow_search_indices: false,
+            allow_view: true,
+            allow_fine_tuning: false,
+            organization: '*',
+            group: null,
+            is_blocking: false,
+          },
+        ]
+      : [],
+    root: id,
+    parent: null,
+  }
+}

@@ -1,0 +1,59 @@
+import type { Behaviour, Kit } from '../behaviour.ts'
+import type { Outage } from '../options.ts'
+import { requestRules } from '../request.ts'
+import { countTokens } from '../tokens.ts'
+
+type Admission = Pick<Behaviour, 'rules' | 'promptTokens' | 'fits' | 'outage'>
+
+/** Tokens that frame each message and prime the answer, as chat templates do. */
+const perMessageTokens = 4
+const primingTokens = 3
+
+export function honestAdmission(
+  { contract, profile, random }: Kit,
+  outage: Outage | null,
+): Admission {
+  const rules = {
+    chat: requestRules(contract, profile, 'chat'),
+    messages: requestRules(contract, profile, 'messages'),
+  }
+  const { limits } = contract
+  return {
+    rules: (call) => rules[call.format ?? 'chat'],
+    promptTokens(_call, request) {
+      let tokens = primingTokens
+      if (request.system !== null) tokens += perMessageTokens + countTokens(request.system)
+      for (const { text } of request.messages) tokens += perMessageTokens + countTokens(text)
+      return tokens
+    },
+    fits({ model, request, promptTokens }) {
+      if (model === null || request === null) return null
+      const own = model.contextWindowTokens
+      const wide = profile.inputLimit === 'window'
+      const maxInput = wide ? own : Math.min(own, limits.maxInputTokens)
+      if (promptTokens > maxInput) {
+        return {
+          kind: 'context',
+          message: `${model.id} takes at most ${maxInput} tokens of input; got ${promptTokens}`,
+        }
+      }
+      const maxTotal = wide ? own : Math.min(own, limits.maxTotalTokens)
+      const output = Math.min(request.maxTokens, limits.maxOutputTokens)
+      if (promptTokens + output > maxTotal) {
+        return {
+          kind: 'context',
+          message:
+            `${model.id} takes at most ${maxTotal} tokens of input and output together; got ` +
+            `${promptTokens} of input and max_tokens ${output}`,
+        }
+      }
+      return null
+    },
+    outage: () =>
+      outage !== null && random() < outage.probability
+        ? outage.status === 500
+          ? 'internal'
+          : 'unavailable'
+        : null,
+  }
+}

@@ -1,0 +1,73 @@
+import type { Behaviour, Kit, Usage } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import type { ChargeNote } from '../ledger/ledger.ts'
+import { creditsReport } from '../usage.ts'
+
+type Billing = Pick<
+  Behaviour,
+  | 'available'
+  | 'price'
+  | 'affords'
+  | 'reserve'
+  | 'settle'
+  | 'release'
+  | 'onLeave'
+  | 'creditsHeader'
+  | 'creditsReport'
+>
+
+export function honestBilling({ profile, ledger, clock }: Kit): Billing {
+  const atStart = profile.charge === 'start'
+  return {
+    available(call) {
+      if (call.key === null) return 0
+      const { balance, held } = ledger.balance(call.key.accountId)
+      return balance - held
+    },
+    price: (call) => call.model?.costCredits ?? 1,
+    affords: (call) => call.available >= call.price,
+    reserve(call) {
+      const accountId = call.key!.accountId
+      if (!atStart) return ledger.reserve(accountId, call.price)
+      const charged = ledger.charge(accountId, call.price, 0, noteOf(call))
+      return charged === null ? null : charged.after - charged.held
+    },
+    settle(call, usage) {
+      const accountId = call.key!.accountId
+      if (atStart) ledger.noteTokens(noteOf(call, usage))
+      else ledger.charge(accountId, call.price, call.price, noteOf(call, usage))
+    },
+    release(call) {
+      const accountId = call.key!.accountId
+      if (atStart)
+        ledger.move(accountId, call.price, 'refund', 'failed request', { charge: noteOf(call) })
+      else ledger.release(accountId, call.price)
+    },
+    onLeave(call) {
+      const stream = call.request?.stream === true
+      const policy = stream ? profile.abortedStream : profile.abortedPlain
+      return policy === 'charged' || (policy === 'after-first-token' && call.piecesSent > 0)
+        ? 'settle'
+        : 'release'
+    },
+    creditsHeader(call, credits) {
+      if (call.request?.stream === true && !profile.creditsHeaderOnStreams) return null
+      return String(credits)
+    },
+    creditsReport: (call) =>
+      creditsReport(ledger, call.key!.accountId, clock.nowUs(), call.arrival.query),
+  }
+}
+
+/** What the ledger writes down about a call. */
+export function noteOf(call: Call, usage: Usage | null = null): ChargeNote {
+  return {
+    keyId: call.key!.id,
+    requestId: call.arrival.id,
+    endpoint: call.endpoint,
+    model: call.model?.id ?? '',
+    stream: call.request?.stream ?? false,
+    promptTokens: usage?.promptTokens ?? call.promptTokens,
+    completionTokens: usage?.completionTokens ?? 0,
+  }
+}

@@ -1,0 +1,99 @@
+import type { Behaviour, Kit, Piece, Timing } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import { draw } from '../distribution.ts'
+import { type Answer, type Choice, intendedText, limited, prose, requestHash } from '../generate.ts'
+import type { Shape } from '../options.ts'
+import { seededRandom } from '../random.ts'
+
+type Generation = Pick<Behaviour, 'generate' | 'answer' | 'timing' | 'usage'>
+
+/** Share of the tokens that the thinking model spends on its reasoning. */
+const reasoningShare = 0.4
+
+export function honestGeneration(
+  { contract, profile, clock, random }: Kit,
+  shape: Shape,
+  seed: number,
+  timing: (call: Call, answer: Answer) => Timing,
+  answer: (call: Call) => Answer,
+): Generation {
+  const choice = (call: Call, index: number): Choice => {
+    const request = call.request!
+    const maxTokens = Math.min(request.maxTokens, contract.limits.maxOutputTokens)
+    const chance = seededRandom(requestHash(request, index, seed))
+    const wanted = Math.max(1, Math.round(draw(shape.lengthTokens, chance)))
+    const thinks = call.model?.reasoning === true && profile.reasoning !== 'nowhere'
+    const thought = thinks ? Math.min(Math.ceil(wanted * reasoningShare), maxTokens >> 1) : 0
+    const reasoning = prose(thought, requestHash(request, index + 1000, seed))
+    const intended = intendedText(request, index, wanted, seed)
+    const kept = limited(
+      intended,
+      maxTokens - thought,
+      request.stop,
+      profile.stopText === 'included',
+    )
+    return { reasoning, ...kept }
+  }
+  return {
+    answer(call) {
+      const choices = Array.from({ length: call.request!.n }, (_, index) => choice(call, index))
+      const completionTokens = choices.reduce((sum, each) => sum + lengthOf(each), 0)
+      return { choices, promptTokens: call.promptTokens, completionTokens }
+    },
+    timing: () => ({
+      toFirstUs: draw(shape.timeToFirstUs, random),
+      gapUs: () => draw(shape.betweenTokensUs, random),
+    }),
+    usage: (_call, { promptTokens, completionTokens }) => ({
+      promptTokens,
+      completionTokens,
+      totalTokens: promptTokens + completionTokens,
+    }),
+    generate(call, sink) {
+      const made = answer(call)
+      const { toFirstUs, gapUs } = timing(call, made)
+      const steps = Math.max(1, ...made.choices.map(lengthOf))
+      let dueUs = clock.nowUs() + toFirstUs
+      if (call.request?.stream !== true) {
+        for (let step = 1; step < steps; step++) dueUs += gapUs()
+        if (dueUs <= clock.nowUs()) {
+          sink.done(made)
+          return () => {}
+        }
+        return clock.at(dueUs, () => sink.done(made))
+      }
+      let step = 0
+      let cancel = () => {}
+      // Due times add up, so that lateness of one piece does not push the next; what has become
+      // due meanwhile goes out together.
+      const next = () => {
+        const pieces: Piece[] = []
+        const nowUs = clock.nowUs()
+        do {
+          for (const [index, each] of made.choices.entries()) {
+            const piece = pieceAt(each, step, index)
+            if (piece !== null) pieces.push(piece)
+          }
+          step++
+          dueUs += gapUs()
+        } while (step < steps && dueUs <= nowUs)
+        sink.pieces(pieces)
+        if (step >= steps) sink.done(made)
+        else cancel = clock.at(dueUs, next)
+      }
+      if (dueUs <= clock.nowUs()) next()
+      else cancel = clock.at(dueUs, next)
+      return () => cancel()
+    },
+  }
+}
+
+function lengthOf({ reasoning, pieces }: Choice): number {
+  return reasoning.length + pieces.length
+}
+
+function pieceAt({ reasoning, pieces }: Choice, step: number, choice: number): Piece | null {
+  const thinking = step < reasoning.length
+  const text = thinking ? reasoning[step] : pieces[step - reasoning.length]
+  return text === undefined || text === '' ? null : { choice, text, reasoning: thinking }
+}

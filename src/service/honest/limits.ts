@@ -1,0 +1,76 @@
+import { bandsAt, type Window, windows } from '../../contract/contract.ts'
+import type { Behaviour, Kit } from '../behaviour.ts'
+import type { RateLook } from '../call.ts'
+import type { Profile } from '../profile.ts'
+
+type Limits = Pick<Behaviour, 'band' | 'limits' | 'rateSubject' | 'look' | 'count' | 'rateHeaders'>
+
+export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
+  const { headers } = contract
+  const lowest = contract.bands[0]!
+  let shown = 0
+  const windowShown = (look: RateLook): Window => {
+    switch (profile.window) {
+      case 'minute':
+        return 'minute'
+      case 'failed':
+        return look.refusedBy ?? 'minute'
+      case 'rotate':
+        return windows[shown++ % windows.length]!
+      case 'tightest':
+        return windows.reduce((tightest, window) =>
+          share(look, window) < share(look, tightest) ? window : tightest,
+        )
+    }
+  }
+  return {
+    band(_call, balance) {
+      const rows = bandsAt(contract, balance)
+      const row = profile.sharedEdge === 'upper' ? rows.at(-1) : rows[0]
+      return row ?? lowest
+    },
+    limits: (call) => (call.band ?? lowest).requests,
+    rateSubject: (call) =>
+      profile.keyCounters === 'inherited'
+        ? `account ${call.key?.accountId}`
+        : `key ${call.key?.id}`,
+    look: (call) => rates.look(call.subject, call.limits, clock.nowUs()),
+    count: (call) => rates.count(call.subject, call.limits, clock.nowUs()),
+    rateHeaders(_call, look, refused) {
+      const nowUs = clock.nowUs()
+      const state = look.windows[windowShown(look)]
+      const shownHeaders: Record<string, string> = {
+        [headers.rateLimit]: String(state.limit),
+        [headers.rateRemaining]: String(state.remaining),
+        [headers.rateReset]: String(resetValue(state.resetUs, nowUs, profile.reset)),
+      }
+      if (refused && profile.retryAfter !== 'none') {
+        const resetUs =
+          look.refusedBy === null ? state.resetUs : look.windows[look.refusedBy].resetUs
+        shownHeaders['retry-after'] =
+          profile.retryAfter === 'seconds'
+            ? String(Math.max(1, Math.ceil((resetUs - nowUs) / 1e6)))
+            : new Date(Math.ceil(resetUs / 1e6) * 1000).toUTCString()
+      }
+      return shownHeaders
+    },
+  }
+}
+
+function share({ windows }: RateLook, window: Window): number {
+  return windows[window].remaining / Math.max(1, windows[window].limit)
+}
+
+/** Rounded up, so that a client that waits for it is not early. */
+export function resetValue(resetUs: number, nowUs: number, unit: Profile['reset']): number {
+  switch (unit) {
+    case 'delta-s':
+      return Math.max(0, Math.ceil((resetUs - nowUs) / 1e6))
+    case 'delta-ms':
+      return Math.max(0, Math.ceil((resetUs - nowUs) / 1e3))
+    case 'epoch-s':
+      return Math.ceil(resetUs / 1e6)
+    case 'epoch-ms':
+      return Math.ceil(resetUs / 1e3)
+  }
+}

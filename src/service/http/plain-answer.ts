@@ -1,0 +1,48 @@
+import type { Sink } from '../behaviour.ts'
+import type { Answer } from '../generate.ts'
+import type { Refusal } from '../refusal.ts'
+import { type Answering, creditsShown } from './answering.ts'
+
+/** Answers with one JSON body, when the answer is whole. */
+export class PlainAnswer implements Sink {
+  readonly #parts: Answering
+  #over = false
+
+  constructor(parts: Answering) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    const { behaviour, call, response } = this.#parts
+    const stop = behaviour.generate(call, this)
+    if (this.#over) return
+    response.once('close', () => {
+      if (this.#over) return
+      this.#over = true
+      stop()
+      if (behaviour.onLeave(call) === 'release') behaviour.release(call)
+      else behaviour.settle(call, behaviour.usage(call, behaviour.answer(call)))
+    })
+  }
+
+  pieces(): void {}
+
+  done(answer: Answer): void {
+    if (this.#over) return
+    this.#over = true
+    const { behaviour, call } = this.#parts
+    const usage = behaviour.usage(call, answer)
+    behaviour.settle(call, usage)
+    const body = JSON.stringify(behaviour.completion(call, answer, usage))
+    const headers = this.#parts.head(creditsShown(this.#parts))
+    headers['content-type'] = 'application/json; charset=utf-8'
+    this.#parts.write(200, headers, body)
+  }
+
+  fail(refusal: Refusal): void {
+    if (this.#over) return
+    this.#over = true
+    this.#parts.behaviour.release(this.#parts.call)
+    this.#parts.refuse(refusal)
+  }
+}

@@ -1,0 +1,91 @@
+import type { Piece, Sink, StreamMoment } from '../behaviour.ts'
+import type { Answer } from '../generate.ts'
+import type { Refusal } from '../refusal.ts'
+import { type Answering, creditsShown } from './answering.ts'
+
+/**
+ * Answers with server-sent events as the pieces come. The head waits for the first piece, so that
+ * a failure before it is a plain error; the last events wait for the commit of the charge, since
+ * they are what tells the client that it completed.
+ */
+export class StreamAnswer implements Sink {
+  readonly #parts: Answering
+  #begun = false
+  #over = false
+
+  constructor(parts: Answering) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    const { behaviour, call, response } = this.#parts
+    const stop = behaviour.generate(call, this)
+    if (this.#over) return
+    response.once('close', () => {
+      if (this.#over) return
+      this.#over = true
+      stop()
+      if (behaviour.onLeave(call) === 'release') behaviour.release(call)
+      else {
+        const { promptTokens } = call
+        const completionTokens = call.piecesSent
+        const answer = { choices: [], promptTokens, completionTokens }
+        behaviour.settle(call, behaviour.usage(call, answer))
+      }
+    })
+  }
+
+  pieces(pieces: readonly Piece[]): void {
+    if (this.#over) return
+    const { call } = this.#parts
+    call.piecesSent += pieces.length
+    this.#write(this.#beginning() + this.#frames({ at: 'pieces', pieces }))
+  }
+
+  done(answer: Answer): void {
+    if (this.#over) return
+    this.#over = true
+    const { behaviour, call, ledger, response } = this.#parts
+    const usage = behaviour.usage(call, answer)
+    behaviour.settle(call, usage)
+    const last = this.#beginning() + this.#frames({ at: 'end', answer, usage })
+    ledger.afterCommit(() => {
+      response.end(last + behaviour.ending(call))
+    })
+  }
+
+  fail(refusal: Refusal): void {
+    if (this.#over) return
+    this.#over = true
+    const { behaviour, call, response, refuse } = this.#parts
+    behaviour.release(call)
+    if (!this.#begun) {
+      refuse(refusal)
+      return
+    }
+    // The status is gone already: without its terminal event the stream is no success.
+    this.#write(this.#frames({ at: 'failure', refusal }))
+    response.destroy()
+  }
+
+  #beginning(): string {
+    if (this.#begun) return ''
+    this.#begun = true
+    const headers = this.#parts.head(creditsShown(this.#parts))
+    headers['content-type'] = 'text/event-stream; charset=utf-8'
+    headers['cache-control'] = 'no-cache'
+    this.#parts.writeHead(200, headers)
+    return this.#frames({ at: 'start' })
+  }
+
+  #frames(moment: StreamMoment): string {
+    const { behaviour, call } = this.#parts
+    let frames = ''
+    for (const event of behaviour.events(call, moment)) frames += behaviour.frame(call, event)
+    return frames
+  }
+
+  #write(text: string): void {
+    this.#parts.response.write(text)
+  }
+}

@@ -1,0 +1,66 @@
+-- The ledger of the reference service. Money is whole credits; time is the service's own, in epoch
+-- microseconds. An account's balance equals the sum of its entries, always: both change in one
+-- transaction.
+CREATE TABLE IF NOT EXISTS accounts (
+  id             INTEGER PRIMARY KEY,
+  name           TEXT    NOT NULL UNIQUE,
+  created_us     INTEGER NOT NULL,
+  -- Spendable credits, including those that are held.
+  balance        INTEGER NOT NULL DEFAULT 0,
+  -- Reserved by requests that have not completed; zero after a restart.
+  held           INTEGER NOT NULL DEFAULT 0,
+  -- When the next lot expires; null for never. Guarded in every charge.
+  next_expiry_us INTEGER,
+  invite_code    TEXT    NOT NULL UNIQUE,
+  invited_by     INTEGER REFERENCES accounts (id),
+  paid           INTEGER NOT NULL DEFAULT 0,
+  password_hash  TEXT
+) STRICT;
+
+-- API keys, as SHA-256 of the key; the key itself is shown once and never stored.
+CREATE TABLE IF NOT EXISTS api_keys (
+  id         INTEGER PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES accounts (id),
+  name       TEXT    NOT NULL,
+  hash       TEXT    NOT NULL UNIQUE,
+  -- The last four characters, so that a person can tell keys apart.
+  hint       TEXT    NOT NULL,
+  created_us INTEGER NOT NULL,
+  revoked_us INTEGER
+) STRICT;
+
+-- Credits that came in together and expire together. `remaining` is brought up to date only when
+-- lots change (a grant, an expiry): between two changes their order is fixed, so what was burnt
+-- since then can be shared out afterwards, and a charge touches one row of `accounts` alone.
+CREATE TABLE IF NOT EXISTS lots (
+  id         INTEGER PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES accounts (id),
+  source     TEXT    NOT NULL,
+  credits    INTEGER NOT NULL,
+  remaining  INTEGER NOT NULL,
+  created_us INTEGER NOT NULL,
+  expires_us INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS lots_of_account ON lots (account_id) WHERE remaining > 0;
+
+-- Everything that ever moved a balance.
+CREATE TABLE IF NOT EXISTS entries (
+  id                INTEGER PRIMARY KEY,
+  account_id        INTEGER NOT NULL REFERENCES accounts (id),
+  at_us             INTEGER NOT NULL,
+  -- charge, refund, grant, purchase, expiry, adjustment
+  kind              TEXT    NOT NULL,
+  credits           INTEGER NOT NULL,
+  balance_before    INTEGER NOT NULL,
+  balance_after     INTEGER NOT NULL,
+  note              TEXT,
+  key_id            INTEGER REFERENCES api_keys (id),
+  request_id        TEXT,
+  endpoint          TEXT,
+  model             TEXT,
+  stream            INTEGER,
+  prompt_tokens     INTEGER,
+  completion_tokens INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS entries_of_account ON entries (account_id, at_us);
+CREATE INDEX IF NOT EXISTS entries_of_request ON entries (request_id) WHERE request_id IS NOT NULL;

@@ -1,0 +1,29 @@
+import type { Limiter } from './limiter.ts'
+
+/**
+ * One counter per window. `aligned` windows start at multiples of their length on the service's
+ * clock; an `anchored` one starts at the first request after the last one ended. Both admit up to
+ * twice the limit across an edge.
+ */
+export function fixedWindow(windowUs: number, start: 'aligned' | 'anchored'): Limiter {
+  let startUs = Number.NEGATIVE_INFINITY
+  let counted = 0
+  const usedAt = (nowUs: number) => (nowUs - startUs < windowUs ? counted : 0)
+  return {
+    admits: (nowUs, limit) => usedAt(nowUs) < limit,
+    count(nowUs) {
+      if (nowUs - startUs >= windowUs) {
+        startUs = start === 'aligned' ? nowUs - (nowUs % windowUs) : nowUs
+        counted = 0
+      }
+      counted++
+    },
+    remaining: (nowUs, limit) => Math.max(0, limit - usedAt(nowUs)),
+    resetUs: (nowUs) =>
+      start === 'aligned'
+        ? nowUs - (nowUs % windowUs) + windowUs
+        : nowUs - startUs < windowUs
+          ? startUs + windowUs
+          : nowUs + windowUs,
+  }
+}

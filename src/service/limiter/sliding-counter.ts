@@ -1,0 +1,34 @@
+import type { Limiter } from './limiter.ts'
+
+/**
+ * Two aligned counters; the last window weighs as much of itself as a window ending now still
+ * covers. Cheap and close to a log; after a full window, room comes back in a trickle.
+ */
+export function slidingCounter(windowUs: number): Limiter {
+  let startUs = 0
+  let current = 0
+  let last = 0
+  const turn = (nowUs: number) => {
+    const windowStartUs = nowUs - (nowUs % windowUs)
+    if (windowStartUs === startUs) return
+    last = windowStartUs - startUs === windowUs ? current : 0
+    current = 0
+    startUs = windowStartUs
+  }
+  const used = (nowUs: number) => {
+    turn(nowUs)
+    return Math.floor(last * (1 - (nowUs - startUs) / windowUs)) + current
+  }
+  return {
+    admits: (nowUs, limit) => used(nowUs) < limit,
+    count(nowUs) {
+      turn(nowUs)
+      current++
+    },
+    remaining: (nowUs, limit) => Math.max(0, limit - used(nowUs)),
+    resetUs(nowUs) {
+      turn(nowUs)
+      return startUs + windowUs
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { Limiter } from './limiter.ts'
+
+/**
+ * Remembers the time of each request: never more than the limit in any window, at the price of a
+ * number per request. The log is a growing array read from `first`, compacted now and then.
+ */
+export function slidingLog(windowUs: number): Limiter {
+  let log: number[] = []
+  let first = 0
+  const forget = (nowUs: number) => {
+    while (first < log.length && nowUs - log[first]! >= windowUs) first++
+    if (first > 1024 && first * 2 > log.length) {
+      log = log.slice(first)
+      first = 0
+    }
+  }
+  const used = (nowUs: number) => {
+    forget(nowUs)
+    return log.length - first
+  }
+  return {
+    admits: (nowUs, limit) => used(nowUs) < limit,
+    count(nowUs) {
+      forget(nowUs)
+      log.push(nowUs)
+    },
+    remaining: (nowUs, limit) => Math.max(0, limit - used(nowUs)),
+    resetUs(nowUs, limit) {
+      const counted = used(nowUs)
+      if (counted === 0) return nowUs
+      // Above the limit (the balance fell by a band) it takes several to leave before one fits.
+      const leaving = first + Math.max(0, counted - limit)
+      return log[leaving]! + windowUs
+    },
+  }
+}

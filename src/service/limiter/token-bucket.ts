@@ -1,0 +1,29 @@
+import type { Limiter } from './limiter.ts'
+
+/**
+ * A full bucket of `limit` tokens that refills evenly over a window; a request takes one. Kept as
+ * the tokens that are missing, so that a changed limit keeps what was used.
+ */
+export function tokenBucket(windowUs: number): Limiter {
+  let missing = 0
+  let atUs = 0
+  const missingAt = (nowUs: number, limit: number) =>
+    Math.max(0, missing - ((nowUs - atUs) * limit) / windowUs)
+  const tokens = (nowUs: number, limit: number) =>
+    // A millionth of a token forgives the rounding of the refill.
+    Math.max(0, Math.floor(limit - missingAt(nowUs, limit) + 1e-6))
+  return {
+    admits: (nowUs, limit) => tokens(nowUs, limit) >= 1,
+    count(nowUs, limit) {
+      missing = Math.min(limit, missingAt(nowUs, limit) + 1)
+      atUs = nowUs
+    },
+    remaining: (nowUs, limit) => Math.min(limit, tokens(nowUs, limit)),
+    resetUs(nowUs, limit) {
+      const absent = missingAt(nowUs, limit)
+      if (absent <= 0) return nowUs
+      const untilNext = absent - (limit - tokens(nowUs, limit) - 1)
+      return Math.ceil(nowUs + (Math.min(absent, untilNext) * windowUs) / limit)
+    },
+  }
+}

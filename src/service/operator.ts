@@ -1,0 +1,69 @@
+import type { Credits } from '../contract/contract.ts'
+import type { Kit } from './behaviour.ts'
+import type { MovableClock } from './clock.ts'
+import { makeSecret } from './keys.ts'
+import { type Random, seededRandom } from './random.ts'
+
+export class OperatorError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** What its owner may do to a running service: open accounts, move balances, move the clock. */
+export class Operator {
+  readonly #kit: Kit
+  readonly #clock: MovableClock | null
+  readonly #secrets: Random | null
+
+  constructor(kit: Kit, clock: MovableClock | null, seed: number | null) {
+    this.#kit = kit
+    this.#clock = clock
+    this.#secrets = seed === null ? null : seededRandom(seed + 1)
+  }
+
+  /**
+   * An account with a balance of its own choosing; gives its number. One of that name that is in
+   * the data already is kept as it is.
+   */
+  openAccount(name: string, balance: Credits): number {
+    const { ledger } = this.#kit
+    const known = ledger.findAccount(name)
+    if (known !== null) return known
+    const account = ledger.createAccount(name, makeSecret('', 10, this.#secrets))
+    if (balance !== 0) ledger.move(account, balance, 'grant', 'opening balance')
+    return account
+  }
+
+  /** A new key of the account. */
+  issueKey(account: number, name: string): string {
+    const key = makeSecret('sk-svc-', 40, this.#secrets)
+    this.#kit.ledger.addKey(account, name, key)
+    return key
+  }
+
+  balance(account: number): Credits {
+    return this.#kit.ledger.balance(account).balance
+  }
+
+  setBalance(account: number, balance: Credits): void {
+    const { ledger } = this.#kit
+    const now = ledger.balance(account).balance
+    if (balance !== now) ledger.move(account, balance - now, 'adjustment', 'set by the operator')
+  }
+
+  topUp(account: number, credits: Credits): void {
+    this.#kit.ledger.move(account, credits, 'purchase', 'top-up by the operator')
+  }
+
+  /** The service's own time, in epoch microseconds. */
+  nowUs(): number {
+    return this.#kit.clock.nowUs()
+  }
+
+  /** Moves the service's clock forward. */
+  advance(us: number): void {
+    if (this.#clock === null) throw new OperatorError('the clock of this service cannot be moved')
+    if (!(us >= 0))
+      throw new OperatorError(`expected microseconds to move by, at least 0; got ${us}`)
+    this.#clock.advance(us)
+  }
+}

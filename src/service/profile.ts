@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import { algorithms } from './limiter/limiter.ts'
+
+const counted = z.boolean().describe('whether such a request counts towards the rate limits')
+
+/**
+ * The answers to what the specification leaves open: every combination is legal, and an auditor
+ * must find nothing wrong with any. Numbers such as G-22 are the rulebook's gaps.
+ */
+const schema = z.strictObject({
+  algorithm: z.enum(algorithms).describe('how requests are counted in each window (G-22)'),
+  reset: z
+    .enum(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms'])
+    .describe('unit of X-RateLimit-Reset (G-21)'),
+  window: z
+    .enum(['failed', 'minute', 'tightest', 'rotate'])
+    .describe(
+      'the window that the three headers show (G-20): the minute unless another one refused; ' +
+        'always the minute; the one with the smallest share left; each in turn',
+    ),
+  rateHeadersOnErrors: z.boolean().describe('rate headers on failures other than 429 (G-19)'),
+  retryAfter: z.enum(['none', 'seconds', 'date']).describe('Retry-After on 429 (G-32)'),
+  bandAt: z
+    .enum(['admission', 'after-charge'])
+    .describe('the balance whose band the limit belongs to (G-24)'),
+  bandChange: z
+    .enum(['kept', 'reset'])
+    .describe('what happens to the counts when the band changes (G-23)'),
+  sharedEdge: z
+    .enum(['upper', 'lower'])
+    .describe('the row of a balance that two rows hold, such as 10,000 (G-25)'),
+  precedence: z
+    .array(z.enum(['key', 'rate', 'request', 'credits']))
+    .length(4)
+    .refine((order) => new Set(order).size === 4, 'each of the four once')
+    .refine((order) => order[0] === 'key', 'key comes first: the rest belong to its account')
+    .describe('which failure is reported when a request has several (G-26)'),
+  counts: z
+    .strictObject({
+      request: counted,
+      credits: counted,
+      rate: counted,
+      models: counted,
+      usage: counted,
+    })
+    .describe('which calls besides admitted generations count: 400, 403, 429, GETs (G-18)'),
+  creditsHeader: z
+    .enum(['after', 'snapshot', 'before'])
+    .describe(
+      'X-Credits-Remaining (G-12): right after the own charge; read when the response is ' +
+        'written; before the own charge',
+    ),
+  creditsHeaderOnStreams: z.boolean().describe('X-Credits-Remaining on streams (G-12)'),
+  creditsHeaderOnErrors: z.boolean().describe('X-Credits-Remaining on failures (G-19)'),
+  charge: z
+    .enum(['end', 'start'])
+    .describe('reserve and deduct on completion, or deduct at once and refund a failure (G-13)'),
+  abortedStream: z
+    .enum(['free', 'charged', 'after-first-token'])
+    .describe('whether a stream that its client left is charged (G-14)'),
+  abortedPlain: z
+    .enum(['free', 'charged'])
+    .describe('whether a plain request that its client left is charged (G-15)'),
+  modelsAuth: z.enum(['none', 'either', 'bearer', 'x-api-key']).describe('G-06'),
+  creditsAuth: z.enum(['either', 'bearer', 'x-api-key']).describe('G-07'),
+  otherHeader: z
+    .enum(['accepted', 'refused'])
+    .describe("whether an endpoint takes the other endpoint's key header (G-08)"),
+  sharedErrorShape: z
+    .enum(['chat', 'messages'])
+    .describe('error shape on models, credits and unknown paths (G-28)'),
+  modelNotFound: z.union([z.literal(400), z.literal(404)]).describe('its status (G-27)'),
+  contextExceeded: z.union([z.literal(400), z.literal(404)]).describe('its status (G-27)'),
+  reasoning: z
+    .enum(['field', 'short-field', 'inline', 'nowhere'])
+    .describe(
+      'reasoning of the thinking model (G-01): reasoning_content on chat and a thinking block on ' +
+        'messages; reasoning on chat and a thinking block; inline <think> text; not shown',
+    ),
+  maxTokens: z
+    .enum(['clamp', 'refuse', 'honour'])
+    .describe(
+      'max_tokens in 8,193 to 128,000 (G-29): cut to 8,192; 400; accepted as it is, with ' +
+        'answers that still end by 8,192',
+    ),
+  inputLimit: z
+    .enum(['limits', 'window'])
+    .describe('what binds the input of 256k models: §8.2 or their own window (G-30)'),
+  listK25: z.boolean().describe('whether svc-k2.5 is listed (G-02)'),
+  permissionFields: z.boolean().describe('whether permission has an element (G-03)'),
+  streamUsage: z.enum(['when-asked', 'always', 'never']).describe('usage in chat streams (G-11)'),
+  unknownFields: z.enum(['ignored', 'refused']).describe('parameters not in the tables (G-31)'),
+  emptyMessages: z.enum(['refused', 'accepted']).describe('an empty list of messages (G-31)'),
+  maxN: z.number().int().min(4).max(128).describe('the largest n (G-31)'),
+  stopText: z.enum(['excluded', 'included']).describe('stop sequence in the output (G-33)'),
+  keyCounters: z
+    .enum(['fresh', 'inherited'])
+    .describe('rate state of a new key: its own, or what the account used already (G-36)'),
+  burnOrder: z.enum(['expiry', 'purchase']).describe('which credits burn first (G-35)'),
+  idempotencyKey: z
+    .enum(['ignored', 'replayed'])
+    .describe('an Idempotency-Key seen before: a new request, or its answer again, free (G-37)'),
+})
+
+export type Profile = z.infer<typeof schema>
+
+export const defaultProfile: Profile = {
+  algorithm: 'fixed-anchored',
+  reset: 'delta-s',
+  window: 'failed',
+  rateHeadersOnErrors: true,
+  retryAfter: 'seconds',
+  bandAt: 'admission',
+  bandChange: 'kept',
+  sharedEdge: 'upper',
+  precedence: ['key', 'rate', 'request', 'credits'],
+  counts: { request: false, credits: false, rate: false, models: false, usage: false },
+  creditsHeader: 'after',
+  creditsHeaderOnStreams: true,
+  creditsHeaderOnErrors: true,
+  charge: 'end',
+  abortedStream: 'after-first-token',
+  abortedPlain: 'free',
+  modelsAuth: 'either',
+  creditsAuth: 'either',
+  otherHeader: 'accepted',
+  sharedErrorShape: 'chat',
+  modelNotFound: 400,
+  contextExceeded: 400,
+  reasoning: 'field',
+  maxTokens: 'clamp',
+  inputLimit: 'limits',
+  listK25: false,
+  permissionFields: true,
+  streamUsage: 'when-asked',
+  unknownFields: 'ignored',
+  emptyMessages: 'refused',
+  maxN: 8,
+  stopText: 'excluded',
+  keyCounters: 'fresh',
+  burnOrder: 'expiry',
+  idempotencyKey: 'ignored',
+}
+
+/** What a caller may give: some answers; the rest are the default's. */
+export type ProfileAnswers = Partial<Omit<Profile, 'counts'>> & {
+  readonly counts?: Partial<Profile['counts']>
+}
+
+export class ProfileError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * @param where names the file or the flags in the error
+ * @throws ProfileError naming every answer that is not one
+ */
+export function parseProfile(answers: unknown, where: string): Profile {
+  const given = z.looseObject({ counts: z.looseObject({}).optional() }).safeParse(answers ?? {})
+  const whole = given.success
+    ? {
+        ...defaultProfile,
+        ...given.data,
+        counts: { ...defaultProfile.counts, ...given.data.counts },
+      }
+    : answers
+  const parsed = schema.safeParse(whole)
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.map(
+    (issue) => `  ${issue.path.join('.') || '(all)'}: ${issue.message}`,
+  )
+  throw new ProfileError(
+    `${where}: not a profile of the service\n${faults.join('\n')}\n` +
+      'assay serve --list-profile names every question and its answers.',
+  )
+}
+
+/** Reads a YAML or JSON file of answers. */
+export function readProfile(path: string): unknown {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    throw new ProfileError(`--profile: expected a readable YAML or JSON file; got "${path}"`)
+  }
+  try {
+    return parseYaml(text)
+  } catch (error) {
+    throw new ProfileError(`${path}: not YAML: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** Turns `reset=epoch-s` and `counts.rate=true` into answers. */
+export function answersOf(assignments: readonly string[]): Record<string, unknown> {
+  const answers: Record<string, unknown> = {}
+  for (const assignment of assignments) {
+    const at = assignment.indexOf('=')
+    if (at < 1) throw new ProfileError(`--set: expected question=answer; got "${assignment}"`)
+    const path = assignment.slice(0, at).split('.')
+    const value: unknown = parseYaml(assignment.slice(at + 1))
+    if (path.length === 1) answers[path[0]!] = value
+    else {
+      const group = answers[path[0]!]
+      answers[path[0]!] = {
+        ...(typeof group === 'object' && group !== null ? group : {}),
+        [path.slice(1).join('.')]: value,
+      }
+    }
+  }
+  return answers
+}
+
+/** Every question with what it means, for `--list-profile` and the guide. */
+export function profileQuestions(): readonly {
+  readonly name: string
+  readonly says: string
+  readonly standard: string
+}[] {
+  return Object.entries(schema.shape).map(([name, field]) => ({
+    name,
+    says: field.description ?? '',
+    standard: JSON.stringify(defaultProfile[name as keyof Profile]),
+  }))
+}

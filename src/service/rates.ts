@@ -1,0 +1,70 @@
+import { type Window, windows, windowUs } from '../contract/contract.ts'
+import type { RateLook, WindowState } from './call.ts'
+import { type Algorithm, createLimiter, type Limiter } from './limiter/limiter.ts'
+
+interface Counters {
+  limiters: Readonly<Record<Window, Limiter>>
+  /** The minute limit names the band that was counted in last. */
+  minuteLimit: number
+}
+
+/** The counters of every key: three windows each, made when first needed. */
+export class RateTable {
+  readonly #algorithm: Algorithm
+  readonly #resetOnBandChange: boolean
+  readonly #counters = new Map<string, Counters>()
+
+  constructor(algorithm: Algorithm, resetOnBandChange: boolean) {
+    this.#algorithm = algorithm
+    this.#resetOnBandChange = resetOnBandChange
+  }
+
+  look(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): RateLook {
+    const { limiters } = this.#of(subject, limits)
+    const state = (window: Window): WindowState => ({
+      limit: limits[window],
+      remaining: limiters[window].remaining(nowUs, limits[window]),
+      resetUs: limiters[window].resetUs(nowUs, limits[window]),
+    })
+    const refusedBy = limiters.minute.admits(nowUs, limits.minute)
+      ? limiters.hour.admits(nowUs, limits.hour)
+        ? limiters.day.admits(nowUs, limits.day)
+          ? null
+          : 'day'
+        : 'hour'
+      : 'minute'
+    return {
+      refusedBy,
+      windows: { minute: state('minute'), hour: state('hour'), day: state('day') },
+    }
+  }
+
+  count(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): void {
+    const { limiters } = this.#of(subject, limits)
+    for (const window of windows) limiters[window].count(nowUs, limits[window])
+  }
+
+  forget(subject: string): void {
+    this.#counters.delete(subject)
+  }
+
+  #of(subject: string, limits: Readonly<Record<Window, number>>): Counters {
+    let counters = this.#counters.get(subject)
+    if (counters === undefined) {
+      counters = { limiters: this.#fresh(), minuteLimit: limits.minute }
+      this.#counters.set(subject, counters)
+    } else if (counters.minuteLimit !== limits.minute) {
+      if (this.#resetOnBandChange) counters.limiters = this.#fresh()
+      counters.minuteLimit = limits.minute
+    }
+    return counters
+  }
+
+  #fresh(): Readonly<Record<Window, Limiter>> {
+    return {
+      minute: createLimiter(this.#algorithm, windowUs.minute),
+      hour: createLimiter(this.#algorithm, windowUs.hour),
+      day: createLimiter(this.#algorithm, windowUs.day),
+    }
+  }
+}

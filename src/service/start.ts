@@ -1,0 +1,126 @@
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { bandsAt } from '../contract/contract.ts'
+import { defaultContract } from '../contract/default.ts'
+import type { Behaviour, Kit } from './behaviour.ts'
+import { type MovableClock, realClock } from './clock.ts'
+import { parseFault, withFaults } from './faults/fault.ts'
+import { faults } from './faults/list.ts'
+import { honestAccess } from './honest/access.ts'
+import { honestAdmission } from './honest/admission.ts'
+import { honestBilling } from './honest/billing.ts'
+import { honestGeneration } from './honest/generation.ts'
+import { honestLimits } from './honest/limits.ts'
+import { honestWire } from './honest/wire.ts'
+import { Gateway } from './http/gateway.ts'
+import { Ledger } from './ledger/ledger.ts'
+import { Operator } from './operator.ts'
+import type { AccountRequest, ReadyKey, ServiceOptions, Shape } from './options.ts'
+import { parseProfile } from './profile.ts'
+import { seededRandom } from './random.ts'
+import { RateTable } from './rates.ts'
+
+/** A service that listens. */
+export interface RunningService {
+  /** Scheme, host and port. */
+  readonly baseUrl: string
+  readonly keys: readonly ReadyKey[]
+  readonly operator: Operator
+  /** Ends open connections, commits and closes the ledger. */
+  close(): Promise<void>
+}
+
+/** A quick model: incremental enough to be seen, fast enough to test against. */
+export const defaultShape: Shape = {
+  timeToFirstUs: { kind: 'constant', value: 5_000 },
+  betweenTokensUs: { kind: 'constant', value: 1_000 },
+  lengthTokens: { kind: 'uniform', min: 8, max: 32 },
+}
+
+/** One account in each band, with room to spend before it leaves the band. */
+const defaultAccounts: readonly AccountRequest[] = [
+  { name: 'band-1', balance: 100 },
+  { name: 'band-2', balance: 1_000 },
+  { name: 'band-3', balance: 10_000 - 1 },
+  { name: 'band-4', balance: 1_000_000 },
+]
+
+/**
+ * Starts the reference service on this machine.
+ *
+ * @throws UsageError for a fault or an answer of the profile that does not exist
+ */
+export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
+  const contract = options.contract ?? defaultContract
+  const profile = parseProfile(options.profile, 'profile')
+  const active = (options.faults ?? []).map((text) => parseFault(text, faults))
+  const clock = options.clock ?? realClock(options.timeScale)
+  const seed = options.seed ?? randomInt(2 ** 31)
+  const ledger = new Ledger({
+    path: options.dataPath ?? ':memory:',
+    durability: options.durability ?? 'process',
+    burnOrder: profile.burnOrder,
+    clock,
+  })
+  const random = seededRandom(seed)
+  const rates = new RateTable(profile.algorithm, profile.bandChange === 'reset')
+  const kit: Kit = { contract, profile, clock, random, ledger, rates }
+
+  const honest: Behaviour = {
+    ...honestAccess(kit),
+    ...honestAdmission(kit, options.outage ?? null),
+    ...honestLimits(kit),
+    ...honestBilling(kit),
+    ...honestGeneration(
+      kit,
+      { ...defaultShape, ...options.shape },
+      seed,
+      // Late, so that a fault in one part is seen by the others.
+      (call, answer) => behaviour.timing(call, answer),
+      (call) => behaviour.answer(call),
+    ),
+    ...honestWire(kit, (call) => behaviour.responseId(call)),
+  }
+  const behaviour = withFaults(honest, active, kit)
+  const gateway = new Gateway(kit, behaviour)
+
+  // Responses may take as long as the specification lets them (§8.3); keep-alive outlasts pauses.
+  const server = createServer(
+    { keepAliveTimeout: 75_000, requestTimeout: contract.timeouts.readMs, noDelay: true },
+    (request, response) => {
+      response.sendDate = false
+      gateway.handle(request, response)
+    },
+  )
+  const host = options.host ?? '127.0.0.1'
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, host, 1024, resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  const operator = new Operator(kit, isMovable(clock) ? clock : null, options.seed ?? null)
+  const keys = (options.accounts ?? defaultAccounts).map((asked) => {
+    const account = operator.openAccount(asked.name, asked.balance)
+    const apiKey = operator.issueKey(account, 'ready')
+    const balance = operator.balance(account)
+    const band = bandsAt(contract, balance).at(-1)?.name ?? null
+    return { name: asked.name, band, balance, account, apiKey }
+  })
+  return {
+    baseUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    keys,
+    operator,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+      ledger.close()
+    },
+  }
+}
+
+function isMovable(clock: object): clock is MovableClock {
+  return 'advance' in clock
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { serving } from './serving.ts'
+
+const later = { timeToFirstUs: { kind: 'constant', value: 20_000 } } as const
+
+test('64 at once on an account with 50 credits: exactly 50 successes, and never below zero', async () => {
+  for (const shape of [{}, later]) {
+    const target = await serving({
+      accounts: [{ name: 'small', balance: 50 }],
+      // Its limit must not be what refuses.
+      faults: ['wrong-band-limit'],
+      shape,
+    })
+    const key = target.key(1)
+    const responses = await Promise.all(
+      Array.from({ length: 64 }, (_, index) =>
+        index % 2 ? target.chat({ stream: index % 4 === 1 }, key) : target.messages({}, key),
+      ),
+    )
+    const bodies = await Promise.all(responses.map((response) => response.text()))
+    expect(bodies).toHaveLength(64)
+    const statuses = responses.map((response) => response.status).sort()
+    expect(statuses).toEqual([...Array(50).fill(200), ...Array(14).fill(403)])
+    const values = responses
+      .filter((response) => response.status === 200)
+      .map((response) => Number(response.headers.get('x-credits-remaining')))
+    expect(values.sort((a, b) => b - a)).toEqual(Array.from({ length: 50 }, (_, i) => 49 - i))
+    expect(target.service.operator.balance(target.service.keys[0]!.account)).toBe(0)
+  }
+})
+
+test('svc-k2.5 costs 2, every other model 1', async () => {
+  const target = await serving({ accounts: [{ name: 'a', balance: 100 }] })
+  const key = target.key(1)
+  const left = []
+  for (const model of ['svc-k2', 'svc-k2-0905', 'svc-k2-thinking', 'svc-k2.5']) {
+    const response = await target.messages({ model }, key)
+    left.push(Number(response.headers.get('x-credits-remaining')))
+  }
+  expect(left).toEqual([99, 98, 97, 95])
+})
+
+test('a balance below the price is refused with 403 and kept', async () => {
+  const target = await serving({ accounts: [{ name: 'a', balance: 1 }] })
+  const response = await target.chat({ model: 'svc-k2.5' }, target.key(1))
+  expect(response.status).toBe(403)
+  expect(await response.json()).toMatchObject({
+    error: { code: 'insufficient_credits', type: 'insufficient_quota' },
+  })
+  expect((await target.credits(target.key(1))).remaining).toBe(1)
+})
+
+test('a stream is charged when it completes, not when it begins', async () => {
+  const target = await serving({
+    accounts: [{ name: 'a', balance: 10 }],
+    shape: { betweenTokensUs: { kind: 'constant', value: 10_000 } },
+  })
+  const key = target.key(1)
+  const response = await target.chat({ stream: true }, key)
+  expect((await target.credits(key)).remaining).toBe(10)
+  expect(await response.text()).toContain('data: [DONE]')
+  expect((await target.credits(key)).remaining).toBe(9)
+})
+
+test('a double charge befalls about the share that was asked for', async () => {
+  const target = await serving({ faults: ['double-charge=0.25'] })
+  await Promise.all(Array.from({ length: 200 }, () => target.chat()))
+  const { requests, total_consumed } = await target.credits()
+  const doubled = total_consumed! - 200
+  expect(requests).toBe(200 + doubled)
+  expect(doubled).toBeGreaterThan(25)
+  expect(doubled).toBeLessThan(80)
+})
+
+test('a lost update charges less than the successes cost', async () => {
+  const target = await serving({ faults: ['lost-update'] })
+  await Promise.all(Array.from({ length: 50 }, () => target.chat()))
+  expect((await target.credits()).remaining).toBeGreaterThan(1_000_000 - 50)
+})

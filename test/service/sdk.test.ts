@@ -1,0 +1,114 @@
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { expect, test } from 'vitest'
+import { serving, type Target } from './serving.ts'
+
+const user = (content: string) => [{ role: 'user' as const, content }]
+const echo = user('Repeat after me: one café, two cafés')
+
+function openai(target: Target, apiKey = target.key()): OpenAI {
+  return new OpenAI({ baseURL: `${target.service.baseUrl}/v1`, apiKey, maxRetries: 0 })
+}
+
+function anthropic(target: Target, apiKey = target.key()): Anthropic {
+  return new Anthropic({ baseURL: target.service.baseUrl, apiKey, maxRetries: 0 })
+}
+
+test('the openai client gets a completion', async () => {
+  const client = openai(await serving())
+  const { data, response } = await client.chat.completions
+    .create({ model: 'svc-k2', messages: echo })
+    .withResponse()
+  expect(data.choices[0]?.message).toEqual({ role: 'assistant', content: 'one café, two cafés' })
+  expect(data.choices[0]?.finish_reason).toBe('stop')
+  expect(data.usage?.total_tokens).toBe(data.usage!.prompt_tokens + data.usage!.completion_tokens)
+  expect(response.headers.get('x-credits-remaining')).toBe('999999')
+})
+
+test('the openai client streams the words that it gets plain, and usage when it asks', async () => {
+  const client = openai(await serving())
+  const request = { model: 'svc-k2', messages: user('Tell me something'), n: 2 }
+  const plain = await client.chat.completions.create(request)
+  const stream = await client.chat.completions.create({
+    ...request,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  const texts = ['', '']
+  let usage: unknown
+  for await (const chunk of stream) {
+    for (const choice of chunk.choices) texts[choice.index] += choice.delta.content ?? ''
+    usage = chunk.usage ?? usage
+  }
+  expect(texts).toEqual(plain.choices.map((choice) => choice.message.content))
+  expect(texts[0]).not.toBe(texts[1])
+  expect(usage).toEqual(plain.usage)
+})
+
+test('the openai client lists the models', async () => {
+  const models = await openai(await serving()).models.list()
+  expect(models.data.map((model) => model.id)).toEqual(['svc-k2', 'svc-k2-0905', 'svc-k2-thinking'])
+})
+
+test('the openai client reads the errors as its own', async () => {
+  const target = await serving()
+  await expect(
+    openai(target, 'sk-wrong').chat.completions.create({ model: 'svc-k2', messages: echo }),
+  ).rejects.toMatchObject({
+    status: 401,
+    code: 'invalid_api_key',
+    type: 'invalid_request_error',
+  })
+  await expect(
+    openai(target).chat.completions.create({ model: 'gone', messages: echo, stream: true }),
+  ).rejects.toMatchObject({ status: 400, code: 'model_not_found' })
+})
+
+test('the anthropic client gets a message', async () => {
+  const client = anthropic(await serving())
+  const message = await client.messages.create({
+    model: 'svc-k2',
+    max_tokens: 50,
+    system: 'Be brief.',
+    metadata: { user_id: 'u1' },
+    messages: echo,
+  })
+  expect(message.content).toEqual([{ type: 'text', text: 'one café, two cafés' }])
+  expect(message).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null, role: 'assistant' })
+})
+
+test('the anthropic client streams the blocks that it gets plain', async () => {
+  const client = anthropic(
+    await serving({ shape: { lengthTokens: { kind: 'constant', value: 20 } } }),
+  )
+  const request = { model: 'svc-k2-thinking', max_tokens: 50, messages: user('Think about it') }
+  const plain = await client.messages.create(request)
+  const streamed = await client.messages.stream(request).finalMessage()
+  expect(plain.content.map((block) => block.type)).toEqual(['thinking', 'text'])
+  expect(streamed.content).toEqual(plain.content)
+  expect(streamed.usage.output_tokens).toBe(plain.usage.output_tokens)
+  expect(streamed.stop_reason).toBe('end_turn')
+})
+
+test('the anthropic client is told which stop sequence ended it', async () => {
+  const client = anthropic(await serving())
+  const message = await client.messages.create({
+    model: 'svc-k2',
+    max_tokens: 50,
+    stop_sequences: ['never', ' two'],
+    messages: echo,
+  })
+  expect(message).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: ' two' })
+  expect(message.content).toEqual([{ type: 'text', text: 'one café,' }])
+})
+
+test('the anthropic client reads the errors as its own', async () => {
+  const target = await serving()
+  await expect(
+    anthropic(target, 'sk-wrong').messages.create({
+      model: 'svc-k2',
+      max_tokens: 5,
+      messages: echo,
+    }),
+  ).rejects.toMatchObject({ status: 401, error: { error: { type: 'authentication_error' } } })
+})
