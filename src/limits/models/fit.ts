@@ -1,0 +1,105 @@
+import { explainByBucket } from './bucket.ts'
+import { explainByFixedWindows } from './fixed-aligned.ts'
+import { explainByAnchoredWindows } from './fixed-anchored.ts'
+import { type Contradiction, type Course, type Model, stepsOf } from './model.ts'
+import { explainBySlidingCounter } from './sliding-counter.ts'
+import { explainBySlidingLog } from './sliding-log.ts'
+
+export interface Fit {
+  readonly model: Model
+  /** Null when the model explains every admission and every rejection of the course. */
+  readonly contradiction: Contradiction | null
+}
+
+/** Phases tried over one window; intervals are widened by half a step, so none is missed. */
+const phases = 600
+
+/** Where a bucket's depth is not known, so many depths at most are tried. */
+const maxBursts = 512
+
+/**
+ * Replays a course through every model. A model stays in the set unless no order of decisions
+ * inside the intervals, no phase and no choice of what is counted lets it give every answer that
+ * was given: the true one is never dropped, and others may stay.
+ */
+export function fitModels(course: Course): readonly Fit[] {
+  const steps = stepsOf(course, 0)
+  const searched = stepsOf(course, course.windowUs / phases / 2)
+  const searchedCounting = stepsOf(course, course.windowUs / phases / 2, 'yes')
+  const searchedPlain = stepsOf(course, course.windowUs / phases / 2, 'no')
+  return [
+    {
+      model: { algorithm: 'fixed-aligned' },
+      contradiction: overPhases(course, course.edge, (phaseUs) =>
+        explainByFixedWindows(course, searched, phaseUs),
+      ),
+    },
+    { model: { algorithm: 'fixed-anchored' }, contradiction: explainByAnchoredWindows(course) },
+    ...[false, true].map((rejectionsCount) => ({
+      model: { algorithm: 'sliding-log' as const, rejectionsCount },
+      contradiction: explainBySlidingLog(course, rejectionsCount),
+    })),
+    ...[false, true].map((rejectionsCount) => ({
+      model: { algorithm: 'sliding-counter' as const, rejectionsCount },
+      contradiction: overPhases(course, course.edge, (phaseUs) =>
+        explainBySlidingCounter(
+          course,
+          rejectionsCount ? searchedCounting : searchedPlain,
+          phaseUs,
+        ),
+      ),
+    })),
+    ...burstsOf(course.limit).map((burst) => ({
+      model: { algorithm: 'bucket' as const, burst },
+      contradiction: explainByBucket(course, steps, burst),
+    })),
+  ]
+}
+
+/** The models that explain a course. */
+export function modelsThatExplain(course: Course): readonly Model[] {
+  return fitModels(course)
+    .filter(({ contradiction }) => contradiction === null)
+    .map(({ model }) => model)
+}
+
+/** The set in words: buckets as one range. */
+export function nameModels(models: readonly Model[], limit: number): readonly string[] {
+  const bursts = models.flatMap((model) => (model.algorithm === 'bucket' ? [model.burst] : []))
+  const names = models.flatMap((model) => {
+    if (model.algorithm === 'bucket') return []
+    const counting = 'rejectionsCount' in model && model.rejectionsCount
+    return [counting ? `${model.algorithm} (rejections count)` : model.algorithm]
+  })
+  if (bursts.length === 0) return names
+  const [low, high] = [Math.min(...bursts), Math.max(...bursts)]
+  if (low === limit) return [...names, 'token bucket']
+  return [...names, low === high ? `bucket of ${low}` : `bucket of ${low} to ${high}`]
+}
+
+/** Null as soon as one phase explains it; else the contradiction that came latest. */
+function overPhases(
+  { windowUs, toleranceUs }: Course,
+  edge: Course['edge'],
+  explain: (phaseUs: number) => Contradiction | null,
+): Contradiction | null {
+  const stepUs = windowUs / phases
+  const lowUs = edge === null ? 0 : edge.lowUs - toleranceUs
+  const spanUs = edge === null ? windowUs : Math.min(windowUs, edge.highUs + toleranceUs - lowUs)
+  let latest: Contradiction | null = null
+  for (let phaseUs = lowUs; phaseUs <= lowUs + spanUs + stepUs / 2; phaseUs += stepUs) {
+    const contradiction = explain(phaseUs)
+    if (contradiction === null) return null
+    if (latest === null || contradiction.arrival.fromUs > latest.arrival.fromUs) {
+      latest = contradiction
+    }
+  }
+  return latest
+}
+
+function burstsOf(limit: number): readonly number[] {
+  if (limit <= maxBursts) return Array.from({ length: limit }, (_, index) => index + 1)
+  return Array.from({ length: maxBursts }, (_, index) =>
+    Math.round(limit ** ((index + 1) / maxBursts)),
+  )
+}

@@ -1,0 +1,127 @@
+import {
+  type Contradiction,
+  type Course,
+  isAdmitted,
+  isRejected,
+  type Step,
+  stepsOf,
+} from './model.ts'
+
+/** A window that may be running: where it began, and how many it has counted. */
+interface State {
+  readonly startLow: number
+  readonly startHigh: number
+  /** Surely counted in it. */
+  readonly sure: number
+  /** Counted in it at most. */
+  readonly possible: number
+}
+
+/** More states than this are not followed: the model is then kept, never dropped. */
+const maxStates = 256
+
+/**
+ * Windows that begin with the first request after the last one ended.
+ *
+ * Where a window began is known to an interval only, so an arrival near its end may lie in it or
+ * begin the next; both are followed. Each arrival narrows what it can: one inside the window means
+ * that the window had not ended, a rejection means that it was running and full.
+ */
+export function explainByAnchoredWindows(course: Course): Contradiction | null {
+  const { limit, windowUs, earlierAtMost } = course
+  const { byStart, startUs, openedUs } = stepsOf(course, 0)
+  const ahead = countedAhead(byStart)
+  let states: readonly State[] = [
+    { startLow: -Infinity, startHigh: -Infinity, sure: 0, possible: 0 },
+  ]
+  if (earlierAtMost > 0) {
+    states = [
+      ...states,
+      { startLow: startUs - windowUs, startHigh: openedUs, sure: 0, possible: earlierAtMost },
+    ]
+  }
+  for (const [index, step] of byStart.entries()) {
+    if (step.counted === 'no' && !isRejected(step)) continue
+    const next = new Map<string, State>()
+    const follow = (state: State) => {
+      if (state.startLow > state.startHigh) return
+      const { startLow, startHigh, sure, possible } = state
+      next.set(`${startLow} ${startHigh} ${sure} ${possible}`, state)
+    }
+    for (const state of states) {
+      if (isRejected(step)) rejected(state, step, ahead[index]!, follow)
+      else arrived(state, step, follow)
+    }
+    if (next.size === 0) {
+      return {
+        arrival: step.arrival,
+        kind: isRejected(step) ? 'should-be-admitted' : 'should-be-rejected',
+      }
+    }
+    if (next.size > maxStates) return null
+    states = [...next.values()]
+  }
+  return null
+
+  function arrived(state: State, step: Step, follow: (state: State) => void): void {
+    const admitted = isAdmitted(step)
+    // Inside the running window.
+    if (step.a < state.startHigh + windowUs && !(admitted && state.sure >= limit)) {
+      follow({
+        startLow: Math.max(state.startLow, admitted ? step.a - windowUs : -Infinity),
+        startHigh: admitted ? Math.min(state.startHigh, step.b) : state.startHigh,
+        sure: state.sure + (step.counted === 'yes' ? 1 : 0),
+        possible: state.possible + 1,
+      })
+    }
+    // The first of the next one.
+    if (step.b >= state.startLow + windowUs) {
+      follow({
+        startLow: Math.max(step.a, state.startLow + windowUs),
+        startHigh: step.b,
+        sure: step.counted === 'yes' ? 1 : 0,
+        possible: 1,
+      })
+      // One that may not be counted need not begin a window.
+      if (step.counted === 'maybe') follow(state)
+    }
+    // Sent later than another that began this window, but decided before it.
+    if (step.a < state.startHigh) follow(state)
+  }
+
+  function rejected(
+    state: State,
+    step: Step,
+    aheadOfIt: number,
+    follow: (state: State) => void,
+  ): void {
+    const running = step.a < state.startHigh + windowUs
+    if (running && state.possible + aheadOfIt >= limit) {
+      follow({ ...state, startLow: Math.max(state.startLow, step.a - windowUs) })
+    } else if (step.a < state.startHigh) {
+      follow(state)
+    } else if (aheadOfIt >= limit) {
+      follow(state)
+    }
+  }
+}
+
+/** For each step, how many that began later may have been decided before it. */
+function countedAhead(byStart: readonly Step[]): readonly number[] {
+  let next = 0
+  let countedUpTo = 0
+  const byEnd = byStart.map((step, index) => ({ step, index })).sort((x, y) => x.step.b - y.step.b)
+  const upTo = new Array<number>(byStart.length)
+  for (const { step, index } of byEnd) {
+    while (next < byStart.length && byStart[next]!.a <= step.b) {
+      if (byStart[next]!.counted !== 'no') countedUpTo++
+      next++
+    }
+    upTo[index] = countedUpTo
+  }
+  let before = 0
+  return byStart.map((step, index) => {
+    if (step.counted !== 'no') before++
+    return upTo[index]! - before
+  })
+}

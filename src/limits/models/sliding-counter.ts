@@ -1,0 +1,63 @@
+import { type Contradiction, type Course, isAdmitted, isRejected, type Steps } from './model.ts'
+
+/**
+ * Two neighbouring windows, the older one weighted by how much of it the trailing window still
+ * covers: `previous * (1 - elapsed/W) + current`, admitted while that is below N.
+ *
+ * Services round the weighted part down, up or not at all, so admissions are judged by the floor
+ * and rejections by the ceiling. The phase is given; see `phases.ts` for its search.
+ *
+ * O(n).
+ */
+export function explainBySlidingCounter(
+  course: Course,
+  steps: Steps,
+  phaseUs: number,
+): Contradiction | null {
+  const { limit, windowUs } = course
+  const windowAt = (us: number) => Math.floor((us - phaseUs) / windowUs)
+  const first = windowAt(steps.startUs) - 1
+  const last = windowAt(steps.byEnd.at(-1)?.b ?? steps.startUs)
+  const weightAt = (us: number, window: number) =>
+    Math.min(1, Math.max(0, 1 - (us - phaseUs - window * windowUs) / windowUs))
+
+  const sure = new Int32Array(last - first + 1)
+  const waiting = steps.byEnd.filter((step) => step.counted === 'yes' && !isAdmitted(step))
+  let nextOther = 0
+  for (const step of steps.byEnd) {
+    if (!isAdmitted(step)) continue
+    while (nextOther < waiting.length && waiting[nextOther]!.b < step.a) {
+      const other = waiting[nextOther++]!
+      if (windowAt(other.a) === windowAt(other.b)) sure[windowAt(other.a) - first]!++
+    }
+    const window = windowAt(step.a)
+    if (window !== windowAt(step.b)) continue
+    sure[window - first]!++
+    const previous = Math.floor(sure[window - 1 - first]! * weightAt(step.b, window))
+    if (previous + sure[window - first]! > limit) {
+      return { arrival: step.arrival, kind: 'should-be-rejected' }
+    }
+  }
+
+  const possible = new Float64Array(last - first + 1)
+  // What was counted before the course began may lie in its first window and in the one before.
+  possible.fill(course.earlierAtMost, 0, windowAt(steps.openedUs) - first + 1)
+  let next = 0
+  for (const step of steps.byEnd) {
+    if (!isRejected(step)) continue
+    while (next < steps.byStart.length && steps.byStart[next]!.a <= step.b) {
+      const before = steps.byStart[next++]!
+      if (before.counted === 'no') continue
+      for (let at = windowAt(before.a); at <= windowAt(before.b); at++) possible[at - first]!++
+    }
+    const self = step.counted === 'no' ? 0 : 1
+    let explained = false
+    for (let at = windowAt(step.a); at <= windowAt(step.b); at++) {
+      const weight = weightAt(step.a, at)
+      const previous = weight === 0 ? 0 : Math.ceil(possible[at - 1 - first]! * weight)
+      if (previous + possible[at - first]! - self >= limit) explained = true
+    }
+    if (!explained) return { arrival: step.arrival, kind: 'should-be-admitted' }
+  }
+  return null
+}

@@ -1,0 +1,60 @@
+import { type Contradiction, type Course, isAdmitted, isRejected, stepsOf } from './model.ts'
+
+/**
+ * A log of the last window: admitted while fewer than N lie in `(t - W, t]`.
+ *
+ * Order inside overlapping intervals is unknown, so admissions are judged in sets: all admissions
+ * that ended by `b` and began after `b - W` lie in one window, whatever their order, so they are N
+ * at most. A rejection needs N that may have come before it and may still be in its window.
+ *
+ * O(n log n).
+ */
+export function explainBySlidingLog(
+  course: Course,
+  rejectionsCount: boolean,
+): Contradiction | null {
+  const { limit, windowUs } = course
+  const { byStart, byEnd, openedUs } = stepsOf(course, 0, rejectionsCount ? 'yes' : 'no')
+
+  const admittedStarts = byStart.filter(isAdmitted).map((step) => step.a)
+  const others = byEnd.filter((step) => step.counted === 'yes' && !isAdmitted(step))
+  const otherStarts = others.map((step) => step.a).sort((x, y) => x - y)
+  const otherEnds = others.map((step) => step.b)
+  let rank = 0
+  let expired = 0
+  for (const step of byEnd) {
+    if (!isAdmitted(step)) continue
+    rank++
+    const horizon = step.b - windowUs
+    while (expired < admittedStarts.length && admittedStarts[expired]! <= horizon) expired++
+    const sureOthers = countBelow(otherEnds, step.a) - countBelow(otherStarts, horizon)
+    if (rank - expired + Math.max(0, sureOthers) > limit) {
+      return { arrival: step.arrival, kind: 'should-be-rejected' }
+    }
+  }
+
+  const possible = byStart.filter((step) => step.counted !== 'no')
+  const starts = possible.map((step) => step.a)
+  const ends = possible.map((step) => step.b).sort((x, y) => x - y)
+  for (const step of byStart) {
+    if (!isRejected(step)) continue
+    const horizon = step.a - windowUs
+    const earlier = horizon < openedUs ? course.earlierAtMost : 0
+    const self = step.counted === 'no' ? 0 : 1
+    const before = countBelow(starts, step.b + 1) - countBelow(ends, horizon) - self
+    if (before + earlier < limit) return { arrival: step.arrival, kind: 'should-be-admitted' }
+  }
+  return null
+}
+
+/** How many values of a sorted list lie below a bound. */
+export function countBelow(sorted: readonly number[], bound: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! < bound) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,31 @@
+import type { Arrival } from '../../src/limits/arrival.ts'
+
+/** A chat success of one key that was decided somewhere between two times, unless told otherwise. */
+export function arrivalOf(
+  slot: number,
+  fromUs: number,
+  untilUs: number,
+  change: Partial<Arrival> = {},
+): Arrival {
+  return {
+    runId: 'run-1',
+    slot,
+    retry: 0,
+    key: 'key-a',
+    account: 'account-a',
+    endpoint: 'chat',
+    decision: 'admitted',
+    status: 200,
+    fromUs,
+    untilUs,
+    closedUs: untilUs,
+    costCredits: 1,
+    credits: null,
+    limit: null,
+    remaining: null,
+    reset: null,
+    dateS: null,
+    retryAfterS: null,
+    ...change,
+  }
+}

@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Arrival, byStart } from '../../src/limits/arrival.ts'
+import { fitModels, modelsThatExplain, nameModels } from '../../src/limits/models/fit.ts'
+import type { Course, Model } from '../../src/limits/models/model.ts'
+import { arrivalOf } from './arrivals.ts'
+import {
+  fixedAligned,
+  fixedAnchored,
+  type Limiter,
+  minuteUs,
+  slidingCounter,
+  slidingLog,
+  tokenBucket,
+} from './limiters.ts'
+
+const limit = 20
+
+/** A decision time and how far its interval reaches to each side. */
+interface Sent {
+  readonly atUs: number
+  readonly beforeUs: number
+  readonly afterUs: number
+}
+
+function courseOf(
+  arrivals: readonly Arrival[],
+  { earlierAtMost = 0, edge = null as Course['edge'] } = {},
+): Course {
+  return {
+    arrivals,
+    limit,
+    windowUs: minuteUs,
+    earlierAtMost,
+    toleranceUs: 1000,
+    edge,
+    counted: (arrival) => (arrival.decision === 'admitted' ? 'yes' : 'maybe'),
+  }
+}
+
+function play(limiter: Limiter, sent: readonly Sent[]): readonly Arrival[] {
+  return [...sent]
+    .sort((x, y) => x.atUs - y.atUs)
+    .map(({ atUs, beforeUs, afterUs }, slot) => {
+      const admitted = limiter(atUs)
+      return arrivalOf(slot, atUs - beforeUs, atUs + afterUs, {
+        decision: admitted ? 'admitted' : 'rejected',
+        status: admitted ? 200 : 429,
+      })
+    })
+    .sort(byStart)
+}
+
+/** Bursts, trickles and pauses, crowded around the edges of windows, with intervals that overlap. */
+const traffic: fc.Arbitrary<readonly Sent[]> = fc
+  .array(
+    fc.record({
+      pauseUs: fc.oneof(
+        fc.integer({ min: 0, max: 5_000_000 }),
+        fc.constantFrom(minuteUs, minuteUs - 200_000, minuteUs / 2, minuteUs / limit),
+      ),
+      count: fc.integer({ min: 1, max: 30 }),
+      gapUs: fc.constantFrom(0, 1_000, 100_000, minuteUs / limit / 4, minuteUs / limit),
+      reachUs: fc.constantFrom(100, 2_000, 300_000),
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((parts) => {
+    const sent: Sent[] = []
+    let clockUs = 3 * minuteUs
+    for (const { pauseUs, count, gapUs, reachUs } of parts) {
+      clockUs += pauseUs
+      for (let nth = 0; nth < count; nth++) {
+        clockUs += gapUs
+        sent.push({
+          atUs: clockUs,
+          beforeUs: (nth * 7919) % reachUs,
+          afterUs: (nth * 104_729) % reachUs,
+        })
+      }
+    }
+    return sent
+  })
+
+const truths: readonly {
+  readonly name: string
+  readonly limiter: (phaseUs: number) => Limiter
+  readonly is: (model: Model) => boolean
+}[] = [
+  {
+    name: 'fixed windows on the clock',
+    limiter: (phaseUs) => fixedAligned(limit, phaseUs),
+    is: ({ algorithm }) => algorithm === 'fixed-aligned',
+  },
+  {
+    name: 'fixed windows from the first hit',
+    limiter: () => fixedAnchored(limit),
+    is: ({ algorithm }) => algorithm === 'fixed-anchored',
+  },
+  ...[false, true].map((counts) => ({
+    name: `a sliding log${counts ? ' that counts rejections' : ''}`,
+    limiter: () => slidingLog(limit, counts),
+    is: (model: Model) => model.algorithm === 'sliding-log' && model.rejectionsCount === counts,
+  })),
+  ...[Math.floor, Math.ceil, (value: number) => value].flatMap((round, nth) =>
+    [false, true].map((counts) => ({
+      name: `a sliding counter, rounding ${nth}${counts ? ', that counts rejections' : ''}`,
+      limiter: (phaseUs: number) => slidingCounter(limit, phaseUs, counts, round),
+      is: (model: Model) =>
+        model.algorithm === 'sliding-counter' && model.rejectionsCount === counts,
+    })),
+  ),
+  ...[limit, 5, 1].map((burst) => ({
+    name: `a bucket of ${burst}`,
+    limiter: () => tokenBucket(limit, burst),
+    is: (model: Model) => model.algorithm === 'bucket' && model.burst === burst,
+  })),
+]
+
+describe('the true model is never dropped', () => {
+  test.each(truths)('$name', ({ limiter, is }) => {
+    fc.assert(
+      fc.property(traffic, fc.integer({ min: 0, max: minuteUs - 1 }), (sent, phaseUs) => {
+        const fits = fitModels(courseOf(play(limiter(phaseUs), sent)))
+        const truth = fits.find(({ model }) => is(model))
+        expect(truth?.contradiction).toBeNull()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test.each(truths)('$name, seen from the middle on', ({ limiter, is }) => {
+    fc.assert(
+      fc.property(traffic, fc.integer({ min: 0, max: minuteUs - 1 }), (sent, phaseUs) => {
+        const all = play(limiter(phaseUs), sent)
+        const later = all.slice(all.length >> 1)
+        const fits = fitModels(courseOf(later, { earlierAtMost: Number.POSITIVE_INFINITY }))
+        expect(fits.find(({ model }) => is(model))?.contradiction).toBeNull()
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+/** Idle, a burst of 1.5 N, polling at W/N/4 until two windows are over. */
+function probe(phaseUs = 0): readonly Sent[] {
+  const reach = { beforeUs: 500, afterUs: 500 }
+  const burst = Array.from({ length: limit * 1.5 }, (_, nth) => ({
+    atUs: phaseUs + 17e6 + nth * 2_000,
+    ...reach,
+  }))
+  const polls = Array.from({ length: 160 }, (_, nth) => ({
+    atUs: phaseUs + 18e6 + (nth * minuteUs) / limit / 4,
+    ...reach,
+  }))
+  return [...burst, ...polls]
+}
+
+describe('the probe plan tells algorithms apart', () => {
+  const edge = { lowUs: 0, highUs: 0 }
+  const seen = (limiter: Limiter) =>
+    nameModels(modelsThatExplain(courseOf(play(limiter, probe()), { edge })), limit)
+
+  test('fixed windows on the clock', () => {
+    expect(seen(fixedAligned(limit, 0))).toEqual(['fixed-aligned'])
+  })
+  test('fixed windows from the first hit', () => {
+    expect(seen(fixedAnchored(limit))).toEqual(['fixed-anchored', 'sliding-log'])
+  })
+  test('a sliding counter', () => {
+    expect(seen(slidingCounter(limit, 0, false, Math.floor))).toEqual(['sliding-counter'])
+  })
+  test('a token bucket', () => {
+    expect(seen(tokenBucket(limit, limit))).toEqual(['token bucket'])
+  })
+  test('a bucket of five', () => {
+    expect(seen(tokenBucket(limit, 5))).toEqual(['bucket of 5'])
+  })
+})
+
+test('a limiter that turns one away too early is explained by no model', () => {
+  const early = play(fixedAligned(limit - 1, 0), probe())
+  expect(modelsThatExplain(courseOf(early, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
+})
+
+test('a limiter that lets one too many in is explained by no model', () => {
+  const late = play(fixedAligned(limit + 1, 0), probe())
+  expect(modelsThatExplain(courseOf(late, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
+})
