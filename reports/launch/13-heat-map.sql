@@ -1,8 +1,8 @@
 -- section: Latency
 -- wide: true
 -- note: >-
---   From the stored histograms of the successes, which merge exactly; a darker cell has more
---   requests. An average hides two modes and slow moments, this does not.
+--   From the stored histograms of the successes, which merge exactly; the stronger a cell, the
+--   more requests are in it. An average hides two modes and slow moments, this does not.
 WITH
   scale AS (SELECT greatest(2, ceil(pow(max(n), 1 / 6.0)))::BIGINT AS base FROM shown_heat),
   classed AS (

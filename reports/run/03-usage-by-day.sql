@@ -2,10 +2,10 @@
 -- note: The same by day, in the report's time zone.
 WITH quarters AS (
   SELECT
-    (coalesce(date_s, epoch(closed_at)::BIGINT) // 900) * 900 AS quarter_s,
+    (at_us // 900000000) * 900 AS quarter_s,
     coalesce(model, endpoint) AS model,
     count(*) AS requests
-  FROM shown_attempts WHERE outcome = 'ok' GROUP BY ALL
+  FROM usage WHERE origin = 'run' AND list_contains(getvariable('run_ids'), source) AND outcome = 'ok' GROUP BY ALL
 ),
 days AS (
   SELECT

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import type { Store } from '../store/open.ts'
 import { type Answer, renderAnswer, type Tone } from './banner.ts'
+import { type Figure, renderFigure } from './figure.ts'
 import { type Html, html } from './html.ts'
+import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
+import { fillTable, literal } from './temp-table.ts'
 
 /** A stored verdict, read leniently: another version may have written it. */
 const detail = z.looseObject({
@@ -86,7 +89,10 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
         tone: 'fail',
         name: finding.rule,
         figure: finding.says,
-        remedy: finding.detail.came ?? null,
+        remedy:
+          finding.detail.came === undefined
+            ? null
+            : `expected ${finding.detail.expected ?? 'otherwise'}, came ${finding.detail.came}`,
       })),
     }
   }
@@ -96,19 +102,76 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
   return { tone: 'good', says: 'No rule failed', because: tally, checks: [] }
 }
 
-/** Every failure with its evidence, and every other rule in one sheet. */
+/** What a page shows of an audit, and the drawings that stand in it. */
+export interface RenderedFindings {
+  readonly body: Html
+  readonly figures: readonly Figure[]
+}
+
+/**
+ * The answer, every failure with its evidence, and every rule in one sheet.
+ *
+ * @param parts drawn under each failure, with `getvariable('rule')` its rule and `shown_witnesses`
+ * (rule, run_id, slot, retry, shows) the witnesses of all
+ */
 export async function renderFindings(
   store: Store,
   findings: readonly StoredFinding[],
-  options: { readonly answer: boolean },
-): Promise<Html> {
+  parts: readonly Part[],
+): Promise<RenderedFindings> {
   const failures = findings.filter((finding) => finding.verdict === 'fail')
+  await prepareWitnesses(store, failures)
+  const figures: Figure[] = []
   const shown: Html[] = []
-  for (const finding of failures) shown.push(await renderFailure(store, finding))
-  return html`${options.answer && renderAnswer(auditAnswer(findings))}${shown}${findings.length > 0 && renderSheet(findings)}`
+  for (const finding of failures) {
+    const drawn = await drawParts(store, finding, parts)
+    figures.push(...drawn)
+    shown.push(await renderFailure(store, finding, drawn))
+  }
+  return {
+    figures,
+    body: html`${renderAnswer(auditAnswer(findings))}${shown}${findings.length > 0 && renderSheet(findings)}`,
+  }
 }
 
-async function renderFailure(store: Store, finding: StoredFinding): Promise<Html> {
+async function prepareWitnesses(store: Store, failures: readonly StoredFinding[]): Promise<void> {
+  const witnesses = failures.flatMap(({ rule, detail }) =>
+    detail.witnesses.map(({ runId, slot, retry, shows }) => ({
+      rule,
+      run_id: runId,
+      slot,
+      retry,
+      shows,
+    })),
+  )
+  await fillTable(
+    store,
+    'shown_witnesses',
+    { rule: 'VARCHAR', run_id: 'VARCHAR', slot: 'BIGINT', retry: 'INTEGER', shows: 'VARCHAR' },
+    witnesses,
+  )
+}
+
+async function drawParts(
+  store: Store,
+  { rule }: StoredFinding,
+  parts: readonly Part[],
+): Promise<readonly Figure[]> {
+  await store.execute(`SET VARIABLE rule = ${literal(rule)}`)
+  const figures: Figure[] = []
+  for (const part of parts) {
+    const named = { ...part, name: `${rule}-${part.name}` }
+    const figure = await renderFigure(named, await store.rows(part.sql))
+    if (figure !== null) figures.push(figure)
+  }
+  return figures
+}
+
+async function renderFailure(
+  store: Store,
+  finding: StoredFinding,
+  drawn: readonly Figure[],
+): Promise<Html> {
   const { detail } = finding
   const rows = await witnessRows(store, finding)
   return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.says}</p><small>${finding.severity}, ${finding.observations} observations</small></header>
@@ -118,7 +181,7 @@ async function renderFailure(store: Store, finding: StoredFinding): Promise<Html
 ${renderTable(rows, { title: `Witnesses of ${finding.rule}` })}${
   detail.witnesses.length > rows.length &&
   html`<p class="note">The first ${rows.length} of ${detail.witnesses.length} witnesses.</p>`
-}</article>`
+}${drawn.map((figure) => figure.body)}</article>`
 }
 
 const mostWitnesses = 25

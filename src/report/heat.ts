@@ -1,5 +1,6 @@
 import { decodeFromCompressedBase64, JsHistogram } from 'hdr-histogram-js'
 import type { Store } from '../store/open.ts'
+import { fillTable } from './temp-table.ts'
 
 /** Cells of the heat map: twelve to a factor of ten, so that a cell is 21 % wide. */
 const cellsPerDecade = 12
@@ -32,17 +33,11 @@ export async function prepareHeat(store: Store): Promise<void> {
     FROM histograms JOIN shown_runs USING (run_id)
     WHERE metric = 'service'
     ORDER BY from_s`)
-  const cells = heatCells(stored)
-  await store.execute(`
-    CREATE OR REPLACE TEMP TABLE shown_heat
-      (from_s DOUBLE, to_s DOUBLE, from_ms DOUBLE, to_ms DOUBLE, n BIGINT)`)
-  if (cells.length === 0) return
-  await store.execute(
-    `INSERT INTO shown_heat
-     SELECT * FROM (SELECT unnest(from_json($1,
-       '[{"from_s":"DOUBLE","to_s":"DOUBLE","from_ms":"DOUBLE","to_ms":"DOUBLE","n":"BIGINT"}]'),
-       recursive := true))`,
-    [JSON.stringify(cells)],
+  await fillTable(
+    store,
+    'shown_heat',
+    { from_s: 'DOUBLE', to_s: 'DOUBLE', from_ms: 'DOUBLE', to_ms: 'DOUBLE', n: 'BIGINT' },
+    heatCells(stored),
   )
 }
 

@@ -5,7 +5,7 @@ import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Store } from '../store/open.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
-import { latestFindings, renderFindings } from './findings.ts'
+import { latestFindings, type RenderedFindings, renderFindings } from './findings.ts'
 import { prepareHeat } from './heat.ts'
 import { type Html, html } from './html.ts'
 import { aboutRuns, launchTop } from './launch.ts'
@@ -68,38 +68,43 @@ export async function makeReport(options: ReportOptions): Promise<Report> {
     const figure = await renderFigure(part, await store.rows(part.sql))
     if (figure !== null) figures.push(figure)
   }
-  const charts: Record<string, InteractiveChart> = {}
-  for (const { chart } of figures) if (chart !== null) charts[chart.id] = chart.live
   const about = await aboutRuns(store)
   const top = await topOf(store, page)
+  const charts: Record<string, InteractiveChart> = {}
+  for (const { chart } of [...top.figures, ...figures]) {
+    if (chart !== null) charts[chart.id] = chart.live
+  }
   return {
     html: renderDocument({
       title: `${titles[page]} · Assay`,
       body: html`<main class="page">
 <header class="masthead"><h1>${titles[page]}</h1><span class="brand"><b>assay</b></span></header>
 <p class="about">${about}</p>
-${top}
+${top.body}
 ${sections(figures)}
 <footer>Made by Assay from the rows of ${store.path === ':memory:' ? 'a store' : basename(store.path)}. Times of day in ${timeZone}. A dash is "not measured", never 0.</footer>
 </main>`,
       charts,
     }),
-    warnings: figures.flatMap((figure) => figure.warnings),
+    warnings: [...top.figures, ...figures].flatMap((figure) => figure.warnings),
   }
 }
 
 /** What stands above the charts: the answer that the page is there to give. */
-async function topOf(store: Store, page: PageName): Promise<Html> {
-  const findings = await latestFindings(store)
+async function topOf(store: Store, page: PageName): Promise<RenderedFindings> {
+  const audited = async () =>
+    renderFindings(store, await latestFindings(store), readParts([shipped('finding')]))
   switch (page) {
     case 'launch':
-      return launchTop(store)
+      return { body: await launchTop(store), figures: [] }
     case 'audit':
-      return renderFindings(store, findings, { answer: true })
+      return audited()
     case 'usage':
-      return html``
-    case 'run':
-      return html`${await launchTop(store)}<h2>Billing and limits</h2>${await renderFindings(store, findings, { answer: true })}`
+      return { body: html``, figures: [] }
+    case 'run': {
+      const { body, figures } = await audited()
+      return { body: html`${await launchTop(store)}<h2>Billing and limits</h2>${body}`, figures }
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Store } from '../store/open.ts'
 import { ReportError } from './error.ts'
+import { literal } from './temp-table.ts'
 
 /** What a report is about: runs, and how their time is told. */
 export interface Scope {
@@ -7,8 +8,6 @@ export interface Scope {
   /** IANA name; hours and days are told in it. */
   readonly timeZone: string
 }
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 /**
  * Makes ready what the queries of `reports/` read, in this connection only:

@@ -16,7 +16,7 @@ export async function seededStore(options: { readonly attempts?: number } = {}):
     thresholds: [{ name: 'chat.ttft.p95 < 800ms', verdict: 'pass', figure: '92.6 ms' }],
   }
   await store.execute(`
-    INSERT INTO runs VALUES ('run-1', 'run', 'demo', '${JSON.stringify({ name: 'demo', thresholds: [] })}', 7,
+    INSERT INTO runs VALUES ('run-1', 'run', 'demo', '${JSON.stringify({ name: 'demo', objectives: { ttftUs: 95000 } })}', 7,
       'http://127.0.0.1:8787', 'default', TIMESTAMP '2026-03-01 09:59:50', 21000000, 1.0, '0.1.0',
       '{"cores":2}', NULL, 'valid', '${JSON.stringify(verdict)}');
     INSERT INTO attempts
@@ -66,6 +66,7 @@ export async function seededStore(options: { readonly attempts?: number } = {}):
       12, CASE WHEN kind = 200 THEN 20 END, 32, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
       CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, 900, 0
     FROM timed;
+    INSERT INTO model_prices VALUES ('default', 'svc-k2', 1), ('default', 'svc-k2.5', 2);
     INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
       CASE WHEN s = 11 THEN 0.9 ELSE 0.2 END, 700 + s * 10, 12, 0 FROM range(20) AS t(s);
   `)
@@ -95,7 +96,7 @@ async function storeHistograms(store: Store): Promise<void> {
 
 /** An audit with one verdict of each kind. */
 async function storeFindings(store: Store): Promise<void> {
-  const witnesses = [120, 124, 131].map((slot) => ({
+  const witnesses = [121, 124, 130].map((slot) => ({
     runId: 'run-1',
     slot,
     retry: 0,

@@ -1,0 +1,44 @@
+-- section: How much it carries
+-- wide: true
+-- optional: true
+-- note: >-
+--   One point for each rate that was offered. A rate held when at least 99 % of its requests met the
+--   scenario's objectives and none failed unexpectedly often (1 %); the highest that held below the
+--   first that did not is the safe rate.
+WITH
+  rates AS (
+    SELECT run_id, phase,
+      (count(*) FILTER (retry = 0) - 1) / nullif((max(intended_us) - min(intended_us)) / 1e6, 0) AS offered_per_s,
+      count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects = 'ok')
+        / nullif(count(*) FILTER (expects = 'ok'), 0) AS failed_ratio
+    FROM shown_attempts WHERE part = 'steady'
+    GROUP BY run_id, phase HAVING count(*) >= 20
+  ),
+  latencies AS (
+    SELECT run_id, phase, count(*) AS n,
+      quantile_cont(response_us, 0.5) / 1000 AS p50,
+      quantile_cont(response_us, 0.95) / 1000 AS p95
+    FROM shown_latency GROUP BY run_id, phase
+  ),
+  good AS (
+    SELECT attempts.run_id, phase, count(*) FILTER (
+      outcome = 'ok'
+      AND coalesce(ttft_us <= (scenario_json::JSON ->> '$.objectives.ttftUs')::DOUBLE, true)
+      AND coalesce(tpot_us <= (scenario_json::JSON ->> '$.objectives.tpotUs')::DOUBLE, true)
+      AND coalesce(service_us <= (scenario_json::JSON ->> '$.objectives.serviceUs')::DOUBLE, true)
+      AND coalesce(response_us <= (scenario_json::JSON ->> '$.objectives.responseUs')::DOUBLE, true)
+    ) / count(*) AS good_ratio
+    FROM shown_attempts AS attempts JOIN shown_runs USING (run_id)
+    WHERE outcome <> 'not_sent' AND expects = 'ok' AND part = 'steady'
+    GROUP BY ALL
+  ),
+  told AS (
+    SELECT * EXCLUDE (p50, p95), p50, p95,
+      CASE WHEN coalesce(good_ratio, 0) >= 0.99 AND failed_ratio <= 0.01 THEN 'held' ELSE 'did not hold' END AS verdict
+    FROM rates JOIN latencies USING (run_id, phase) LEFT JOIN good USING (run_id, phase)
+    WHERE offered_per_s IS NOT NULL
+  )
+SELECT phase, round(offered_per_s, 2) AS offered_per_s, statistic, latency_ms, n, failed_ratio, good_ratio, verdict
+FROM told UNPIVOT (latency_ms FOR statistic IN (p50, p95))
+WHERE (SELECT count(DISTINCT round(offered_per_s, 1)) FROM told) >= 3
+ORDER BY offered_per_s, statistic

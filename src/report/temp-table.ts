@@ -1,0 +1,28 @@
+import type { Store } from '../store/open.ts'
+
+/** A string as it stands in SQL, for the few places that take no parameter. */
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+/**
+ * Makes a temporary table of rows that were not computed in SQL, so that a chart is a query all the
+ * same. The rows cross as one JSON parameter: they are data, never part of the statement.
+ *
+ * @param columns DuckDB type of each column; a row's other properties are left out
+ */
+export async function fillTable<Name extends string>(
+  store: Store,
+  table: string,
+  columns: Readonly<Record<Name, string>>,
+  rows: readonly Readonly<Record<Name, unknown>>[],
+): Promise<void> {
+  const names = Object.keys(columns) as Name[]
+  await store.execute(
+    `CREATE OR REPLACE TEMP TABLE ${table} (${names.map((name) => `"${name}" ${columns[name]}`).join(', ')})`,
+  )
+  if (rows.length === 0) return
+  await store.execute(
+    `INSERT INTO ${table} BY NAME
+     SELECT unnest(from_json($1, ${literal(JSON.stringify([columns]))}), recursive := true)`,
+    [JSON.stringify(rows)],
+  )
+}
