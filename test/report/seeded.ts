@@ -72,6 +72,7 @@ export async function seededStore(options: { readonly attempts?: number } = {}):
   `)
   await storeHistograms(store)
   await storeFindings(store)
+  await storeSweep(store)
   return store
 }
 
@@ -148,4 +149,24 @@ async function storeFindings(store: Store): Promise<void> {
       [rule, severity, verdict, BigInt(observations), says, JSON.stringify(detail)],
     )
   }
+}
+
+/** An earlier run, `run-sweep`: five rates, of which the last two are too many. */
+async function storeSweep(store: Store): Promise<void> {
+  await store.execute(`
+    INSERT INTO runs
+      SELECT * REPLACE ('run-sweep' AS run_id, 'sweep' AS scenario, started_at - INTERVAL 1 HOUR AS started_at)
+      FROM runs WHERE run_id = 'run-1';
+    INSERT INTO attempts BY NAME
+    WITH trials AS (
+      SELECT p, 10 * 2 ** p AS rate, 20 + 10 * p * p * p AS base FROM range(5) AS t(p)
+    )
+    SELECT 'run-sweep' AS run_id, p * 1000 + i AS slot, 0 AS retry, 0 AS shard, 'trial ' || p AS phase,
+      'steady' AS part, 'chat' AS step, 'chat' AS endpoint, 0 AS streamed, 'svc-k2' AS model, 'ok' AS expects,
+      (p * 10e6 + i * 1e6 / rate)::BIGINT AS intended_us, intended_us + 300 AS sent_us,
+      intended_us + ((base + i % 17) * 1000)::BIGINT AS done_us, done_us AS closed_us,
+      intended_us + (base * 900)::BIGINT AS first_content_us,
+      CASE WHEN p > 3 AND i % 20 = 0 THEN 'http_error' ELSE 'ok' END AS outcome, 200 AS status,
+      0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 0 AS bytes_in, 0 AS flags
+    FROM trials, range(400) AS u(i) WHERE i < 5 * rate`)
 }
