@@ -95,6 +95,8 @@ function stepOf(name: string, step: StepOutput, file: ScenarioOutput, origin: Or
     name,
     weight: step.weight,
     endpoint: step.endpoint,
+    path: step.path ?? null,
+    method: step.method ?? null,
     stream: step.stream,
     model: generates ? model : null,
     prompt: promptOf(step.prompt, origin),

@@ -64,6 +64,9 @@ function stepFaults(scenario: Loose): readonly Found[] {
         message: 'messages needs max_tokens (max_tokens: null sends none on purpose).',
       })
     }
+    if (step.endpoint === 'other' && step.path === undefined && step.wrong !== 'unknown-path') {
+      found.push({ path, message: 'the endpoint other needs a path, as path: /v1/embeddings.' })
+    }
     for (const field of ['stream', 'session', 'max_tokens', 'system', 'prompt'] as const) {
       if (!generates && step.endpoint !== undefined && step[field] && step.endpoint !== 'other') {
         found.push({

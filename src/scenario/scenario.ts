@@ -47,6 +47,9 @@ export interface Step {
   readonly name: string
   readonly weight: number
   readonly endpoint: Endpoint
+  /** For the endpoint `other`; null for the endpoint's own. */
+  readonly path: string | null
+  readonly method: 'GET' | 'POST' | 'OPTIONS' | 'DELETE' | 'PUT' | null
   readonly stream: boolean
   /** Null where the request names none. */
   readonly model: string | null

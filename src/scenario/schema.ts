@@ -86,6 +86,11 @@ const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
         .nonnegative({ error: 'a weight of 0 or more' })
         .default(1),
       endpoint: oneOf(endpoints),
+      path: z
+        .string({ error: 'a path that begins with /' })
+        .startsWith('/', { error: 'a path that begins with /' })
+        .optional(),
+      method: oneOf(['GET', 'POST', 'OPTIONS', 'DELETE', 'PUT']).optional(),
       stream: flag().default(false),
       model: text('a model').nullish(),
       prompt: prompt.optional(),

@@ -1,0 +1,52 @@
+import type { Captured } from '../client/client.ts'
+
+/**
+ * The text of an answer, for a conversation to carry on: of a plain body or a stream, in either
+ * format. Null when there is none to be found.
+ */
+export function answerOf(captured: Captured | null): string | null {
+  if (captured === null) return null
+  const { body } = captured
+  const plain = parse(body)
+  if (plain !== null) return textOf(plain)
+  const pieces: string[] = []
+  for (const line of body.split(/\r\n|\n|\r/)) {
+    if (!line.startsWith('data:')) continue
+    const event = parse(line.slice(5))
+    const text = event === null ? null : textOf(event)
+    if (text !== null) pieces.push(text)
+  }
+  return pieces.length === 0 ? null : pieces.join('')
+}
+
+interface Answer {
+  readonly choices?: readonly {
+    readonly message?: { readonly content?: unknown }
+    readonly delta?: { readonly content?: unknown }
+  }[]
+  readonly content?: readonly { readonly text?: unknown }[]
+  readonly delta?: { readonly text?: unknown }
+}
+
+function parse(text: string): Answer | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? (value as Answer) : null
+  } catch {
+    return null
+  }
+}
+
+function textOf(answer: Answer): string | null {
+  const choice = Array.isArray(answer.choices) ? answer.choices[0] : undefined
+  const candidates: readonly unknown[] = [
+    choice?.message?.content,
+    choice?.delta?.content,
+    Array.isArray(answer.content)
+      ? answer.content.map((block) => (typeof block?.text === 'string' ? block.text : '')).join('')
+      : undefined,
+    answer.delta?.text,
+  ]
+  const text = candidates.find((candidate) => typeof candidate === 'string')
+  return typeof text === 'string' ? text : null
+}

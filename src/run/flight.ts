@@ -1,0 +1,66 @@
+import type { AttemptListener, EndedAttempt, RunningAttempt } from '../client/client.ts'
+import type { Message, PreparedRequest } from '../client/request.ts'
+import type { ActivePhase } from './active-phase.ts'
+import type { StepPlan } from './step-plan.ts'
+
+/** A conversation under way: what was said, on one key. */
+export interface Conversation {
+  readonly id: number
+  readonly messages: Message[]
+  /** Draw that its prompts hang on. */
+  readonly uniform: number
+  readonly index: number
+}
+
+/** A user of a closed load. */
+export interface User {
+  readonly phase: ActivePhase
+  readonly number: number
+  /** How often it has thought. */
+  thoughts: number
+}
+
+/** Who hears of a flight. */
+export interface FlightDeck {
+  gap(flight: Flight, gapUs: number): void
+  ended(flight: Flight, attempt: EndedAttempt): void
+}
+
+/**
+ * One request from the moment that it is planned to its last attempt's end. Flights are used
+ * again and again, so that a full rate of requests leaves no garbage.
+ */
+export class Flight implements AttemptListener {
+  phase!: ActivePhase
+  plan!: StepPlan
+  request!: PreparedRequest
+  template = -1
+  /** Index of the key; -1 for none. */
+  key = -1
+  slot = 0
+  retry = 0
+  turn = 0
+  intendedUs = 0
+  /** Credits set aside for it. */
+  credits = 0
+  /** Whether its body is kept if it succeeds. */
+  sampled = false
+  conversation: Conversation | null = null
+  user: User | null = null
+  running: RunningAttempt | null = null
+  /** Place among those in flight. */
+  place = -1
+  private readonly deck: FlightDeck
+
+  constructor(deck: FlightDeck) {
+    this.deck = deck
+  }
+
+  onGap(gapUs: number): void {
+    this.deck.gap(this, gapUs)
+  }
+
+  onEnd(attempt: EndedAttempt): void {
+    this.deck.ended(this, attempt)
+  }
+}

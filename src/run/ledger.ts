@@ -1,0 +1,107 @@
+import type { Outcome } from '../attempt/outcome.ts'
+
+/** planned = sent + notSent, sent = ok + httpError + broken + timeout + aborted. */
+export interface Ledger {
+  readonly planned: number
+  readonly sent: number
+  readonly notSent: number
+  readonly ok: number
+  readonly httpError: number
+  readonly broken: number
+  readonly timeout: number
+  readonly aborted: number
+}
+
+/** Counts of one thread, one phase and one step; all plain numbers, so they cross as they are. */
+export class StepCounters {
+  planned = 0
+  sent = 0
+  notSent = 0
+  ok = 0
+  httpError = 0
+  broken = 0
+  timeout = 0
+  aborted = 0
+  /** Ends that the request was not built to meet. */
+  failures = 0
+  /** Successes that met every objective. */
+  good = 0
+  /** Successes whose objectives could be looked at, and all failures. */
+  judged = 0
+  credits = 0
+  tokens = 0
+  dispatched = 0
+  readonly errors = new Map<string, number>()
+
+  ended(outcome: Outcome): void {
+    switch (outcome) {
+      case 'ok':
+        this.ok++
+        break
+      case 'http_error':
+        this.httpError++
+        break
+      case 'broken':
+        this.broken++
+        break
+      case 'timeout':
+        this.timeout++
+        break
+      case 'aborted':
+        this.aborted++
+        break
+      case 'not_sent':
+        this.notSent++
+        return
+    }
+    this.sent++
+  }
+
+  error(code: string): void {
+    this.errors.set(code, (this.errors.get(code) ?? 0) + 1)
+  }
+}
+
+export const emptyLedger: Ledger = {
+  planned: 0,
+  sent: 0,
+  notSent: 0,
+  ok: 0,
+  httpError: 0,
+  broken: 0,
+  timeout: 0,
+  aborted: 0,
+}
+
+export function addLedgers(a: Ledger, b: Ledger): Ledger {
+  return {
+    planned: a.planned + b.planned,
+    sent: a.sent + b.sent,
+    notSent: a.notSent + b.notSent,
+    ok: a.ok + b.ok,
+    httpError: a.httpError + b.httpError,
+    broken: a.broken + b.broken,
+    timeout: a.timeout + b.timeout,
+    aborted: a.aborted + b.aborted,
+  }
+}
+
+/** Every sentence in which a ledger does not add up; empty when it does. */
+export function ledgerFaults(ledger: Ledger, rows: Ledger): readonly string[] {
+  const faults: string[] = []
+  const { planned, sent, notSent, ok, httpError, broken, timeout, aborted } = ledger
+  if (planned !== sent + notSent) {
+    faults.push(`planned ${planned} is not sent ${sent} + not sent ${notSent}`)
+  }
+  if (sent !== ok + httpError + broken + timeout + aborted) {
+    faults.push(
+      `sent ${sent} is not ok ${ok} + http_error ${httpError} + broken ${broken} + timeout ${timeout} + aborted ${aborted}`,
+    )
+  }
+  for (const name of Object.keys(emptyLedger) as (keyof Ledger)[]) {
+    if (ledger[name] !== rows[name]) {
+      faults.push(`${name}: ${ledger[name]} counted while sending, ${rows[name]} rows in the store`)
+    }
+  }
+  return faults
+}

@@ -1,0 +1,162 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { BatchMessage } from '../attempt/batch.ts'
+import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
+import type { Contract } from '../contract/contract.ts'
+import type { Load, Scenario } from '../scenario/scenario.ts'
+import type { TraceRequest } from '../schedule/trace.ts'
+import type { HealthRow, HistogramRow } from '../store/recorder.ts'
+import type { RunStart } from '../store/runs.ts'
+import type { CountsSlice } from './counts.ts'
+import type { StepCounters } from './ledger.ts'
+
+/**
+ * What crosses between the threads of a run.
+ *
+ *     coordinator ──── phases, stop ────▶ sender 0 … n ──── batches, bodies ────▶ recorder
+ *          ▲ ◀──── counters, issued, drained ───┘ ◀──────── empty buffers ────────────┤
+ *          └──────── histograms, health ─────────────────────────────────────────────▶│
+ */
+
+/** A key as a sender needs it. Lives in memory only. */
+export interface ResolvedKey {
+  readonly name: string
+  readonly account: string
+  readonly weight: number
+  readonly key: string
+}
+
+/** The prompts that a step draws from; null for a function. */
+export type PromptPool = readonly string[] | null
+
+export interface SenderData {
+  readonly runId: string
+  readonly shard: number
+  readonly shards: number
+  readonly zeroNs: bigint
+  readonly seed: number
+  readonly baseUrl: string
+  readonly contract: Contract
+  readonly scenario: Scenario
+  readonly keys: readonly ResolvedKey[]
+  readonly prompts: readonly PromptPool[]
+  readonly ca: string | null
+  readonly shared: SharedArrayBuffer
+  readonly recorder: MessagePort
+}
+
+/** A load that senders know; sweeps are made of such. */
+export type SenderLoad =
+  | Extract<Load, { kind: 'arrivals' | 'concurrency' }>
+  | { readonly kind: 'replay'; readonly requests: readonly TraceRequest[]; readonly speed: number }
+
+/** One phase as it is run. */
+export interface PhaseRun {
+  /** Place in the run, from 0. */
+  readonly ordinal: number
+  readonly name: string
+  readonly part: 'warmup' | 'steady' | 'drain'
+  readonly load: SenderLoad
+  readonly startUs: number
+  readonly durationUs: number | null
+  readonly maxRequests: number | null
+  /** Indexes into the scenario's steps. */
+  readonly steps: readonly number[]
+  /** First slot of the phase. */
+  readonly slotBase: number
+}
+
+export type ToSender =
+  | { readonly type: 'phase'; readonly phase: PhaseRun }
+  /** No more phases: end when everything in flight has ended. */
+  | { readonly type: 'finish' }
+  /** Start nothing new; with `now`, leave what is in flight. */
+  | { readonly type: 'stop'; readonly now: boolean }
+
+/** Counters of one phase and step since the run began, and counts since the last message. */
+export interface StepReport {
+  readonly ordinal: number
+  readonly step: number
+  readonly counters: StepCounters
+  readonly counts: Readonly<Partial<Record<Metric, CountsSlice>>>
+}
+
+/** What is counted per step: times of successes and, apart, of failures. */
+export const countedMetrics = [
+  'service',
+  'response',
+  'ttft',
+  'itl',
+  'failed_service',
+  'failed_response',
+] as const
+export type Metric = (typeof countedMetrics)[number]
+
+export interface KeyReport {
+  readonly creditsRemaining: number | null
+  readonly rateRemaining: number | null
+}
+
+export interface SenderReport {
+  readonly type: 'report'
+  readonly shard: number
+  readonly atUs: number
+  readonly steps: readonly StepReport[]
+  readonly keys: readonly KeyReport[]
+  readonly inFlight: number
+  /** Integral of requests in flight over time, in request-seconds. */
+  readonly flightSeconds: number
+  /** Since the last report. */
+  readonly health: HealthRow
+}
+
+export type FromSender =
+  | { readonly type: 'ready'; readonly shard: number }
+  | SenderReport
+  /** Everything of the phase that is this thread's has been sent. */
+  | {
+      readonly type: 'issued'
+      readonly shard: number
+      readonly ordinal: number
+      readonly atUs: number
+      /** One past the highest slot used. */
+      readonly slotEnd: number
+    }
+  /** Everything has ended and the recorder has every row. */
+  | { readonly type: 'finished'; readonly shard: number; readonly rows: number }
+  | { readonly type: 'failed'; readonly shard: number; readonly message: string }
+
+/** From a sender to the recorder, over their own port. */
+export interface ToRecorder {
+  readonly batch: BatchMessage | null
+  readonly templates: readonly TemplateRow[]
+  readonly bodies: readonly BodyRow[]
+  /** The last message of this sender. */
+  readonly last: boolean
+}
+
+/** An emptied buffer, back to the sender that filled it. */
+export type FromRecorder = ArrayBuffer
+
+export interface RecorderData {
+  readonly dbPath: string
+  readonly run: RunStart
+  readonly senders: readonly MessagePort[]
+  readonly zeroNs: bigint
+}
+
+export interface HistogramCounts extends Omit<HistogramRow, 'hdr' | 'samples'> {
+  readonly slice: CountsSlice
+}
+
+export type RecorderControl =
+  | {
+      readonly type: 'evidence'
+      readonly histograms: readonly HistogramCounts[]
+      readonly health: readonly HealthRow[]
+    }
+  | { readonly type: 'close' }
+
+export type FromRecorderControl =
+  | { readonly type: 'open' }
+  | { readonly type: 'closed'; readonly rows: number }
+  | { readonly type: 'failed'; readonly name: string; readonly message: string }

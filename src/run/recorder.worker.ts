@@ -1,0 +1,118 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { openStore } from '../store/open.ts'
+import { Recorder } from '../store/recorder.ts'
+import { startRun } from '../store/runs.ts'
+import { monotonicNs } from './clock.ts'
+import { histogramBytes } from './histogram-bytes.ts'
+import type { FromRecorderControl, RecorderControl, RecorderData, ToRecorder } from './messages.ts'
+
+/**
+ * The recorder's thread: the only one that holds the store during a run. It appends what senders
+ * hand over and commits each second, so that a kill loses at most that.
+ */
+const flushEveryMs = 1000
+
+const control = parentPort!
+const data = workerData as RecorderData
+const say = (message: FromRecorderControl) => control.postMessage(message)
+
+try {
+  await record()
+} catch (error) {
+  const { name, message } = error as Error
+  say({ type: 'failed', name, message })
+  process.exit(1)
+}
+
+async function record(): Promise<void> {
+  const store = await openStore(data.dbPath)
+  await startRun(store, data.run)
+  const recorder = await Recorder.open(store)
+  let rows = 0
+  let open = data.senders.length
+  let closing = false
+  const templates = new Set<number>()
+  let busyNs = 0
+  let worstFlushMs = 0
+
+  const guard = (work: () => void) => {
+    const began = performance.now()
+    try {
+      work()
+    } catch (error) {
+      say({ type: 'failed', name: 'StoreError', message: `cannot write: ${String(error)}` })
+      process.exit(1)
+    }
+    busyNs += (performance.now() - began) * 1e6
+  }
+
+  const take = (sender: number, port: MessagePort, message: ToRecorder) =>
+    guard(() => {
+      if (message.batch !== null) {
+        rows += recorder.appendBatch(sender, message.batch)
+        port.postMessage(message.batch.buffer, [message.batch.buffer])
+      }
+      // Every thread tells what it sends first; the same request is kept once.
+      const fresh = message.templates.filter((row) => !templates.has(row.template))
+      for (const row of fresh) templates.add(row.template)
+      if (fresh.length > 0) recorder.appendTemplates(fresh)
+      if (message.bodies.length > 0) recorder.appendBodies(message.bodies)
+      if (message.last) {
+        port.close()
+        open--
+        if (open === 0 && closing) finish()
+      }
+    })
+
+  const timer = setInterval(() => guard(flush), flushEveryMs)
+  let lastBusyNs = 0
+  function flush(): void {
+    const began = performance.now()
+    recorder.flush()
+    worstFlushMs = Math.max(worstFlushMs, performance.now() - began)
+    recorder.appendHealth([
+      {
+        runId: data.run.runId,
+        shard: -1,
+        atUs: Math.round(Number(monotonicNs() - data.zeroNs) / 1000),
+        loopDelayP99Us: worstFlushMs * 1000,
+        utilisation: Math.min(1, (busyNs - lastBusyNs) / (flushEveryMs * 1e6)),
+        lagP99Us: null,
+        inFlight: 0,
+        queuedBatches: 0,
+      },
+    ])
+    lastBusyNs = busyNs
+    worstFlushMs = 0
+  }
+
+  function finish(): void {
+    clearInterval(timer)
+    recorder.close()
+    store.close()
+    say({ type: 'closed', rows })
+    control.close()
+  }
+
+  for (const [sender, port] of data.senders.entries()) {
+    port.on('message', (message: ToRecorder) => take(sender, port, message))
+  }
+  control.on('message', (message: RecorderControl) =>
+    guard(() => {
+      if (message.type === 'evidence') {
+        if (message.health.length > 0) recorder.appendHealth(message.health)
+        recorder.appendHistograms(
+          message.histograms.map(({ slice, ...row }) => ({
+            ...row,
+            samples: slice.samples,
+            hdr: histogramBytes(slice),
+          })),
+        )
+        return
+      }
+      closing = true
+      if (open === 0) finish()
+    }),
+  )
+  say({ type: 'open' })
+}

@@ -1,0 +1,169 @@
+import {
+  arenaBytes,
+  Batch,
+  type BatchMessage,
+  nullCount,
+  nullWord,
+  Words,
+} from '../attempt/batch.ts'
+import { attemptColumns } from '../attempt/columns.ts'
+import { fingerprintOf } from '../attempt/fingerprint.ts'
+import { flags } from '../attempt/flags.ts'
+import type { NotSentReason } from '../attempt/outcome.ts'
+import type { EndedAttempt } from '../client/client.ts'
+import { responseColumns } from '../client/columns.ts'
+import type { Flight } from './flight.ts'
+import type { PhaseRun, ResolvedKey } from './messages.ts'
+
+/** Room that a batch keeps free for the strings of one row. */
+const arenaReserve = 4096
+
+/**
+ * Writes rows of flights into batches and hands full ones over. The words that every row repeats
+ * are looked up once and kept as codes.
+ */
+export class RowWriter {
+  rows = 0
+  /** Batches that the recorder has and has not given back. */
+  queued = 0
+  readonly words = new Words()
+  private batch = new Batch()
+  private readonly free: Batch[] = []
+  private beganUs = 0
+  private readonly runCode: number
+  private readonly shard: number
+  private readonly keyCodes: readonly { readonly print: number; readonly account: number }[]
+  private readonly phaseCodes = new Map<PhaseRun, { phase: number; part: number }>()
+  private readonly stepCodes = new Map<object, StepCodes>()
+  private readonly handOver: (message: BatchMessage) => void
+
+  constructor(
+    run: { readonly runId: string; readonly shard: number; readonly keys: readonly ResolvedKey[] },
+    handOver: (message: BatchMessage) => void,
+  ) {
+    this.handOver = handOver
+    this.shard = run.shard
+    this.runCode = this.words.codeOf(run.runId)
+    this.keyCodes = run.keys.map((key) => ({
+      print: this.words.codeOf(fingerprintOf(key.key)),
+      account: this.words.codeOf(key.account),
+    }))
+  }
+
+  /** @returns whether the row says that its body was captured */
+  writeEnded(flight: Flight, attempt: EndedAttempt, keepBody: boolean, nowUs: number): void {
+    const { batch } = this
+    const row = batch.rows
+    attempt.writeTo(batch, this.words)
+    if (!keepBody) batch.columns.flags[row]! &= ~flags.captured
+    this.writeAsked(flight, row, nowUs)
+  }
+
+  writeNotSent(flight: Flight, reason: NotSentReason, nowUs: number): void {
+    const { columns, rows: row } = this.batch
+    for (const name of responseColumns) {
+      const { kind, nullable } = attemptColumns[name]
+      switch (kind) {
+        case 'word':
+          columns[name][row] = nullWord
+          break
+        case 'text':
+          this.batch.setText(name, row, null)
+          break
+        case 'count':
+          columns[name][row] = nullable ? nullCount : 0
+          break
+        default:
+          columns[name][row] = nullable ? Number.NaN : 0
+      }
+    }
+    columns.outcome[row] = this.words.codeOf('not_sent')
+    columns.reason[row] = this.words.codeOf(reason)
+    this.writeAsked(flight, row, nowUs)
+  }
+
+  /** Hands over what has waited for longer than this. */
+  handOverAfter(waitUs: number, nowUs: number): void {
+    if (this.batch.rows > 0 && nowUs - this.beganUs >= waitUs) this.flush()
+  }
+
+  flush(): void {
+    const { batch } = this
+    if (batch.rows === 0) return
+    this.rows += batch.rows
+    this.queued++
+    this.handOver({ buffer: batch.buffer, rows: batch.rows, newWords: this.words.takeNew() })
+    this.batch = this.free.pop() ?? new Batch()
+  }
+
+  /** The recorder gives a buffer back. */
+  giveBack(buffer: ArrayBuffer): void {
+    this.queued--
+    if (this.free.length < 64) this.free.push(new Batch(buffer))
+  }
+
+  private writeAsked(flight: Flight, row: number, nowUs: number): void {
+    const { batch } = this
+    const { columns } = batch
+    const { phase, plan } = flight
+    if (row === 0) this.beganUs = nowUs
+    const named = this.phaseCodesOf(phase.run)
+    const step = this.stepCodesOf(flight)
+    const key = flight.key < 0 ? null : this.keyCodes[flight.key]!
+    columns.runId[row] = this.runCode
+    columns.slot[row] = flight.slot
+    columns.retry[row] = flight.retry
+    columns.shard[row] = this.shard
+    columns.phase[row] = named.phase
+    columns.part[row] = named.part
+    columns.step[row] = step.step
+    columns.session[row] = flight.conversation === null ? nullCount : flight.conversation.id
+    columns.turn[row] = flight.conversation === null ? nullCount : flight.turn
+    columns.template[row] = flight.template < 0 ? nullCount : flight.template
+    columns.keyFp[row] = key === null || !plan.sendsKey ? nullWord : key.print
+    columns.account[row] = key === null || !plan.sendsKey ? nullWord : key.account
+    columns.endpoint[row] = step.endpoint
+    columns.streamed[row] = flight.request.streamed ? 1 : 0
+    columns.model[row] =
+      flight.request.model === plan.step.model ? step.model : this.word(flight.request.model)
+    columns.expects[row] = step.expects
+    columns.intendedUs[row] = Math.round(flight.intendedUs)
+    batch.rows = row + 1
+    if (batch.full || batch.arenaUsed > arenaBytes - arenaReserve) this.flush()
+  }
+
+  private word(text: string | null): number {
+    return text === null ? nullWord : this.words.codeOf(text)
+  }
+
+  private phaseCodesOf(run: PhaseRun): { phase: number; part: number } {
+    let codes = this.phaseCodes.get(run)
+    if (codes === undefined) {
+      codes = { phase: this.words.codeOf(run.name), part: this.words.codeOf(run.part) }
+      this.phaseCodes.set(run, codes)
+    }
+    return codes
+  }
+
+  private stepCodesOf(flight: Flight): StepCodes {
+    const { step } = flight.plan
+    let codes = this.stepCodes.get(step)
+    if (codes === undefined) {
+      codes = {
+        step: this.words.codeOf(step.name),
+        endpoint: this.words.codeOf(step.endpoint),
+        model: this.word(step.model),
+        expects: this.words.codeOf(step.wrong ?? 'ok'),
+      }
+      this.stepCodes.set(step, codes)
+    }
+    return codes
+  }
+}
+
+interface StepCodes {
+  readonly step: number
+  readonly endpoint: number
+  readonly model: number
+  readonly expects: number
+}

@@ -1,0 +1,533 @@
+import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
+import type { NotSentReason } from '../attempt/outcome.ts'
+import type { AttemptClient, CaptureChoice, EndedAttempt } from '../client/client.ts'
+import { retryDelayMs } from '../client/retry.ts'
+import type { PromptFunction } from '../scenario/define.ts'
+import { thinkUs } from '../schedule/draw.ts'
+import { RandomStream } from '../schedule/random.ts'
+import { joinsUs, leavesUs } from '../schedule/users.ts'
+import { ActivePhase } from './active-phase.ts'
+import { answerOf } from './answer.ts'
+import { DueQueue } from './due.ts'
+import { type Conversation, Flight, type FlightDeck, type User } from './flight.ts'
+import type { KeyReport, PhaseRun, SenderData, StepReport } from './messages.ts'
+import { RowWriter } from './row-writer.ts'
+import { SharedNumbers } from './shared.ts'
+import { boundedTemplates, firstMadeTemplate, type Ready, StepPlan } from './step-plan.ts'
+import type { TokenText } from './token-text.ts'
+
+/** Of successes, one in so many is captured by `capture: sample`; of failures, so many of a kind. */
+const sampleEvery = 100
+const sampleFailures = 20
+
+export interface SenderParts {
+  readonly data: SenderData
+  readonly client: AttemptClient
+  readonly now: () => number
+  /** The prompt function of each step that has one. */
+  readonly prompts: readonly (PromptFunction | undefined)[]
+  /** For traces; null where there is none. */
+  readonly tokenText: TokenText | null
+  readonly handOver: ConstructorParameters<typeof RowWriter>[1]
+  readonly onIssued: (ordinal: number, slotEnd: number) => void
+  readonly onIdle: () => void
+}
+
+/**
+ * One thread's share of a run: sends what is due, hears how it ended, writes the row.
+ *
+ *     plan ─▶ dispatch ─▶ launch ─┬─▶ client ─▶ ended ─▶ row ─┬─▶ next turn, user or retry: due
+ *                                 └─▶ not sent ─▶ row         └─▶ flight is free again
+ */
+export class Sender implements FlightDeck {
+  readonly rows: RowWriter
+  /** Evidence that goes out with the next batch. */
+  templates: TemplateRow[] = []
+  bodies: BodyRow[] = []
+  inFlight = 0
+  /** Longest lag of each report's second comes from these. */
+  lags: number[] = []
+  private readonly parts: SenderParts
+  private readonly plans: readonly StepPlan[]
+  private readonly shared: SharedNumbers
+  private readonly phases: ActivePhase[] = []
+  private readonly due = new DueQueue<Flight | User>()
+  private readonly free: Flight[] = []
+  private readonly flying: Flight[] = []
+  private readonly maxInFlight: number
+  private readonly maxCredits: number
+  private readonly retryDraws: RandomStream
+  private readonly lastOfKeys: { creditsRemaining: number; rateRemaining: number }[]
+  private readonly sampled = new Map<string, number>()
+  private readonly captureChoice: CaptureChoice
+  private stopping = false
+  private finishing = false
+  private conversations = 0
+  private flightUs = 0
+  private flightSinceUs = 0
+  private started = 0
+
+  constructor(parts: SenderParts) {
+    this.parts = parts
+    const { data } = parts
+    const { scenario, shard, shards } = data
+    this.rows = new RowWriter(data, parts.handOver)
+    this.shared = new SharedNumbers(data.shared)
+    this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
+    this.maxCredits = scenario.policy.maxCredits ?? Infinity
+    this.retryDraws = new RandomStream(data.seed, 'retries')
+    this.lastOfKeys = data.keys.map(() => ({
+      creditsRemaining: Number.NaN,
+      rateRemaining: Number.NaN,
+    }))
+    this.captureChoice =
+      scenario.capture === 'all' ? 'always' : scenario.capture === 'none' ? 'never' : 'errors'
+    let made = firstMadeTemplate + shard
+    let templateBase = 0
+    const onTemplate = boundedTemplates((row) => this.templates.push(row))
+    this.plans = scenario.steps.map((step, index) => {
+      const pool = data.prompts[index] ?? null
+      const plan = new StepPlan(step, index, {
+        runId: data.runId,
+        contract: data.contract,
+        basePath: new URL(data.baseUrl).pathname.replace(/\/$/, ''),
+        keys: data.keys,
+        pool,
+        prompt: parts.prompts[index] ?? null,
+        templateBase,
+        nextMade: () => {
+          made += shards
+          return made
+        },
+        onTemplate,
+      })
+      templateBase += pool?.length ?? 1
+      return plan
+    })
+  }
+
+  /** When something is next to be done; Infinity when only answers are waited for. */
+  get nextUs(): number {
+    let next = this.due.nextUs
+    for (const phase of this.phases) {
+      if (!phase.issued && phase.arrivals !== null) {
+        next = Math.min(next, phase.run.startUs + phase.arrivals.atUs)
+      } else if (!phase.issued) {
+        next = Math.min(next, phase.endUs)
+      }
+    }
+    return next
+  }
+
+  addPhase(run: PhaseRun): void {
+    if (this.stopping) return
+    const { scenario, seed, shard, shards } = this.parts.data
+    const phase = new ActivePhase(run, scenario, seed)
+    this.phases.push(phase)
+    if (phase.arrivals !== null) {
+      if (!this.advance(phase)) this.issued(phase)
+      return
+    }
+    const { load } = run
+    if (load.kind !== 'concurrency') return
+    for (let number = shard; number < Math.max(load.fromUsers, load.toUsers); number += shards) {
+      this.due.add(run.startUs + joinsUs(load, number), { phase, number, thoughts: 0 })
+    }
+  }
+
+  /** No more phases will come. */
+  finish(): void {
+    this.finishing = true
+    this.checkIdle()
+  }
+
+  /** Starts nothing new; with `now`, leaves what is in flight. */
+  stop(now: boolean): void {
+    this.stopping = true
+    for (const phase of this.phases) if (!phase.issued) this.issued(phase)
+    for (const thing of this.due.clear()) if (thing instanceof Flight) this.free.push(thing)
+    if (now) for (const flight of [...this.flying]) flight.running?.abort('stopped')
+    this.checkIdle()
+  }
+
+  /** Sends all that is due. To be called often. */
+  tick(): void {
+    const nowUs = this.parts.now()
+    for (const phase of this.phases) {
+      if (phase.issued) continue
+      const { arrivals, run } = phase
+      if (arrivals === null) {
+        if (nowUs >= phase.endUs) this.issued(phase)
+        continue
+      }
+      while (run.startUs + arrivals.atUs <= nowUs) {
+        this.arrive(phase, arrivals.index, run.startUs + arrivals.atUs)
+        if (this.stopping) return
+        if (this.advance(phase)) continue
+        this.issued(phase)
+        break
+      }
+    }
+    while (this.due.nextUs <= nowUs) {
+      const atUs = this.due.nextUs
+      const thing = this.due.take()
+      if (thing instanceof Flight) this.launch(thing)
+      else this.userActs(thing, atUs)
+    }
+    this.checkIdle()
+  }
+
+  /** Integral of requests in flight over time, in request-seconds. */
+  flightSeconds(): number {
+    this.addFlightTime(this.parts.now())
+    return this.flightUs / 1e6
+  }
+
+  report(): { readonly steps: readonly StepReport[]; readonly keys: readonly KeyReport[] } {
+    const steps = this.phases.flatMap((phase) =>
+      [...phase.counters].map(([step, counters]) => ({
+        ordinal: phase.run.ordinal,
+        step,
+        counters,
+        counts: phase.takeCounts(step),
+      })),
+    )
+    const keys = this.lastOfKeys.map((key) => ({
+      creditsRemaining: Number.isNaN(key.creditsRemaining) ? null : key.creditsRemaining,
+      rateRemaining: Number.isNaN(key.rateRemaining) ? null : key.rateRemaining,
+    }))
+    return { steps, keys }
+  }
+
+  gap(flight: Flight, gapUs: number): void {
+    flight.phase.count(flight.plan.index, 'itl', gapUs)
+  }
+
+  ended(flight: Flight, attempt: EndedAttempt): void {
+    const nowUs = this.parts.now()
+    this.land(flight, nowUs)
+    const { phase, plan } = flight
+    const keepBody = this.keepBody(flight, attempt)
+    const answer = flight.conversation === null ? null : answerOf(attempt.captured)
+    this.count(flight, attempt)
+    this.rows.writeEnded(flight, attempt, keepBody, nowUs)
+    if (flight.key >= 0 && plan.sendsKey) {
+      const last = this.lastOfKeys[flight.key]!
+      if (!Number.isNaN(attempt.creditsRemaining)) last.creditsRemaining = attempt.creditsRemaining
+      if (!Number.isNaN(attempt.rateRemaining)) last.rateRemaining = attempt.rateRemaining
+    }
+    if (this.retries(flight, attempt, nowUs)) return
+    const { conversation, user } = flight
+    const goesOn =
+      conversation !== null &&
+      attempt.outcome === 'ok' &&
+      answer !== null &&
+      flight.turn + 1 < plan.turns &&
+      !this.stopping
+    if (goesOn) {
+      conversation.messages.push({ role: 'assistant', content: answer })
+      const think = thinkUs(
+        plan.step.session!.think,
+        phase.thinkDraws,
+        conversation.index * plan.turns + flight.turn,
+      )
+      const atUs = nowUs + think
+      if (atUs < phase.endUs) {
+        const next = this.acquire(phase, plan, flight.key)
+        next.slot = flight.slot + 1
+        next.turn = flight.turn + 1
+        next.conversation = conversation
+        next.user = user
+        next.intendedUs = atUs
+        this.say(next)
+        this.free.push(flight)
+        this.due.add(atUs, next)
+        return
+      }
+    }
+    this.free.push(flight)
+    if (user !== null) this.userThinks(user, nowUs)
+    this.checkIdle()
+  }
+
+  /** Moves to the next arrival that is this thread's. */
+  private advance(phase: ActivePhase): boolean {
+    const { shard, shards } = this.parts.data
+    const arrivals = phase.arrivals!
+    while (arrivals.advance()) if (arrivals.index % shards === shard) return true
+    return false
+  }
+
+  private issued(phase: ActivePhase): void {
+    phase.issued = true
+    const last = phase.arrivals?.index ?? -1
+    this.parts.onIssued(phase.run.ordinal, phase.slotOf(last + 1, 0))
+  }
+
+  /** An arrival of an open plan. */
+  private arrive(phase: ActivePhase, index: number, intendedUs: number): void {
+    const plan = this.plans[phase.stepAt(index)]!
+    const flight = this.draw(phase, plan, index, intendedUs)
+    this.launch(flight)
+  }
+
+  /** A user draws its next request. */
+  private userActs(user: User, atUs: number): void {
+    const { phase } = user
+    const { load, maxRequests, startUs } = phase.run
+    if (load.kind !== 'concurrency' || phase.issued) return
+    if (atUs >= phase.endUs || atUs - startUs >= leavesUs(load, user.number)) return
+    const index = this.shared.nextRequest(phase.run.ordinal)
+    if (maxRequests !== null && index >= maxRequests) {
+      this.issued(phase)
+      return
+    }
+    const plan = this.plans[phase.stepAt(index)]!
+    const flight = this.draw(phase, plan, index, atUs)
+    flight.user = user
+    this.launch(flight)
+  }
+
+  private userThinks(user: User, nowUs: number): void {
+    const { phase } = user
+    const { load } = phase.run
+    if (load.kind !== 'concurrency' || phase.issued || this.stopping) return
+    const draw = user.number + user.thoughts * Math.max(load.fromUsers, load.toUsers)
+    user.thoughts++
+    const atUs = nowUs + thinkUs(load.think, phase.thinkDraws, draw)
+    // Without a thought between, the next request goes out from the end of the last.
+    if (atUs > nowUs) this.due.add(atUs, user)
+    else this.userActs(user, atUs)
+  }
+
+  /** Everything about a request that its index decides. */
+  private draw(phase: ActivePhase, plan: StepPlan, index: number, intendedUs: number): Flight {
+    const flight = this.acquire(phase, plan, plan.keyAt(phase.keyDraw(index)))
+    flight.slot = phase.slotOf(index, 0)
+    flight.intendedUs = intendedUs
+    const { load } = phase.run
+    const uniform = phase.promptDraw(index)
+    if (plan.step.session !== null) {
+      const { shard, shards } = this.parts.data
+      const id = this.conversations++ * shards + shard
+      flight.conversation = { id, messages: [], uniform, index }
+      this.say(flight)
+    } else if (load.kind === 'replay') {
+      this.use(flight, this.traced(plan, load.requests[index]!, index, flight.key))
+    } else if (this.parts.prompts[plan.index] !== undefined) {
+      const content = this.ownPrompt(plan, phase, index, 0)
+      this.use(flight, plan.made([{ role: 'user', content }], flight.key))
+    } else {
+      this.use(flight, plan.fromPool(uniform, flight.key))
+    }
+    return flight
+  }
+
+  private use(flight: Flight, ready: Ready): void {
+    flight.request = ready.request
+    flight.template = ready.template
+  }
+
+  /** The user's next words in a conversation, and the request that carries it all. */
+  private say(flight: Flight): void {
+    const { phase, plan, turn } = flight
+    const conversation = flight.conversation as Conversation
+    const content =
+      this.parts.prompts[plan.index] === undefined
+        ? plan.pooledPrompt(conversation.uniform, turn)
+        : this.ownPrompt(plan, phase, conversation.index, turn)
+    conversation.messages.push({ role: 'user', content })
+    this.use(flight, plan.made(conversation.messages, flight.key))
+  }
+
+  private ownPrompt(plan: StepPlan, phase: ActivePhase, index: number, turn: number): string {
+    let lane = turn * 64
+    return plan.ownPrompt({ index, turn, random: () => phase.promptDraw(index, lane++) }) ?? ''
+  }
+
+  private traced(
+    plan: StepPlan,
+    traced: Extract<PhaseRun['load'], { kind: 'replay' }>['requests'][number],
+    index: number,
+    key: number,
+  ): Ready {
+    const content = this.parts.tokenText?.text(traced.inputTokens, index) ?? ''
+    return plan.made([{ role: 'user', content }], key, {
+      maxTokens: Math.max(1, traced.outputTokens),
+      ...(traced.stream === null ? {} : { stream: traced.stream }),
+      ...(traced.model === null ? {} : { model: traced.model }),
+      ...(traced.endpoint === null ? {} : { endpoint: traced.endpoint }),
+    })
+  }
+
+  private launch(flight: Flight): void {
+    const counters = flight.phase.countersOf(flight.plan.index)
+    counters.planned++
+    const refused = this.refusal(flight)
+    if (refused !== null) {
+      this.notSent(flight, refused)
+      return
+    }
+    const nowUs = this.parts.now()
+    this.addFlightTime(nowUs)
+    this.inFlight++
+    flight.place = this.flying.length
+    this.flying.push(flight)
+    this.lags.push(nowUs - flight.intendedUs)
+    const capture =
+      flight.conversation !== null || this.samplesNext() ? 'always' : this.captureChoice
+    flight.running = this.parts.client.start(flight.request, flight, capture)
+  }
+
+  /** Why a flight may not start now; null when it may, and its credits are set aside. */
+  private refusal(flight: Flight): NotSentReason | null {
+    if (this.stopping) return 'stopped'
+    if (this.inFlight >= this.maxInFlight) return 'max-in-flight'
+    const { credits } = flight.plan
+    if (!this.shared.reserve(credits, this.maxCredits)) return 'budget'
+    flight.credits = credits
+    return null
+  }
+
+  /** Whether a success that begins now is one that `capture: sample` keeps. */
+  private samplesNext(): boolean {
+    return this.parts.data.scenario.capture === 'sample' && this.started++ % sampleEvery === 0
+  }
+
+  private notSent(flight: Flight, reason: NotSentReason): void {
+    const nowUs = this.parts.now()
+    flight.phase.countersOf(flight.plan.index).ended('not_sent')
+    this.rows.writeNotSent(flight, reason, nowUs)
+    const { user } = flight
+    this.free.push(flight)
+    // A user whose request could not be sent tries again later, not in the same instant.
+    if (user !== null && !this.stopping) this.due.add(nowUs + 10_000, user)
+  }
+
+  private land(flight: Flight, nowUs: number): void {
+    this.addFlightTime(nowUs)
+    this.inFlight--
+    const last = this.flying.pop()!
+    if (last !== flight) {
+      this.flying[flight.place] = last
+      last.place = flight.place
+    }
+    flight.running = null
+  }
+
+  private count(flight: Flight, attempt: EndedAttempt): void {
+    const { phase, plan } = flight
+    const counters = phase.countersOf(plan.index)
+    const { outcome } = attempt
+    counters.ended(outcome)
+    const expected = plan.step.wrong === null ? 'ok' : 'http_error'
+    const leftOnPurpose = outcome === 'aborted'
+    // What certainly was not charged is given back; what may have been stays spent.
+    if (outcome === 'http_error') this.shared.release(flight.credits)
+    else counters.credits += flight.credits
+    if (outcome === expected) this.shared.succeeded()
+    else if (!leftOnPurpose) {
+      counters.failures++
+      this.shared.failed()
+    }
+    if (outcome !== 'ok' && !leftOnPurpose) {
+      counters.error(
+        Number.isNaN(attempt.status) || outcome !== 'http_error'
+          ? (attempt.reason ?? outcome)
+          : `${attempt.status} ${attempt.errorCode ?? attempt.errorType ?? ''}`.trim(),
+      )
+    }
+    const endUs = Number.isNaN(attempt.doneUs) ? attempt.closedUs : attempt.doneUs
+    const response = endUs - flight.intendedUs
+    const service = endUs - (Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs)
+    // A timeout is at least its deadline: it stands among the successes, censored.
+    if (outcome === 'ok' || outcome === 'timeout') {
+      phase.count(plan.index, 'service', service)
+      phase.count(plan.index, 'response', response)
+    } else if (!leftOnPurpose) {
+      phase.count(plan.index, 'failed_service', service)
+      phase.count(plan.index, 'failed_response', response)
+    }
+    if (outcome !== 'ok') {
+      if (plan.step.wrong === null && !leftOnPurpose) counters.judged++
+      return
+    }
+    if (!Number.isNaN(attempt.completionTokens)) counters.tokens += attempt.completionTokens
+    const streamed = flight.request.streamed && !Number.isNaN(attempt.firstContentUs)
+    const ttft = attempt.firstContentUs - attempt.sentUs
+    if (streamed) phase.count(plan.index, 'ttft', ttft)
+    const { objectives } = this.parts.data.scenario
+    const tpot = (endUs - attempt.firstContentUs) / Math.max(1, attempt.completionTokens - 1)
+    counters.judged++
+    const misses =
+      service > (objectives.serviceUs ?? Infinity) ||
+      response > (objectives.responseUs ?? Infinity) ||
+      (streamed && ttft > (objectives.ttftUs ?? Infinity)) ||
+      (streamed && tpot > (objectives.tpotUs ?? Infinity))
+    if (!misses) counters.good++
+  }
+
+  /** Keeps the body that was captured, where the scenario wants it. @returns whether it is kept */
+  private keepBody(flight: Flight, attempt: EndedAttempt): boolean {
+    const { captured } = attempt
+    const { capture } = this.parts.data.scenario
+    if (captured === null || capture === 'none') return false
+    if (capture === 'sample' && attempt.outcome === 'ok' && !flight.sampled) return false
+    if (capture === 'sample' && attempt.outcome !== 'ok') {
+      const kind = `${flight.plan.index} ${attempt.outcome} ${attempt.status} ${attempt.reason}`
+      const kept = this.sampled.get(kind) ?? 0
+      if (kept >= sampleFailures) return false
+      this.sampled.set(kind, kept + 1)
+    }
+    const { runId } = this.parts.data
+    this.bodies.push({ runId, slot: flight.slot, retry: flight.retry, ...captured })
+    return true
+  }
+
+  /** Plans the next attempt of the same request, where the policy allows one. */
+  private retries(flight: Flight, attempt: EndedAttempt, nowUs: number): boolean {
+    const { scenario, contract } = this.parts.data
+    if (scenario.policy.retries === 'none' || this.stopping) return false
+    if (flight.plan.step.wrong !== null) return false
+    const status = Number.isNaN(attempt.status) ? null : attempt.status
+    const draw = flight.slot * 8 + flight.retry
+    const delayMs = retryDelayMs(contract.retry, status, flight.retry + 1, () =>
+      this.retryDraws.at(draw),
+    )
+    if (delayMs === null) return false
+    flight.retry++
+    flight.intendedUs = nowUs + delayMs * 1000
+    this.due.add(flight.intendedUs, flight)
+    return true
+  }
+
+  private acquire(phase: ActivePhase, plan: StepPlan, key: number): Flight {
+    const flight = this.free.pop() ?? new Flight(this)
+    flight.phase = phase
+    flight.plan = plan
+    flight.key = key
+    flight.retry = 0
+    flight.turn = 0
+    flight.credits = 0
+    flight.conversation = null
+    flight.user = null
+    return flight
+  }
+
+  private addFlightTime(nowUs: number): void {
+    this.flightUs += this.inFlight * (nowUs - this.flightSinceUs)
+    this.flightSinceUs = nowUs
+  }
+
+  private checkIdle(): void {
+    if (!this.finishing && !this.stopping) return
+    if (this.inFlight > 0 || this.due.size > 0) return
+    if (this.phases.some((phase) => !phase.issued)) return
+    this.parts.onIdle()
+  }
+}
+
+/** A thread's share of a bound: shares add up to the whole. */
+function shareOf(whole: number, shard: number, shards: number): number {
+  return Math.floor(whole / shards) + (shard < whole % shards ? 1 : 0)
+}

@@ -1,0 +1,28 @@
+/**
+ * Text of a known number of tokens, made of words that the tokenizer (o200k, of gpt-tokenizer)
+ * keeps as one token each, with the space before them.
+ */
+const words =
+  'time year people way day man thing woman life child world school state family student group country problem hand part place case week company system program question work number night point home water room mother area money story fact month lot right study book eye job word business issue side kind head house service friend father power hour game line end member law car city name team minute idea kid body information back parent face others level office door health person art war history party result change morning reason research girl guy moment air teacher force education'.split(
+    ' ',
+  )
+
+export class TokenText {
+  private readonly seed: number
+
+  constructor(seed: number) {
+    this.seed = seed >>> 0
+  }
+
+  /** @returns text of exactly so many tokens, another for each index */
+  text(tokens: number, index: number): string {
+    let state = Math.imul(this.seed ^ (index + 0x9e3779b9), 0x85ebca6b) >>> 0
+    let text = ''
+    for (let at = 0; at < tokens; at++) {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+      const word = words[(state >>> 16) % words.length]!
+      text += at === 0 ? word : ` ${word}`
+    }
+    return text
+  }
+}
