@@ -1,4 +1,4 @@
-import type { Captured } from '../client/client.ts'
+import type { Captured } from '../client/capture.ts'
 
 /**
  * The text of an answer, for a conversation to carry on: of a plain body or a stream, in either

@@ -1,3 +1,5 @@
+import type { Statistic } from '../scenario/scenario.ts'
+
 /**
  * Counts of whole microseconds in the layout of an HDR histogram of three significant digits, as a
  * plain typed array: recording costs a few nanoseconds and no call into a library, threads' counts
@@ -95,6 +97,28 @@ export class Counts {
       if (seen >= rank) return lowestOf(cell) + (widthOf(cell) - 1) / 2
     }
     return null
+  }
+
+  /** A figure of all samples; null without any. */
+  statistic(statistic: Statistic): number | null {
+    if (this.samples === 0) return null
+    switch (statistic.kind) {
+      case 'percentile':
+        return this.percentile(statistic.p)
+      case 'min':
+        return lowestOf(this.lowest)
+      case 'max':
+        return lowestOf(this.highest) + widthOf(this.highest) - 1
+      case 'mean': {
+        let sum = 0
+        for (const [us, count] of this.filled()) {
+          sum += (us + (widthOf(cellOf(us)) - 1) / 2) * count
+        }
+        return sum / this.samples
+      }
+      default:
+        return this.samples
+    }
   }
 
   /** Each cell that holds something: its lowest value and its count. */

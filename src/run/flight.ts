@@ -1,4 +1,5 @@
-import type { AttemptListener, EndedAttempt, RunningAttempt } from '../client/client.ts'
+import type { Attempt, AttemptListener } from '../client/attempt.ts'
+import type { RunningAttempt } from '../client/client.ts'
 import type { Message, PreparedRequest } from '../client/request.ts'
 import type { ActivePhase } from './active-phase.ts'
 import type { StepPlan } from './step-plan.ts'
@@ -23,7 +24,7 @@ export interface User {
 /** Who hears of a flight. */
 export interface FlightDeck {
   gap(flight: Flight, gapUs: number): void
-  ended(flight: Flight, attempt: EndedAttempt): void
+  ended(flight: Flight, attempt: Attempt): void
 }
 
 /**
@@ -60,7 +61,7 @@ export class Flight implements AttemptListener {
     this.deck.gap(this, gapUs)
   }
 
-  onEnd(attempt: EndedAttempt): void {
+  onEnd(attempt: Attempt): void {
     this.deck.ended(this, attempt)
   }
 }

@@ -69,6 +69,8 @@ export type ToSender =
   | { readonly type: 'phase'; readonly phase: PhaseRun }
   /** No more phases: end when everything in flight has ended. */
   | { readonly type: 'finish' }
+  /** Report now, not only when the second is over. */
+  | { readonly type: 'report' }
   /** Start nothing new; with `now`, leave what is in flight. */
   | { readonly type: 'stop'; readonly now: boolean }
 
@@ -122,7 +124,14 @@ export type FromSender =
       readonly slotEnd: number
     }
   /** Everything has ended and the recorder has every row. */
-  | { readonly type: 'finished'; readonly shard: number; readonly rows: number }
+  | {
+      readonly type: 'finished'
+      readonly shard: number
+      readonly rows: number
+      /** Over the whole life of the thread. */
+      readonly loopDelayP99Us: number
+      readonly utilisation: number
+    }
   | { readonly type: 'failed'; readonly shard: number; readonly message: string }
 
 /** From a sender to the recorder, over their own port. */

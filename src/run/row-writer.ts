@@ -10,7 +10,7 @@ import { attemptColumns } from '../attempt/columns.ts'
 import { fingerprintOf } from '../attempt/fingerprint.ts'
 import { flags } from '../attempt/flags.ts'
 import type { NotSentReason } from '../attempt/outcome.ts'
-import type { EndedAttempt } from '../client/client.ts'
+import type { Attempt } from '../client/attempt.ts'
 import { responseColumns } from '../client/columns.ts'
 import type { Flight } from './flight.ts'
 import type { PhaseRun, ResolvedKey } from './messages.ts'
@@ -51,7 +51,7 @@ export class RowWriter {
   }
 
   /** @returns whether the row says that its body was captured */
-  writeEnded(flight: Flight, attempt: EndedAttempt, keepBody: boolean, nowUs: number): void {
+  writeEnded(flight: Flight, attempt: Attempt, keepBody: boolean, nowUs: number): void {
     const { batch } = this
     const row = batch.rows
     attempt.writeTo(batch, this.words)

@@ -1,6 +1,7 @@
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
 import type { NotSentReason } from '../attempt/outcome.ts'
-import type { AttemptClient, CaptureChoice, EndedAttempt } from '../client/client.ts'
+import type { Attempt, CaptureChoice } from '../client/attempt.ts'
+import type { AttemptClient } from '../client/client.ts'
 import { retryDelayMs } from '../client/retry.ts'
 import type { PromptFunction } from '../scenario/define.ts'
 import { thinkUs } from '../schedule/draw.ts'
@@ -45,8 +46,6 @@ export class Sender implements FlightDeck {
   templates: TemplateRow[] = []
   bodies: BodyRow[] = []
   inFlight = 0
-  /** Longest lag of each report's second comes from these. */
-  lags: number[] = []
   private readonly parts: SenderParts
   private readonly plans: readonly StepPlan[]
   private readonly shared: SharedNumbers
@@ -63,6 +62,7 @@ export class Sender implements FlightDeck {
   private stopping = false
   private finishing = false
   private conversations = 0
+  private lags: number[] = []
   private flightUs = 0
   private flightSinceUs = 0
   private started = 0
@@ -183,6 +183,13 @@ export class Sender implements FlightDeck {
     return this.flightUs / 1e6
   }
 
+  /** Lags of what was sent since the last call, in microseconds. */
+  takeLags(): number[] {
+    const { lags } = this
+    this.lags = []
+    return lags
+  }
+
   report(): { readonly steps: readonly StepReport[]; readonly keys: readonly KeyReport[] } {
     const steps = this.phases.flatMap((phase) =>
       [...phase.counters].map(([step, counters]) => ({
@@ -203,7 +210,7 @@ export class Sender implements FlightDeck {
     flight.phase.count(flight.plan.index, 'itl', gapUs)
   }
 
-  ended(flight: Flight, attempt: EndedAttempt): void {
+  ended(flight: Flight, attempt: Attempt): void {
     const nowUs = this.parts.now()
     this.land(flight, nowUs)
     const { phase, plan } = flight
@@ -415,7 +422,7 @@ export class Sender implements FlightDeck {
     flight.running = null
   }
 
-  private count(flight: Flight, attempt: EndedAttempt): void {
+  private count(flight: Flight, attempt: Attempt): void {
     const { phase, plan } = flight
     const counters = phase.countersOf(plan.index)
     const { outcome } = attempt
@@ -457,7 +464,8 @@ export class Sender implements FlightDeck {
     const ttft = attempt.firstContentUs - attempt.sentUs
     if (streamed) phase.count(plan.index, 'ttft', ttft)
     const { objectives } = this.parts.data.scenario
-    const tpot = (endUs - attempt.firstContentUs) / Math.max(1, attempt.completionTokens - 1)
+    const tpot =
+      (attempt.lastContentUs - attempt.firstContentUs) / Math.max(1, attempt.completionTokens - 1)
     counters.judged++
     const misses =
       service > (objectives.serviceUs ?? Infinity) ||
@@ -468,7 +476,7 @@ export class Sender implements FlightDeck {
   }
 
   /** Keeps the body that was captured, where the scenario wants it. @returns whether it is kept */
-  private keepBody(flight: Flight, attempt: EndedAttempt): boolean {
+  private keepBody(flight: Flight, attempt: Attempt): boolean {
     const { captured } = attempt
     const { capture } = this.parts.data.scenario
     if (captured === null || capture === 'none') return false
@@ -485,7 +493,7 @@ export class Sender implements FlightDeck {
   }
 
   /** Plans the next attempt of the same request, where the policy allows one. */
-  private retries(flight: Flight, attempt: EndedAttempt, nowUs: number): boolean {
+  private retries(flight: Flight, attempt: Attempt, nowUs: number): boolean {
     const { scenario, contract } = this.parts.data
     if (scenario.policy.retries === 'none' || this.stopping) return false
     if (flight.plan.step.wrong !== null) return false

@@ -1,0 +1,89 @@
+import { Command } from 'commander'
+import { type RunSummary, run } from '../run/run.ts'
+import { loadScenario } from '../scenario/parse.ts'
+import { exit, UsageError } from './exit.ts'
+import { LiveView } from './live-view.ts'
+import { overridden, type RunOverrides } from './run-overrides.ts'
+import { summaryText } from './run-summary.ts'
+
+interface Options extends RunOverrides {
+  readonly baseUrl?: string
+  readonly db: string
+  readonly seed?: string
+  readonly timeScale?: string
+  readonly json?: boolean
+  readonly dryRun?: boolean
+}
+
+export function runCommand(): Command {
+  return new Command('run')
+    .description('Sends the load of a scenario and keeps every attempt in the store.')
+    .argument('<scenario>', 'a YAML file, or a .ts or .js module made by defineScenario')
+    .option('--base-url <url>', 'the service; base_url of the scenario unless given')
+    .option('--db <file>', 'the store', 'assay.duckdb')
+    .option('--seed <number>', 'another seed than that of the scenario')
+    .option('--rate <rate>', 'the same rate for every open phase, as 50/s')
+    .option('--duration <time>', 'the same duration for every phase that has one, as 30s')
+    .option('--max-credits <number>', 'stop before more credits are spent')
+    .option('--time-scale <factor>', "seconds of the service's time in one of ours", '1')
+    .option('--dry-run', 'check the scenario and say what it would send')
+    .option('--json', 'the summary as JSON')
+    .action(async (path: string, options: Options) => {
+      const scenario = overridden(await loadScenario(path), options)
+      if (options.dryRun) {
+        process.stdout.write(`${JSON.stringify(scenario, null, 2)}\n`)
+        return
+      }
+      const live = new LiveView()
+      const [drain, leave] = [new AbortController(), new AbortController()]
+      const onInterrupt = () => {
+        if (drain.signal.aborted) leave.abort()
+        else {
+          drain.abort()
+          process.stderr.write('Draining; press Ctrl-C again to leave what is in flight.\n')
+        }
+      }
+      process.on('SIGINT', onInterrupt)
+      try {
+        const summary = await run(scenario, {
+          ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
+          ...(options.seed === undefined ? {} : { seed: wholeOf('--seed', options.seed) }),
+          timeScale: positiveOf('--time-scale', options.timeScale ?? '1'),
+          dbPath: options.db,
+          onProgress: (progress) => live.show(progress),
+          signal: drain.signal,
+          stopNow: leave.signal,
+        })
+        live.clear()
+        process.stdout.write(
+          options.json ? `${JSON.stringify(summary, null, 2)}\n` : summaryText(summary),
+        )
+        process.exitCode = exitOf(summary)
+      } finally {
+        process.off('SIGINT', onInterrupt)
+      }
+    })
+}
+
+/** An interrupted run is that first; numbers of an invalid one are not held against thresholds. */
+export function exitOf(summary: RunSummary): number {
+  if (summary.stopped === 'interrupted') return exit.interrupted
+  if (summary.stopped === 'unreachable' || summary.verdict.verdict === 'invalid')
+    return exit.invalid
+  if (summary.stopped === 'threshold' || summary.stopped === 'errors') return exit.failed
+  return summary.thresholds.every((threshold) => threshold.result === 'held')
+    ? exit.ok
+    : exit.failed
+}
+
+function wholeOf(name: string, text: string): number {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new UsageError(`${name}: expected a whole number from 0; came ${text}.`)
+}
+
+function positiveOf(name: string, text: string): number {
+  const value = Number(text)
+  if (Number.isFinite(value) && value > 0) return value
+  throw new UsageError(`${name}: expected a number above 0; came ${text}.`)
+}

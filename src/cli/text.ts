@@ -1,0 +1,18 @@
+/** Times as people read them: three digits and the unit that fits. */
+export function duration(us: number): string {
+  if (us < 1000) return `${us.toFixed(0)} us`
+  if (us < 10_000) return `${(us / 1000).toFixed(2)} ms`
+  if (us < 1e6) return `${(us / 1000).toFixed(us < 100_000 ? 1 : 0)} ms`
+  return `${(us / 1e6).toFixed(us < 10e6 ? 2 : 1)} s`
+}
+
+/** Columns under each other; the first to the left, the others to the right. */
+export function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
+  return rows.map((row) =>
+    row
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,388 @@
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { Contract } from '../contract/contract.ts'
+import type { Phase, Scenario } from '../scenario/scenario.ts'
+import type { RunStart } from '../store/runs.ts'
+import { arrivalsOf } from './active-phase.ts'
+import { monotonicNs, runClock } from './clock.ts'
+import { StoreFailure } from './errors.ts'
+import type {
+  FromRecorderControl,
+  FromSender,
+  PhaseRun,
+  PromptPool,
+  RecorderControl,
+  RecorderData,
+  ResolvedKey,
+  SenderData,
+  SenderLoad,
+  ToSender,
+} from './messages.ts'
+import { SharedNumbers } from './shared.ts'
+import { type Progress, Tally } from './tally.ts'
+
+export interface CoordinatorOptions {
+  readonly scenario: Scenario
+  readonly contract: Contract
+  readonly run: RunStart
+  readonly zeroNs: bigint
+  readonly seed: number
+  readonly baseUrl: string
+  readonly dbPath: string
+  readonly keys: readonly ResolvedKey[]
+  readonly prompts: readonly PromptPool[]
+  readonly ca: string | null
+  readonly onProgress: (progress: Progress) => void
+}
+
+/** Time for threads to take in a phase before its first request is due. */
+const leadUs = 50_000
+
+export type StopReason = 'interrupted' | 'budget' | 'errors' | 'threshold' | 'unreachable'
+
+/** How a thread kept up over its whole life. */
+export interface ThreadHealth {
+  readonly shard: number
+  readonly loopDelayP99Us: number
+  readonly utilisation: number
+}
+
+/**
+ * Starts the threads of a run, gives them phases, adds up what they report, and ends them.
+ * It sends nothing itself.
+ */
+export class Coordinator {
+  readonly tally: Tally
+  readonly phases: PhaseRun[] = []
+  readonly threads: ThreadHealth[] = []
+  readonly shared = new SharedNumbers()
+  stopReason: StopReason | null = null
+  handedOver = 0
+  recorded = 0
+  deepestQueue = 0
+  private readonly options: CoordinatorOptions
+  private readonly now: () => number
+  private readonly senders: Worker[] = []
+  private recorder!: Worker
+  private readonly issued = new Map<number, { shards: number; slotEnd: number }>()
+  private waiting: { readonly holds: () => boolean; readonly go: () => void }[] = []
+  private ready = 0
+  private finished = 0
+  private recorderState: 'starting' | 'open' | 'closed' = 'starting'
+  private failure: Error | null = null
+  private stopsNow = false
+
+  constructor(options: CoordinatorOptions) {
+    this.options = options
+    this.now = runClock(options.zeroNs)
+    this.tally = new Tally(options.scenario, options.run.runId, this.phases)
+  }
+
+  get nowUs(): number {
+    return this.now()
+  }
+
+  /** @throws StoreFailure when the store cannot be opened */
+  async start(): Promise<void> {
+    const { options } = this
+    const { threads } = options.scenario
+    const channels = Array.from({ length: threads }, () => new MessageChannel())
+    const recorderPorts = channels.map((channel) => channel.port2)
+    this.recorder = startWorker('recorder', {
+      workerData: {
+        dbPath: options.dbPath,
+        run: options.run,
+        senders: recorderPorts,
+        zeroNs: options.zeroNs,
+      } satisfies RecorderData,
+      transferList: recorderPorts,
+    })
+    this.recorder.on('message', (message: FromRecorderControl) => this.onRecorder(message))
+    this.watch(this.recorder, 'The recorder')
+    await this.until(() => this.recorderState === 'open')
+    for (const [shard, channel] of channels.entries()) {
+      const sender = startWorker('sender', {
+        workerData: {
+          runId: options.run.runId,
+          shard,
+          shards: threads,
+          zeroNs: options.zeroNs,
+          seed: options.seed,
+          baseUrl: options.baseUrl,
+          contract: options.contract,
+          scenario: options.scenario,
+          keys: options.keys,
+          prompts: options.prompts,
+          ca: options.ca,
+          shared: this.shared.buffer,
+          recorder: channel.port1,
+        } satisfies SenderData,
+        transferList: [channel.port1],
+      })
+      sender.on('message', (message: FromSender) => this.onSender(message))
+      this.watch(sender, `Sending thread ${shard}`)
+      this.senders.push(sender)
+    }
+    await this.until(() => this.ready === threads)
+  }
+
+  /**
+   * Runs phases one after the other. Those of a known length follow each other without a gap.
+   */
+  async runPhases(phases: readonly Phase[], sweep: SweepRunner): Promise<void> {
+    let startUs: number | null = null
+    for (const [at, phase] of phases.entries()) {
+      if (this.stopReason !== null) return
+      if (phase.load.kind === 'sweep') {
+        await this.untilDrained()
+        await sweep(this, phase)
+        startUs = null
+        continue
+      }
+      const load = await sweep.load(phase)
+      const run = this.launch(phase, load, startUs, at < phases.length - 1)
+      const open = load.kind !== 'concurrency' && run.durationUs !== null
+      if (open) {
+        startUs = run.startUs + run.durationUs
+        continue
+      }
+      await this.untilIssued(run.ordinal)
+      startUs = null
+    }
+  }
+
+  /** Gives a phase to all senders. */
+  launch(
+    phase: Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>,
+    load: SenderLoad,
+    startUs: number | null,
+    moreFollow: boolean,
+  ): PhaseRun {
+    const { scenario, seed } = this.options
+    const earliest = this.now() + leadUs
+    const run: PhaseRun = {
+      ordinal: this.phases.length,
+      name: phase.name,
+      part: phase.part,
+      load,
+      startUs: Math.floor(Math.max(startUs ?? earliest, startUs === null ? 0 : startUs)),
+      durationUs: phase.durationUs,
+      maxRequests: phase.maxRequests,
+      steps: scenario.steps.flatMap((step, index) =>
+        step.weight > 0 && (phase.steps.length === 0 || phase.steps.includes(step.name))
+          ? [index]
+          : [],
+      ),
+      slotBase: this.nextSlot,
+    }
+    this.phases.push(run)
+    this.tell({ type: 'phase', phase: run })
+    // What follows without a gap must know where the slots of this one end.
+    if (moreFollow && load.kind !== 'concurrency') {
+      const stride = Math.max(
+        1,
+        ...run.steps.map((index) => scenario.steps[index]!.session?.turns ?? 1),
+      )
+      const arrivals = arrivalsOf(run, seed)!
+      while (arrivals.advance());
+      this.nextSlot = run.slotBase + (arrivals.index + 1) * stride
+    }
+    return run
+  }
+
+  private nextSlot = 0
+
+  async untilIssued(ordinal: number): Promise<void> {
+    await this.until(
+      () => this.issued.get(ordinal)?.shards === this.options.scenario.threads || this.stopsNow,
+    )
+    this.nextSlot = Math.max(this.nextSlot, this.issued.get(ordinal)?.slotEnd ?? 0)
+  }
+
+  /** Waits until nothing is in flight, asking the senders as often as it takes. */
+  async untilDrained(): Promise<void> {
+    for (const phase of this.phases) await this.untilIssued(phase.ordinal)
+    for (;;) {
+      const before = this.reportCount
+      this.tell({ type: 'report' })
+      await this.until(() => this.reportCount >= before + this.senders.length || this.stopsNow)
+      const { planned, sent, notSent } = this.tally.ledger()
+      if (planned === sent + notSent || this.stopReason !== null) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  private reportCount = 0
+
+  /** Lets everything end, and the recorder write it. */
+  async finish(): Promise<void> {
+    this.tell({ type: 'finish' })
+    await this.until(() => this.finished === this.senders.length)
+    this.toRecorder({
+      type: 'evidence',
+      histograms: this.tally.takeHistograms(Infinity),
+      health: [],
+    })
+    this.toRecorder({ type: 'close' })
+    await this.until(() => this.recorderState === 'closed')
+  }
+
+  /** Starts nothing new; a second call leaves what is in flight. */
+  stop(reason: StopReason, now = false): void {
+    this.stopReason ??= reason
+    this.stopsNow ||= now
+    this.tell({ type: 'stop', now })
+    this.check()
+  }
+
+  private tell(message: ToSender): void {
+    for (const sender of this.senders) sender.postMessage(message)
+  }
+
+  private toRecorder(message: RecorderControl): void {
+    this.recorder.postMessage(message)
+  }
+
+  private onRecorder(message: FromRecorderControl): void {
+    switch (message.type) {
+      case 'open':
+        this.recorderState = 'open'
+        break
+      case 'closed':
+        this.recorderState = 'closed'
+        this.recorded = message.rows
+        break
+      case 'failed':
+        this.fail(new StoreFailure(message.message))
+        break
+    }
+    this.check()
+  }
+
+  private onSender(message: FromSender): void {
+    switch (message.type) {
+      case 'ready':
+        this.ready++
+        break
+      case 'report': {
+        this.reportCount++
+        this.tally.add(message)
+        this.deepestQueue = Math.max(this.deepestQueue, message.health.queuedBatches)
+        const nowUs = this.now()
+        this.toRecorder({
+          type: 'evidence',
+          histograms: this.tally.takeHistograms(nowUs),
+          health: [message.health],
+        })
+        this.stopWhereAsked()
+        if (message.shard === 0) this.options.onProgress(this.tally.progress(nowUs, this.endsUs()))
+        break
+      }
+      case 'issued': {
+        const known = this.issued.get(message.ordinal) ?? { shards: 0, slotEnd: 0 }
+        known.shards++
+        known.slotEnd = Math.max(known.slotEnd, message.slotEnd)
+        this.issued.set(message.ordinal, known)
+        break
+      }
+      case 'finished':
+        this.finished++
+        this.handedOver += message.rows
+        this.threads.push({
+          shard: message.shard,
+          loopDelayP99Us: message.loopDelayP99Us,
+          utilisation: message.utilisation,
+        })
+        break
+      case 'failed':
+        this.fail(new Error(`Sending thread ${message.shard}: ${message.message}`))
+        break
+    }
+    this.check()
+  }
+
+  private endsUs(): number | null {
+    const last = this.phases.at(-1)
+    if (last === undefined || last.durationUs === null) return null
+    return last.startUs + last.durationUs
+  }
+
+  /** Conditions under which a run gives up by itself. */
+  private stopWhereAsked(): void {
+    if (this.stopReason !== null) return
+    const { policy } = this.options.scenario
+    const { ledger } = { ledger: this.tally.ledger() }
+    const failures = this.tally.counters().reduce((sum, counters) => sum + counters.failures, 0)
+    const bound = policy.stop.consecutiveFailures ?? Infinity
+    if (this.shared.failuresInRow >= bound) this.stop('errors')
+    else if (ledger.sent >= 100 && failures / ledger.sent > (policy.stop.errorShare ?? 1)) {
+      this.stop('errors')
+    } else if (policy.maxCredits !== null && this.spent(policy.maxCredits)) this.stop('budget')
+    else if (this.neverReached(ledger.sent)) this.stop('unreachable')
+  }
+
+  /** Whether not even the cheapest request fits into what is left. */
+  private spent(maxCredits: number): boolean {
+    const refused = this.tally.counters().some((counters) => counters.notSent > 0)
+    return refused && this.shared.credits >= maxCredits
+  }
+
+  /** Whether connections are all that ever failed. */
+  private neverReached(sent: number): boolean {
+    if (sent < 50) return false
+    const refused = this.tally
+      .counters()
+      .reduce(
+        (sum, counters) =>
+          sum +
+          (counters.errors.get('connect-refused') ?? 0) +
+          (counters.errors.get('connect-failed') ?? 0),
+        0,
+      )
+    return refused === sent
+  }
+
+  private watch(worker: Worker, who: string): void {
+    worker.on('error', (error) => this.fail(new Error(`${who} failed: ${error.stack}`)))
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error
+    this.check()
+  }
+
+  private until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = () => (this.failure === null ? resolve() : reject(this.failure))
+      this.waiting.push({ holds, go })
+      this.check()
+    })
+  }
+
+  private check(): void {
+    const due = this.waiting.filter(({ holds }) => this.failure !== null || holds())
+    this.waiting = this.waiting.filter((waiting) => !due.includes(waiting))
+    for (const { go } of due) go()
+  }
+
+  /** Ends all threads at once: after a failure. */
+  async terminate(): Promise<void> {
+    const workers = [...this.senders, this.recorder].filter((worker) => worker !== undefined)
+    await Promise.all(workers.map((worker) => worker.terminate()))
+  }
+}
+
+/** Runs a sweep by trials, and says what senders get for any other load. */
+export interface SweepRunner {
+  (coordinator: Coordinator, phase: Phase): Promise<void>
+  load(phase: Phase): Promise<SenderLoad>
+}
+
+function startWorker(
+  name: 'sender' | 'recorder',
+  options: ConstructorParameters<typeof Worker>[1],
+) {
+  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return new Worker(new URL(`./${name}.worker.${ending}`, import.meta.url), options)
+}
+
+export { monotonicNs }

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import type { KeySource, Scenario } from '../scenario/scenario.ts'
+import { RunError } from './errors.ts'
+import type { ResolvedKey } from './messages.ts'
+
+/**
+ * Reads the keys that a scenario names.
+ *
+ * @param given keys by name, instead of their source
+ * @throws RunError that names the variable or file, never what is in it
+ */
+export function resolveKeys(
+  scenario: Scenario,
+  given: Readonly<Record<string, string>> = {},
+  environment: NodeJS.ProcessEnv = process.env,
+): readonly ResolvedKey[] {
+  return scenario.keys.map((source) => {
+    const key = (given[source.name] ?? readKey(source, environment)).trim()
+    if (key === '') {
+      throw new RunError(`The key ${source.name} is empty: ${whereOf(source)} holds nothing.`)
+    }
+    return { name: source.name, account: source.account, weight: source.weight, key }
+  })
+}
+
+function readKey(key: KeySource, environment: NodeJS.ProcessEnv): string {
+  if ('env' in key.source) {
+    const value = environment[key.source.env]
+    if (value !== undefined) return value
+    throw new RunError(
+      `The key ${key.name} comes from the variable ${key.source.env}, which is not set. Set it to an API key of the service.`,
+    )
+  }
+  try {
+    return readFileSync(key.source.file, 'utf8')
+  } catch {
+    throw new RunError(
+      `The key ${key.name} comes from the file ${key.source.file}, which cannot be read. Put an API key of the service there.`,
+    )
+  }
+}
+
+function whereOf(key: KeySource): string {
+  return 'env' in key.source ? `the variable ${key.source.env}` : `the file ${key.source.file}`
+}

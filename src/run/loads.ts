@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import type { Phase, Scenario } from '../scenario/scenario.ts'
+import { parseTrace } from '../schedule/trace.ts'
+import type { SweepRunner } from './coordinator.ts'
+import { RunError } from './errors.ts'
+import type { SenderLoad } from './messages.ts'
+import { runSweep, type SweepResult } from './sweep-run.ts'
+
+/** What the senders of a scenario are given, with its traces read. */
+export function phaseLoads(scenario: Scenario): {
+  readonly runner: SweepRunner
+  readonly sweeps: readonly SweepResult[]
+} {
+  const traces = new Map<Phase, SenderLoad>()
+  for (const phase of scenario.phases) {
+    if (phase.load.kind === 'replay') traces.set(phase, traceOf(phase.load))
+  }
+  const sweeps: SweepResult[] = []
+  const runner: SweepRunner = async (coordinator, phase) => {
+    sweeps.push(await runSweep(coordinator, phase))
+  }
+  runner.load = async (phase) => {
+    const { load } = phase
+    switch (load.kind) {
+      case 'arrivals':
+      case 'concurrency':
+        return load
+      case 'replay':
+        return traces.get(phase)!
+      default:
+        throw new Error(`a ${load.kind} is not sent as it is`)
+    }
+  }
+  return { runner, sweeps }
+}
+
+function traceOf(load: Extract<Phase['load'], { kind: 'replay' }>): SenderLoad {
+  let text: string
+  try {
+    text = readFileSync(load.path, 'utf8')
+  } catch {
+    throw new RunError(`The trace ${load.path} cannot be read.`)
+  }
+  return { kind: 'replay', requests: parseTrace(text, load.format, load.path), speed: load.speed }
+}

@@ -1,0 +1,242 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Contract } from '../contract/contract.ts'
+import { defaultContract } from '../contract/default.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { openStore, type Store } from '../store/open.ts'
+import { endRun, type RunStart, withoutCredentials } from '../store/runs.ts'
+import { monotonicNs } from './clock.ts'
+import { Coordinator, type StopReason } from './coordinator.ts'
+import { RunError } from './errors.ts'
+import { resolveKeys } from './keys.ts'
+import type { Ledger } from './ledger.ts'
+import { phaseLoads } from './loads.ts'
+import { assayVersion, machineJson } from './machine.ts'
+import { reach } from './preflight.ts'
+import { promptPools } from './prompts.ts'
+import {
+  arrivalsInTime,
+  rowLedger,
+  runFigures,
+  type StepSummary,
+  stepSummaries,
+} from './summary.ts'
+import type { SweepResult } from './sweep-run.ts'
+import type { Progress } from './tally.ts'
+import { checkThreshold, type ThresholdResult } from './thresholds.ts'
+import { judge, type RunVerdict } from './verdict.ts'
+
+export interface RunOptions {
+  /** Scheme, host, port and base path; the scenario's own unless given. */
+  readonly baseUrl?: string
+  readonly dbPath: string
+  /** Keys by their name in the scenario, instead of where it says they come from. */
+  readonly keys?: Readonly<Record<string, string>>
+  readonly contract?: Contract
+  readonly seed?: number
+  /** Seconds of the service's time in one of ours; recorded, and used by rules. */
+  readonly timeScale?: number
+  readonly onProgress?: (progress: Progress) => void
+  /** The first abort drains; a second, by `stopNow`, leaves what is in flight. */
+  readonly signal?: AbortSignal
+  readonly stopNow?: AbortSignal
+}
+
+export interface RunSummary {
+  readonly runId: string
+  readonly scenario: string
+  readonly question: string
+  readonly seed: number
+  readonly baseUrl: string
+  readonly dbPath: string
+  readonly durationUs: number
+  readonly ledger: Ledger
+  readonly steps: readonly StepSummary[]
+  readonly creditsByContract: number
+  readonly thresholds: readonly ThresholdResult[]
+  readonly sweeps: readonly SweepResult[]
+  readonly verdict: RunVerdict
+  /** Why it ended before its plan did; null when it did not. */
+  readonly stopped: StopReason | null
+}
+
+/**
+ * Runs a scenario against a service: rows into the store, and what it says of itself.
+ *
+ * @throws RunError for a key, prompt file or URL that is missing
+ * @throws TargetError when nothing answers at the base URL
+ * @throws StoreError when the store cannot be opened
+ */
+export async function run(scenario: Scenario, options: RunOptions): Promise<RunSummary> {
+  const contract = options.contract ?? defaultContract
+  const baseUrl = (options.baseUrl ?? scenario.baseUrl)?.replace(/\/$/, '')
+  if (baseUrl === undefined || !URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
+    throw new RunError(
+      `expected an http or https base URL; came ${baseUrl ?? 'none'}. Give --base-url, or base_url in the scenario.`,
+    )
+  }
+  const seed = options.seed ?? scenario.seed
+  const keys = resolveKeys(scenario, options.keys)
+  const prompts = promptPools(scenario, seed)
+  const loads = phaseLoads(scenario)
+  const ca = scenario.caFile === null ? null : readFileSync(scenario.caFile, 'utf8')
+  await reach(baseUrl)
+
+  const startedAtUs = Date.now() * 1000
+  const zeroNs = monotonicNs()
+  const start: RunStart = {
+    runId: runIdOf(startedAtUs),
+    kind: 'run',
+    scenario: scenario.name,
+    scenarioJson: JSON.stringify(scenario),
+    seed,
+    baseUrl,
+    contract: contract.name,
+    startedAtUs,
+    timeScale: options.timeScale ?? 1,
+    assayVersion: assayVersion(),
+    machineJson: machineJson(),
+  }
+  const coordinator = new Coordinator({
+    scenario,
+    contract,
+    run: start,
+    zeroNs,
+    seed,
+    baseUrl,
+    dbPath: options.dbPath,
+    keys,
+    prompts,
+    ca,
+    onProgress: options.onProgress ?? (() => {}),
+  })
+  const drain = () => coordinator.stop('interrupted')
+  const leave = () => coordinator.stop('interrupted', true)
+  let sweeps: readonly SweepResult[]
+  try {
+    await coordinator.start()
+    options.signal?.addEventListener('abort', drain)
+    options.stopNow?.addEventListener('abort', leave)
+    if (options.signal?.aborted) drain()
+    await coordinator.runPhases(scenario.phases, loads.runner)
+    sweeps = loads.sweeps
+    await coordinator.finish()
+  } catch (error) {
+    await coordinator.terminate()
+    throw error
+  } finally {
+    options.signal?.removeEventListener('abort', drain)
+    options.stopNow?.removeEventListener('abort', leave)
+  }
+
+  const store = await openStore(options.dbPath)
+  try {
+    return await conclude(store, { scenario, options, contract, start, coordinator, sweeps })
+  } finally {
+    store.close()
+  }
+}
+
+interface Ended {
+  readonly scenario: Scenario
+  readonly options: RunOptions
+  readonly contract: Contract
+  readonly start: RunStart
+  readonly coordinator: Coordinator
+  readonly sweeps: readonly SweepResult[]
+}
+
+/** Reads the rows back, judges them, and enters the end of the run. */
+async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
+  const { scenario, contract, start, coordinator } = ended
+  const { runId } = start
+  const { tally } = coordinator
+  const ledger = tally.ledger()
+  const steps = await stepSummaries(store, runId)
+  const figures = await runFigures(store, runId, contract)
+  let planned = 0
+  let inTime = 0
+  let steadyUs = 0
+  for (const phase of coordinator.phases) {
+    if (phase.load.kind === 'concurrency' || phase.part !== 'steady') continue
+    const endUs = phase.startUs + (phase.durationUs ?? Infinity)
+    const counted = await arrivalsInTime(store, runId, phase.name, Math.min(endUs, 2 ** 52) + 5000)
+    planned += counted.planned
+    inTime += counted.inTime
+    steadyUs += phase.durationUs ?? 0
+  }
+  const seconds = figures.lastUs / 1e6
+  const samples = steps.filter((step) => step.samples > 0).map((step) => step.samples)
+  const verdict = judge({
+    ledger,
+    rows: await rowLedger(store, runId),
+    handedOver: coordinator.handedOver,
+    recorded: coordinator.recorded,
+    lagP99Us: figures.lagP99Us,
+    medianResponseUs: figures.medianResponseUs,
+    plannedArrivals: planned,
+    arrivedInTime: inTime,
+    threads: coordinator.threads,
+    pacing: scenario.pacing,
+    deepestQueue: coordinator.deepestQueue,
+    meanInFlight: seconds > 0 ? tally.flightSeconds() / seconds : null,
+    lambdaW: seconds > 0 ? figures.flightSeconds / seconds : null,
+    fewestSamples: samples.length > 0 ? Math.min(...samples) : null,
+    offeredPerS: steadyUs > 0 ? planned / (steadyUs / 1e6) : 0,
+    ceilingPerS: null,
+  })
+  const thresholds: ThresholdResult[] = []
+  for (const threshold of scenario.thresholds) {
+    thresholds.push(
+      await checkThreshold(store, threshold, {
+        runId,
+        contract,
+        objectives: scenario.objectives,
+        gapStatistic: ({ step, phase, statistic }) => {
+          const counts = tally.counts(
+            'itl',
+            (run, index) =>
+              (phase === null ? run.part === 'steady' : run.name === phase) &&
+              (step === null || scenario.steps[index]!.name === step),
+          )
+          return { value: counts.statistic(statistic), samples: counts.samples }
+        },
+      }),
+    )
+  }
+  await endRun(store, runId, {
+    endedUs: figures.lastUs,
+    ledgerJson: JSON.stringify(ledger),
+    verdict: verdict.verdict,
+    verdictJson: JSON.stringify({
+      ...verdict,
+      thresholds,
+      sweeps: ended.sweeps,
+      stopped: coordinator.stopReason,
+    }),
+  })
+  return {
+    runId,
+    scenario: scenario.name,
+    question: scenario.question,
+    seed: start.seed,
+    baseUrl: withoutCredentials(start.baseUrl),
+    dbPath: ended.options.dbPath,
+    durationUs: figures.lastUs,
+    ledger,
+    steps,
+    creditsByContract: figures.creditsByContract,
+    thresholds,
+    sweeps: ended.sweeps,
+    verdict,
+    stopped: coordinator.stopReason,
+  }
+}
+
+/** Sorts by time, reads well, and hardly ever meets another. */
+function runIdOf(startedAtUs: number): string {
+  const stamp = new Date(startedAtUs / 1000).toISOString()
+  const date = stamp.slice(0, 10).replaceAll('-', '')
+  const time = stamp.slice(11, 19).replaceAll(':', '')
+  return `${date}-${time}-${randomBytes(2).toString('hex')}`
+}

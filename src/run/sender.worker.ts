@@ -1,0 +1,144 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { AttemptClient } from '../client/client.ts'
+import type { PromptFunction, ScenarioInput } from '../scenario/define.ts'
+import { importScenario } from '../scenario/parse.ts'
+import { runClock } from './clock.ts'
+import type { FromSender, SenderData, ToRecorder, ToSender } from './messages.ts'
+import { pace } from './pacing.ts'
+import { Sender } from './sender.ts'
+import { SenderHealth } from './sender-health.ts'
+import { TokenText } from './token-text.ts'
+import { openTransport } from './transport.ts'
+
+/** A sending thread: the sender, its clock, its timer, and its ports. */
+const reportEveryMs = 1000
+const batchWaitUs = 250_000
+
+const port = parentPort!
+const data = workerData as SenderData
+const say = (message: FromSender) => port.postMessage(message)
+const { shard, scenario } = data
+
+process.on('uncaughtException', (error) => {
+  say({ type: 'failed', shard, message: error.stack ?? error.message })
+  process.exit(1)
+})
+
+const now = runClock(data.zeroNs)
+const transport = await openTransport(scenario, data.baseUrl, data.ca)
+const { policy } = scenario
+const sender = new Sender({
+  data,
+  now,
+  client: new AttemptClient({
+    transport,
+    contract: data.contract,
+    now,
+    deadlines: {
+      connectUs: policy.connectTimeoutUs,
+      firstByteUs: policy.firstByteTimeoutUs,
+      idleUs: policy.idleTimeoutUs,
+      totalUs: policy.totalTimeoutUs,
+    },
+  }),
+  prompts: await promptFunctions(),
+  tokenText: new TokenText(data.seed),
+  handOver: (batch) => {
+    const message = { batch, ...takeEvidence(), last: false }
+    data.recorder.postMessage(message satisfies ToRecorder, [batch.buffer])
+  },
+  onIssued: (ordinal, slotEnd) => say({ type: 'issued', shard, ordinal, atUs: now(), slotEnd }),
+  onIdle: () => void end(),
+})
+const health = new SenderHealth()
+
+data.recorder.on('message', (buffer: ArrayBuffer) => sender.rows.giveBack(buffer))
+data.recorder.unref()
+
+const stopPacing = pace(
+  {
+    get nextUs() {
+      return sender.nextUs
+    },
+    tick() {
+      sender.tick()
+      sender.rows.handOverAfter(batchWaitUs, now())
+    },
+  },
+  scenario.pacing,
+  now,
+)
+const reports = setInterval(report, reportEveryMs)
+
+port.on('message', (message: ToSender) => {
+  switch (message.type) {
+    case 'phase':
+      sender.addPhase(message.phase)
+      break
+    case 'finish':
+      sender.finish()
+      break
+    case 'stop':
+      sender.stop(message.now)
+      break
+    case 'report':
+      report()
+      break
+  }
+})
+say({ type: 'ready', shard })
+
+function report(): void {
+  const row = health.take({
+    runId: data.runId,
+    shard,
+    atUs: now(),
+    lags: sender.takeLags(),
+    inFlight: sender.inFlight,
+    queuedBatches: sender.rows.queued,
+  })
+  say({
+    type: 'report',
+    shard,
+    atUs: now(),
+    ...sender.report(),
+    inFlight: sender.inFlight,
+    flightSeconds: sender.flightSeconds(),
+    health: row,
+  })
+}
+
+let ended = false
+async function end(): Promise<void> {
+  if (ended) return
+  ended = true
+  stopPacing()
+  clearInterval(reports)
+  sender.rows.flush()
+  const last: ToRecorder = { batch: null, ...takeEvidence(), last: true }
+  data.recorder.postMessage(last)
+  report()
+  const { loopDelayP99Us, utilisation } = health.whole()
+  health.stop()
+  say({ type: 'finished', shard, rows: sender.rows.rows, loopDelayP99Us, utilisation })
+  await transport.close()
+  port.close()
+  data.recorder.close()
+}
+
+function takeEvidence() {
+  const { templates, bodies } = sender
+  sender.templates = []
+  sender.bodies = []
+  return { templates, bodies }
+}
+
+/** Functions do not cross between threads, so the scenario's module is read here again. */
+async function promptFunctions(): Promise<readonly (PromptFunction | undefined)[]> {
+  if (scenario.modulePath === null) return []
+  const module = (await importScenario(scenario.modulePath)) as ScenarioInput
+  return scenario.steps.map((step) => {
+    const prompt = module.steps[step.name]?.prompt
+    return typeof prompt === 'function' ? prompt : undefined
+  })
+}

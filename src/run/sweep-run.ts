@@ -1,0 +1,53 @@
+import type { Phase } from '../scenario/scenario.ts'
+import { nextTrial, type Trial } from '../schedule/sweep.ts'
+import type { Coordinator } from './coordinator.ts'
+import type { StepCounters } from './ledger.ts'
+
+/** What a sweep found: the highest rate that held, and the lowest that did not. */
+export interface SweepResult {
+  readonly phase: string
+  readonly safePerS: number | null
+  readonly failedPerS: number | null
+  readonly trials: readonly SweepTrial[]
+}
+
+export interface SweepTrial extends Trial {
+  readonly phase: string
+  /** Share of requests that met every objective; null where nothing was judged. */
+  readonly goodput: number | null
+}
+
+/** Tries one rate after the other, each as a phase of its own, all drained between. */
+export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<SweepResult> {
+  const { load } = phase
+  if (load.kind !== 'sweep') throw new Error('not a sweep')
+  const trials: SweepTrial[] = []
+  for (;;) {
+    const next = nextTrial(load, trials)
+    if (next.kind === 'done' || coordinator.stopReason !== null) {
+      const { safePerS, failedPerS } =
+        next.kind === 'done' ? next : { safePerS: null, failedPerS: null }
+      return { phase: phase.name, safePerS, failedPerS, trials }
+    }
+    if (next.coolDown) await new Promise((resolve) => setTimeout(resolve, load.coolDownUs / 1000))
+    const name = `${phase.name} ${trials.length + 1}`
+    const run = coordinator.launch(
+      { ...phase, name, durationUs: load.trialUs, maxRequests: null },
+      {
+        kind: 'arrivals',
+        spacing: load.spacing,
+        rate: [{ durationUs: load.trialUs, fromPerS: next.ratePerS, toPerS: next.ratePerS }],
+      },
+      null,
+      true,
+    )
+    await coordinator.untilDrained()
+    const counters = coordinator.tally.counters(run.ordinal)
+    const sum = (pick: (counters: StepCounters) => number) =>
+      counters.reduce((total, each) => total + pick(each), 0)
+    const judged = sum((each) => each.judged) + sum((each) => each.notSent)
+    const goodput = judged === 0 ? null : sum((each) => each.good) / judged
+    const held = goodput !== null && goodput >= load.objective.goodput
+    trials.push({ phase: name, ratePerS: next.ratePerS, held, goodput })
+  }
+}

@@ -1,0 +1,252 @@
+import type { Scenario } from '../scenario/scenario.ts'
+import type { HealthRow } from '../store/recorder.ts'
+import { Counts } from './counts.ts'
+import { addLedgers, emptyLedger, type Ledger, type StepCounters } from './ledger.ts'
+import type { HistogramCounts, KeyReport, Metric, PhaseRun, SenderReport } from './messages.ts'
+
+/** How one step stands, for the live view. Times in microseconds; null without samples. */
+export interface StepProgress {
+  readonly step: string
+  readonly planned: number
+  readonly sent: number
+  readonly ok: number
+  readonly failures: number
+  /** Over the last second or so. */
+  readonly askedPerS: number
+  readonly achievedPerS: number
+  readonly responseUs: Percentiles | null
+  readonly serviceUs: Percentiles | null
+  readonly ttftUs: Percentiles | null
+}
+
+export interface Percentiles {
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+}
+
+/** What a run tells while it goes. */
+export interface Progress {
+  readonly runId: string
+  readonly scenario: string
+  readonly phase: string | null
+  readonly atUs: number
+  /** When the last phase ends by its plan; null when that is not known. */
+  readonly endsUs: number | null
+  readonly ledger: Ledger
+  readonly inFlight: number
+  readonly creditsSpent: number
+  readonly steps: readonly StepProgress[]
+  /** Failures and expected errors by what they were, most frequent first. */
+  readonly errors: readonly (readonly [code: string, count: number])[]
+  readonly keys: readonly ({ readonly name: string } & KeyReport)[]
+  /** The last second of each sending thread. */
+  readonly health: readonly HealthRow[]
+}
+
+/** Histograms of an interval are stored when it is over and all threads have told of it. */
+const intervalUs = 5e6
+
+interface Interval {
+  readonly phase: PhaseRun
+  readonly step: number
+  readonly metric: Metric
+  readonly fromUs: number
+  readonly counts: Counts
+}
+
+/** Adds up what the sending threads report. */
+export class Tally {
+  private readonly scenario: Scenario
+  private readonly runId: string
+  private readonly phases: readonly PhaseRun[]
+  private readonly reports = new Map<number, SenderReport>()
+  private readonly whole = new Map<string, Counts>()
+  private readonly intervals = new Map<string, Interval>()
+  private before: { readonly atUs: number; readonly steps: ReadonlyMap<number, StepSum> } | null =
+    null
+  private rates = new Map<number, { askedPerS: number; achievedPerS: number }>()
+
+  /** @param phases grows while the run goes; ordinals are places in it */
+  constructor(scenario: Scenario, runId: string, phases: readonly PhaseRun[]) {
+    this.scenario = scenario
+    this.runId = runId
+    this.phases = phases
+  }
+
+  add(report: SenderReport): void {
+    this.reports.set(report.shard, report)
+    const fromUs = Math.floor(report.atUs / intervalUs) * intervalUs
+    for (const { ordinal, step, counts } of report.steps) {
+      for (const [metric, slice] of Object.entries(counts)) {
+        this.countsOf(ordinal, step, metric as Metric).add(slice)
+        this.intervalOf(ordinal, step, metric as Metric, fromUs).counts.add(slice)
+      }
+    }
+  }
+
+  /** Ledger of one phase, or of all. */
+  ledger(ordinal: number | null = null): Ledger {
+    return this.counters(ordinal).reduce(addLedgers, emptyLedger)
+  }
+
+  counters(ordinal: number | null = null): readonly StepCounters[] {
+    return [...this.reports.values()].flatMap((report) =>
+      report.steps.flatMap((step) =>
+        ordinal === null || step.ordinal === ordinal ? [step.counters] : [],
+      ),
+    )
+  }
+
+  /** Everything counted for a metric, over phases and steps; null stands for all. */
+  counts(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): Counts {
+    const merged = new Counts()
+    for (const [key, counts] of this.whole) {
+      const [ordinal, step, name] = key.split(' ') as [string, string, string]
+      if (name === metric && wants(this.phases[Number(ordinal)]!, Number(step))) {
+        merged.add(counts.slice())
+      }
+    }
+    return merged
+  }
+
+  /** Request-seconds in flight over all threads. */
+  flightSeconds(): number {
+    return [...this.reports.values()].reduce((sum, report) => sum + report.flightSeconds, 0)
+  }
+
+  /** Intervals that are over by now, for the store; all of them at the end. */
+  takeHistograms(nowUs: number): readonly HistogramCounts[] {
+    const rows: HistogramCounts[] = []
+    for (const [key, interval] of this.intervals) {
+      if (interval.fromUs + intervalUs * 2 > nowUs) continue
+      this.intervals.delete(key)
+      rows.push({
+        runId: this.runId,
+        phase: interval.phase.name,
+        part: interval.phase.part,
+        step: this.scenario.steps[interval.step]!.name,
+        metric: interval.metric,
+        intervalUs: interval.fromUs,
+        intervalLengthUs: intervalUs,
+        slice: interval.counts.slice(),
+      })
+    }
+    return rows
+  }
+
+  progress(atUs: number, endsUs: number | null): Progress {
+    const sums = this.stepSums()
+    this.updateRates(atUs, sums)
+    const phase = this.phases.findLast((candidate) => candidate.startUs <= atUs)
+    const errors = new Map<string, number>()
+    for (const counters of this.counters()) {
+      for (const [code, count] of counters.errors) errors.set(code, (errors.get(code) ?? 0) + count)
+    }
+    const reports = [...this.reports.values()]
+    return {
+      runId: this.runId,
+      scenario: this.scenario.name,
+      phase: phase?.name ?? null,
+      atUs,
+      endsUs,
+      ledger: this.ledger(),
+      inFlight: reports.reduce((sum, report) => sum + report.inFlight, 0),
+      creditsSpent: this.counters().reduce((sum, counters) => sum + counters.credits, 0),
+      steps: [...sums].map(([step, sum]) => this.stepProgress(step, sum)),
+      errors: [...errors].sort((a, b) => b[1] - a[1]),
+      keys: this.scenario.keys.map((key, at) => ({
+        name: key.name,
+        creditsRemaining: lowest(reports.map((report) => report.keys[at]?.creditsRemaining)),
+        rateRemaining: lowest(reports.map((report) => report.keys[at]?.rateRemaining)),
+      })),
+      health: reports.map((report) => report.health),
+    }
+  }
+
+  private stepProgress(step: number, sum: StepSum): StepProgress {
+    const rate = this.rates.get(step)
+    const percentiles = (metric: Metric): Percentiles | null => {
+      const counts = this.counts(metric, (_, counted) => counted === step)
+      if (counts.samples === 0) return null
+      return {
+        p50: counts.percentile(50)!,
+        p95: counts.percentile(95)!,
+        p99: counts.percentile(99)!,
+      }
+    }
+    return {
+      step: this.scenario.steps[step]!.name,
+      ...sum,
+      askedPerS: rate?.askedPerS ?? 0,
+      achievedPerS: rate?.achievedPerS ?? 0,
+      responseUs: percentiles('response'),
+      serviceUs: percentiles('service'),
+      ttftUs: percentiles('ttft'),
+    }
+  }
+
+  private stepSums(): Map<number, StepSum> {
+    const sums = new Map<number, StepSum>()
+    for (const report of this.reports.values()) {
+      for (const { step, counters } of report.steps) {
+        const sum = sums.get(step) ?? { planned: 0, sent: 0, ok: 0, failures: 0 }
+        sums.set(step, {
+          planned: sum.planned + counters.planned,
+          sent: sum.sent + counters.sent,
+          ok: sum.ok + counters.ok,
+          failures: sum.failures + counters.failures,
+        })
+      }
+    }
+    return new Map([...sums].sort((a, b) => a[0] - b[0]))
+  }
+
+  private updateRates(atUs: number, sums: ReadonlyMap<number, StepSum>): void {
+    const { before } = this
+    if (before !== null && atUs - before.atUs < 500_000) return
+    if (before !== null) {
+      const seconds = (atUs - before.atUs) / 1e6
+      for (const [step, sum] of sums) {
+        const last = before.steps.get(step)
+        this.rates.set(step, {
+          askedPerS: (sum.planned - (last?.planned ?? 0)) / seconds,
+          achievedPerS: (sum.sent - (last?.sent ?? 0)) / seconds,
+        })
+      }
+    }
+    this.before = { atUs, steps: new Map(sums) }
+  }
+
+  private countsOf(ordinal: number, step: number, metric: Metric): Counts {
+    const key = `${ordinal} ${step} ${metric}`
+    let counts = this.whole.get(key)
+    if (counts === undefined) {
+      counts = new Counts()
+      this.whole.set(key, counts)
+    }
+    return counts
+  }
+
+  private intervalOf(ordinal: number, step: number, metric: Metric, fromUs: number): Interval {
+    const key = `${ordinal} ${step} ${metric} ${fromUs}`
+    let interval = this.intervals.get(key)
+    if (interval === undefined) {
+      interval = { phase: this.phases[ordinal]!, step, metric, fromUs, counts: new Counts() }
+      this.intervals.set(key, interval)
+    }
+    return interval
+  }
+}
+
+interface StepSum {
+  readonly planned: number
+  readonly sent: number
+  readonly ok: number
+  readonly failures: number
+}
+
+function lowest(values: readonly (number | null | undefined)[]): number | null {
+  const known = values.filter((value): value is number => typeof value === 'number')
+  return known.length === 0 ? null : Math.min(...known)
+}
