@@ -2,10 +2,11 @@
 import { Command, CommanderError } from 'commander'
 import { exit } from './exit.ts'
 import { reportCommand } from './report.ts'
+import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
 
 /** Commands in the order of the line; each is a file of its own beside this one. */
-const commands: readonly (() => Command)[] = [serveCommand, reportCommand]
+const commands: readonly (() => Command)[] = [serveCommand, runCommand, reportCommand]
 
 const program = new Command('assay')
   .description('Load-tests, audits and reports on credit-billed text-generation APIs.')
@@ -26,6 +27,8 @@ function endOf(error: unknown): number {
   if (
     [
       'UsageError',
+      'RunError',
+      'TraceError',
       'ScenarioError',
       'StoreError',
       'ContractError',
@@ -35,6 +38,10 @@ function endOf(error: unknown): number {
   ) {
     process.stderr.write(`${error.message}\n`)
     return exit.usage
+  }
+  if (error.name === 'TargetError') {
+    process.stderr.write(`${error.message}\n`)
+    return exit.invalid
   }
   process.stderr.write(`A fault of Assay's own, please report it:\n${error.stack}\n`)
   return exit.internal

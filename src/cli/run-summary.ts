@@ -99,6 +99,7 @@ function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string
         marks[threshold.result],
         threshold.value === null ? 'no samples' : valueText(threshold),
       ]),
+      'words',
     ),
     '',
   ]
@@ -121,7 +122,8 @@ function valueText({ value, unit }: ThresholdResult): string {
 function verdictLines({ verdict }: RunSummary): readonly string[] {
   return [
     ...table(
-      verdict.tests.map((test) => [test.name, test.result, `${test.figure}, bound ${test.bound}`]),
+      verdict.tests.map((test) => [test.name, test.result, `${test.figure}; asked: ${test.bound}`]),
+      'words',
     ).map((line) => `  ${line}`),
     ...verdict.tests
       .filter((test) => test.remedy !== '')

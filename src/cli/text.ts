@@ -6,12 +6,17 @@ export function duration(us: number): string {
   return `${(us / 1e6).toFixed(us < 10e6 ? 2 : 1)} s`
 }
 
-/** Columns under each other; the first to the left, the others to the right. */
-export function table(rows: readonly (readonly string[])[]): readonly string[] {
+/** Columns under each other: words to the left, figures to the right. The first is of words. */
+export function table(
+  rows: readonly (readonly string[])[],
+  others: 'words' | 'figures' = 'figures',
+): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
   return rows.map((row) =>
     row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
+      .map((cell, at) =>
+        at === 0 || others === 'words' ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!),
+      )
       .join('  ')
       .trimEnd(),
   )

@@ -152,7 +152,10 @@ async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
   const { runId } = start
   const { tally } = coordinator
   const ledger = tally.ledger()
-  const steps = await stepSummaries(store, runId)
+  const places = scenario.steps.map((step) => step.name)
+  const steps = (await stepSummaries(store, runId)).toSorted(
+    (a, b) => places.indexOf(a.step) - places.indexOf(b.step),
+  )
   const figures = await runFigures(store, runId, contract)
   let planned = 0
   let inTime = 0

@@ -48,7 +48,7 @@ export async function rowLedger(store: Store, runId: string): Promise<Ledger> {
 }
 
 /**
- * Each step in the order of the scenario, its steady part where it has one. A timeout stands in
+ * Each step, its steady part where the run has one. A timeout stands in
  * the percentiles with its deadline.
  */
 export async function stepSummaries(store: Store, runId: string): Promise<readonly StepSummary[]> {
@@ -79,7 +79,7 @@ export async function stepSummaries(store: Store, runId: string): Promise<readon
        count(*) FILTER (outcome IN ('ok', 'timeout'))::BIGINT AS samples,
        (SELECT (max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6 FROM chosen) AS seconds,
        ${quantiles}
-     FROM chosen GROUP BY step ORDER BY min(slot)`,
+     FROM chosen GROUP BY step ORDER BY step`,
     [runId],
   )
   return rows.map((row) => ({
