@@ -236,6 +236,7 @@ describe('the forecast', () => {
       startUs: monday + (from + day) * dayUs,
       endUs: monday + (from + day + 1) * dayUs,
       weekday: ((from + day) % 7) + 1,
+      share: 1,
     }))
 
   test('fewer than three full days are no forecast', () => {
@@ -314,7 +315,7 @@ describe('the forecast', () => {
           )
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 8 },
     )
   })
 

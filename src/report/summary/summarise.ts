@@ -1,6 +1,7 @@
 import * as hdr from 'hdr-histogram-js'
 import { type Contract, costOf } from '../../contract/contract.ts'
 import type { Cell, Store } from '../../store/open.ts'
+import { ReportError } from '../error.ts'
 import { samplesNeeded } from './samples.ts'
 import {
   type Distribution,
@@ -9,11 +10,6 @@ import {
   type RunSummary,
   type SummaryGroup,
 } from './shape.ts'
-
-/** A question about a run that is not there, told with the ones that are. */
-export class ReportError extends Error {
-  override readonly name = 'ReportError'
-}
 
 /**
  * Everything that is said about a run, from its rows: percentiles exact by linear interpolation

@@ -17,6 +17,8 @@ export interface ComingDay {
   readonly startUs: number
   readonly endUs: number
   readonly weekday: number
+  /** How much of the day is still to come: less than 1 for the day that has begun. */
+  readonly share: number
 }
 
 /** Days that the band and the median look at: each weekday once. */
@@ -76,7 +78,7 @@ export function expectedBurn(past: readonly PastDay[], coming: readonly ComingDa
       .sort((a, b) => a - b),
     0.5,
   )
-  return coming.reduce((sum, day) => sum + (medians[day.weekday - 1] ?? all ?? 0), 0)
+  return coming.reduce((sum, day) => sum + day.share * (medians[day.weekday - 1] ?? all ?? 0), 0)
 }
 
 /**
@@ -97,10 +99,10 @@ function drawFuture(
     const same = recent.filter((day) => day.weekday === weekday)
     return same.length >= fewestDays ? resample(same) : anyDay
   })
-  return coming.map(({ startUs, endUs, weekday }) => ({
+  return coming.map(({ startUs, endUs, weekday, share }) => ({
     startUs,
     endUs,
-    credits: pick(pools[weekday - 1]!).credits,
+    credits: share * pick(pools[weekday - 1]!).credits,
   }))
 }
 

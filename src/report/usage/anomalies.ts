@@ -1,0 +1,230 @@
+import { type Contract, costOf } from '../../contract/contract.ts'
+import type { Store } from '../../store/open.ts'
+import { percentileOf } from '../summary/samples.ts'
+import type { Anomaly, Reconciliation } from './shape.ts'
+
+const rowsShown = 5
+/** Hours with fewer requests than this are too small to have an error rate. */
+const fewestRequests = 20
+/** Successes in a row under an unchanging balance before it is called flat. */
+const flatRun = 20
+
+type Row = Anomaly['rows'][number]
+
+/**
+ * What in the period wants a person's look, each with rows behind it. A flag is no verdict: the
+ * audit gives those.
+ */
+export async function findAnomalies(
+  store: Store,
+  contract: Contract,
+  reconciliation: Reconciliation,
+): Promise<readonly Anomaly[]> {
+  const found = [
+    ...(await oddRows(store, contract)),
+    ...(await oddHours(store)),
+    ...(await newKeys(store)),
+    ...(await flatRemaining(store)),
+    ...differences(reconciliation),
+  ]
+  return found.filter((anomaly) => anomaly.count > 0)
+}
+
+async function oddRows(store: Store, contract: Contract): Promise<readonly Anomaly[]> {
+  const priced = contract.models
+    .filter((model) => (costOf(contract, model.id) ?? 0) > 0)
+    .map((model) => `'${model.id.replaceAll("'", "''")}'`)
+  const kinds = [
+    {
+      kind: 'charge-without-success',
+      when: `outcome = 'http_error' AND credits > 0`,
+      shows: `'status ' || coalesce(status::VARCHAR, 'unknown') || ', charged ' || credits::DOUBLE`,
+      says: (n: string) => `${n} failed requests were charged.`,
+    },
+    {
+      kind: 'success-without-charge',
+      when: `outcome = 'ok' AND credits = 0 AND model IN (${priced.join() || 'NULL'})`,
+      shows: `model || ', charged 0'`,
+      says: (n: string) => `${n} successes on priced models were charged nothing.`,
+    },
+    {
+      kind: 'tokens-over-limit',
+      when: `completion_tokens > ${contract.limits.maxOutputTokens}
+             OR prompt_tokens > ${contract.limits.maxInputTokens}`,
+      shows: `'prompt ' || coalesce(prompt_tokens::VARCHAR, '-') || ', completion ' || coalesce(completion_tokens::VARCHAR, '-')`,
+      says: (n: string) =>
+        `${n} requests report more tokens than the limits of ${contract.limits.maxInputTokens.toLocaleString('en-US')} in and ${contract.limits.maxOutputTokens.toLocaleString('en-US')} out.`,
+    },
+  ] as const
+  const period = `at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')`
+  const [counts] = await store.rows<Record<string, number>>(
+    `SELECT ${kinds.map(({ kind, when }) => `count(*) FILTER (WHERE ${when}) AS "${kind}"`).join()}
+     FROM usage_shown WHERE ${period}`,
+  )
+  const anomalies: Anomaly[] = []
+  for (const { kind, when, shows, says } of kinds) {
+    const count = counts![kind]!
+    if (count === 0) continue
+    const rows = await store.rows<Row>(
+      `SELECT source, id, at_us AS "atUs", ${shows} AS shows FROM usage_shown
+       WHERE ${period} AND (${when}) ORDER BY at_us LIMIT ${rowsShown}`,
+    )
+    anomalies.push({ kind, says: says(count.toLocaleString('en-US')), count, rows })
+  }
+  return anomalies
+}
+
+export interface HourFigures {
+  readonly startUs: number
+  readonly label: string
+  readonly requests: number
+  readonly failed: number
+  readonly limited: number
+  readonly credits: number | null
+}
+
+async function oddHours(store: Store): Promise<readonly Anomaly[]> {
+  const hours = await store.rows<HourFigures>(
+    `SELECT start_us AS "startUs", label, sum(requests)::DOUBLE AS requests,
+       sum(failed - limited)::DOUBLE AS failed, sum(limited)::DOUBLE AS limited,
+       CASE WHEN count(*) FILTER (WHERE credits IS NULL) = 0 THEN sum(credits)::DOUBLE END AS credits
+     FROM usage_hours WHERE NOT open AND requests IS NOT NULL GROUP BY ALL ORDER BY "startUs"`,
+  )
+  return judgeHours(hours)
+}
+
+/**
+ * Hours over three robust sigmas (1.4826 times the median absolute deviation) of the busy hours,
+ * and hours whose share of errors or of 429s is beyond chance (three binomial sigmas, and at
+ * least twice) against all other hours.
+ */
+export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
+  const busy = hours.flatMap((hour) =>
+    hour.credits !== null && hour.credits > 0 ? [hour.credits] : [],
+  )
+  const median = (values: readonly number[]) =>
+    percentileOf(
+      [...values].sort((a, b) => a - b),
+      0.5,
+    )
+  const middle = median(busy) ?? 0
+  const sigma = 1.4826 * (median(busy.map((credits) => Math.abs(credits - middle))) ?? 0)
+  const unusual =
+    busy.length < 24 || sigma === 0
+      ? []
+      : hours.filter((hour) => hour.credits !== null && hour.credits > middle + 3 * sigma)
+  const total = (of: (hour: HourFigures) => number) =>
+    hours.reduce((sum, hour) => sum + of(hour), 0)
+  const jumps = (of: (hour: HourFigures) => number) => {
+    const [allOf, all] = [total(of), total((hour) => hour.requests)]
+    return hours.filter((hour) => {
+      const [others, n] = [all - hour.requests, hour.requests]
+      if (n < fewestRequests || others < fewestRequests) return false
+      const usual = (allOf - of(hour)) / others
+      const share = of(hour) / n
+      const chance = Math.sqrt((Math.max(usual, 1 / others) * (1 - usual)) / n)
+      return share > 2 * usual && share > usual + 3 * chance
+    })
+  }
+  const flag = (
+    kind: Anomaly['kind'],
+    found: readonly HourFigures[],
+    says: string,
+    shows: (hour: HourFigures) => string,
+  ): Anomaly => ({
+    kind,
+    count: found.length,
+    says: `${found.length} ${found.length === 1 ? 'hour' : 'hours'} ${says}`,
+    rows: found
+      .slice(0, rowsShown)
+      .map((hour) => ({ source: 'hour', id: hour.label, atUs: hour.startUs, shows: shows(hour) })),
+  })
+  const share = (part: number, of: number) => `${((100 * part) / of).toFixed(1)} %`
+  return [
+    flag(
+      'unusual-hour',
+      unusual,
+      `took more than three robust sigmas over the median of ${middle} credits.`,
+      (hour) => `${hour.credits} credits`,
+    ),
+    flag(
+      'error-jump',
+      jumps((hour) => hour.failed),
+      'had a share of errors beyond chance.',
+      (hour) => `${share(hour.failed, hour.requests)} of ${hour.requests} failed`,
+    ),
+    flag(
+      'limit-jump',
+      jumps((hour) => hour.limited),
+      'had a share of 429s beyond chance.',
+      (hour) => `${share(hour.limited, hour.requests)} of ${hour.requests} were limited`,
+    ),
+  ]
+}
+
+/** Keys first seen in the period, once a whole day of usage before it knew none of them. */
+async function newKeys(store: Store): Promise<readonly Anomaly[]> {
+  const rows = await store.rows<Row>(
+    `SELECT 'key' AS source, key_fp AS id, ever_first_us AS "atUs",
+       requests || ' requests in the period' AS shows
+     FROM usage_keys
+     WHERE key_fp IS NOT NULL AND requests > 0
+       AND ever_first_us >= getvariable('usage_covered_from') + 86400000000
+       AND ever_first_us >= getvariable('usage_from')
+     ORDER BY ever_first_us`,
+  )
+  return [
+    {
+      kind: 'new-key',
+      count: rows.length,
+      says: `${rows.length} ${rows.length === 1 ? 'key' : 'keys'} never seen before.`,
+      rows: rows.slice(0, rowsShown),
+    },
+  ]
+}
+
+/** Balances that stand still under successes that cost: a header from a cache, or nothing charged. */
+async function flatRemaining(store: Store): Promise<readonly Anomaly[]> {
+  const rows = await store.rows<Row>(
+    `SELECT run_id AS source, any_value(coalesce(account, key_fp)) || ' at ' || remaining AS id,
+       min(at_us) AS "atUs", count(*) || ' successes in a row under an unchanged balance' AS shows
+     FROM (
+       SELECT run_id, account, key_fp, credits_remaining AS remaining, closed_us AS at_us,
+         row_number() OVER (PARTITION BY run_id, account, key_fp ORDER BY headers_us)
+           - row_number() OVER (PARTITION BY run_id, account, key_fp, credits_remaining ORDER BY headers_us)
+           AS island
+       FROM attempts JOIN run_clocks USING (run_id)
+       JOIN model_prices ON model_prices.contract = run_clocks.contract
+         AND model_prices.model = attempts.model AND model_prices.credits > 0
+       WHERE outcome = 'ok' AND endpoint IN ('chat', 'messages') AND credits_remaining IS NOT NULL
+         AND (len(getvariable('usage_runs')) = 0 OR list_contains(getvariable('usage_runs'), run_id)))
+     GROUP BY run_id, account, key_fp, remaining, island HAVING count(*) >= ${flatRun}
+     ORDER BY count(*) DESC`,
+  )
+  return [
+    {
+      kind: 'flat-remaining',
+      count: rows.length,
+      says: `${rows.length} stretches of successes left X-Credits-Remaining unchanged.`,
+      rows: rows.slice(0, rowsShown),
+    },
+  ]
+}
+
+function differences(reconciliation: Reconciliation): readonly Anomaly[] {
+  if (!reconciliation.known) return []
+  const differing = reconciliation.rows.filter((row) => row.verdict === 'differs')
+  return [
+    {
+      kind: 'service-differs',
+      count: differing.length,
+      says: reconciliation.says,
+      rows: differing.slice(0, rowsShown).map((row) => ({
+        source: 'poll',
+        id: row.account,
+        atUs: row.toUs,
+        shows: `service ${row.serviceSays}, seen ${row.seen}${row.seenAtMost > row.seen ? ` to ${row.seenAtMost}` : ''}`,
+      })),
+    },
+  ]
+}

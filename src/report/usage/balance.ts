@@ -1,0 +1,58 @@
+import type { Store } from '../../store/open.ts'
+import { quarterUs } from './prepare.ts'
+import type { BalancePoint, Grant } from './shape.ts'
+
+/** Every balance that was seen, as rows of account, time, credits and where it was read. */
+const seen = `
+  SELECT 'header' AS seen_in, coalesce(account, key_fp, '(unknown)') AS account,
+    CASE WHEN date_s IS NULL THEN service_start_us + (headers_us * time_scale)::BIGINT
+         ELSE date_s * 1000000 END AS at_us,
+    headers_us AS tie, credits_remaining AS remaining
+  FROM attempts JOIN run_clocks USING (run_id)
+  WHERE credits_remaining IS NOT NULL AND headers_us IS NOT NULL
+    AND (len(getvariable('usage_runs')) = 0 OR list_contains(getvariable('usage_runs'), run_id))
+  UNION ALL
+  SELECT 'poll', key_fp, coalesce(service_us, polled_us), polled_us, remaining::DOUBLE
+  FROM usage_polls WHERE remaining IS NOT NULL`
+
+/** The last balance of each quarter hour and account in the period. */
+export function readBalance(store: Store): Promise<readonly BalancePoint[]> {
+  return store.rows<BalancePoint>(
+    `SELECT max(at_us) AS "atUs", account, arg_max(remaining, (at_us, tie)) AS remaining,
+       arg_max(seen_in, (at_us, tie)) AS "from"
+     FROM (${seen})
+     WHERE at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')
+     GROUP BY account, at_us // ${quarterUs} ORDER BY "atUs", account`,
+  )
+}
+
+/**
+ * What is held now: the grants that the last poll of each key tells, else its balance, else the
+ * last X-Credits-Remaining of each account, as one grant without expiry. Null when nothing says.
+ */
+export async function readGrants(store: Store, nowUs: number): Promise<readonly Grant[] | null> {
+  const polls = await store.rows<{ remaining: number | null; grants_json: string | null }>(
+    `SELECT arg_max(remaining::DOUBLE, polled_us) AS remaining,
+       arg_max(grants_json, polled_us) AS grants_json
+     FROM usage_polls WHERE remaining IS NOT NULL GROUP BY key_fp`,
+  )
+  if (polls.length > 0) {
+    return polls.flatMap(({ remaining, grants_json }) => {
+      const grants = grants_json === null ? [] : (JSON.parse(grants_json) as Grant[])
+      return grants.length > 0
+        ? grants
+        : [{ name: 'balance', credits: remaining!, expiresUs: null }]
+    })
+  }
+  const balances = await store.rows<{ account: string; remaining: number }>(
+    `SELECT account, arg_max(remaining, (at_us, tie)) AS remaining FROM (${seen})
+     WHERE at_us <= $1 GROUP BY account ORDER BY account`,
+    [BigInt(Math.round(nowUs))],
+  )
+  if (balances.length === 0) return null
+  return balances.map(({ account, remaining }) => ({
+    name: account,
+    credits: remaining,
+    expiresUs: null,
+  }))
+}

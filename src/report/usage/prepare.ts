@@ -1,0 +1,292 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { Store } from '../../store/open.ts'
+import { ReportError } from '../error.ts'
+import type { UsageDimension, UsageOptions, UsageScope } from './shape.ts'
+import { checkTimeZone, endOfDayUs, shiftDaysUs } from './zone.ts'
+
+/** Usage is summed in quarters of an hour: every zone of today differs from UTC by whole ones. */
+export const quarterUs = 900e6
+
+/** So many names of a dimension have a series of their own; the rest is one. */
+const mostSeries = 9
+export const otherSeries = '(other)'
+export const unknownSeries = '(unknown)'
+
+const defaultDays = 30
+
+const columns: Readonly<Record<UsageDimension, string>> = {
+  model: 'model',
+  key: 'key_fp',
+  endpoint: 'endpoint',
+}
+
+/**
+ * Makes ready what the usage page and its charts read, in this connection only:
+ *
+ * - variables `usage_from`, `usage_to`, `usage_before_from`, `usage_before_to` (Unix microseconds),
+ *   `usage_timezone`, `usage_by`, `usage_now`, `usage_covered_from`, `usage_covered_to`
+ * - `usage_shown`: rows of the view `usage` that the page is about, of all times
+ * - `usage_calendar`: every quarter hour of the period with its local hour and day
+ * - `usage_quarters`: sums of each quarter and series
+ * - `usage_hours`, `usage_days`: the same by local hour and day, gaps filled: 0 where it was
+ *   measured that nothing came, null where nothing was measured
+ * - `usage_week_hours`: means by local weekday and hour
+ * - `usage_keys`: sums of each key over the period, with the times it was first and last seen
+ *
+ * Rows are read a handful of times whatever the page shows; all that follows is over quarters.
+ *
+ * @throws ReportError for an unknown zone, an empty period, or a store without usage
+ */
+export async function prepareUsage(store: Store, options: UsageOptions): Promise<UsageScope> {
+  checkTimeZone(options.timezone)
+  await enterPrices(store, options.contract)
+  await store.execute(`
+    SET VARIABLE usage_runs = ${list(options.runIds)};
+    SET VARIABLE usage_sources = ${list(options.sources)};
+    SET VARIABLE usage_timezone = ${quoted(options.timezone)};
+    SET VARIABLE usage_by = ${quoted(options.by)};
+    SET VARIABLE usage_now = ${Math.round(options.nowUs)}::BIGINT;
+    CREATE OR REPLACE TEMP VIEW usage_shown AS SELECT * FROM usage ${whereOf(options)};
+  `)
+  const sources = await readSources(store)
+  const scope = scopeOf(options, sources)
+  const [beforeFrom, beforeTo] = periodBefore(scope, sources)
+  await store.execute(`
+    SET VARIABLE usage_from = ${scope.fromUs}::BIGINT;
+    SET VARIABLE usage_to = ${scope.toUs}::BIGINT;
+    SET VARIABLE usage_before_from = ${beforeFrom}::BIGINT;
+    SET VARIABLE usage_before_to = ${beforeTo}::BIGINT;
+    SET VARIABLE usage_covered_from = ${Math.min(...sources.map((each) => each.firstUs))}::BIGINT;
+    SET VARIABLE usage_covered_to = ${Math.max(...sources.map((each) => each.lastUs))}::BIGINT;
+  `)
+  await prepareKeys(store)
+  await prepareQuarters(store, options.by)
+  await prepareCalendar(store)
+  await prepareBuckets(store)
+  return scope
+}
+
+/** Prices of the contract, so that attempts have a cost in the view `usage`. */
+async function enterPrices(store: Store, contract: Contract): Promise<void> {
+  for (const model of contract.models) {
+    await store.execute('INSERT OR REPLACE INTO model_prices VALUES ($1, $2, $3)', [
+      contract.name,
+      model.id,
+      model.costCredits,
+    ])
+  }
+}
+
+function whereOf({ runIds, sources }: UsageOptions): string {
+  const runs = `(origin = 'run' AND list_contains(getvariable('usage_runs'), source))`
+  const imports = `(origin = 'import' AND list_contains(getvariable('usage_sources'), source))`
+  if (runIds.length > 0 && sources.length > 0) return `WHERE ${runs} OR ${imports}`
+  if (runIds.length > 0) return `WHERE ${runs}`
+  return sources.length > 0 ? `WHERE ${imports}` : ''
+}
+
+async function readSources(store: Store): Promise<UsageScope['sources']> {
+  const rows = await store.rows<UsageScope['sources'][number]>(
+    `SELECT origin, source, count(*) AS requests, min(at_us) AS "firstUs", max(at_us) AS "lastUs"
+     FROM usage_shown GROUP BY ALL ORDER BY "firstUs", source`,
+  )
+  if (rows.length === 0) {
+    throw new ReportError(
+      `${store.path} holds no usage to show: make a run (assay run), import a log (assay import), or name other runs and sources.`,
+    )
+  }
+  return rows
+}
+
+function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageScope {
+  const { timezone, by, nowUs } = options
+  const lastUs = Math.max(...sources.map((each) => each.lastUs))
+  const toUs = options.toUs ?? endOfDayUs(lastUs, timezone)
+  const fromUs = options.fromUs ?? shiftDaysUs(toUs, -defaultDays, timezone)
+  if (fromUs >= toUs) {
+    throw new ReportError(
+      `The period from ${new Date(fromUs / 1000).toISOString()} to ${new Date(toUs / 1000).toISOString()} is empty: --to must come after --from.`,
+    )
+  }
+  if (fromUs % quarterUs !== 0 || toUs % quarterUs !== 0) {
+    throw new ReportError(
+      'A period begins and ends on a quarter of an hour: usage is kept in quarters.',
+    )
+  }
+  return { fromUs, toUs, timezone, by, nowUs, sources, notes: notesOf(sources) }
+}
+
+function notesOf(sources: UsageScope['sources']): readonly string[] {
+  const notes: string[] = []
+  const runs = sources.filter((each) => each.origin === 'run')
+  const overlapping = sources.filter(
+    (each) =>
+      each.origin === 'import' &&
+      runs.some((run) => run.firstUs <= each.lastUs && each.firstUs <= run.lastUs),
+  )
+  if (overlapping.length > 0) {
+    notes.push(
+      `The imported ${overlapping.map((each) => `"${each.source}"`).join(', ')} and runs of this store cover the same time: requests that stand in both count twice. Choose one with --source or by naming runs.`,
+    )
+  }
+  return notes
+}
+
+/**
+ * The period before, as long in local days, and cut to what has passed of this one: half a month
+ * is held against half a month.
+ */
+function periodBefore(
+  scope: UsageScope,
+  sources: UsageScope['sources'],
+): readonly [number, number] {
+  const { fromUs, toUs, timezone } = scope
+  const days = Math.round((toUs - fromUs) / 86_400e6)
+  const whole = shiftDaysUs(fromUs, days, timezone) === toUs
+  const beforeFrom = whole ? shiftDaysUs(fromUs, -days, timezone) : fromUs - (toUs - fromUs)
+  const coveredTo = Math.max(...sources.map((each) => each.lastUs)) + 1
+  const passed = Math.min(toUs, Math.max(coveredTo, fromUs)) - fromUs
+  const elapsed = passed < toUs - fromUs ? passed : fromUs - beforeFrom
+  const quarters = Math.ceil(elapsed / quarterUs) * quarterUs
+  return [beforeFrom, Math.min(fromUs, beforeFrom + quarters)]
+}
+
+/** Sums of rows, by the names of `UsageSums` in snake case, with how many rows tell them. */
+function sums(when = 'true'): string {
+  const count = (name: string, also: string) =>
+    `count(*) FILTER (WHERE ${when} AND ${also}) AS ${name}`
+  const sum = (name: string, also = 'true') =>
+    `sum(${name}) FILTER (WHERE ${when} AND ${also}) AS ${name}`
+  return [
+    count('requests', 'true'),
+    count('ok', `outcome = 'ok'`),
+    count('failed', `outcome = 'http_error'`),
+    count('limited', 'status = 429'),
+    count('ambiguous', `outcome IN ('broken', 'timeout', 'aborted')`),
+    sum('credits'),
+    sum('possible_credits'),
+    count('credits_known', 'possible_credits IS NOT NULL'),
+    sum('prompt_tokens', `outcome = 'ok'`),
+    sum('completion_tokens', `outcome = 'ok'`),
+    count(
+      'tokens_known',
+      `outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL`,
+    ),
+  ].join(',\n')
+}
+
+async function prepareKeys(store: Store): Promise<void> {
+  await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_keys AS
+    SELECT key_fp, account, min(at_us) AS ever_first_us,
+      min(at_us) FILTER (WHERE shown) AS first_us, max(at_us) FILTER (WHERE shown) AS last_us,
+      ${sums('shown')}
+    FROM (SELECT *, at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to') AS shown
+          FROM usage_shown)
+    GROUP BY key_fp, account
+  `)
+}
+
+async function prepareQuarters(store: Store, by: UsageDimension): Promise<void> {
+  const column = columns[by]
+  await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_series AS
+    SELECT name, row_number() OVER (ORDER BY requests DESC, name) AS rank FROM (
+      SELECT coalesce(${column}, ${quoted(unknownSeries)}) AS name, count(*) AS requests
+      FROM usage_shown
+      WHERE at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')
+      GROUP BY 1)
+    ORDER BY rank LIMIT ${mostSeries};
+    CREATE OR REPLACE TEMP TABLE usage_quarters AS
+    SELECT at_us // ${quarterUs} AS quarter,
+      CASE WHEN coalesce(${column}, ${quoted(unknownSeries)}) IN (SELECT name FROM usage_series)
+           THEN coalesce(${column}, ${quoted(unknownSeries)}) ELSE ${quoted(otherSeries)} END AS series,
+      ${sums()}
+    FROM usage_shown
+    WHERE at_us >= getvariable('usage_before_from') AND at_us < getvariable('usage_to')
+    GROUP BY ALL
+  `)
+}
+
+async function prepareCalendar(store: Store): Promise<void> {
+  await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_calendar AS
+    WITH quarters AS (
+      SELECT unnest(range(getvariable('usage_from') // ${quarterUs}, getvariable('usage_to') // ${quarterUs}))
+        AS quarter),
+    local AS (
+      SELECT quarter, quarter * ${quarterUs} AS at_us,
+        timezone(getvariable('usage_timezone'), make_timestamptz((quarter * ${quarterUs})::BIGINT)) AS clock
+      FROM quarters),
+    split AS (
+      SELECT *, date_trunc('hour', clock) AS hour_clock, date_trunc('day', clock) AS day_clock,
+        (epoch_us(clock) - at_us) // 60000000 AS offset_min
+      FROM local)
+    SELECT quarter, at_us::BIGINT AS at_us, offset_min,
+      -- The hour that a clock change repeats is two hours: its offset tells them apart.
+      (min(at_us) OVER (PARTITION BY hour_clock, offset_min))::BIGINT AS hour_us,
+      (min(at_us) OVER (PARTITION BY day_clock))::BIGINT AS day_us,
+      strftime(hour_clock, '%Y-%m-%d %H:%M ') || CASE WHEN offset_min < 0 THEN '-' ELSE '+' END
+        || printf('%02d:%02d', abs(offset_min) // 60, abs(offset_min) % 60) AS hour_label,
+      strftime(day_clock, '%Y-%m-%d') AS day_label,
+      isodow(clock)::INTEGER AS weekday, hour(clock)::INTEGER AS hour_of_day,
+      quarter >= getvariable('usage_covered_from') // ${quarterUs}
+        AND quarter <= getvariable('usage_covered_to') // ${quarterUs} AS covered,
+      at_us + ${quarterUs} > least(getvariable('usage_now'), getvariable('usage_covered_to') + 1) AS open
+    FROM split ORDER BY quarter
+  `)
+}
+
+/** Sums over the quarters of a bucket; null where none of it was covered. */
+const bucketSums = (() => {
+  const count = (name: string) =>
+    `CASE WHEN bool_or(covered) THEN coalesce(sum(${name}), 0)::BIGINT END AS ${name}`
+  // Requests that do not tell their credits are no reason to say 0.
+  const known = (name: string, of: string, told: string) =>
+    `CASE WHEN NOT bool_or(covered) THEN NULL WHEN coalesce(sum(${of}), 0) = 0 THEN 0
+          WHEN sum(${told}) > 0 THEN sum(${name})::DOUBLE END AS ${name}`
+  return [
+    ...['requests', 'ok', 'failed', 'limited', 'ambiguous'].map(count),
+    known('credits', 'requests', 'credits_known'),
+    known('possible_credits', 'requests', 'credits_known'),
+    known('prompt_tokens', 'ok', 'tokens_known'),
+    known('completion_tokens', 'ok', 'tokens_known'),
+  ].join(',\n')
+})()
+
+async function prepareBuckets(store: Store): Promise<void> {
+  const filled = (start: string, label: string) => `
+    SELECT ${start} AS start_us, ${label} AS label, series,
+      count(DISTINCT quarter)::BIGINT * 900 AS length_s, bool_or(open) AS open, ${bucketSums}
+    FROM usage_calendar CROSS JOIN (
+      SELECT DISTINCT series FROM usage_quarters
+      WHERE quarter >= getvariable('usage_from') // ${quarterUs}
+      UNION SELECT name FROM usage_series
+      UNION SELECT '(none)' WHERE NOT EXISTS (FROM usage_series))
+    LEFT JOIN usage_quarters USING (quarter, series)
+    GROUP BY ${start}, ${label}, series ORDER BY start_us, series`
+  await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_hours AS ${filled('hour_us', 'hour_label')};
+    CREATE OR REPLACE TEMP TABLE usage_days AS ${filled('day_us', 'day_label')};
+    CREATE OR REPLACE TEMP TABLE usage_week_hours AS
+    SELECT weekday, hour_of_day, avg(credits) AS credits, avg(requests) AS requests,
+      count(requests) AS hours
+    FROM (
+      SELECT hour_us, any_value(weekday) AS weekday, any_value(hour_of_day) AS hour_of_day
+      FROM usage_calendar GROUP BY hour_us)
+    JOIN (
+      SELECT start_us AS hour_us, sum(requests) AS requests,
+        CASE WHEN count(*) FILTER (WHERE requests > 0 AND credits IS NULL) = 0 THEN sum(credits) END
+          AS credits
+      FROM usage_hours WHERE NOT open GROUP BY start_us) USING (hour_us)
+    GROUP BY weekday, hour_of_day ORDER BY weekday, hour_of_day
+  `)
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+function list(names: readonly string[]): string {
+  return `[${names.map(quoted).join(', ')}]::VARCHAR[]`
+}

@@ -1,0 +1,270 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { Store } from '../../store/open.ts'
+import { randomOf } from '../random.ts'
+import { adviseOn } from './advice.ts'
+import { findAnomalies } from './anomalies.ts'
+import { readBalance, readGrants } from './balance.ts'
+import { type ComingDay, expectedBurn, forecastBurn, lookAhead, type PastDay } from './forecast.ts'
+import { prepareUsage, quarterUs } from './prepare.ts'
+import { reconcile } from './reconcile.ts'
+import type {
+  Card,
+  ErrorPoint,
+  Grant,
+  KeyRow,
+  Peak,
+  PlanAdvice,
+  SeriesPoint,
+  UsageOptions,
+  UsagePage,
+  WeekHour,
+} from './shape.ts'
+import { endOfDayUs, shiftDaysUs, weekdayOf } from './zone.ts'
+
+const horizonDays = 365
+const planDays = 30
+const shownKeys = 20
+
+/**
+ * Everything that the usage page shows, from the store.
+ *
+ * @throws ReportError as `prepareUsage` does
+ */
+export async function readUsage(store: Store, options: UsageOptions): Promise<UsagePage> {
+  const scope = await prepareUsage(store, options)
+  const days = await readSeries(store, 'usage_days')
+  const past = fullDays(days, options.timezone)
+  // A forecast begins where the figures end: at the end of what was seen, not of what was asked.
+  const fromUs = Math.min(options.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)) + 1)
+  const grants = options.grants ?? (await readGrants(store, fromUs))
+  const coming = comingDays(fromUs, options.timezone, horizonDays)
+  const { depletion, bandLosses } = lookAhead(
+    options.contract,
+    past,
+    coming,
+    grants,
+    randomOf(options.seed),
+  )
+  const peak = await readPeak(store)
+  const reconciliation = await reconcile(store)
+  return {
+    scope,
+    cards: await readCards(store),
+    hours: await readSeries(store, 'usage_hours'),
+    days,
+    weekHours: await readWeekHours(store),
+    balance: await readBalance(store),
+    errors: await readErrors(store),
+    topKeys: await readKeys(store),
+    peak,
+    forecast: forecastBurn(past),
+    depletion,
+    bandLosses,
+    plan: planFor(options.contract, past, coming.slice(0, planDays), grants, peak),
+    reconciliation,
+    anomalies: await findAnomalies(store, options.contract, reconciliation),
+  }
+}
+
+function readSeries(store: Store, table: 'usage_hours' | 'usage_days') {
+  return store.rows<SeriesPoint>(
+    `SELECT start_us AS "startUs", label, series, length_s AS "lengthS", open, requests, ok, failed,
+       limited, ambiguous, credits, possible_credits AS "possibleCredits",
+       prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens"
+     FROM ${table} ORDER BY start_us, series`,
+  )
+}
+
+function readWeekHours(store: Store): Promise<readonly WeekHour[]> {
+  return store.rows<WeekHour>(
+    `SELECT weekday, hour_of_day AS hour, credits, requests, hours FROM usage_week_hours
+     ORDER BY weekday, hour`,
+  )
+}
+
+/** Days that are over, covered to their end and measured. */
+function fullDays(days: readonly SeriesPoint[], timezone: string): readonly PastDay[] {
+  const sums = new Map<number, number | null>()
+  const unmeasured = new Set<number>()
+  for (const day of days) {
+    if (day.open || day.credits === null) unmeasured.add(day.startUs)
+    sums.set(day.startUs, (sums.get(day.startUs) ?? 0) + (day.credits ?? 0))
+  }
+  return [...sums]
+    .filter(([startUs]) => !unmeasured.has(startUs))
+    .map(([startUs, credits]) => ({
+      startUs,
+      weekday: weekdayOf(startUs, timezone),
+      credits: credits ?? 0,
+    }))
+    .sort((a, b) => a.startUs - b.startUs)
+}
+
+function comingDays(fromUs: number, timezone: string, count: number): readonly ComingDay[] {
+  const days: ComingDay[] = []
+  let startUs = fromUs
+  let endUs = endOfDayUs(fromUs, timezone)
+  for (let day = 0; day < count; day++) {
+    const wholeUs = endUs - shiftDaysUs(endUs, -1, timezone)
+    days.push({
+      startUs,
+      endUs,
+      weekday: weekdayOf(startUs, timezone),
+      share: Math.min(1, (endUs - startUs) / wholeUs),
+    })
+    startUs = endUs
+    endUs = shiftDaysUs(endUs, 1, timezone)
+  }
+  return days
+}
+
+async function readCards(store: Store): Promise<readonly Card[]> {
+  const rows = await store.rows<{
+    now: boolean
+    requests: number
+    ok: number
+    credits: number | null
+    credits_known: number
+    tokens: number | null
+    tokens_known: number
+  }>(
+    `SELECT quarter >= getvariable('usage_from') // ${quarterUs} AS now,
+       sum(requests)::BIGINT AS requests, sum(ok)::BIGINT AS ok, sum(credits)::DOUBLE AS credits,
+       sum(credits_known)::BIGINT AS credits_known, sum(tokens_known)::BIGINT AS tokens_known,
+       (sum(prompt_tokens) + sum(completion_tokens))::DOUBLE AS tokens
+     FROM usage_quarters
+     WHERE quarter >= getvariable('usage_from') // ${quarterUs}
+        OR quarter < getvariable('usage_before_to') // ${quarterUs}
+     GROUP BY 1`,
+  )
+  const [now, before] = [true, false].map((which) => rows.find((row) => row.now === which))
+  type Sums = (typeof rows)[number]
+  const card = (
+    name: Card['name'],
+    of: (sums: Sums) => number | null,
+    known: (sums: Sums) => number,
+    all: (sums: Sums) => number,
+  ): Card => {
+    const value = now === undefined ? null : of(now)
+    const then = before === undefined ? null : of(before)
+    return {
+      name,
+      value,
+      before: then,
+      change: value === null || then === null || then === 0 ? null : value / then - 1,
+      n: now === undefined ? 0 : known(now),
+      unmeasured: now === undefined ? 0 : all(now) - known(now),
+    }
+  }
+  const measured = (told: number, value: number | null) => (told === 0 ? null : value)
+  return [
+    card(
+      'credits',
+      (sums) => measured(sums.credits_known, sums.credits),
+      (sums) => sums.credits_known,
+      (sums) => sums.requests,
+    ),
+    card(
+      'requests',
+      (sums) => sums.requests,
+      (sums) => sums.requests,
+      (sums) => sums.requests,
+    ),
+    card(
+      'tokens',
+      (sums) => measured(sums.tokens_known, sums.tokens),
+      (sums) => sums.tokens_known,
+      (sums) => sums.ok,
+    ),
+    // Sum over sum of the successes that tell their tokens: never a mean of means.
+    card(
+      'averageTokens',
+      (sums) => (sums.tokens_known === 0 ? null : sums.tokens! / sums.tokens_known),
+      (sums) => sums.tokens_known,
+      (sums) => sums.ok,
+    ),
+  ]
+}
+
+function readErrors(store: Store): Promise<readonly ErrorPoint[]> {
+  return store.rows<ErrorPoint>(
+    `WITH errors AS (
+       SELECT at_us // ${quarterUs} AS quarter,
+         CASE WHEN outcome = 'http_error' THEN concat_ws(' ', status, error_code) ELSE outcome END
+           AS error, count(*) AS count
+       FROM usage_shown
+       WHERE outcome <> 'ok' AND at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')
+       GROUP BY ALL)
+     SELECT hour_us AS "startUs", any_value(hour_label) AS label, error, sum(count)::BIGINT AS count
+     FROM errors JOIN usage_calendar USING (quarter) GROUP BY hour_us, error
+     ORDER BY "startUs", error`,
+  )
+}
+
+function readKeys(store: Store): Promise<readonly KeyRow[]> {
+  return store.rows<KeyRow>(
+    `SELECT coalesce(key_fp, '(unknown)') AS "keyFp", account, first_us AS "firstUs",
+       last_us AS "lastUs", requests, ok, failed, limited, ambiguous,
+       CASE WHEN credits_known > 0 THEN credits::DOUBLE END AS credits,
+       CASE WHEN credits_known > 0 THEN possible_credits::DOUBLE END AS "possibleCredits",
+       CASE WHEN tokens_known > 0 THEN prompt_tokens END AS "promptTokens",
+       CASE WHEN tokens_known > 0 THEN completion_tokens END AS "completionTokens"
+     FROM usage_keys WHERE requests > 0
+     ORDER BY credits DESC NULLS LAST, requests DESC, "keyFp" LIMIT ${shownKeys}`,
+  )
+}
+
+/** Busiest clock minute, hour and local day of any one key; a sliding window can hold up to twice. */
+async function readPeak(store: Store): Promise<Peak> {
+  const busiest = (bucketUs: number) =>
+    `(SELECT max(n) FROM (SELECT count(*) AS n FROM period GROUP BY key_fp, at_us // ${bucketUs}))`
+  const [peak] = await store.rows<Peak>(
+    `WITH period AS (
+       SELECT key_fp, at_us FROM usage_shown
+       WHERE at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to'))
+     SELECT ${busiest(60e6)} AS minute, ${busiest(3600e6)} AS hour, ${busiest(86_400e6)} AS day`,
+  )
+  return peak ?? { minute: null, hour: null, day: null }
+}
+
+function planFor(
+  contract: Contract,
+  past: readonly PastDay[],
+  month: readonly ComingDay[],
+  grants: readonly Grant[] | null,
+  peak: Peak,
+): PlanAdvice {
+  const burn = forecastBurn(past)
+  if (!burn.known) return { known: false, says: burn.says }
+  const endUs = month.at(-1)!.endUs
+  const expected = expectedBurn(past, month)
+  const held = grants ?? []
+  const lasting = (grant: Grant) => grant.expiresUs === null || grant.expiresUs >= endUs
+  const sum = (list: readonly Grant[]) => list.reduce((all, grant) => all + grant.credits, 0)
+  const advice = adviseOn(contract, {
+    burnCredits: Math.max(0, expected - usableBefore(held, month, expected)),
+    lastingCredits: sum(held.filter(lasting)),
+    peak,
+  })
+  if (!advice.known || grants !== null) return advice
+  return {
+    ...advice,
+    reasons: ['The balance is not known, so the plan counts on none.', ...advice.reasons],
+  }
+}
+
+/** What is spent of grants that expire within the month, at an even burn. */
+function usableBefore(
+  grants: readonly Grant[],
+  month: readonly ComingDay[],
+  expected: number,
+): number {
+  const [startUs, endUs] = [month[0]!.startUs, month.at(-1)!.endUs]
+  const expiring = grants
+    .filter((grant) => grant.expiresUs !== null && grant.expiresUs < endUs)
+    .sort((a, b) => a.expiresUs! - b.expiresUs!)
+  return expiring.reduce((spent, grant) => {
+    const share = Math.max(0, (grant.expiresUs! - startUs) / (endUs - startUs))
+    return spent + Math.min(grant.credits, Math.max(0, expected * share - spent))
+  }, 0)
+}

@@ -1,0 +1,113 @@
+import { ReportError } from '../error.ts'
+
+/** Local days of an IANA zone, from the calendar that the runtime itself carries. */
+
+/** @throws ReportError for a name that is no IANA zone */
+export function checkTimeZone(timezone: string): void {
+  try {
+    clockOf(timezone)
+  } catch {
+    throw new ReportError(
+      `"${timezone}" is no time zone: expected an IANA name such as UTC, Asia/Kolkata or America/New_York`,
+    )
+  }
+}
+
+/**
+ * A moment as a person writes it: a date is the start of that local day, a date and time local
+ * time, and one with an offset (or Z) is itself.
+ *
+ * @returns Unix microseconds
+ * @throws ReportError for anything else
+ */
+export function parseMoment(text: string, timezone: string): number {
+  const local = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text.trim())
+  if (local !== null) {
+    const [year, month, day, hour, minute, second] = local
+      .slice(1)
+      .map((part) => Number(part ?? 0)) as [number, number, number, number, number, number]
+    const wall = Date.UTC(year, month - 1, day, hour, minute, second)
+    if (new Date(wall).getUTCDate() === day) return localToUs(wall, timezone)
+  } else if (/\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(text)) {
+    const ms = Date.parse(text)
+    if (Number.isFinite(ms)) return ms * 1000
+  }
+  throw new ReportError(
+    `"${text}" is no date: expected 2026-11-01, 2026-11-01T09:30 (both in ${timezone}) or 2026-11-01T09:30Z`,
+  )
+}
+
+/** End of the local day that holds a moment. */
+export function endOfDayUs(us: number, timezone: string): number {
+  return shiftDaysUs(startOfDayUs(us, timezone), 1, timezone)
+}
+
+export function startOfDayUs(us: number, timezone: string): number {
+  const wall = wallMs(us, timezone)
+  return localToUs(wall - mod(wall, 86_400e3), timezone)
+}
+
+/** The same time of day, so many local days later: 23 or 25 hours lie between across a change. */
+export function shiftDaysUs(us: number, days: number, timezone: string): number {
+  return localToUs(wallMs(us, timezone) + days * 86_400e3, timezone)
+}
+
+/** 1 is Monday. */
+export function weekdayOf(us: number, timezone: string): number {
+  return new Date(wallMs(us, timezone)).getUTCDay() || 7
+}
+
+/** What the clock on the wall shows, as if it were UTC, in milliseconds. */
+function wallMs(us: number, timezone: string): number {
+  const ms = Math.floor(us / 1000)
+  const parts = Object.fromEntries(
+    clockOf(timezone)
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, Number(value)]),
+  )
+  const { year, month, day, hour, minute, second } = parts as Record<string, number>
+  return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) + mod(ms, 1000)
+}
+
+/**
+ * The moment at which a wall clock shows a time: the first of two where a change repeats it, and
+ * the moment of the change where it is skipped (as a day whose midnight is skipped begins).
+ */
+function localToUs(wall: number, timezone: string): number {
+  // Offsets lie within 15 hours, so one of the two days around tells the offset that holds.
+  const offsets = [wall - 86_400e3, wall + 86_400e3].map((ms) => wallMs(ms * 1000, timezone) - ms)
+  const fitting = offsets
+    .map((offset) => wall - offset)
+    .filter((ms) => wallMs(ms * 1000, timezone) === wall)
+  const [before, after] = offsets as [number, number]
+  const ms = fitting.length > 0 ? Math.min(...fitting) : wall - Math.max(before, after)
+  if (fitting.length > 0) return ms * 1000
+  // Skipped: walk to the change itself, which lies on a quarter hour.
+  let at = ms - mod(ms, 900e3)
+  while (wallMs(at * 1000, timezone) < wall) at += 900e3
+  return at * 1000
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+function clockOf(timezone: string): Intl.DateTimeFormat {
+  let clock = clocks.get(timezone)
+  if (clock === undefined) {
+    clock = new Intl.DateTimeFormat('en-US', {
+      timeZone: timezone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+    clocks.set(timezone, clock)
+  }
+  return clock
+}
+
+function mod(value: number, by: number): number {
+  return ((value % by) + by) % by
+}

@@ -1,0 +1,71 @@
+import { defaultContract } from '../../src/contract/default.ts'
+import type { UsageOptions } from '../../src/report/usage/shape.ts'
+import type { Store } from '../../src/store/open.ts'
+
+export interface EventChange {
+  readonly id?: string
+  readonly source?: string
+  readonly model?: string | null
+  readonly endpoint?: string
+  readonly keyFp?: string | null
+  readonly account?: string | null
+  readonly outcome?: string
+  readonly status?: number | null
+  readonly credits?: number | null
+  readonly promptTokens?: number | null
+  readonly completionTokens?: number | null
+}
+
+let made = 0
+
+/** Enters imported events at these moments (Unix microseconds), each one credit unless changed. */
+export async function enterEvents(
+  store: Store,
+  events: readonly (EventChange & { readonly atUs: number })[],
+): Promise<void> {
+  const value = (given: string | number | null | undefined, usual: string | number | null) => {
+    const chosen = given === undefined ? usual : given
+    return typeof chosen === 'string' ? `'${chosen.replaceAll("'", "''")}'` : String(chosen)
+  }
+  for (let from = 0; from < events.length; from += 500) {
+    const rows = events
+      .slice(from, from + 500)
+      .map(
+        (event) =>
+          `(${[
+            value(event.source, 'log'),
+            value(event.id, `e${made++}`),
+            String(event.atUs),
+            '0',
+            '1',
+            value(event.model, 'svc-k2'),
+            value(event.endpoint, 'chat'),
+            value(event.keyFp, 'k1'),
+            value(event.account, 'main'),
+            value(event.outcome, 'ok'),
+            value(event.status, 200),
+            'NULL',
+            value(event.credits, 1),
+            value(event.promptTokens, 10),
+            value(event.completionTokens, 20),
+          ].join(', ')})`,
+      )
+    await store.execute(`INSERT INTO usage_events VALUES ${rows.join(', ')}`)
+  }
+}
+
+export function usageOptions(change: Partial<UsageOptions> = {}): UsageOptions {
+  return {
+    contract: defaultContract,
+    fromUs: null,
+    toUs: null,
+    timezone: 'UTC',
+    by: 'model',
+    runIds: [],
+    sources: [],
+    nowUs: Date.UTC(2027, 0, 1) * 1000,
+    seed: 1,
+    grants: null,
+    ...change,
+  }
+}

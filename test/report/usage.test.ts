@@ -1,0 +1,408 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { readUsage } from '../../src/report/usage/read.ts'
+import { judge } from '../../src/report/usage/reconcile.ts'
+import type { SeriesPoint } from '../../src/report/usage/shape.ts'
+import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs } from '../../src/report/usage/zone.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun, novemberUs } from './attempts.ts'
+import { enterEvents, usageOptions } from './usage-events.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+})
+afterEach(() => store.close())
+
+const utc = (...parts: [number, number, number, number?, number?]) =>
+  Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
+const sum = (points: readonly SeriesPoint[], of: (point: SeriesPoint) => number | null) =>
+  points.reduce((all, point) => all + (of(point) ?? 0), 0)
+const zones = [
+  'UTC',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'America/New_York',
+  'Europe/Rome',
+  'Australia/Lord_Howe',
+  'America/Santiago',
+  'Pacific/Chatham',
+]
+
+describe('days and hours of a zone', () => {
+  test('days, hours and cards sum to the same, and each day is the day on the wall', async () => {
+    const from = utc(2026, 10, 20)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...zones),
+        fc.array(fc.integer({ min: 0, max: 20 * 86_400 }), { minLength: 1, maxLength: 60 }),
+        async (timezone, seconds) => {
+          await store.execute('DELETE FROM usage_events')
+          const times = seconds.map((second) => from + second * 1e6)
+          await enterEvents(
+            store,
+            times.map((atUs, at) => ({ atUs, credits: (at % 3) + 1 })),
+          )
+          const page = await readUsage(store, usageOptions({ timezone }))
+          const total = times.reduce((all, _, at) => all + (at % 3) + 1, 0)
+          expect(sum(page.days, (point) => point.credits)).toBe(total)
+          expect(sum(page.hours, (point) => point.credits)).toBe(total)
+          expect(page.cards[0]).toMatchObject({ name: 'credits', value: total })
+          const clock = new Intl.DateTimeFormat('en-CA', { timeZone: timezone })
+          const days = new Map<string, number>()
+          for (const time of times) {
+            const day = clock.format(time / 1000)
+            days.set(day, (days.get(day) ?? 0) + 1)
+          }
+          expect(
+            new Map(
+              page.days
+                .filter((point) => point.requests !== null && point.requests > 0)
+                .map((point) => [point.label, point.requests]),
+            ),
+          ).toEqual(days)
+          const lengths = new Map(page.days.map((day) => [day.startUs, day.lengthS]))
+          expect([...lengths.values()].reduce((all, length) => all + length, 0)).toBe(
+            (page.scope.toUs - page.scope.fromUs) / 1e6,
+          )
+        },
+      ),
+      { numRuns: 10 },
+    )
+  })
+
+  test('the day of a clock change has 25 or 23 hours, and the repeated hour is two', async () => {
+    await enterEvents(store, [
+      { atUs: utc(2026, 10, 31, 12) },
+      { atUs: utc(2026, 11, 1, 5, 30) },
+      { atUs: utc(2026, 11, 1, 6, 30) },
+      { atUs: utc(2026, 11, 2, 12) },
+    ])
+    const autumn = await readUsage(store, usageOptions({ timezone: 'America/New_York' }))
+    const day = autumn.days.find((each) => each.label === '2026-11-01')!
+    expect(day).toMatchObject({ lengthS: 25 * 3600, requests: 2 })
+    expect(
+      autumn.hours
+        .filter((hour) => hour.label.startsWith('2026-11-01 01:00'))
+        .map((hour) => [hour.label, hour.requests]),
+    ).toEqual([
+      ['2026-11-01 01:00 -04:00', 1],
+      ['2026-11-01 01:00 -05:00', 1],
+    ])
+    const spring = await readUsage(
+      store,
+      usageOptions({
+        timezone: 'Europe/Rome',
+        fromUs: parseMoment('2026-03-29', 'Europe/Rome'),
+        toUs: parseMoment('2026-03-30', 'Europe/Rome'),
+      }),
+    )
+    expect(spring.days[0]?.lengthS ?? 0).toBe(23 * 3600)
+  })
+
+  test('moments and days of zones are those of the calendar', () => {
+    expect(parseMoment('2026-11-01', 'America/New_York')).toBe(utc(2026, 11, 1, 4))
+    expect(parseMoment('2026-11-01 01:30', 'America/New_York')).toBe(utc(2026, 11, 1, 5, 30))
+    expect(parseMoment('2026-03-08T02:30', 'America/New_York')).toBe(utc(2026, 3, 8, 7))
+    expect(parseMoment('2026-11-01T09:30Z', 'Asia/Kolkata')).toBe(utc(2026, 11, 1, 9, 30))
+    expect(() => parseMoment('2026-02-30', 'UTC')).toThrow(/"2026-02-30" is no date/)
+    const noon = utc(2026, 11, 1, 12)
+    expect(endOfDayUs(noon, 'America/New_York') - startOfDayUs(noon, 'America/New_York')).toBe(
+      25 * 3600e6,
+    )
+    expect(shiftDaysUs(utc(2026, 10, 31, 4), 1, 'America/New_York')).toBe(utc(2026, 11, 1, 4))
+    // Midnight is skipped in Santiago on the day that summer begins.
+    const skipped = parseMoment('2026-09-06', 'America/Santiago')
+    expect(skipped).toBe(utc(2026, 9, 6, 4))
+  })
+})
+
+describe('what was not measured', () => {
+  test('a gap is 0 where it was covered, null before and after, and the last bucket is open', async () => {
+    await enterEvents(store, [{ atUs: utc(2026, 11, 3, 10) }, { atUs: utc(2026, 11, 5, 10, 5) }])
+    const page = await readUsage(
+      store,
+      usageOptions({ fromUs: utc(2026, 11, 2), toUs: utc(2026, 11, 7) }),
+    )
+    expect(
+      page.days.map(({ label, requests, credits, open }) => [label, requests, credits, open]),
+    ).toEqual([
+      ['2026-11-02', null, null, false],
+      ['2026-11-03', 1, 1, false],
+      ['2026-11-04', 0, 0, false],
+      ['2026-11-05', 1, 1, true],
+      ['2026-11-06', null, null, true],
+    ])
+  })
+
+  test('requests that do not tell credits or tokens are counted as such, never as 0', async () => {
+    await enterEvents(store, [
+      { atUs: utc(2026, 11, 3), credits: null, promptTokens: null },
+      { atUs: utc(2026, 11, 4), credits: 2, promptTokens: 5, completionTokens: 7 },
+      { atUs: utc(2026, 11, 5), outcome: 'http_error', status: 429, credits: 0, promptTokens: 99 },
+    ])
+    const page = await readUsage(store, usageOptions())
+    expect(page.days.map((day) => day.credits).filter((credits) => credits !== 0)).toContain(null)
+    const cards = Object.fromEntries(page.cards.map((card) => [card.name, card]))
+    expect(cards.credits).toMatchObject({ value: 2, n: 2, unmeasured: 1 })
+    expect(cards.requests).toMatchObject({ value: 3 })
+    expect(cards.tokens).toMatchObject({ n: 1, unmeasured: 1 })
+    expect(cards.averageTokens).toMatchObject({ value: expect.any(Number), n: 1 })
+  })
+
+  test('the average is sum over sum of successes, not a mean of means', async () => {
+    await enterEvents(store, [
+      { atUs: utc(2026, 11, 3), promptTokens: 100, completionTokens: 0 },
+      ...Array.from({ length: 9 }, () => ({
+        atUs: utc(2026, 11, 4),
+        promptTokens: 10,
+        completionTokens: 0,
+      })),
+    ])
+    const page = await readUsage(store, usageOptions())
+    expect(page.cards[3]).toMatchObject({ name: 'averageTokens', value: 19, n: 10 })
+  })
+
+  test('a period is held against as much of the one before as has passed of it', async () => {
+    await enterEvents(
+      store,
+      Array.from({ length: 40 }, (_, day) => ({ atUs: utc(2026, 10, 1) + day * 86_400e6 })),
+    )
+    const page = await readUsage(
+      store,
+      usageOptions({ fromUs: utc(2026, 11, 1), toUs: utc(2026, 12, 1) }),
+    )
+    // 1 to 9 November against the first days of the 30 before, which begin on 2 October.
+    expect(page.cards[1]).toMatchObject({ name: 'requests', value: 9, before: 9, change: 0 })
+  })
+})
+
+test('by key and by endpoint, the largest nine have a name and the rest is one', async () => {
+  await enterEvents(
+    store,
+    Array.from({ length: 12 }, (_, key) =>
+      Array.from({ length: 12 - key }, () => ({
+        atUs: utc(2026, 11, 3, key),
+        keyFp: key === 11 ? null : `key${key}`,
+        endpoint: key % 2 === 0 ? 'chat' : 'messages',
+      })),
+    ).flat(),
+  )
+  const byKey = await readUsage(store, usageOptions({ by: 'key' }))
+  const names = [...new Set(byKey.hours.map((hour) => hour.series))]
+  expect(names).toHaveLength(10)
+  expect(sum(byKey.hours, (hour) => (hour.series === '(other)' ? hour.requests : 0))).toBe(6)
+  expect(byKey.topKeys[0]).toMatchObject({ keyFp: 'key0', requests: 12, credits: 12 })
+  expect(byKey.topKeys.at(-1)).toMatchObject({ keyFp: '(unknown)', requests: 1 })
+  const byEndpoint = await readUsage(store, usageOptions({ by: 'endpoint' }))
+  expect([...new Set(byEndpoint.days.map((day) => day.series))]).toEqual(['chat', 'messages'])
+})
+
+test('the peak is the busiest clock minute, hour and day of one key', async () => {
+  const at = utc(2026, 11, 3, 10)
+  await enterEvents(store, [
+    ...Array.from({ length: 30 }, (_, second) => ({ atUs: at + second * 1e6 })),
+    ...Array.from({ length: 20 }, (_, minute) => ({ atUs: at + (minute + 1) * 60e6 })),
+    ...Array.from({ length: 45 }, (_, minute) => ({ atUs: at + minute * 60e6, keyFp: 'k2' })),
+  ])
+  expect((await readUsage(store, usageOptions())).peak).toEqual({ minute: 30, hour: 50, day: 50 })
+})
+
+describe('attempts of runs', () => {
+  test('they are priced by the contract and told in the time of the service', async () => {
+    await enterRun(store, 'a', { timeScale: 1 })
+    const serviceS = Date.UTC(2026, 10, 5, 6) / 1000
+    await appendAttempts(store, [
+      attempt(0, { dateS: serviceS }),
+      attempt(1, { dateS: serviceS + 1, model: 'svc-k2.5' }),
+      attempt(2, { outcome: 'http_error', status: 429, dateS: serviceS + 2 }),
+      // No Date: the offset that the others show is taken.
+      attempt(3, { outcome: 'aborted', status: null, doneUs: null, model: 'svc-k2.5' }),
+      attempt(4, { outcome: 'not_sent', sentUs: null, reason: 'budget' }),
+      attempt(5, { endpoint: 'models', dateS: serviceS + 5 }),
+    ])
+    const page = await readUsage(store, usageOptions())
+    expect(page.cards[0]).toMatchObject({ value: 3 })
+    const hour = page.hours.filter((point) => (point.requests ?? 0) > 0)
+    expect(
+      hour.map(({ label, series, requests, credits, possibleCredits }) => [
+        label,
+        series,
+        requests,
+        credits,
+        possibleCredits,
+      ]),
+    ).toEqual([
+      ['2026-11-05 06:00 +00:00', 'svc-k2', 2, 1, 1],
+      ['2026-11-05 06:00 +00:00', 'svc-k2.5', 2, 2, 4],
+    ])
+    expect(page.errors.map((error) => [error.error, error.count])).toEqual([
+      ['429', 1],
+      ['aborted', 1],
+    ])
+  })
+
+  test('a scaled run is told in scaled time, from the Date of the service', async () => {
+    await enterRun(store, 'a', { timeScale: 86_400 })
+    await appendAttempts(
+      store,
+      Array.from({ length: 10 }, (_, day) =>
+        attempt(day, { dateS: Math.floor(novemberUs / 1e6) + day * 86_400 }),
+      ),
+    )
+    const page = await readUsage(store, usageOptions())
+    const days = page.days.filter((day) => (day.requests ?? 0) > 0)
+    expect(days.map((day) => day.label)).toEqual(
+      Array.from({ length: 10 }, (_, day) => `2026-11-${String(day + 1).padStart(2, '0')}`),
+    )
+  })
+
+  test('only the runs and sources that are named count, and an overlap is told', async () => {
+    await enterRun(store)
+    await appendAttempts(store, [attempt(0)])
+    await enterEvents(store, [
+      { atUs: novemberUs + 9e5 },
+      { atUs: novemberUs + 5e6, source: 'other' },
+    ])
+    await enterEvents(store, [{ atUs: novemberUs }])
+    const all = await readUsage(store, usageOptions())
+    expect(all.cards[1]).toMatchObject({ value: 4 })
+    expect(all.scope.notes[0]).toMatch(/"log".*count twice/)
+    const runOnly = await readUsage(store, usageOptions({ runIds: ['a'] }))
+    expect(runOnly.cards[1]).toMatchObject({ value: 1 })
+    expect(runOnly.scope.notes).toEqual([])
+    const logOnly = await readUsage(store, usageOptions({ sources: ['other'] }))
+    expect(logOnly.cards[1]).toMatchObject({ value: 1 })
+  })
+
+  test('the balance over time is the last header of each quarter, and feeds the forecast', async () => {
+    await enterRun(store)
+    await appendAttempts(
+      store,
+      Array.from({ length: 8 * 24 }, (_, hour) =>
+        attempt(hour * 3600, { creditsRemaining: 1_000 - hour - 1 }),
+      ),
+    )
+    const page = await readUsage(store, usageOptions())
+    expect(page.balance).toHaveLength(8 * 24)
+    expect(page.balance.at(-1)).toMatchObject({ remaining: 808, from: 'header', account: 'main' })
+    expect(page.forecast).toMatchObject({ known: true, medianPerDay: 24, fullDays: 7 })
+    if (!page.depletion.known) throw new Error(page.depletion.says)
+    expect(page.depletion.balance).toBe(808)
+    const days = (page.depletion.runsOut.medianUs! - (novemberUs + 191 * 3600e6)) / 86_400e6
+    expect(days).toBeGreaterThan(33)
+    expect(days).toBeLessThan(34.1)
+    expect(page.plan).toMatchObject({ known: true, cheapest: { credits: 0 } })
+  })
+})
+
+describe('what wants a look', () => {
+  const kinds = async () =>
+    (await readUsage(store, usageOptions())).anomalies.map(({ kind, count }) => [kind, count])
+
+  test('charges without success, successes without charge, tokens over the limit', async () => {
+    const at = utc(2026, 11, 3)
+    await enterEvents(store, [
+      { atUs: at, outcome: 'http_error', status: 500, credits: 1 },
+      { atUs: at, credits: 0 },
+      { atUs: at, completionTokens: 1_165_619 },
+      { atUs: at },
+      { atUs: at, model: 'unknown', credits: 0 },
+    ])
+    expect(await kinds()).toEqual([
+      ['charge-without-success', 1],
+      ['success-without-charge', 1],
+      ['tokens-over-limit', 1],
+    ])
+  })
+
+  test('an hour far over the median, a jump of errors, a new key; an even week is quiet', async () => {
+    const week = Array.from({ length: 7 * 24 }, (_, hour) =>
+      Array.from({ length: 20 + (hour % 5) }, (_, at) => ({
+        atUs: utc(2026, 11, 2) + hour * 3600e6 + at * 60e6,
+      })),
+    ).flat()
+    await enterEvents(store, week)
+    expect(await kinds()).toEqual([])
+    await enterEvents(
+      store,
+      Array.from({ length: 200 }, (_, second) => ({
+        atUs: utc(2026, 11, 5, 3) + second * 1e6,
+        keyFp: 'fresh',
+        ...(second % 10 === 0 ? { outcome: 'http_error', status: 500, credits: 0 } : {}),
+      })),
+    )
+    expect(await kinds()).toEqual([
+      ['unusual-hour', 1],
+      ['error-jump', 1],
+      ['new-key', 1],
+    ])
+  })
+
+  test('a balance that stands still under charges is flagged', async () => {
+    await enterRun(store)
+    await appendAttempts(
+      store,
+      Array.from({ length: 60 }, (_, at) =>
+        attempt(at, { creditsRemaining: at < 25 ? 500 : 500 - at }),
+      ),
+    )
+    expect(await kinds()).toEqual([['flat-remaining', 1]])
+  })
+})
+
+describe('reconciliation', () => {
+  const poll = (minutes: number, consumed: number) =>
+    store.execute(
+      `INSERT INTO usage_polls (polled_us, base_url, key_fp, status, consumed)
+       VALUES (${novemberUs + minutes * 60e6}, 'http://127.0.0.1', '0123456789ab', 200, ${consumed})`,
+    )
+
+  test('what the service says is held against what was seen, with what is ambiguous', async () => {
+    await enterRun(store)
+    await appendAttempts(store, [
+      attempt(60),
+      attempt(61, { model: 'svc-k2.5' }),
+      attempt(62, { outcome: 'timeout', status: null, doneUs: null }),
+      attempt(700),
+      // Another key of the same account.
+      attempt(701, { keyFp: 'ffffffffffff' }),
+    ])
+    await poll(0, 10)
+    await poll(10, 14)
+    await poll(20, 17)
+    const { reconciliation } = await readUsage(store, usageOptions())
+    expect(reconciliation).toMatchObject({
+      known: true,
+      verdict: 'differs',
+      rows: [
+        { serviceSays: 4, seen: 3, seenAtMost: 4, verdict: 'agrees', difference: 0 },
+        { serviceSays: 3, seen: 2, seenAtMost: 2, verdict: 'differs', difference: 1 },
+      ],
+    })
+  })
+
+  test('without two polls nothing is said', () => {
+    expect(judge([])).toMatchObject({ known: false })
+  })
+})
+
+test('a store without usage, an unknown zone and an empty period are told, not shown as 0', async () => {
+  await expect(readUsage(store, usageOptions())).rejects.toThrow(/holds no usage/)
+  await expect(readUsage(store, usageOptions({ timezone: 'Mars' }))).rejects.toThrow(/IANA/)
+  await enterEvents(store, [{ atUs: novemberUs }])
+  await expect(
+    readUsage(store, usageOptions({ fromUs: novemberUs, toUs: novemberUs })),
+  ).rejects.toThrow(/is empty/)
+})
+
+test('hostile names stay data', async () => {
+  const model = `x'); DROP TABLE usage_events; --\u001b[31m</script>`
+  await enterEvents(store, [{ atUs: novemberUs, model }])
+  const page = await readUsage(store, usageOptions({ sources: [`log`, `'); DROP TABLE runs; --`] }))
+  expect(page.days[0]?.series ?? page.hours[0]!.series).toBe(model)
+  expect(await store.rows('SELECT count(*) AS n FROM usage_events')).toEqual([{ n: 1 }])
+  expect(defaultContract.name).toBe('svc')
+})
