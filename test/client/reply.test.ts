@@ -1,0 +1,187 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ReplyReader, type Span } from '../../src/client/reply.ts'
+
+const reader = new ReplyReader()
+
+/** Reads a document from the middle of a larger buffer, as it lies in a read. */
+function read(text: string | Buffer): boolean {
+  const bytes = Buffer.from(text)
+  const shared = Buffer.concat([Buffer.from('}"x'), bytes, Buffer.from('"}]9')])
+  return reader.read(shared, 3, 3 + bytes.length)
+}
+
+const textOf = (span: Span) =>
+  span.start === -1 ? null : reader.source.toString('utf8', span.start, span.end)
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('whatever JSON.parse takes is taken', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(undefined, 2), (text, indent) => {
+      expect(read(JSON.stringify(JSON.parse(text), null, indent))).toBe(true)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+const token = fc.constantFrom(
+  ...['{', '}', '[', ']', ',', ':', '"a"', '"choices"', '"\\u00e9"', '"\\x"', '"', '\\', ' ', '\n'],
+  ...['0', '01', '-', '-1', '1.', '1.5', '1e5', '1e', '.5', 'true', 'tru', 'null', '"\u0001"', 'é'],
+  ...['"index"', '"usage"', '"message"', '"delta"', '"content"', '"error"', '"tool_calls"'],
+)
+
+test('what JSON.parse refuses is refused, and nothing else', () => {
+  fc.assert(
+    fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
+      const text = tokens.join('')
+      expect([text, read(text)]).toEqual([text, parses(text)])
+    }),
+    { numRuns: 5000 },
+  )
+  fc.assert(
+    fc.property(
+      fc.json(),
+      fc.nat(),
+      fc.constantFrom('', '"', '}', ',', '\\', '\n'),
+      (json, at, put) => {
+        const cut = at % (json.length + 1)
+        const text = json.slice(0, cut) + put + json.slice(cut + 1)
+        expect([text, read(text)]).toEqual([text, parses(text)])
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+test('bytes that are not UTF-8 are refused and named', () => {
+  expect(read(Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xe9]), Buffer.from('"}')]))).toBe(
+    false,
+  )
+  expect(reader.badUtf8).toBe(true)
+  expect(read('{"a":"é🙂"}')).toBe(true)
+  expect(reader.badUtf8).toBe(false)
+})
+
+test('a document nested without end is refused, not recursed into', () => {
+  expect(read('['.repeat(100_000))).toBe(false)
+})
+
+test('a chat chunk tells its id, model, finish reason and text', () => {
+  expect(
+    read(
+      JSON.stringify({
+        id: 'c-1',
+        object: 'chat.completion.chunk',
+        model: 'svc-k2',
+        choices: [{ index: 2, delta: { content: 'x' }, finish_reason: null }],
+        usage: null,
+      }),
+    ),
+  ).toBe(true)
+  expect(textOf(reader.id)).toBe('c-1')
+  expect(textOf(reader.model)).toBe('svc-k2')
+  expect(textOf(reader.finish)).toBe(null)
+  expect([reader.choices, reader.maxIndex, reader.hasText]).toEqual([1, 2, true])
+  expect(reader.promptTokens).toBeNaN()
+})
+
+test.each([
+  ['content', { content: 'x' }, true, false],
+  ['empty content', { role: 'assistant', content: '' }, false, false],
+  ['null content', { content: null }, false, false],
+  ['reasoning_content', { reasoning_content: 'x' }, true, true],
+  ['reasoning', { reasoning: 'x' }, true, true],
+  ['an empty reasoning', { reasoning: '' }, false, false],
+  ['a tool call', { tool_calls: [{ index: 0, function: { arguments: '{' } }] }, true, false],
+  ['no tool calls', { tool_calls: [] }, false, false],
+  ['content parts', { content: [{ type: 'text', text: 'x' }] }, true, false],
+  ['a refusal', { refusal: 'x' }, true, false],
+])('a delta with %s', (_name, fields, hasText, hasReasoning) => {
+  read(JSON.stringify({ choices: [{ index: 0, delta: fields }] }))
+  expect([reader.hasText, reader.hasReasoning]).toEqual([hasText, hasReasoning])
+})
+
+test.each([
+  [
+    'at the end of a chat stream',
+    { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } },
+    [3, 4, 7],
+  ],
+  [
+    'inside a choice',
+    { choices: [{ index: 0, usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } }] },
+    [3, 4, 7],
+  ],
+  [
+    'in a message',
+    { type: 'message', usage: { input_tokens: 5, output_tokens: 6 } },
+    [5, 6, Number.NaN],
+  ],
+  [
+    'in message_start',
+    { type: 'message_start', message: { usage: { input_tokens: 5 } } },
+    [5, Number.NaN, Number.NaN],
+  ],
+  [
+    'in message_delta',
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } },
+    [Number.NaN, 9, Number.NaN],
+  ],
+  [
+    'that is no number',
+    { usage: { prompt_tokens: '3', completion_tokens: null, total_tokens: {} } },
+    [Number.NaN, Number.NaN, Number.NaN],
+  ],
+])('usage %s', (_name, document, usage) => {
+  expect(read(JSON.stringify(document))).toBe(true)
+  expect([reader.promptTokens, reader.completionTokens, reader.totalTokens]).toEqual(usage)
+})
+
+test('events of the messages stream tell their type, text and reason', () => {
+  read('{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}}')
+  expect([textOf(reader.type), reader.hasText, reader.maxIndex]).toEqual([
+    'content_block_delta',
+    true,
+    1,
+  ])
+  read('{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"h"}}')
+  expect([reader.hasText, reader.hasReasoning]).toEqual([true, true])
+  read('{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}')
+  expect(reader.hasText).toBe(false)
+  read('{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}')
+  expect(textOf(reader.finish)).toBe('end_turn')
+  read(
+    '{"type":"message","id":"m","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}',
+  )
+  expect([reader.blocks, reader.hasText]).toEqual([2, true])
+})
+
+test('both shapes of errors are read', () => {
+  read('{"error":{"message":"m","type":"rate_limit_error","code":"rate_limit_exceeded"}}')
+  expect([reader.hasError, textOf(reader.errorType), textOf(reader.errorCode)]).toEqual([
+    true,
+    'rate_limit_error',
+    'rate_limit_exceeded',
+  ])
+  read('{"type":"error","error":{"type":"api_error","message":"m"}}')
+  expect([textOf(reader.type), textOf(reader.errorType), textOf(reader.errorCode)]).toEqual([
+    'error',
+    'api_error',
+    null,
+  ])
+  read('{"error":null,"choices":[]}')
+  expect([reader.hasError, reader.choices]).toEqual([false, 0])
+})
+
+test('only the first choice says why generation finished', () => {
+  read('{"choices":[{"index":1,"finish_reason":"stop"},{"index":0,"finish_reason":"length"}]}')
+  expect(textOf(reader.finish)).toBe('length')
+})

@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest'
+import {
+  buildTemplate,
+  plainRequest,
+  prepareRequest,
+  RequestError,
+  type RequestSpec,
+  templateRow,
+} from '../../src/client/request.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { wrongRequests } from '../../src/contract/request.ts'
+
+const key = 'sk-live-abcdef0123456789'
+
+function build(spec: Partial<RequestSpec>, basePath = '') {
+  const template = buildTemplate(defaultContract, basePath, {
+    ...plainRequest,
+    model: 'svc-k2',
+    messages: [{ role: 'user', content: 'Grüße' }],
+    ...spec,
+  })
+  const { wire } = prepareRequest(template, key)
+  return {
+    template,
+    wire,
+    headers: Object.fromEntries(wire.headers) as Record<string, string>,
+    body: wire.body.length === 0 ? null : Buffer.from(wire.body).toString('utf8'),
+  }
+}
+
+test('chat carries the key as a bearer and the system prompt as a message', () => {
+  const { wire, headers, body } = build({ system: 'Be brief', maxTokens: 5, stream: true }, '/base')
+  expect([wire.method, wire.path]).toEqual(['POST', '/base/v1/chat/completions'])
+  expect(headers).toEqual({
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    'user-agent': 'assay',
+    authorization: `Bearer ${key}`,
+  })
+  expect(JSON.parse(body!)).toEqual({
+    model: 'svc-k2',
+    messages: [
+      { role: 'system', content: 'Be brief' },
+      { role: 'user', content: 'Grüße' },
+    ],
+    max_tokens: 5,
+    stream: true,
+  })
+})
+
+test('messages carry the key in X-API-Key, the system prompt apart, and always max_tokens', () => {
+  const { wire, headers, body } = build({ endpoint: 'messages', system: 'Be brief' })
+  expect(wire.path).toBe('/v1/messages')
+  expect(headers['x-api-key']).toBe(key)
+  expect(headers.authorization).toBeUndefined()
+  expect(JSON.parse(body!)).toEqual({
+    model: 'svc-k2',
+    messages: [{ role: 'user', content: 'Grüße' }],
+    system: 'Be brief',
+    max_tokens: 1024,
+  })
+})
+
+test('models and credits are GET requests without a body', () => {
+  for (const [endpoint, path] of [
+    ['models', '/v1/models'],
+    ['credits', '/user/credits'],
+  ] as const) {
+    const { wire, body } = build({ endpoint })
+    expect([wire.method, wire.path, body]).toEqual(['GET', path, null])
+  }
+})
+
+test('extra headers and fields pass through, and undefined takes a field out', () => {
+  const { headers, body } = build({
+    headers: { 'X-Trace': 'on', 'Content-Type': 'application/json; charset=utf-8' },
+    body: { temperature: 0.2, messages: undefined, n: 3 },
+  })
+  expect(headers['x-trace']).toBe('on')
+  expect(headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(JSON.parse(body!)).toEqual({ model: 'svc-k2', temperature: 0.2, n: 3 })
+})
+
+test('each wrong request is wrong in its own way', () => {
+  const wrong = (name: (typeof wrongRequests)[number]) => build({ wrong: name })
+  expect(wrong('missing-key').headers.authorization).toBeUndefined()
+  expect(wrong('invalid-key').headers.authorization).toMatch(/^Bearer assay-invalid-key/)
+  expect(JSON.parse(wrong('unknown-model').body!).model).toBe('assay-no-such-model')
+  expect(JSON.parse(wrong('invalid-parameter').body!).temperature).toBeGreaterThan(2)
+  expect('messages' in JSON.parse(wrong('missing-messages').body!)).toBe(false)
+  expect(() => JSON.parse(wrong('malformed-json').body!)).toThrow()
+  expect(wrong('unknown-path').wire.path).toBe('/v1/assay-no-such-path')
+  for (const name of wrongRequests) {
+    if (name === 'missing-key' || name === 'invalid-key') continue
+    expect(wrong(name).headers.authorization).toBe(`Bearer ${key}`)
+  }
+})
+
+test('a fault that an endpoint has no room for is refused with a sentence', () => {
+  expect(() => build({ endpoint: 'models', wrong: 'malformed-json' })).toThrow(RequestError)
+  expect(() => build({ endpoint: 'models', wrong: 'malformed-json' })).toThrow(/chat or messages/)
+})
+
+test('a header that would break the request is refused', () => {
+  expect(() => build({ headers: { 'X-A': 'one\r\nX-B: two' } })).toThrow(RequestError)
+  expect(() => build({ headers: { 'X A': 'one' } })).toThrow(RequestError)
+  expect(() => build({ headers: { Host: 'elsewhere' } })).toThrow(/set by the transport/)
+})
+
+test('a key that cannot stand in a header is refused without being shown', () => {
+  const { template } = build({})
+  const bad = `${key}\n`
+  expect(() => prepareRequest(template, bad)).toThrow(RequestError)
+  try {
+    prepareRequest(template, bad)
+  } catch (error) {
+    expect(String(error)).not.toContain(key)
+  }
+})
+
+test('what is stored of a request has a placeholder where the key was', () => {
+  const { template } = build({ endpoint: 'messages', maxTokens: 5, body: { n: 2 } })
+  const row = templateRow(template, { runId: 'r', template: 3, step: 's' })
+  expect(JSON.stringify(row)).not.toContain(key)
+  expect(JSON.parse(row.headers)['x-api-key']).toBe('$ASSAY_API_KEY')
+  expect(row).toMatchObject({
+    runId: 'r',
+    template: 3,
+    step: 's',
+    method: 'POST',
+    path: '/v1/messages',
+    maxTokens: 5,
+    n: 2,
+  })
+  expect(JSON.parse(row.body!).messages[0].content).toBe('Grüße')
+})
+
+test('equal prompts have equal hashes, whatever else differs', () => {
+  const hash = (spec: Partial<RequestSpec>) => build(spec).template.promptHash
+  expect(hash({ stream: true, maxTokens: 9 })).toBe(hash({}))
+  expect(hash({ system: 'x' })).not.toBe(hash({}))
+  expect(hash({ model: 'svc-k2.5' })).not.toBe(hash({}))
+})
+
+test('probes choose their auth headers', () => {
+  expect(Object.keys(build({ auth: 'both' }).headers)).toContain('x-api-key')
+  expect(Object.keys(build({ auth: 'messages' }).headers)).not.toContain('authorization')
+  expect(Object.keys(build({ auth: 'none' }).headers)).not.toContain('authorization')
+})

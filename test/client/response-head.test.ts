@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { flags } from '../../src/attempt/flags.ts'
+import { ResponseHead } from '../../src/client/response-head.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+
+const head = new ResponseHead(defaultContract)
+
+function read(lines: readonly string[]): ResponseHead {
+  const before = 'HTTP/1.1 200 OK\r\n'
+  const text = lines.map((line) => `${line}\r\n`).join('')
+  const bytes = Buffer.from(`${before}${text}\r\nX-Credits-Remaining: 1\r\n`, 'latin1')
+  head.read(bytes, before.length, before.length + text.length)
+  return head
+}
+
+test.each([
+  ['X-Credits-Remaining: 99', 99, 0],
+  ['x-credits-remaining:99', 99, 0],
+  ['X-CREDITS-REMAINING:   99  ', 99, 0],
+  ['X-Credits-Remaining: -3', -3, 0],
+  ['X-Credits-Remaining: 99.0', 99, flags.malformedCredits],
+  ['X-Credits-Remaining: 1e3', Number.NaN, flags.malformedCredits],
+  ['X-Credits-Remaining: 9 9', Number.NaN, flags.malformedCredits],
+  ['X-Credits-Remaining: 0x10', Number.NaN, flags.malformedCredits],
+  ['X-Credits-Remaining:', Number.NaN, flags.malformedCredits],
+  ['X-Credits-Remaining: unlimited', Number.NaN, flags.malformedCredits],
+  ['X-Credits-Remainin: 99', Number.NaN, 0],
+  ['X-Credits-Remainingg: 99', Number.NaN, 0],
+])('%s', (line, credits, bits) => {
+  const { creditsRemaining, flags: found } = read(['Server: x', line, 'Vary: Origin'])
+  expect([creditsRemaining, found]).toEqual([credits, bits])
+})
+
+test('a header that came twice is not a number', () => {
+  const { creditsRemaining, flags: found } = read([
+    'X-Credits-Remaining: 5',
+    'x-credits-remaining: 6',
+  ])
+  expect([creditsRemaining, found]).toEqual([5, flags.malformedCredits])
+})
+
+test('rate limit headers may have fractions, and words are told from numbers', () => {
+  const said = read([
+    'X-RateLimit-Limit: 20',
+    'X-RateLimit-Remaining: 0',
+    'X-RateLimit-Reset: 0.25',
+  ])
+  expect([said.rateLimit, said.rateRemaining, said.rateReset, said.flags]).toEqual([20, 0, 0.25, 0])
+  const odd = read(['X-RateLimit-Limit: 20;w=60', 'X-RateLimit-Reset: 1s'])
+  expect([odd.rateLimit, odd.rateRemaining, odd.rateReset]).toEqual([
+    Number.NaN,
+    Number.NaN,
+    Number.NaN,
+  ])
+  expect(odd.flags).toBe(flags.malformedRateLimit | flags.malformedRateReset)
+})
+
+test('Retry-After is seconds, or flagged', () => {
+  expect(read(['Retry-After: 7']).retryAfter).toBe(7)
+  const date = read(['Retry-After: Fri, 20 Nov 2026 11:00:00 GMT'])
+  expect([date.retryAfter, date.flags]).toEqual([Number.NaN, flags.retryAfterNotSeconds])
+})
+
+test('the media type is told without its parameters and its case', () => {
+  expect(read(['Content-Type: application/json; charset=utf-8']).flags).toBe(flags.jsonType)
+  expect(read(['content-type: Text/Event-Stream;charset=utf-8']).flags).toBe(flags.sseType)
+  expect(read(['Content-Type: text/html']).flags).toBe(0)
+})
+
+test('dates are read, also when they follow one another', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 4e9 }), { minLength: 1 }), (seconds) => {
+      for (const second of seconds) {
+        const date = new Date(second * 1000).toUTCString()
+        expect(read([`Date: ${date}`]).dateS).toBe(second)
+      }
+    }),
+  )
+  expect(read(['Date: yesterday']).dateS).toBeNaN()
+})

@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { retryDelayMs } from '../../src/client/retry.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+
+const policy = defaultContract.retry
+
+test('LIM-05: a 429 is tried again after 1 s, then 2 s, each with up to a second of jitter', () => {
+  expect(retryDelayMs(policy, 429, 1, () => 0)).toBe(1000)
+  expect(retryDelayMs(policy, 429, 2, () => 0)).toBe(2000)
+  expect(retryDelayMs(policy, 429, 2, () => 0.25)).toBe(2250)
+  expect(retryDelayMs({ ...policy, maxAttempts: 9 }, 429, 3, () => 0.5)).toBe(4500)
+})
+
+test('LIM-05: there are three attempts at most', () => {
+  expect(retryDelayMs(policy, 429, 3, () => 0)).toBe(null)
+})
+
+test('LIM-05: nothing but a 429 is tried again', () => {
+  for (const status of [200, 400, 401, 403, 404, 500, 503, null]) {
+    expect(retryDelayMs(policy, status, 1, () => 0)).toBe(null)
+  }
+})
+
+test('LIM-05: no delay is above the cap', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 40 }),
+      fc.double({ min: 0, max: 0.999 }),
+      (made, jitter) => {
+        const delayMs = retryDelayMs({ ...policy, maxAttempts: 100 }, 429, made, () => jitter)
+        expect(delayMs).toBe(Math.min(1000 * 2 ** (made - 1) + jitter * 1000, 60_000))
+      },
+    ),
+  )
+})

@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { SseDecoder } from '../../src/client/sse.ts'
+
+/** Decodes a stream that comes in the given pieces. */
+function decode(pieces: readonly Buffer[]): string[] {
+  const events: string[] = []
+  const decoder = new SseDecoder({
+    onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)),
+  })
+  // One buffer for all reads, as a transport has: what is needed longer must be copied.
+  const shared = Buffer.alloc(Math.max(1, ...pieces.map((piece) => piece.length)) + 2)
+  for (const piece of pieces) {
+    shared.fill(0x2a)
+    piece.copy(shared, 1)
+    expect(decoder.feed(shared, 1, 1 + piece.length)).toBe(true)
+  }
+  return events
+}
+
+const whole = (text: string) => decode([Buffer.from(text)])
+
+function splitAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [0, ...[...cuts].sort((a, b) => a - b), bytes.length]
+  return places.slice(1).map((end, at) => bytes.subarray(places[at]!, end))
+}
+
+test.each([
+  ['LF', 'data: a\n\ndata: b\n\n', ['a', 'b']],
+  ['CRLF', 'data: a\r\n\r\ndata: b\r\n\r\n', ['a', 'b']],
+  ['CR', 'data: a\r\rdata: b\r\r', ['a', 'b']],
+  ['mixed endings', 'data: a\r\n\ndata: b\n\r\ndata: c\r\n\r', ['a', 'b', 'c']],
+  ['no space after the colon', 'data:a\n\n', ['a']],
+  ['only one space is taken off', 'data:  a\n\n', [' a']],
+  ['comments', ': ping\n\n:\ndata: a\n: in the event\n\n', ['a']],
+  ['several data lines', 'data: a\ndata: b\ndata\ndata: c\n\n', ['a\nb\n\nc']],
+  ['other fields', 'event: delta\nid: 7\nretry: 10\ndata: a\n\n', ['a']],
+  ['names that only begin like data', 'dat: x\ndatab: x\ndata2: x\ndata: a\n\n', ['a']],
+  ['an event without data', 'event: ping\n\ndata: a\n\n', ['a']],
+  ['empty data', 'data\n\ndata:\n\ndata: \n\n', ['', '', '']],
+  ['two empty data lines', 'data\ndata\n\n', ['\n']],
+  ['a byte order mark at the start alone', '\ufeffdata: a\n\n\ufeffdata: b\n\n', ['a']],
+  ['U+2028 inside JSON is no line end', 'data: {"a":"x\u2028y"}\n\n', ['{"a":"x\u2028y"}']],
+  ['an event that never ended', 'data: a\n\ndata: b\n', ['a']],
+  ['blank lines between', '\n\n\ndata: a\n\n\n\n', ['a']],
+])('the decoder reads %s', (_name, text, events) => {
+  expect(whole(text)).toEqual(events)
+  const bytes = Buffer.from(text)
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    expect(decode(splitAt(bytes, [cut]))).toEqual(events)
+  }
+  expect(decode(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(events)
+})
+
+/** The standard's algorithm, by the letter: the whole text at once, split into lines. */
+function reference(text: string): string[] {
+  const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/)
+  lines.pop() // what follows the last line end is no line
+  const events: string[] = []
+  let data: string[] = []
+  for (const line of lines) {
+    if (line === '') {
+      if (data.length > 0) events.push(data.join('\n'))
+      data = []
+    } else if (line === 'data') data.push('')
+    else if (line.startsWith('data:')) data.push(line.slice(5).replace(/^ /, ''))
+  }
+  return events
+}
+
+const fragment = fc.constantFrom(
+  'data: ',
+  'data:',
+  'data',
+  'event: x',
+  ':',
+  'id',
+  '\n',
+  '\r',
+  '\r\n',
+  '\n\n',
+  ' ',
+  '{"a":1}',
+  '[DONE]',
+  'é',
+  '🙂',
+  '\u2028',
+)
+
+test('any stream, cut anywhere, gives the events of the standard', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fragment, { maxLength: 40 }),
+      fc.array(fc.nat(300), { maxLength: 12 }),
+      (fragments, cuts) => {
+        // A CR at the very end may be half of a CRLF; it ends the line either way.
+        const bytes = Buffer.from(fragments.join(''))
+        const pieces = splitAt(
+          bytes,
+          cuts.map((cut) => Math.min(cut, bytes.length)),
+        )
+        expect(decode(pieces)).toEqual(reference(bytes.toString()))
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+test('an event beyond its bound ends the decoding instead of filling the memory', () => {
+  const decoder = new SseDecoder({ onEvent: () => {} }, 1000)
+  const piece = Buffer.alloc(300, 0x61)
+  expect(decoder.feed(Buffer.from('data: '), 0, 6)).toBe(true)
+  const results = [1, 2, 3, 4].map(() => decoder.feed(piece, 0, piece.length))
+  expect(results).toEqual([true, true, true, false])
+})
+
+test('a decoder that is reset forgets the half event before', () => {
+  const events: string[] = []
+  const decoder = new SseDecoder({
+    onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)),
+  })
+  const feed = (text: string) => decoder.feed(Buffer.from(text), 0, Buffer.byteLength(text))
+  feed('data: old\ndata: ol')
+  decoder.reset()
+  feed('data: new\n\n')
+  expect(events).toEqual(['new'])
+})
