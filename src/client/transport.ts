@@ -52,7 +52,10 @@ export interface ExchangeSink {
    * `head[start..end)` holds the header lines, `Name: value\r\n` each, without the status line.
    */
   onHead(status: number, head: Buffer, start: number, end: number): void
-  /** A piece of the body, after transfer decoding. */
+  /**
+   * A piece of the body, after transfer decoding: all that one read of the socket brought, so that
+   * whoever stamps the call stamps the read, however the service cut its chunks.
+   */
   onBody(bytes: Buffer, start: number, end: number): void
   onEnd(): void
   onFailure(failure: Failure): void

@@ -1,4 +1,5 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { authorities } from '../authorities.ts'
 import { maxHeadBytes } from '../limits.ts'
 import { isTlsError } from '../tls-error.ts'
 import type {
@@ -31,7 +32,7 @@ export class UndiciTransport implements Transport {
 
   constructor(options: UndiciOptions) {
     this.origin = options.origin
-    const tls = options.ca === undefined ? {} : { ca: options.ca }
+    const tls = authorities(options.ca)
     const pool: Pool.Options = {
       connections: Number.isFinite(options.maxConnections) ? options.maxConnections : null,
       pipelining: 1,
@@ -76,6 +77,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   private sink: ExchangeSink | null
   private controller: Dispatcher.DispatchController | null = null
   private begun = false
+  private chunks: Buffer[] = []
   /** Whether `dispatch` has returned. */
   dispatched = false
 
@@ -108,11 +110,23 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     this.sink.onHead(status, head, 0, head.length)
   }
 
+  /** undici hands on each chunk of a read; we hand on what one turn brought, as the contract says. */
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.sink?.onBody(chunk, 0, chunk.length)
+    if (this.sink === null) return
+    if (this.chunks.length === 0) queueMicrotask(() => this.handOn())
+    this.chunks.push(chunk)
+  }
+
+  private handOn(): void {
+    const { chunks } = this
+    if (chunks.length === 0) return
+    this.chunks = []
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    this.sink?.onBody(bytes, 0, bytes.length)
   }
 
   onResponseEnd(): void {
+    this.handOn()
     const { sink } = this
     this.sink = null
     sink?.onEnd()
@@ -124,6 +138,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
       queueMicrotask(() => this.onResponseError(controller, error))
       return
     }
+    this.handOn()
     const { sink } = this
     this.sink = null
     sink?.onFailure(failureOf(error, this.begun))
@@ -146,7 +161,12 @@ function latin1(cell: Buffer | string | undefined): string {
 }
 
 function failureOf(error: Error, begun: boolean): Failure {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const code =
+    'code' in error && typeof error.code === 'string'
+      ? error.code
+      : error.name === 'HTTPParserError'
+        ? 'HPE_'
+        : ''
   return { code: failureCodeOf(code, begun), message: `${error.message} (${code || error.name})` }
 }
 

@@ -1,0 +1,228 @@
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls, type SecureContext } from 'node:tls'
+import { isTlsError } from '../tls-error.ts'
+import type { Exchange, ExchangeSink, Failure, FailureCode, WireRequest } from '../transport.ts'
+import { ResponseParser } from './response-parser.ts'
+
+/** Where and how to connect. */
+export interface Target {
+  readonly host: string
+  readonly port: number
+  /** Null for plain TCP. */
+  readonly secureContext: SecureContext | null
+  readonly connectTimeoutMs: number
+}
+
+/** What connections of one transport share, and whom they tell. */
+export interface Pool {
+  readonly target: Target
+  /** One read buffer for all sockets: each read is consumed before the next one. */
+  readonly readBuffer: Buffer
+  bytesOf(request: WireRequest): Buffer
+  /** It may carry another exchange. */
+  onIdle(connection: Connection): void
+  /** It is closed, idle or not. */
+  onClosed(connection: Connection): void
+}
+
+/** One exchange: from `dispatch` to its last callback. */
+export class Http1Exchange implements Exchange {
+  readonly request: WireRequest
+  /** Null once it is over. */
+  sink: ExchangeSink | null
+  connection: Connection | null = null
+
+  constructor(request: WireRequest, sink: ExchangeSink) {
+    this.request = request
+    this.sink = sink
+  }
+
+  abort(): void {
+    if (this.sink === null) return
+    this.connection?.leave()
+    this.fail('aborted', 'aborted by the client')
+  }
+
+  fail(code: FailureCode, message: string): void {
+    const { sink } = this
+    if (sink === null) return
+    this.sink = null
+    this.connection = null
+    const failure: Failure = { code, message }
+    sink.onFailure(failure)
+  }
+}
+
+/**
+ * A socket that carries one exchange after the other.
+ *
+ *     connecting ─▶ busy ◀──▶ idle          any of them ─▶ closed, and then for good
+ *
+ * No pipelining: a response belongs to the exchange that is busy, and bytes that nobody asked for
+ * close the connection.
+ */
+export class Connection {
+  /** Its place among the idle ones; -1 while it is not idle. */
+  idleAt = -1
+  /** When it became idle, in milliseconds of the transport's coarse clock. */
+  idleSinceMs = 0
+  private readonly pool: Pool
+  private readonly socket: Socket
+  private readonly parser = new ResponseParser()
+  private exchange: Http1Exchange | null
+  private connected = false
+  private used = false
+  /** Closed for good. */
+  closed = false
+  private connectTimer: NodeJS.Timeout | null
+
+  /** Connects for an exchange, which it then carries. */
+  constructor(pool: Pool, exchange: Http1Exchange) {
+    this.pool = pool
+    this.exchange = exchange
+    exchange.connection = this
+    const { target, readBuffer } = pool
+    const onread = {
+      buffer: readBuffer,
+      callback: (length: number): boolean => {
+        this.onRead(length)
+        return true
+      },
+    }
+    const to = { host: target.host, port: target.port, noDelay: true, onread }
+    if (target.secureContext === null) {
+      this.socket = connect(to)
+      this.socket.once('connect', () => this.onConnected())
+    } else {
+      // Verification is on: `rejectUnauthorized` is true unless someone says otherwise.
+      this.socket = connectTls({
+        ...to,
+        secureContext: target.secureContext,
+        servername: isAddress(target.host) ? '' : target.host,
+        ALPNProtocols: ['http/1.1'],
+      })
+      this.socket.once('secureConnect', () => this.onConnected())
+    }
+    this.socket.on('error', (error) => this.onError(error))
+    this.socket.on('end', () => this.onEof())
+    this.socket.on('close', () => this.close('closed-early', 'the service closed the connection'))
+    this.connectTimer = setTimeout(
+      () => this.close('connect-timeout', `no connection within ${target.connectTimeoutMs} ms`),
+      target.connectTimeoutMs,
+    )
+  }
+
+  /** Seconds after which the peer closes it while it is idle, as it said; NaN if it did not. */
+  get keepAliveTimeoutS(): number {
+    return this.parser.keepAliveTimeoutS
+  }
+
+  /** Sends the request of the next exchange; only for a connection that is idle. */
+  send(exchange: Http1Exchange): void {
+    this.exchange = exchange
+    exchange.connection = this
+    this.write(exchange)
+  }
+
+  /** Closes it without a word to the exchange, which has left. */
+  leave(): void {
+    this.exchange = null
+    this.parser.stop()
+    this.destroy()
+  }
+
+  private write(exchange: Http1Exchange): void {
+    const bytes = this.pool.bytesOf(exchange.request)
+    this.parser.reset()
+    exchange.sink?.onSent(this.used)
+    this.used = true
+    // The sink may have left during the call.
+    if (!this.closed) this.socket.write(bytes)
+  }
+
+  private onConnected(): void {
+    if (this.connectTimer !== null) clearTimeout(this.connectTimer)
+    this.connectTimer = null
+    this.connected = true
+    if (this.exchange !== null) this.write(this.exchange)
+  }
+
+  private onRead(length: number): void {
+    const { exchange, parser } = this
+    const sink = exchange?.sink ?? null
+    if (exchange === null || sink === null) {
+      this.close('protocol', 'bytes that belong to no response')
+      return
+    }
+    const result = parser.read(this.pool.readBuffer, 0, length, sink)
+    if (this.exchange !== exchange) return
+    switch (result) {
+      case 'more':
+        return
+      case 'done':
+        this.onDone(exchange, parser.position === length)
+        return
+      case 'too-large':
+        this.close('too-large', 'the head of the response is beyond 64 KiB')
+        return
+      case 'protocol':
+        this.close('protocol', 'the response is not HTTP/1.1, or breaks its framing')
+    }
+  }
+
+  /** @param clean nothing came behind the response */
+  private onDone(exchange: Http1Exchange, clean: boolean): void {
+    const { sink } = exchange
+    this.exchange = null
+    exchange.sink = null
+    exchange.connection = null
+    // A request that is still being written cannot be followed by another.
+    if (clean && this.parser.keepAlive && this.socket.writableLength === 0 && !this.closed) {
+      this.pool.onIdle(this)
+    } else this.destroy()
+    sink?.onEnd()
+  }
+
+  private onEof(): void {
+    const { exchange } = this
+    if (exchange !== null && !this.parser.untouched && this.parser.eof() === 'done') {
+      this.onDone(exchange, false)
+      return
+    }
+    this.close('closed-early', 'the service closed the connection before the response was whole')
+  }
+
+  private onError(error: Error): void {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+    this.close(this.failureCodeOf(code), `${error.message} (${code || error.name})`)
+  }
+
+  private failureCodeOf(code: string): FailureCode {
+    if (this.connected) return isTlsError(code) ? 'tls' : 'reset'
+    if (code === 'ECONNREFUSED') return 'connect-refused'
+    if (code === 'ETIMEDOUT') return 'connect-timeout'
+    return isTlsError(code) ? 'tls' : 'connect-failed'
+  }
+
+  private close(code: FailureCode, message: string): void {
+    const { exchange } = this
+    this.exchange = null
+    this.parser.stop()
+    this.destroy()
+    exchange?.fail(code, message)
+  }
+
+  private destroy(): void {
+    if (this.closed) return
+    this.closed = true
+    if (this.connectTimer !== null) clearTimeout(this.connectTimer)
+    this.connectTimer = null
+    this.socket.destroy()
+    this.pool.onClosed(this)
+  }
+}
+
+/** SNI carries names only (RFC 6066, 3). */
+function isAddress(host: string): boolean {
+  return /^[\d.]+$/.test(host) || host.includes(':')
+}

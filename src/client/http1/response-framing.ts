@@ -1,0 +1,191 @@
+import { ByteNames } from '../json.ts'
+
+/** Bytes of the blank line at the end of a head. */
+export const headEnd = 2
+
+const CR = 13
+const LF = 10
+const COLON = 58
+
+/** 1 for the bytes of a header's name (RFC 9110, 5.6.2). */
+const isToken = new Uint8Array(256)
+for (const character of "!#$%&'*+-.^_`|~0123456789") isToken[character.charCodeAt(0)] = 1
+for (let letter = 0; letter < 26; letter++) {
+  isToken[65 + letter] = 1
+  isToken[97 + letter] = 1
+}
+
+/** 1 for the bytes of a header's value: no control characters but the tab. */
+const isValue = new Uint8Array(256).fill(1, 32)
+isValue[9] = 1
+isValue[127] = 0
+
+export type BodyKind = 'none' | 'length' | 'chunked' | 'until-close'
+
+/**
+ * The head of a response, checked byte for byte in one pass; keeps only what framing needs.
+ * Strict where leniency lets two readers disagree about where a response ends: bare LF, blanks
+ * before the colon, folded lines, a length that is doubled or stands beside `Transfer-Encoding`.
+ */
+export class ResponseFraming {
+  status = 0
+  /** Where the header lines begin, behind the status line. */
+  linesStart = 0
+  /** Where the head ended, blank line included. */
+  end = 0
+  keepAlive = false
+  keepAliveTimeoutS = Number.NaN
+  body: BodyKind = 'none'
+  contentLength = 0
+  private hasLength = false
+  private hasCoding = false
+  private chunked = false
+  private saysClose = false
+  private saysKeepAlive = false
+
+  /** Reads the head at `bytes[start..]`. */
+  read(bytes: Buffer, start: number, end: number): 'read' | 'incomplete' | 'protocol' {
+    const lines = this.statusLine(bytes, start, end)
+    if (lines === -1) return 'incomplete'
+    if (lines === -2) return 'protocol'
+    this.linesStart = lines
+    this.hasLength = false
+    this.hasCoding = false
+    this.chunked = false
+    this.saysClose = false
+    this.saysKeepAlive = false
+    this.contentLength = 0
+    this.keepAliveTimeoutS = Number.NaN
+    let at = lines
+    for (;;) {
+      if (at >= end) return 'incomplete'
+      if (bytes[at] === CR) {
+        if (at + 1 >= end) return 'incomplete'
+        if (bytes[at + 1] !== LF) return 'protocol'
+        this.end = at + 2
+        return this.decide(bytes[start + 7] === 49) ? 'read' : 'protocol'
+      }
+      const name = at
+      while (at < end && isToken[bytes[at]!] === 1) at++
+      if (at >= end) return 'incomplete'
+      if (at === name || bytes[at] !== COLON) return 'protocol'
+      const colon = at++
+      while (at < end && isValue[bytes[at]!] === 1) at++
+      if (at + 1 >= end) return at < end && bytes[at] !== CR ? 'protocol' : 'incomplete'
+      if (bytes[at] !== CR || bytes[at + 1] !== LF) return 'protocol'
+      if (!this.field(bytes, name, colon, at)) return 'protocol'
+      at += 2
+    }
+  }
+
+  /** @returns where the header lines begin; -1 when bytes are missing, -2 when it is not HTTP/1.x */
+  private statusLine(bytes: Buffer, start: number, end: number): number {
+    // HTTP/1.1 200 OK
+    const known = Math.min(end - start, 7)
+    for (let at = 0; at < known; at++) {
+      if (bytes[start + at] !== version[at]) return -2
+    }
+    if (end - start < 13) return plausibleStart(bytes, start, end) ? -1 : -2
+    if (!plausibleStart(bytes, start, start + 12)) return -2
+    this.status =
+      (bytes[start + 9]! - 48) * 100 + (bytes[start + 10]! - 48) * 10 + (bytes[start + 11]! - 48)
+    if (this.status < 100) return -2
+    let at = start + 12
+    if (bytes[at] !== CR && bytes[at] !== 32) return -2
+    while (at < end && isValue[bytes[at]!] === 1) at++
+    if (at + 1 >= end) return at < end && bytes[at] !== CR ? -2 : -1
+    return bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : -2
+  }
+
+  /** Looks at a field by the length of its name: few of them matter. */
+  private field(bytes: Buffer, name: number, colon: number, end: number): boolean {
+    switch (colon - name) {
+      case 10:
+        if (isName(bytes, name, 'connection')) this.connection(bytes, colon + 1, end)
+        else if (isName(bytes, name, 'keep-alive')) {
+          const says = /timeout=(\d+)/i.exec(bytes.toString('latin1', colon + 1, end))
+          this.keepAliveTimeoutS = says === null ? Number.NaN : Number(says[1])
+        }
+        return true
+      case 14:
+        return !isName(bytes, name, 'content-length') || this.length(bytes, colon + 1, end)
+      case 17:
+        if (isName(bytes, name, 'transfer-encoding')) {
+          this.hasCoding = true
+          // Only the last coding frames the body.
+          const codings = bytes
+            .toString('latin1', colon + 1, end)
+            .toLowerCase()
+            .split(',')
+          this.chunked = codings.at(-1)?.trim() === 'chunked'
+        }
+        return true
+      default:
+        return true
+    }
+  }
+
+  private connection(bytes: Buffer, start: number, end: number): void {
+    let at = start
+    while (at < end && bytes[at] === 32) at++
+    // The common values first; a list is worth a string.
+    if (options.find(bytes, at, end) === 1) this.saysKeepAlive = true
+    else {
+      for (const option of bytes.toString('latin1', at, end).toLowerCase().split(',')) {
+        if (option.trim() === 'close') this.saysClose = true
+        else if (option.trim() === 'keep-alive') this.saysKeepAlive = true
+      }
+    }
+  }
+
+  /** @returns false for anything but one whole number */
+  private length(bytes: Buffer, start: number, to: number): boolean {
+    let at = start
+    let end = to
+    while (at < end && (bytes[at] === 32 || bytes[at] === 9)) at++
+    while (end > at && (bytes[end - 1] === 32 || bytes[end - 1] === 9)) end--
+    // Fifteen digits stay exact in a double.
+    if (this.hasLength || at === end || end - at > 15) return false
+    let value = 0
+    for (; at < end; at++) {
+      const byte = bytes[at]!
+      if (byte < 48 || byte > 57) return false
+      value = value * 10 + byte - 48
+    }
+    this.hasLength = true
+    this.contentLength = value
+    return true
+  }
+
+  /** Where the body ends (RFC 9112, 6.3), and what becomes of the connection (9.3). */
+  private decide(http11: boolean): boolean {
+    this.keepAlive = !this.saysClose && (http11 || this.saysKeepAlive)
+    if (this.hasCoding && this.hasLength) return false
+    if (this.status < 200 || this.status === 204 || this.status === 304) this.body = 'none'
+    else if (this.hasCoding) this.body = this.chunked ? 'chunked' : 'until-close'
+    else this.body = this.hasLength ? 'length' : 'until-close'
+    return true
+  }
+}
+
+const version = Buffer.from('HTTP/1.')
+const options = new ByteNames({ 'keep-alive': 1 })
+
+/** Whether `bytes[start..end)` begins as `HTTP/1.1 200` does, as far as it goes. */
+function plausibleStart(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start + 7; at < end; at++) {
+    const byte = bytes[at]!
+    const place = at - start
+    if (place === 7 ? byte !== 48 && byte !== 49 : false) return false
+    if (place === 8 && byte !== 32) return false
+    if (place > 8 && place < 12 && (byte < 48 || byte > 57)) return false
+  }
+  return true
+}
+
+function isName(bytes: Buffer, start: number, name: string): boolean {
+  for (let at = 0; at < name.length; at++) {
+    if ((bytes[start + at]! | 32) !== name.charCodeAt(at)) return false
+  }
+  return true
+}

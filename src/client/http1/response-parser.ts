@@ -1,0 +1,291 @@
+import { maxHeadBytes } from '../limits.ts'
+import type { FailureCode } from '../transport.ts'
+import { headEnd, ResponseFraming } from './response-framing.ts'
+
+/** What `read` came to: `more` bytes are needed, the response is `done`, or it failed. */
+export type ParseResult = 'more' | 'done' | Extract<FailureCode, 'protocol' | 'too-large'>
+
+/** Where the parts of a response go; offsets, never strings or slices. */
+export interface ParserSink {
+  onHead(status: number, head: Buffer, start: number, end: number): void
+  onBody(bytes: Buffer, start: number, end: number): void
+}
+
+type State =
+  | 'head'
+  /** So many bytes of the body, or of the chunk, are to come. */
+  | 'length'
+  | 'until-close'
+  | 'chunk-size'
+  | 'chunk-data'
+  | 'chunk-end'
+  | 'trailer'
+  | 'done'
+
+const CR = 13
+const LF = 10
+const maxChunkLineBytes = 4096
+/** A split head is looked at again at each read while it is small, so that garbage is seen soon. */
+const smallHeadBytes = 4096
+
+/**
+ * One HTTP/1.1 response (RFC 9112) after the other, from bytes cut anywhere.
+ *
+ *     head ─┬─▶ length ───────────────────────────────┬─▶ done
+ *           ├─▶ until-close ── eof ───────────────────┤
+ *           ├─▶ chunk-size ─▶ chunk-data ─▶ chunk-end │
+ *           │        ▲  └─ 0 ─▶ trailer ──────────────┤
+ *           │        └──────────────┘                 │
+ *           └─▶ (204, 304, length 0) ─────────────────┘       1xx ─▶ head
+ *
+ * `onBody` comes at most once for each read: chunks are moved together in place, so that a reader
+ * that stamps its calls stamps reads of the socket, not the framing of a server. A head that lies
+ * whole in one read is read where it lies; only a split one is copied.
+ */
+export class ResponseParser {
+  /** Where the response that is done ended in the bytes of the last `read`. */
+  position = 0
+  /** Whether the connection may carry another request after this response. */
+  keepAlive = false
+  /** Seconds after which the peer closes the idle connection, as `Keep-Alive` says; NaN if not. */
+  keepAliveTimeoutS = Number.NaN
+  private state: State = 'head'
+  private readonly framing = new ResponseFraming()
+  /** Beginning of a head that is split over reads. */
+  private carry: Buffer | null = null
+  private carried = 0
+  /** Bytes left of the body or the chunk. */
+  private left = 0
+  private lineBytes = 0
+  private digits = 0
+  private afterCr = false
+  private inExtension = false
+  /** A sink that leaves during a callback must not be called again. */
+  private stopped = false
+
+  /** Ready for the next response on the same connection. */
+  reset(): void {
+    this.state = 'head'
+    this.carry = null
+    this.carried = 0
+    this.stopped = false
+  }
+
+  /** Ends the reading from inside a callback: nothing more is handed on. */
+  stop(): void {
+    this.stopped = true
+  }
+
+  /** Whether no byte of the response has come yet. */
+  get untouched(): boolean {
+    return this.state === 'head' && this.carried === 0
+  }
+
+  /** Reads `bytes[start..end)`; chunked bodies are moved together in place. */
+  read(bytes: Buffer, start: number, end: number, sink: ParserSink): ParseResult {
+    this.position = start
+    while (this.state === 'head') {
+      const result = this.readHead(bytes, end, sink)
+      if (result !== null) return result
+      if (this.stopped) return 'more'
+    }
+    switch (this.state) {
+      case 'length':
+        return this.readLength(bytes, end, sink)
+      case 'until-close':
+        if (this.position < end) sink.onBody(bytes, this.position, end)
+        this.position = end
+        return 'more'
+      case 'done':
+        return 'done'
+      default:
+        return this.readChunks(bytes, end, sink)
+    }
+  }
+
+  /** The peer closed its side: only a body without a length may end so. */
+  eof(): 'done' | 'closed-early' {
+    if (this.state === 'until-close') {
+      this.state = 'done'
+      return 'done'
+    }
+    return 'closed-early'
+  }
+
+  /** @returns null when a head was read and the next state is set */
+  private readHead(bytes: Buffer, end: number, sink: ParserSink): ParseResult | null {
+    if (this.position >= end) return 'more'
+    let head = bytes
+    let start = this.position
+    let to = end
+    if (this.carry !== null) {
+      const had = this.carried
+      this.keep(bytes, this.position, end)
+      head = this.carry
+      start = 0
+      to = this.carried
+      if (to > smallHeadBytes && head.indexOf('\r\n\r\n', Math.max(0, had - 3), 'latin1') === -1) {
+        this.position = end
+        return to > maxHeadBytes ? 'too-large' : 'more'
+      }
+    }
+    const result = this.framing.read(head, start, to)
+    if (result === 'incomplete') {
+      if (to - start > maxHeadBytes) return 'too-large'
+      if (this.carry === null) this.keep(bytes, start, end)
+      this.position = end
+      return 'more'
+    }
+    if (result === 'protocol') return 'protocol'
+    const { framing } = this
+    if (framing.end - start > maxHeadBytes) return 'too-large'
+    // Bytes of the read that belong to what follows the head.
+    this.position = end - (to - framing.end)
+    if (framing.status < 200) {
+      // An interim response; 101 would be another protocol, and nobody asked for one.
+      this.carry = null
+      this.carried = 0
+      return framing.status === 101 ? 'protocol' : null
+    }
+    this.keepAlive = framing.keepAlive
+    this.keepAliveTimeoutS = framing.keepAliveTimeoutS
+    this.enterBody()
+    sink.onHead(framing.status, head, framing.linesStart, framing.end - headEnd)
+    this.carry = null
+    this.carried = 0
+    return null
+  }
+
+  private enterBody(): void {
+    switch (this.framing.body) {
+      case 'none':
+        this.state = 'done'
+        return
+      case 'length':
+        this.left = this.framing.contentLength
+        this.state = this.left === 0 ? 'done' : 'length'
+        return
+      case 'chunked':
+        this.beginChunkLine('chunk-size')
+        return
+      case 'until-close':
+        this.keepAlive = false
+        this.state = 'until-close'
+    }
+  }
+
+  private readLength(bytes: Buffer, end: number, sink: ParserSink): ParseResult {
+    const from = this.position
+    const taken = Math.min(this.left, end - from)
+    this.left -= taken
+    this.position = from + taken
+    if (this.left === 0) this.state = 'done'
+    if (taken > 0) sink.onBody(bytes, from, this.position)
+    return this.left === 0 ? 'done' : 'more'
+  }
+
+  private readChunks(bytes: Buffer, end: number, sink: ParserSink): ParseResult {
+    let at = this.position
+    let dataStart = at
+    let dataEnd = at
+    let failure: ParseResult | null = null
+    while (at < end && this.state !== 'done' && failure === null) {
+      if (this.state === 'chunk-data') {
+        const taken = Math.min(this.left, end - at)
+        if (dataEnd === dataStart) {
+          dataStart = at
+          dataEnd = at + taken
+        } else {
+          if (dataEnd !== at) bytes.copyWithin(dataEnd, at, at + taken)
+          dataEnd += taken
+        }
+        at += taken
+        this.left -= taken
+        if (this.left === 0) this.beginChunkLine('chunk-end')
+        continue
+      }
+      failure = this.chunkByte(bytes[at++]!)
+    }
+    this.position = at
+    if (dataEnd > dataStart) sink.onBody(bytes, dataStart, dataEnd)
+    if (failure !== null) return failure
+    return this.state === ('done' as State) ? 'done' : 'more'
+  }
+
+  private beginChunkLine(state: State): void {
+    this.state = state
+    this.left = 0
+    this.lineBytes = 0
+    this.digits = 0
+    this.afterCr = false
+    this.inExtension = false
+  }
+
+  /** A byte of the framing between the chunks' data. */
+  private chunkByte(byte: number): ParseResult | null {
+    if (++this.lineBytes > maxChunkLineBytes) return 'too-large'
+    if (this.afterCr) {
+      if (byte !== LF) return 'protocol'
+      this.afterCr = false
+      return this.endChunkLine()
+    }
+    if (byte === CR) {
+      this.afterCr = true
+      return null
+    }
+    if (this.state === 'chunk-end') return 'protocol'
+    if (this.state === 'trailer') {
+      if (byte === LF || (byte < 32 && byte !== 9) || byte === 127) return 'protocol'
+      this.digits++
+      return null
+    }
+    if (this.inExtension) return byte < 32 && byte !== 9 ? 'protocol' : null
+    const digit = hexDigit(byte)
+    if (digit >= 0) {
+      // Thirteen digits stay exact in a double, and no chunk is that long.
+      if (++this.digits > 13) return 'protocol'
+      this.left = this.left * 16 + digit
+      return null
+    }
+    if (this.digits === 0 || byte !== 59) return 'protocol'
+    this.inExtension = true
+    return null
+  }
+
+  private endChunkLine(): ParseResult | null {
+    switch (this.state) {
+      case 'chunk-end':
+        this.beginChunkLine('chunk-size')
+        return null
+      case 'chunk-size': {
+        if (this.digits === 0) return 'protocol'
+        const size = this.left
+        this.beginChunkLine(size === 0 ? 'trailer' : 'chunk-data')
+        this.left = size
+        return null
+      }
+      default:
+        // A trailer's field, which nobody reads, or the blank line that ends the body.
+        if (this.digits === 0) this.state = 'done'
+        else this.digits = 0
+        return null
+    }
+  }
+
+  private keep(bytes: Buffer, start: number, end: number): void {
+    const length = this.carried + end - start
+    if (this.carry === null || this.carry.length < length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(1024, length * 2))
+      this.carry?.copy(larger, 0, 0, this.carried)
+      this.carry = larger
+    }
+    bytes.copy(this.carry, this.carried, start, end)
+    this.carried = length
+  }
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48
+  const lower = byte | 32
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1
+}

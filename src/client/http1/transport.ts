@@ -1,0 +1,188 @@
+import { createSecureContext } from 'node:tls'
+import { authorities } from '../authorities.ts'
+import type {
+  Exchange,
+  ExchangeSink,
+  Transport,
+  TransportOptions,
+  WireRequest,
+} from '../transport.ts'
+import { Connection, Http1Exchange, type Pool, type Target } from './connection.ts'
+import { RequestEncoder } from './request-bytes.ts'
+
+/** How often the coarse clock of idle connections ticks. */
+const tickMs = 250
+/** A socket that was idle for longer may have been closed by the peer: look before writing. */
+const staleMs = 2 * tickMs
+/** A connection is given up so long before the peer said that it would close it. */
+const marginMs = 1000
+
+/**
+ * Our own HTTP/1.1 on `node:net` and `node:tls`: no pipelining, no redirects, no retries.
+ *
+ * A dispatch takes the connection that became idle last, opens one while fewer than the bound are
+ * open, or waits its turn. Nothing here is searched: the idle ones are a stack, and each knows its
+ * place in it.
+ *
+ * **Stale sockets.** A peer may close an idle connection at any time. One that has been idle for
+ * half a second is written to only after the event loop has looked at its socket once more, and
+ * one whose `Keep-Alive` timeout is near is not used again. Once bytes were sent there is no way
+ * back: the attempt is broken, since the service may have seen it.
+ */
+export class Http1Transport implements Transport, Pool {
+  readonly target: Target
+  readonly readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
+  private readonly encoder: RequestEncoder
+  private readonly maxConnections: number
+  private readonly idle: Connection[] = []
+  private waiting: Http1Exchange[] = []
+  private waitingFrom = 0
+  private open = 0
+  private nowMs = performance.now()
+  private readonly ticker: NodeJS.Timeout
+  private closing: (() => void) | null = null
+  private closed: Promise<void> | null = null
+
+  constructor(options: TransportOptions) {
+    const url = new URL(options.origin)
+    const secure = url.protocol === 'https:'
+    this.target = {
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port) || (secure ? 443 : 80),
+      secureContext: secure ? createSecureContext(authorities(options.ca)) : null,
+      connectTimeoutMs: options.connectTimeoutMs,
+    }
+    this.maxConnections = options.maxConnections
+    this.encoder = new RequestEncoder(url.host)
+    this.ticker = setInterval(() => this.tick(), tickMs)
+    this.ticker.unref()
+  }
+
+  dispatch(request: WireRequest, sink: ExchangeSink): Exchange {
+    const exchange = new Http1Exchange(request, sink)
+    if (this.closed !== null) {
+      queueMicrotask(() => exchange.fail('aborted', 'the transport is closed'))
+      return exchange
+    }
+    this.place(exchange)
+    return exchange
+  }
+
+  close(): Promise<void> {
+    this.closed ??= new Promise<void>((resolve) => {
+      clearInterval(this.ticker)
+      this.closing = resolve
+      for (const connection of [...this.idle]) connection.leave()
+      this.settleClose()
+    })
+    return this.closed
+  }
+
+  bytesOf(request: WireRequest): Buffer {
+    return this.encoder.encode(request)
+  }
+
+  onIdle(connection: Connection): void {
+    if (this.closed !== null && !this.hasWaiting()) {
+      connection.leave()
+      return
+    }
+    const next = this.nextWaiting()
+    if (next !== null) {
+      connection.send(next)
+      return
+    }
+    connection.idleSinceMs = this.nowMs
+    connection.idleAt = this.idle.length
+    this.idle.push(connection)
+  }
+
+  onClosed(connection: Connection): void {
+    this.open--
+    this.takeFromIdle(connection)
+    const next = this.nextWaiting()
+    if (next !== null) this.place(next)
+    this.settleClose()
+  }
+
+  private place(exchange: Http1Exchange): void {
+    for (;;) {
+      const connection = this.idle.pop()
+      if (connection === undefined) break
+      connection.idleAt = -1
+      const idleMs = this.nowMs - connection.idleSinceMs
+      if (expires(connection, idleMs)) {
+        connection.leave()
+        continue
+      }
+      if (idleMs < staleMs) connection.send(exchange)
+      else this.sendAfterLook(connection, exchange)
+      return
+    }
+    if (this.open < this.maxConnections) {
+      this.open++
+      new Connection(this, exchange)
+    } else this.waiting.push(exchange)
+  }
+
+  /** Lets the event loop see whether the peer has closed the socket, then sends. */
+  private sendAfterLook(connection: Connection, exchange: Http1Exchange): void {
+    setImmediate(() => {
+      if (exchange.sink === null) {
+        if (!connection.closed) this.onIdle(connection)
+      } else if (connection.closed) this.place(exchange)
+      else connection.send(exchange)
+    })
+  }
+
+  private tick(): void {
+    this.nowMs = performance.now()
+    for (const connection of [...this.idle]) {
+      const idleMs = this.nowMs - connection.idleSinceMs
+      if (expires(connection, idleMs)) connection.leave()
+    }
+  }
+
+  private hasWaiting(): boolean {
+    while (this.waitingFrom < this.waiting.length) {
+      if (this.waiting[this.waitingFrom]!.sink !== null) return true
+      this.waitingFrom++
+    }
+    return false
+  }
+
+  /** The exchange that has waited longest; those that left are passed over. */
+  private nextWaiting(): Http1Exchange | null {
+    if (!this.hasWaiting()) {
+      if (this.waiting.length > 0) this.waiting = []
+      this.waitingFrom = 0
+      return null
+    }
+    const next = this.waiting[this.waitingFrom++]!
+    if (this.waitingFrom > 1024 && this.waitingFrom * 2 > this.waiting.length) {
+      this.waiting = this.waiting.slice(this.waitingFrom)
+      this.waitingFrom = 0
+    }
+    return next
+  }
+
+  private takeFromIdle(connection: Connection): void {
+    if (connection.idleAt === -1) return
+    const last = this.idle.pop()!
+    if (last !== connection) {
+      this.idle[connection.idleAt] = last
+      last.idleAt = connection.idleAt
+    }
+    connection.idleAt = -1
+  }
+
+  private settleClose(): void {
+    if (this.open === 0) this.closing?.()
+  }
+}
+
+/** Whether the peer is about to close the idle connection; never so when it gave no timeout. */
+function expires(connection: Connection, idleMs: number): boolean {
+  const timeoutMs = connection.keepAliveTimeoutS * 1000
+  return idleMs > timeoutMs - Math.min(marginMs, timeoutMs / 2)
+}
