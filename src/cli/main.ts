@@ -1,12 +1,20 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { exit } from './exit.ts'
+import { exportCommand } from './export.ts'
 import { reportCommand } from './report.ts'
 import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
+import { summaryCommand } from './summary.ts'
 
 /** Commands in the order of the line; each is a file of its own beside this one. */
-const commands: readonly (() => Command)[] = [serveCommand, runCommand, reportCommand]
+const commands: readonly (() => Command)[] = [
+  serveCommand,
+  runCommand,
+  reportCommand,
+  summaryCommand,
+  exportCommand,
+]
 
 const program = new Command('assay')
   .description('Load-tests, audits and reports on credit-billed text-generation APIs.')

@@ -67,7 +67,7 @@ export async function prepareUsage(store: Store, options: UsageOptions): Promise
 }
 
 /** Prices of the contract, so that attempts have a cost in the view `usage`. */
-async function enterPrices(store: Store, contract: Contract): Promise<void> {
+export async function enterPrices(store: Store, contract: Contract): Promise<void> {
   for (const model of contract.models) {
     await store.execute('INSERT OR REPLACE INTO model_prices VALUES ($1, $2, $3)', [
       contract.name,

@@ -1,0 +1,108 @@
+import {
+  type Distribution,
+  type MetricName,
+  metricNames,
+  type Percentile,
+  percentiles,
+  type RunSummary,
+  type SummaryGroup,
+} from './shape.ts'
+
+export const metricTitles: Readonly<Record<MetricName, string>> = {
+  service: 'service',
+  response: 'response',
+  ttft: 'TTFT',
+  responseTtft: 'resp. TTFT',
+  tpot: 'TPOT',
+  itl: 'ITL',
+  itlMax: 'ITL max',
+  lag: 'lag',
+  poolWait: 'pool wait',
+  failure: 'failures',
+}
+
+/** Milliseconds at four digits: 0.123, 12.34, 1,234. */
+export function ms(us: number | null): string {
+  if (us === null) return '-'
+  const value = us / 1000
+  const digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3
+  return value.toLocaleString('en-US', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
+}
+
+/** A percentile with what keeps it from being believed: `>1,234` at least, `n<662` too few. */
+export function percentileText(percentile: Percentile): string {
+  switch (percentile.mark) {
+    case 'none':
+      return '-'
+    case 'too-few':
+      return `n<${percentile.needs}`
+    case 'at-least':
+      return `>${ms(percentile.us)}`
+    case 'exact':
+      return ms(percentile.us)
+  }
+}
+
+/** What each group has to show: the metrics with samples, of all steps together and of each. */
+export function measuredMetrics(
+  group: SummaryGroup,
+  names: readonly MetricName[] = metricNames,
+): readonly (readonly [MetricName, Distribution])[] {
+  return names
+    .map((name) => [name, group.metrics[name]] as const)
+    .filter(([, distribution]) => distribution.n > 0)
+}
+
+/** Groups as a reader wants them: a single step says nothing beside the whole. */
+export function groupsOf(summary: RunSummary): readonly SummaryGroup[] {
+  return summary.steps.length > 1 ? [summary.all, ...summary.steps] : [summary.all]
+}
+
+/** One row for each step and metric: what CSV and Parquet hold. */
+export function flatRows(
+  summary: RunSummary,
+): readonly Readonly<Record<string, string | number | null>>[] {
+  return [summary.all, ...summary.steps].flatMap((group) =>
+    metricNames.map((metric) => {
+      const distribution = group.metrics[metric]
+      return {
+        run_id: summary.run.runId,
+        scenario: summary.run.scenario,
+        verdict: summary.verdict,
+        step: group.step,
+        metric,
+        n: distribution.n,
+        censored: distribution.censored,
+        mean_us: distribution.meanUs,
+        min_us: distribution.minUs,
+        max_us: distribution.maxUs,
+        ...Object.fromEntries(
+          percentiles.flatMap(([name]) => [
+            [`${name}_us`, distribution[name].us],
+            [`${name}_mark`, distribution[name].mark],
+          ]),
+        ),
+        attempts: group.counts.attempts,
+        not_sent: group.counts.notSent,
+        ok: group.counts.ok,
+        http_error: group.counts.httpError,
+        broken: group.counts.broken,
+        timeout: group.counts.timeout,
+        aborted: group.counts.aborted,
+        ok_per_s: group.okPerS,
+        completion_tokens_per_s: group.completionTokensPerS,
+      }
+    }),
+  )
+}
+
+export function whole(value: number | null): string {
+  return value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 0 })
+}
+
+export function rate(value: number | null): string {
+  return value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+}

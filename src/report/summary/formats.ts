@@ -1,0 +1,143 @@
+import {
+  flatRows,
+  groupsOf,
+  measuredMetrics,
+  metricTitles,
+  ms,
+  percentileText,
+  rate,
+  whole,
+} from './figures.ts'
+import { csvCell, markdownCell, printable } from './printable.ts'
+import { type MetricName, percentiles, type RunSummary } from './shape.ts'
+
+const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure']
+
+/** A run's summary as a terminal shows it: at most 80 columns, no escape sequence. */
+export function terminalSummary(summary: RunSummary): string {
+  const { run, all, credits } = summary
+  const { counts } = all
+  const lines = [
+    `${printable(run.scenario, 40)}  run ${printable(run.runId, 30)}`,
+    `${printable(run.baseUrl, 50)}  seed ${run.seed}  ${run.startedAt.slice(0, 19)}Z`,
+    '',
+    `attempts ${whole(counts.attempts)} = sent ${whole(counts.sent)} + not sent ${whole(counts.notSent)}`,
+    `sent = ok ${whole(counts.ok)} + HTTP errors ${whole(counts.httpError)} + broken ${whole(counts.broken)} + timeouts ${whole(counts.timeout)}`,
+    `       + aborted ${whole(counts.aborted)}${summary.ledgerAddsUp ? '' : '   THE LEDGER DOES NOT ADD UP'}`,
+    `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.spanS)} s (${summary.part})`,
+    `credits ${creditsText(credits)}`,
+    '',
+    `${'milliseconds'.padEnd(24)}${['n', ...percentiles.map(([name]) => percentileTitle(name))].map((cell) => cell.padStart(9)).join('')}`,
+  ]
+  for (const group of groupsOf(summary)) {
+    for (const [at, [name, distribution]] of measuredMetrics(group, shown).entries()) {
+      const title = at === 0 ? printable(group.step ?? 'all steps', 13) : ''
+      const cells = [
+        whole(distribution.n),
+        ...percentiles.map(([percentile]) => percentileText(distribution[percentile])),
+      ]
+      lines.push(
+        `${title.padEnd(14)}${metricTitles[name].padEnd(10)}${cells.map((cell) => cell.padStart(9)).join('')}`,
+      )
+    }
+  }
+  if (summary.errors.length > 0) {
+    lines.push('', 'errors')
+    for (const error of summary.errors.slice(0, 8)) {
+      lines.push(`  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`)
+    }
+  }
+  lines.push('', `Result: ${summary.verdict?.toUpperCase() ?? 'not judged'}`, '')
+  return lines.join('\n')
+}
+
+/** The same as Markdown, for a pull request or an issue. */
+export function markdownSummary(summary: RunSummary): string {
+  const { run, all } = summary
+  const { counts } = all
+  const head = [
+    'step',
+    'metric',
+    'n',
+    'mean',
+    ...percentiles.map(([name]) => percentileTitle(name)),
+    'max',
+  ]
+  const rows = groupsOf(summary).flatMap((group) =>
+    measuredMetrics(group, shown).map(([name, distribution]) => [
+      markdownCell(group.step ?? 'all steps'),
+      metricTitles[name],
+      whole(distribution.n),
+      ms(distribution.meanUs),
+      ...percentiles.map(([percentile]) => markdownCell(percentileText(distribution[percentile]))),
+      ms(distribution.maxUs),
+    ]),
+  )
+  const table = (cells: readonly (readonly string[])[]) =>
+    cells.map((row) => `| ${row.join(' | ')} |`)
+  const lines = [
+    `## ${markdownCell(run.scenario)}: ${summary.verdict ?? 'not judged'}`,
+    '',
+    `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}, Assay ${markdownCell(run.assayVersion)}.`,
+    '',
+    `${whole(counts.attempts)} attempts: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.ledgerAddsUp ? '' : ' (**the ledger does not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}.`,
+    '',
+    `Milliseconds, ${summary.part === 'steady' ? 'steady part' : 'whole run'}; \`>\` is "at least" (timeouts), \`n<\` is too few samples.`,
+    '',
+    ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:'))]),
+    ...table(rows),
+  ]
+  if (summary.errors.length > 0) {
+    lines.push(
+      '',
+      ...table([
+        ['error', 'count'],
+        ['---', '---:'],
+      ]),
+    )
+    lines.push(
+      ...table(
+        summary.errors
+          .slice(0, 20)
+          .map((error) => [markdownCell(errorText(error)), whole(error.count)]),
+      ),
+    )
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** One row for each step and metric. */
+export function csvSummary(summary: RunSummary): string {
+  const rows = flatRows(summary)
+  const names = Object.keys(rows[0]!)
+  return `${[names, ...rows.map((row) => Object.values(row).map((cell) => csvCell(cell)))]
+    .map((cells) => cells.join(','))
+    .join('\r\n')}\r\n`
+}
+
+export function jsonSummary(summary: RunSummary): string {
+  return `${JSON.stringify(summary, null, 2)}\n`
+}
+
+function percentileTitle(name: string): string {
+  return name === 'p999' ? 'p99.9' : name
+}
+
+function errorText(error: RunSummary['errors'][number]): string {
+  return [error.outcome, error.status, error.code, error.reason]
+    .filter((part) => part !== null)
+    .join(' ')
+}
+
+function creditsText(credits: RunSummary['credits']): string {
+  const spent =
+    credits.spent === null
+      ? 'not measured (a price is unknown)'
+      : credits.spentAtMost !== null && credits.spentAtMost > credits.spent
+        ? `${rate(credits.spent)} to ${rate(credits.spentAtMost)} by the contract`
+        : `${rate(credits.spent)} by the contract`
+  const [only] = credits.balances
+  return credits.balances.length === 1
+    ? `${spent}, balance ${rate(only!.first)} to ${rate(only!.last)}`
+    : spent
+}

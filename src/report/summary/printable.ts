@@ -1,0 +1,32 @@
+// Escape sequences whole: CSI, then OSC and its kin up to their end, then any other pair.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -~])?/g
+
+/**
+ * What a service sends, made fit for a terminal: escape sequences and control characters fall
+ * away, as do the marks that turn the direction of text, and it is cut to a length.
+ */
+export function printable(text: string, longest = 60): string {
+  const plain = text
+    .replace(escapes, '')
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .trim()
+  const signs = [...plain]
+  return signs.length <= longest ? plain : `${signs.slice(0, longest - 1).join('')}…`
+}
+
+/** The same for a cell of a Markdown table. */
+export function markdownCell(text: string, longest = 80): string {
+  return printable(text, longest).replace(/[\\`*_{}[\]<>|#&!~]/g, (sign) => `\\${sign}`)
+}
+
+/**
+ * A cell of CSV (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe;
+ * numbers are as they are, null is empty.
+ */
+export function csvCell(value: string | number | boolean | null): string {
+  if (value === null) return ''
+  if (typeof value !== 'string') return String(value)
+  const safe = /^\s*[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,95 @@
+import type { Store } from '../../store/open.ts'
+import type { RunSummary } from './shape.ts'
+
+interface Three {
+  readonly mean: number | null
+  readonly median: number | null
+  readonly p99: number | null
+}
+
+export interface VllmFigures {
+  readonly completed: number
+  readonly failed: number
+  readonly durationS: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly ttft: Three
+  readonly tpot: Three
+  readonly e2el: Three
+}
+
+/**
+ * The run as `vllm bench serve` would tell it, by its definitions: the first token is the first
+ * event of a stream, even an empty one; TPOT is (latency - TTFT) / (tokens - 1); failures stand
+ * nowhere but in their count. Figures differ from ours on purpose.
+ */
+export async function vllmFigures(store: Store, runId: string): Promise<VllmFigures> {
+  const three = (value: string) =>
+    `{mean: avg(${value}), median: quantile_cont(${value}, 0.5), p99: quantile_cont(${value}, 0.99)}`
+  const [figures] = await store.rows<VllmFigures>(
+    `WITH generated AS (
+       SELECT outcome, streamed, completion_tokens AS n, prompt_tokens,
+         (coalesce(first_event_us, first_content_us) - sent_us)::DOUBLE AS ttft,
+         (done_us - sent_us)::DOUBLE AS latency, sent_us, closed_us
+       FROM attempts
+       WHERE run_id = $1 AND endpoint IN ('chat', 'messages') AND outcome <> 'not_sent'),
+     ok AS (SELECT *, CASE WHEN n > 1 THEN (latency - ttft) / (n - 1) END AS tpot
+            FROM generated WHERE outcome = 'ok')
+     SELECT count(*) AS completed,
+       (SELECT count(*) FROM generated WHERE outcome <> 'ok') AS failed,
+       (SELECT (max(closed_us) - min(sent_us)) / 1e6 FROM generated) AS "durationS",
+       coalesce(sum(prompt_tokens), 0)::DOUBLE AS "inputTokens",
+       coalesce(sum(n), 0)::DOUBLE AS "outputTokens",
+       ${three('ttft')} AS ttft, ${three('tpot')} AS tpot, ${three('latency')} AS e2el
+     FROM ok`,
+    [runId],
+  )
+  return figures!
+}
+
+/** The block that people paste, in its layout. What was not measured is `nan`, never 0.00. */
+export function vllmBlock(figures: VllmFigures, summary: RunSummary): string {
+  const { durationS } = figures
+  const line = (label: string, value: string) => `${label.padEnd(40)} ${value.padEnd(10)}`
+  const count = (label: string, value: number) => line(label, String(value))
+  const two = (value: number | null) =>
+    value === null || !Number.isFinite(value) ? 'nan' : value.toFixed(2)
+  const perS = (value: number) => (durationS > 0 ? value / durationS : null)
+  const section = (title: string, name: string, { mean, median, p99 }: Three) => [
+    centred(title, '-'),
+    ...(
+      [
+        ['Mean', mean],
+        ['Median', median],
+        ['P99', p99],
+      ] as const
+    ).map(([which, us]) => line(`${which} ${name} (ms):`, two(us === null ? null : us / 1000))),
+  ]
+  const { itl } = summary.all.metrics
+  return `${[
+    centred(' Serving Benchmark Result ', '='),
+    count('Successful requests:', figures.completed),
+    count('Failed requests:', figures.failed),
+    line('Benchmark duration (s):', two(durationS)),
+    count('Total input tokens:', figures.inputTokens),
+    count('Total generated tokens:', figures.outputTokens),
+    line('Request throughput (req/s):', two(perS(figures.completed))),
+    line('Output token throughput (tok/s):', two(perS(figures.outputTokens))),
+    line('Total token throughput (tok/s):', two(perS(figures.inputTokens + figures.outputTokens))),
+    ...section('Time to First Token', 'TTFT', figures.ttft),
+    ...section('Time per Output Token (excl. 1st token)', 'TPOT', figures.tpot),
+    ...section('Inter-token Latency', 'ITL', {
+      mean: itl.meanUs,
+      median: itl.p50.us,
+      p99: itl.p99.us,
+    }),
+    ...section('End-to-end Latency', 'E2EL', figures.e2el),
+    '='.repeat(50),
+  ].join('\n')}\n`
+}
+
+/** Python's centring, 50 wide: the odd sign goes to the right. */
+function centred(text: string, sign: string): string {
+  const room = 50 - text.length
+  return sign.repeat(Math.floor(room / 2)) + text + sign.repeat(Math.ceil(room / 2))
+}

@@ -1,0 +1,99 @@
+import { identifier, literal } from './import/literal.ts'
+import type { SqlRow, Store } from './open.ts'
+
+export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** What can be exported, and the query of each; `run_id` or `source` names the run. */
+const exported = {
+  attempts: { sql: 'SELECT * FROM attempts', run: 'run_id', order: 'run_id, slot, retry' },
+  times: { sql: 'SELECT * FROM attempt_times', run: 'run_id', order: 'run_id, slot, retry' },
+  usage: { sql: 'SELECT * FROM usage', run: 'source', order: 'at_us, source, id' },
+  runs: { sql: 'SELECT * FROM runs', run: 'run_id', order: 'started_at, run_id' },
+  health: { sql: 'SELECT * FROM health', run: 'run_id', order: 'run_id, at_us, shard' },
+  findings: { sql: 'SELECT * FROM findings', run: null, order: 'audited_at, audit_id, rule' },
+  polls: { sql: 'SELECT * FROM usage_polls', run: null, order: 'polled_us' },
+} as const satisfies Record<string, { sql: string; run: string | null; order: string }>
+
+export const exportable = Object.keys(exported) as readonly (keyof typeof exported)[]
+export type Exportable = keyof typeof exported
+
+/** The format by the name of a file; null for a name that tells none. */
+export function exportFormatOf(file: string): ExportFormat | null {
+  const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
+  if (ending === 'ndjson') return 'jsonl'
+  return exportFormats.find((format) => format === ending) ?? null
+}
+
+/**
+ * Writes rows of the store to a file. JSON Lines of attempts can be replayed as a trace.
+ *
+ * @param runIds only these runs; empty for all
+ * @returns how many rows were written
+ */
+export function exportTable(
+  store: Store,
+  what: Exportable,
+  runIds: readonly string[],
+  file: string,
+  format: ExportFormat,
+): Promise<number> {
+  const { sql, run, order } = exported[what]
+  const only =
+    run === null || runIds.length === 0
+      ? ''
+      : `WHERE list_contains([${runIds.map(literal).join()}]::VARCHAR[], ${run})`
+  return copy(store, `${sql} ${only} ORDER BY ${order}`, file, format)
+}
+
+/** Writes rows that are no table, such as a summary, with a column for each of their names. */
+export function exportRows(
+  store: Store,
+  rows: readonly SqlRow[],
+  types: Readonly<Record<string, 'VARCHAR' | 'DOUBLE' | 'BIGINT'>>,
+  file: string,
+  format: ExportFormat,
+): Promise<number> {
+  const names = Object.keys(types)
+  const cast = names
+    .map((name) => `(r ->> ${literal(name)})::${types[name]} AS ${identifier(name)}`)
+    .join(', ')
+  const text = JSON.stringify(rows)
+  return copy(
+    store,
+    `SELECT ${cast} FROM (SELECT unnest(from_json(${literal(text)}, '["JSON"]')) AS r)`,
+    file,
+    format,
+  )
+}
+
+const options: Readonly<Record<ExportFormat, string>> = {
+  parquet: 'FORMAT parquet, COMPRESSION zstd',
+  csv: 'FORMAT csv, HEADER true',
+  json: 'FORMAT json, ARRAY true',
+  jsonl: 'FORMAT json',
+}
+
+async function copy(
+  store: Store,
+  sql: string,
+  file: string,
+  format: ExportFormat,
+): Promise<number> {
+  const query = format === 'csv' ? await guarded(store, sql) : sql
+  const [copied] = await store.rows<{ Count: number }>(
+    `COPY (${query}) TO ${literal(file)} (${options[format]})`,
+  )
+  return copied!.Count
+}
+
+/** Text that a spreadsheet would take for a formula gets an apostrophe before it. */
+async function guarded(store: Store, sql: string): Promise<string> {
+  const columns = await store.rows<{ column_name: string; column_type: string }>(`DESCRIBE ${sql}`)
+  const cells = columns.map(({ column_name, column_type }) => {
+    const name = identifier(column_name)
+    if (column_type !== 'VARCHAR') return name
+    return `CASE WHEN regexp_matches(${name}, '^\\s*[=+@\\t\\r-]') THEN '''' || ${name} ELSE ${name} END AS ${name}`
+  })
+  return `SELECT ${cells.join(', ')} FROM (${sql})`
+}
