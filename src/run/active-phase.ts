@@ -24,6 +24,8 @@ export class ActivePhase {
   readonly thinkDraws: RandomStream
   /** Whether everything of it that is this thread's has been sent. */
   issued = false
+  /** One past the highest index that was sent. */
+  indexEnd = 0
 
   constructor(run: PhaseRun, scenario: Scenario, seed: number) {
     this.run = run

@@ -267,8 +267,8 @@ export class Sender implements FlightDeck {
 
   private issued(phase: ActivePhase): void {
     phase.issued = true
-    const last = phase.arrivals?.index ?? -1
-    this.parts.onIssued(phase.run.ordinal, phase.slotOf(last + 1, 0))
+    const end = Math.max(phase.indexEnd, (phase.arrivals?.index ?? -1) + 1)
+    this.parts.onIssued(phase.run.ordinal, phase.slotOf(end, 0))
   }
 
   /** An arrival of an open plan. */
@@ -311,6 +311,7 @@ export class Sender implements FlightDeck {
   private draw(phase: ActivePhase, plan: StepPlan, index: number, intendedUs: number): Flight {
     const flight = this.acquire(phase, plan, plan.keyAt(phase.keyDraw(index)))
     flight.slot = phase.slotOf(index, 0)
+    phase.indexEnd = Math.max(phase.indexEnd, index + 1)
     flight.intendedUs = intendedUs
     const { load } = phase.run
     const uniform = phase.promptDraw(index)

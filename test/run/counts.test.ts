@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
+import { expect, test } from 'vitest'
+import { Counts, cellOf, highestUs, lowestOf, widthOf } from '../../src/run/counts.ts'
+import { histogramBytes } from '../../src/run/histogram-bytes.ts'
+
+const anyUs = fc.oneof(
+  fc.nat({ max: 5000 }),
+  fc.nat({ max: 10_000_000 }),
+  fc.nat({ max: highestUs }),
+)
+
+test('every value falls into a cell that holds it and is at most 0.1 % wide', () => {
+  fc.assert(
+    fc.property(anyUs, (us) => {
+      const cell = cellOf(us)
+      expect(lowestOf(cell)).toBeLessThanOrEqual(us)
+      expect(us).toBeLessThan(lowestOf(cell) + widthOf(cell))
+      expect(widthOf(cell)).toBeLessThanOrEqual(Math.max(1, us / 1000))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('cells follow each other without gap or overlap', () => {
+  const torn = Array.from({ length: cellOf(highestUs) }, (_, cell) => cell).filter(
+    (cell) => lowestOf(cell) + widthOf(cell) !== lowestOf(cell + 1),
+  )
+  expect(torn).toEqual([])
+})
+
+test('percentiles are within 0.1 % of the exact ones', () => {
+  fc.assert(
+    fc.property(fc.array(anyUs, { minLength: 1, maxLength: 300 }), (values) => {
+      const counts = new Counts()
+      for (const us of values) counts.record(us)
+      const sorted = [...values].sort((a, b) => a - b)
+      for (const p of [1, 50, 90, 99, 99.9]) {
+        const exact = sorted[Math.max(1, Math.ceil((p / 100) * sorted.length)) - 1]!
+        expect(Math.abs(counts.percentile(p)! - exact)).toBeLessThanOrEqual(exact / 1000)
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('threads merge exactly: their counts together are those of one thread that saw all', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(anyUs), { minLength: 1, maxLength: 4 }), (threads) => {
+      const merged = new Counts()
+      for (const values of threads) {
+        const counts = new Counts()
+        for (const us of values) counts.record(us)
+        merged.add(counts.slice())
+      }
+      const whole = new Counts()
+      for (const us of threads.flat()) whole.record(us)
+      expect(merged.slice()).toEqual(whole.slice())
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('a merged percentile is not the mean of the threads’ percentiles', () => {
+  // One thread with 90 fast requests, one with 10 slow ones: their p95 must be a slow one.
+  const [fast, slow] = [new Counts(), new Counts()]
+  for (let at = 0; at < 90; at++) fast.record(1000)
+  for (let at = 0; at < 10; at++) slow.record(2_000_000)
+  const merged = new Counts()
+  merged.add(fast.slice())
+  merged.add(slow.slice())
+  expect(Math.abs(merged.percentile(95)! / 2_000_000 - 1)).toBeLessThan(0.001)
+  expect((fast.percentile(95)! + slow.percentile(95)!) / 2).toBeLessThan(1_100_000)
+})
+
+test('taking leaves nothing behind, and nothing is taken twice', () => {
+  const counts = new Counts()
+  counts.record(5)
+  counts.record(70_000)
+  expect(counts.take()!.samples).toBe(2)
+  expect(counts.take()).toBeNull()
+  counts.record(9)
+  expect(counts.take()).toEqual({ from: 9, cells: new Uint32Array([1]), samples: 1 })
+})
+
+test('the stored bytes are an HDR histogram with the same counts and percentiles', () => {
+  const counts = new Counts()
+  for (let at = 1; at <= 5000; at++) counts.record(at * at)
+  const histogram = decodeFromCompressedBase64(
+    Buffer.from(histogramBytes(counts.slice())).toString('base64'),
+  )
+  expect(histogram.totalCount).toBe(5000)
+  for (const p of [50, 95, 99, 99.9]) {
+    const stored = histogram.getValueAtPercentile(p)
+    expect(Math.abs(stored / counts.percentile(p)! - 1)).toBeLessThan(0.001)
+  }
+})
+
+test('what is longer than any deadline is counted as the longest, and below zero as zero', () => {
+  const counts = new Counts()
+  counts.record(1e12)
+  counts.record(-5)
+  expect(counts.percentile(100)! / highestUs).toBeCloseTo(1, 2)
+  expect(counts.percentile(1)).toBe(0)
+})

@@ -1,0 +1,22 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { DueQueue } from '../../src/run/due.ts'
+
+test('things come out in the order of their time, whatever the order they went in', () => {
+  const step = fc.oneof(fc.record({ add: fc.nat({ max: 50 }) }), fc.constant('take' as const))
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const queue = new DueQueue<number>()
+      const model: number[] = []
+      for (const what of steps) {
+        if (what !== 'take') {
+          queue.add(what.add, what.add)
+          model.push(what.add)
+          model.sort((a, b) => a - b)
+        } else if (model.length > 0) expect(queue.take()).toBe(model.shift())
+        expect(queue.nextUs).toBe(model[0] ?? Infinity)
+        expect(queue.size).toBe(model.length)
+      }
+    }),
+  )
+})

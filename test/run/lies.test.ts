@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import { run } from '../../src/run/run.ts'
+import { openStore } from '../../src/store/open.ts'
+import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
+
+/** Known lies of load testers, each turned into a figure that must be true. */
+
+const keys = { default: key }
+
+async function rowsOf<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
+  const store = await openStore(dbPath)
+  try {
+    return await store.rows<Row>(sql)
+  } finally {
+    store.close()
+  }
+}
+
+test('a request that waits behind others has its waiting in its response time', async () => {
+  // Eight arrivals at 10/s, served one at a time for 0.5 s each: 0.5 + 0.4 i seconds.
+  let free = 0
+  const target = await startTarget((_, response) => {
+    const now = performance.now()
+    free = Math.max(free, now) + 500
+    setTimeout(() => answerChat(response), free - now)
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 10/s, max_requests: 8 }',
+    )
+    await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const [times] = await rowsOf<{ mean: number; max: number }>(
+      dbPath,
+      'SELECT avg(response_us) / 1e6 AS mean, max(response_us) / 1e6 AS max FROM attempt_times',
+    )
+    expect(Math.abs(times!.mean / 1.9 - 1)).toBeLessThan(0.01)
+    expect(times!.max).toBeGreaterThanOrEqual(3.29)
+  })
+  target.close()
+})
+
+test('a stall of the service shows in p99, for the arrivals never wait for it', async () => {
+  // 50/s for 4 s; nothing answers from 1 s to 3 s. A request of the stall waits for its end.
+  const stall = { fromMs: Number.NaN, toMs: Number.NaN }
+  const target = await startTarget((_, response) => {
+    const now = performance.now()
+    if (Number.isNaN(stall.fromMs)) {
+      stall.fromMs = now + 1000
+      stall.toMs = now + 3000
+    }
+    const stalled = now >= stall.fromMs && now < stall.toMs
+    setTimeout(() => answerChat(response), stalled ? stall.toMs - now : 0)
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario('  - { name: steady, load: constant, rate: 50/s, duration: 4s }')
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    // Of 200, a hundred wait 0.02, 0.04 … 2.00 s: the 99th percentile lies at 1.96 s.
+    expect(summary.ledger).toMatchObject({ planned: 200, ok: 200 })
+    expect(Math.abs(summary.steps[0]!.responseUs!.p99 / 1.96e6 - 1)).toBeLessThan(0.01)
+  })
+  target.close()
+})
+
+test('a thousand users asked for are a thousand that the service sees at once', async () => {
+  const held: (() => void)[] = []
+  let most = 0
+  const target = await startTarget((_, response) => {
+    held.push(() => answerChat(response))
+    most = Math.max(most, held.length)
+    if (held.length === 1000) for (const answer of held.splice(0)) answer()
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: concurrency, users: 1000, max_requests: 1000 }',
+    )
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(summary.ledger).toMatchObject({ planned: 1000, ok: 1000 })
+    expect(most).toBe(1000)
+  })
+  target.close()
+})
+
+test('time to the first token and between tokens are those of the service within 1 ms', async () => {
+  const tokens = 12
+  const target = await startTarget((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.flushHeaders()
+    const began = performance.now()
+    let sent = 0
+    const next = () => {
+      const delta = { id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] }
+      response.write(`data: ${JSON.stringify(delta)}\n\n`)
+      sent++
+      if (sent < tokens) setTimeout(next, Math.max(1, began + 50 + sent * 10 - performance.now()))
+      else response.end('data: [DONE]\n\n')
+    }
+    setTimeout(next, 50)
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 100/s, duration: 2s }',
+      '',
+      ', stream: true',
+    )
+    await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const [times] = await rowsOf<{ ttft: number; itl: number; n: number }>(
+      dbPath,
+      `SELECT median(ttft_us) / 1e3 AS ttft, count(*)::INTEGER AS n,
+         median((last_content_us - first_content_us) / (content_events - 1)) / 1e3 AS itl
+       FROM attempt_times WHERE outcome = 'ok'`,
+    )
+    expect(times!.n).toBe(200)
+    // The service's own timer is up to a millisecond late, and never early.
+    expect(times!.ttft).toBeGreaterThan(49.5)
+    expect(times!.ttft).toBeLessThan(52)
+    expect(Math.abs(times!.itl - 10)).toBeLessThan(1)
+  })
+  target.close()
+})

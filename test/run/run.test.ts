@@ -1,0 +1,324 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { run } from '../../src/run/run.ts'
+import { openStore } from '../../src/store/open.ts'
+import { answerChat, chatScenario, key, refuse, startTarget, withStorePath } from './target.ts'
+
+const keys = { default: key }
+
+async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
+  const store = await openStore(dbPath)
+  try {
+    return await store.rows<Row>(sql)
+  } finally {
+    store.close()
+  }
+}
+
+test('two sending threads share one plan: each slot once, the same as one thread sends', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  const slots = async (threads: number) =>
+    withStorePath(async (dbPath) => {
+      const scenario = chatScenario(
+        '  - { name: steady, load: poisson, rate: 200/s, duration: 1s }',
+        `threads: ${threads}`,
+      )
+      const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+      const rows = await query<{ slot: number; us: number; shard: number }>(
+        dbPath,
+        `SELECT slot, intended_us - min(intended_us) OVER () AS us, shard FROM attempts ORDER BY slot`,
+      )
+      expect(rows.length).toBe(ledger.planned)
+      expect(new Set(rows.map((row) => row.shard)).size).toBe(threads)
+      return rows.map(({ slot, us }) => ({ slot, us }))
+    })
+  expect(await slots(2)).toEqual(await slots(1))
+  target.close()
+})
+
+test('phases follow each other without a gap, and their slots go on', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      `  - { name: warm, part: warmup, load: constant, rate: 50/s, duration: 500ms }
+  - { name: steady, load: constant, rate: 100/s, duration: 500ms }
+  - { name: closed, load: concurrency, users: 2, think: 10ms, duration: 300ms }
+  - { name: last, part: drain, load: constant, rate: 50/s, max_requests: 5 }`,
+    )
+    await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const rows = await query<{ phase: string; first: number; last: number; n: number; us: number }>(
+      dbPath,
+      `SELECT phase, min(slot) AS first, max(slot) AS last, count(*)::INTEGER AS n,
+         min(intended_us) AS us FROM attempts GROUP BY phase ORDER BY first`,
+    )
+    expect(rows.map((row) => row.phase)).toEqual(['warm', 'steady', 'closed', 'last'])
+    expect(rows.map((row) => row.last - row.first + 1)).toEqual(rows.map((row) => row.n))
+    expect(rows.slice(1).map((row) => row.first)).toEqual(
+      rows.slice(0, 3).map((row) => row.last + 1),
+    )
+    expect(rows[1]!.us - rows[0]!.us).toBe(500_000)
+    expect(rows[3]!.n).toBe(5)
+  })
+  target.close()
+})
+
+test('what may not be sent is a row that says why, and the ledgers add up', async () => {
+  const target = await startTarget(
+    (_, response) => void setTimeout(() => answerChat(response), 300),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 100/s, max_requests: 50 }',
+      'max_in_flight: 7',
+    )
+    const { ledger, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger.planned).toBe(50)
+    expect(ledger.notSent).toBeGreaterThan(20)
+    expect(ledger.planned).toBe(ledger.sent + ledger.notSent)
+    expect(verdict.tests.find((each) => each.name === 'not sent')!.result).toBe('failed')
+    const rows = await query(
+      dbPath,
+      `SELECT DISTINCT reason, dispatched_us, closed_us, status FROM attempts WHERE outcome = 'not_sent'`,
+    )
+    expect(rows).toEqual([
+      { reason: 'max-in-flight', dispatched_us: null, closed_us: null, status: null },
+    ])
+  })
+  target.close()
+})
+
+test('a budget is never passed, for what is in flight counts as spent', async () => {
+  let open = 0
+  let most = 0
+  const target = await startTarget((_, response) => {
+    most = Math.max(most, ++open)
+    setTimeout(() => answerChat(response), 100)
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 400/s, duration: 5s }',
+      'max_credits: 30\nthreads: 2',
+    )
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(summary.ledger.ok).toBe(30)
+    expect(open).toBe(30)
+    expect(summary.stopped).toBe('budget')
+    expect(summary.durationUs).toBeLessThan(4e6)
+    const [row] = await query<{ n: number }>(
+      dbPath,
+      `SELECT count(*)::INTEGER AS n FROM attempts WHERE reason = 'budget'`,
+    )
+    expect(row!.n).toBe(summary.ledger.notSent)
+  })
+  target.close()
+})
+
+test('a refused request gives its credits back, so that a budget counts charges only', async () => {
+  let seen = 0
+  const target = await startTarget((_, response) =>
+    ++seen % 2 === 0 ? refuse(response, 500, 'oops') : answerChat(response),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 100/s, max_requests: 58 }',
+      'max_credits: 30',
+    )
+    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 58, ok: 29, httpError: 29, notSent: 0 })
+  })
+  target.close()
+})
+
+test('success is a 2xx with a whole body: errors and broken answers are told apart', async () => {
+  let at = 0
+  const target = await startTarget((_, response) => {
+    switch (at++ % 4) {
+      case 0:
+        return answerChat(response)
+      case 1:
+        return refuse(response, 429, 'rate_limit_exceeded')
+      case 2:
+        response.writeHead(200, { 'content-type': 'application/json' })
+        return response.end('{"choices": [')
+      default:
+        return response.destroy()
+    }
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 50/s, max_requests: 40 }',
+    )
+    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 40, ok: 10, httpError: 10, broken: 20 })
+  })
+  target.close()
+})
+
+test('retries by the specification are rows of their own that name their parent', async () => {
+  let seen = 0
+  const target = await startTarget((_, response) =>
+    ++seen === 1 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
+  )
+  await withStorePath(async (dbPath) => {
+    const phases = '  - { name: steady, load: constant, rate: 5/s, max_requests: 2 }'
+    const scenario = chatScenario(phases, 'retries: specification')
+    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 3, ok: 2, httpError: 1 })
+    const rows = await query<{ slot: number; retry: number; waited: number }>(
+      dbPath,
+      `SELECT slot, retry, (intended_us - lag(closed_us) OVER (PARTITION BY slot ORDER BY retry)) / 1e6 AS waited
+       FROM attempts ORDER BY slot, retry`,
+    )
+    expect(rows.map(({ slot, retry }) => [slot, retry])).toEqual([
+      [0, 0],
+      [0, 1],
+      [1, 0],
+    ])
+    // Base delay of a second and up to a second of jitter.
+    expect(rows[1]!.waited).toBeGreaterThanOrEqual(0.99)
+    expect(rows[1]!.waited).toBeLessThan(2.1)
+  })
+  target.close()
+})
+
+test('a conversation carries on what was said, on one key, turn by turn', async () => {
+  const asked: { auth: string; messages: readonly { role: string; content: string }[] }[] = []
+  const target = await startTarget((request, response, body) => {
+    const { messages } = JSON.parse(body)
+    asked.push({ auth: String(request.headers.authorization), messages })
+    answerChat(response, `answer ${messages.length}`)
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 20/s, max_requests: 4 }',
+      'keys: { one: { env: A }, two: { env: B } }',
+      ', session: { turns: 3, think: 20ms }',
+    )
+    const { ledger } = await run(scenario, {
+      baseUrl: target.baseUrl,
+      dbPath,
+      keys: { one: 'sk-one', two: 'sk-two' },
+    })
+    expect(ledger).toMatchObject({ planned: 12, ok: 12 })
+    const last = asked.filter(({ messages }) => messages.length === 5)
+    expect(last.length).toBe(4)
+    expect(last[0]!.messages.map(({ role, content }) => `${role}: ${content}`)).toEqual([
+      'user: Hello',
+      'assistant: answer 1',
+      'user: Hello',
+      'assistant: answer 3',
+      'user: Hello',
+    ])
+    const sessions = await query<{ session: number; turns: readonly number[]; keys: number }>(
+      dbPath,
+      `SELECT session, list(turn ORDER BY slot) AS turns, count(DISTINCT key_fp)::INTEGER AS keys
+       FROM attempts GROUP BY session`,
+    )
+    expect(sessions.map(({ turns, keys }) => ({ turns, keys }))).toEqual(
+      Array(4).fill({ turns: [0, 1, 2], keys: 1 }),
+    )
+  })
+  target.close()
+})
+
+test('a run gives up by itself when failures follow each other', async () => {
+  const target = await startTarget((_, response) => refuse(response, 500, 'oops'))
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 100/s, duration: 20s }',
+      'stop: { consecutive_failures: 50 }',
+    )
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(summary.stopped).toBe('errors')
+    expect(summary.durationUs).toBeLessThan(5e6)
+  })
+  target.close()
+})
+
+test('a deadline ends an attempt as a timeout that is at least as long', async () => {
+  const target = await startTarget(() => {})
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 20/s, max_requests: 4 }',
+      'timeouts: { first_byte: 300ms }',
+    )
+    const { ledger, steps } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 4, timeout: 4 })
+    expect(steps[0]!.serviceUs!.p50).toBeGreaterThanOrEqual(300_000)
+    const rows = await query(dbPath, 'SELECT DISTINCT reason FROM attempts')
+    expect(rows).toEqual([{ reason: 'first-byte' }])
+  })
+  target.close()
+})
+
+test('no key is to be found in the store, not even where a service sends it back', async () => {
+  const target = await startTarget((request, response) => {
+    response.writeHead(400, { 'content-type': 'application/json', 'x-echo': key })
+    response.end(
+      JSON.stringify({
+        error: { message: `bad ${request.headers.authorization}`, code: key, type: key },
+      }),
+    )
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 50/s, max_requests: 20 }',
+      'capture: all',
+    )
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(summary.ledger.httpError).toBe(20)
+    const [bodies] = await query<{ n: number }>(dbPath, 'SELECT count(*)::INTEGER AS n FROM bodies')
+    expect(bodies!.n).toBe(20)
+    expect(readFileSync(dbPath).includes(key)).toBe(false)
+    expect(JSON.stringify(summary)).not.toContain(key)
+  })
+  target.close()
+})
+
+test('where nothing listens a run ends at once with a sentence, and leaves no run behind', async () => {
+  const target = await startTarget(() => {})
+  const { baseUrl } = target
+  target.close()
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario('  - { name: steady, load: constant, rate: 5/s, duration: 60s }')
+    await expect(run(scenario, { baseUrl, dbPath, keys })).rejects.toThrow(
+      /was never reached: nothing listens there \(connection refused\)\. Start the service, or correct --base-url\./,
+    )
+  })
+})
+
+test('a key that is not there is named by its variable, never by its value', async () => {
+  const scenario = chatScenario(
+    '  - { name: steady, load: constant, rate: 5/s, duration: 1s }',
+    'keys: { gold: { env: ASSAY_TEST_NO_SUCH_KEY } }',
+  )
+  await expect(
+    run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: ':memory:' }),
+  ).rejects.toThrow(
+    'The key gold comes from the variable ASSAY_TEST_NO_SUCH_KEY, which is not set.',
+  )
+})
+
+test('histograms of intervals add up to the rows, and failures have their own', async () => {
+  let at = 0
+  const target = await startTarget((_, response) =>
+    at++ % 3 === 0 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 100/s, max_requests: 90 }',
+    )
+    await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const rows = await query(
+      dbPath,
+      'SELECT metric, sum(samples)::INTEGER AS n FROM histograms GROUP BY metric ORDER BY metric',
+    )
+    expect(rows).toEqual([
+      { metric: 'failed_response', n: 30 },
+      { metric: 'failed_service', n: 30 },
+      { metric: 'response', n: 60 },
+      { metric: 'service', n: 60 },
+    ])
+  })
+  target.close()
+})

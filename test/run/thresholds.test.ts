@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { type AttemptRow, attemptColumns, columnNames } from '../../src/attempt/columns.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { checkThreshold, compare } from '../../src/run/thresholds.ts'
+import { parseThreshold } from '../../src/scenario/threshold.ts'
+import { openStore } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { startRun } from '../../src/store/runs.ts'
+
+const blank = Object.fromEntries(
+  columnNames.map((name) => {
+    const { kind, nullable } = attemptColumns[name]
+    return [name, nullable ? null : kind === 'word' ? '' : 0]
+  }),
+) as unknown as AttemptRow
+
+/** One success a second, answered after `at` times 10 ms, of one hundred. */
+const successes = Array.from({ length: 100 }, (_, at): AttemptRow => {
+  const intendedUs = at * 1e6
+  const doneUs = intendedUs + 1000 + (at + 1) * 10_000
+  return {
+    ...blank,
+    runId: 'r',
+    slot: at,
+    phase: 'main',
+    part: 'steady',
+    step: 'chat',
+    endpoint: 'chat',
+    model: 'svc-k2',
+    expects: 'ok',
+    streamed: 1,
+    outcome: 'ok',
+    status: 200,
+    intendedUs,
+    dispatchedUs: intendedUs,
+    sentUs: intendedUs + 1000,
+    firstContentUs: intendedUs + 2000,
+    lastContentUs: doneUs,
+    doneUs,
+    closedUs: doneUs,
+    completionTokens: 11,
+  }
+})
+
+const failure = (slot: number, change: Partial<AttemptRow>): AttemptRow => ({
+  ...successes[0]!,
+  slot,
+  outcome: 'http_error',
+  status: 429,
+  errorCode: 'rate_limit_exceeded',
+  firstContentUs: null,
+  lastContentUs: null,
+  completionTokens: null,
+  ...change,
+})
+
+async function check(text: string, rows: readonly AttemptRow[], ttftUs = 1000) {
+  const store = await openStore(':memory:')
+  await startRun(store, {
+    runId: 'r',
+    kind: 'run',
+    scenario: 's',
+    scenarioJson: '{}',
+    seed: 1,
+    baseUrl: 'http://x',
+    contract: 'svc',
+    startedAtUs: 0,
+    timeScale: 1,
+    assayVersion: '0',
+    machineJson: '{}',
+  })
+  await appendAttempts(store, rows)
+  const threshold = parseThreshold(text)
+  if (typeof threshold === 'string') throw new Error(threshold)
+  const result = await checkThreshold(store, threshold, {
+    runId: 'r',
+    contract: defaultContract,
+    objectives: { ttftUs, tpotUs: null, serviceUs: null, responseUs: null },
+    gapStatistic: () => ({ value: null, samples: 0 }),
+  })
+  store.close()
+  return result
+}
+
+test('percentiles are exact, by linear interpolation', async () => {
+  // Service times are 10, 20 … 1000 ms: the 95th percentile lies at 950.5.
+  const result = await check('chat.service.p95 < 950ms', successes)
+  expect(result).toMatchObject({ result: 'missed', value: 950_500, samples: 100, unit: 'us' })
+  expect(await check('chat.response.max <= 1001ms', successes)).toMatchObject({ result: 'held' })
+})
+
+test('without samples a threshold is inconclusive, and not a pass', async () => {
+  const warm = successes.map((row): AttemptRow => ({ ...row, part: 'warmup' }))
+  for (const rows of [[], warm]) {
+    for (const text of ['chat.ttft.p95 < 800ms', 'errors < 1%', 'goodput > 0.5', 'requests > 0']) {
+      expect(await check(text, rows)).toMatchObject({ result: 'inconclusive', value: null })
+    }
+  }
+  // Named, the phase counts whatever its part is.
+  expect(await check('main/chat.ttft.p95 < 800ms', warm)).toMatchObject({ result: 'held' })
+})
+
+test('a timeout counts as at least its deadline, and a fast refusal never as a fast answer', async () => {
+  const timeout = failure(200, { outcome: 'timeout', status: null, closedUs: 60e6, doneUs: null })
+  const fast = failure(201, { closedUs: 2, doneUs: 2 })
+  const rows = [...successes, timeout, fast]
+  expect(await check('chat.response.max < 10s', rows)).toMatchObject({ value: 60e6, samples: 101 })
+  expect(await check('chat.service.min > 5ms', rows)).toMatchObject({ result: 'held' })
+})
+
+test('shares of errors are of all that was sent, or those that a filter names', async () => {
+  const rows = [
+    ...successes.slice(0, 90),
+    ...[0, 1, 2].map((at) => failure(300 + at, {})),
+    ...[0, 1, 2, 3, 4].map((at) => failure(400 + at, { status: 500, errorCode: null })),
+    // Wrong on purpose: an error that was asked for.
+    ...[0, 1].map((at) =>
+      failure(500 + at, { expects: 'unknown-model', status: 404, errorCode: null }),
+    ),
+  ]
+  expect(await check('errors < 8%', rows)).toMatchObject({ value: 0.08, result: 'missed' })
+  expect(await check('errors{code=429} <= 3%', rows)).toMatchObject({ value: 0.03, result: 'held' })
+  expect(await check('errors{code=rate_limit_exceeded}.count == 3', rows)).toMatchObject({
+    result: 'held',
+  })
+  expect(await check('errors{status=404}.count == 2', rows)).toMatchObject({ result: 'held' })
+  expect(await check('success > 91%', rows)).toMatchObject({ result: 'held' })
+})
+
+test('goodput is what met every objective, of all that succeeded or failed', async () => {
+  // Every TTFT is 1 ms, so half are good when the other half failed.
+  const rows = [...successes.slice(0, 5), ...[0, 1, 2, 3, 4].map((at) => failure(300 + at, {}))]
+  expect(await check('goodput >= 50%', rows)).toMatchObject({ value: 0.5, result: 'held' })
+  expect(await check('goodput >= 50%', rows, 999)).toMatchObject({ value: 0, result: 'missed' })
+})
+
+test('counts, rates and credits are of what was sent', async () => {
+  const rows = [...successes, failure(300, { outcome: 'not_sent', dispatchedUs: null })]
+  expect(await check('requests.count == 100', rows)).toMatchObject({ result: 'held' })
+  expect(await check('credits == 100', rows)).toMatchObject({ result: 'held' })
+  expect(await check('tokens == 1100', rows)).toMatchObject({ result: 'held' })
+  expect(await check('not_sent.count == 1', rows)).toMatchObject({ result: 'held' })
+  expect((await check('requests.rate > 0.9/s', rows)).value).toBeCloseTo(1, 1)
+})
+
+test('each comparison compares', () => {
+  const table = (['<', '<=', '>', '>=', '=='] as const).map((operator) =>
+    [1, 2, 3].map((value) => compare(value, operator, 2)),
+  )
+  expect(table).toEqual([
+    [true, false, false],
+    [true, true, false],
+    [false, false, true],
+    [false, true, true],
+    [false, true, false],
+  ])
+})
