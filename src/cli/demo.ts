@@ -1,12 +1,16 @@
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { audit, type AuditReport } from '../audit/audit.ts'
+import { type AuditReport, audit, isBroken } from '../audit/audit.ts'
 import { defaultContract } from '../contract/default.ts'
 import { writeReport } from '../report/page.ts'
 import { type RunSummary, run } from '../run/run.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import { startService } from '../service/start.ts'
 import { openStore } from '../store/open.ts'
+import { exit } from './exit.ts'
+import { LiveView } from './live-view.ts'
+import { duration, table } from './text.ts'
 
 const scenarioPath = fileURLToPath(new URL('../../scenarios/demo.yaml', import.meta.url))
 
@@ -37,11 +41,13 @@ export function demoCommand(): Command {
         accounts,
         timeScale,
         seed: 7,
+        // In the service's own time: 60 ms to the first token and 8 ms between them in ours.
         shape: {
-          timeToFirstUs: { kind: 'lognormal', median: 40_000, sigma: 0.4 },
-          betweenTokensUs: { kind: 'lognormal', median: 4_000, sigma: 0.3 },
+          timeToFirstUs: { kind: 'lognormal', median: 60_000 * timeScale, sigma: 0.4 },
+          betweenTokensUs: { kind: 'lognormal', median: 8_000 * timeScale, sigma: 0.3 },
         },
       })
+      const live = new LiveView()
       let summary: RunSummary
       try {
         summary = await run(await loadScenario(scenarioPath), {
@@ -49,8 +55,10 @@ export function demoCommand(): Command {
           dbPath: db,
           timeScale,
           keys: Object.fromEntries(service.keys.map(({ name, apiKey }) => [name, apiKey])),
+          onProgress: (progress) => live.show(progress),
         })
       } finally {
+        live.clear()
         await service.close()
       }
       const store = await openStore(db)
@@ -62,9 +70,60 @@ export function demoCommand(): Command {
           auditedAt: new Date(),
         })
         await writeReport({ store, page: 'run', runIds: [summary.runId], out })
-        print(summary, report, { db, out })
+        const statuses = await store.rows<Made['statuses'][number]>(
+          `SELECT status, count(*)::INTEGER AS attempts FROM attempts
+           WHERE run_id = $1 GROUP BY status ORDER BY status`,
+          [summary.runId],
+        )
+        process.stdout.write(demoText(summary, report, { db, out, statuses }))
+        if (report.findings.some(isBroken)) process.exitCode = exit.failed
       } finally {
         store.close()
       }
     })
+}
+
+interface Made {
+  readonly db: string
+  readonly out: string
+  readonly statuses: readonly { readonly status: number | null; readonly attempts: number }[]
+}
+
+/** A summary that fits a screen, and where to look next. */
+function demoText(summary: RunSummary, report: AuditReport, made: Made): string {
+  const count = (verdict: string) =>
+    report.findings.filter((finding) => finding.verdict.verdict === verdict).length
+  const failed = report.findings.filter(isBroken)
+  const time = (us: number | undefined) => (us === undefined ? '-' : duration(us))
+  return [
+    `${summary.ledger.sent} attempts in ${duration(summary.durationUs)}, four accounts, one in each band; a service minute took ${60 / timeScale} s.`,
+    '',
+    ...table([
+      ['status', ...made.statuses.map(({ status }) => String(status ?? 'none'))],
+      ['attempts', ...made.statuses.map(({ attempts }) => String(attempts))],
+    ]),
+    '',
+    ...table([
+      ['step', 'sent', 'ok', 'service p50', 'p95', 'TTFT p50', 'p95'],
+      ...summary.steps.map((step) => [
+        step.step,
+        String(step.sent),
+        String(step.ok),
+        time(step.serviceUs?.p50),
+        time(step.serviceUs?.p95),
+        time(step.ttftUs?.p50),
+        time(step.ttftUs?.p95),
+      ]),
+    ]),
+    '',
+    `Run: ${summary.verdict.verdict}${summary.verdict.says === '' ? '' : `. ${summary.verdict.says}`}`,
+    `Audit: ${count('fail')} failed, ${count('inconclusive')} inconclusive, ${count('pass')} passed, ${count('not-observed')} not observed`,
+    ...failed.map(({ rule, says }) => `  ${rule} failed: ${says}`),
+    '',
+    `report  ${resolve(made.out)}`,
+    `store   ${resolve(made.db)}`,
+    '',
+    `Next: assay audit --db ${made.db} · assay report usage --db ${made.db} · assay serve`,
+    '',
+  ].join('\n')
 }

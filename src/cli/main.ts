@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { demoCommand } from './demo.ts'
 import { exit } from './exit.ts'
 import { exportCommand } from './export.ts'
 import { reportCommand } from './report.ts'
@@ -9,6 +10,7 @@ import { summaryCommand } from './summary.ts'
 
 /** Commands in the order of the line; each is a file of its own beside this one. */
 const commands: readonly (() => Command)[] = [
+  demoCommand,
   serveCommand,
   runCommand,
   reportCommand,
