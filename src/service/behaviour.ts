@@ -2,7 +2,9 @@ import type { Band, Contract, Credits, Model, Window } from '../contract/contrac
 import type { Call, RateLook } from './call.ts'
 import type { Clock } from './clock.ts'
 import type { Answer } from './generate.ts'
-import type { ApiKey, Ledger } from './ledger/ledger.ts'
+import type { Accounts, ApiKey } from './ledger/accounts.ts'
+import type { Database } from './ledger/database.ts'
+import type { Ledger } from './ledger/ledger.ts'
 import type { Profile } from './profile.ts'
 import type { Random } from './random.ts'
 import type { RateTable } from './rates.ts'
@@ -125,6 +127,8 @@ export interface Kit {
   readonly profile: Profile
   readonly clock: Clock
   readonly random: Random
+  readonly database: Database
+  readonly accounts: Accounts
   readonly ledger: Ledger
   readonly rates: RateTable
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Band, Credits, Model, Window } from '../contract/contract.ts'
 import type { Endpoint } from '../contract/request.ts'
-import type { ApiKey } from './ledger/ledger.ts'
+import type { ApiKey } from './ledger/accounts.ts'
 import type { Random } from './random.ts'
 import type { Format, GenerationRequest } from './request.ts'
 
@@ -9,7 +9,8 @@ import type { Format, GenerationRequest } from './request.ts'
 export interface RateLook {
   /** The window that has no room; null when all have. */
   readonly refusedBy: Window | null
-  readonly windows: Readonly<Record<Window, WindowState>>
+  /** Where a window stands when it is asked: after the request was counted, that is in it. */
+  window(window: Window): WindowState
 }
 
 export interface WindowState {
@@ -33,11 +34,15 @@ export interface Arrival {
   readonly remoteAddress: string
 }
 
+const nothing = Buffer.alloc(0)
+const nobody: ReadonlySet<number> = new Set()
+const noLimits = { minute: 0, hour: 0, day: 0 }
+
 /** One request on its way through the service; each station fills in what it finds. */
 export class Call {
   readonly arrival: Arrival
-  readonly endpoint: Endpoint
-  body: Buffer = Buffer.alloc(0)
+  endpoint: Endpoint = 'other'
+  body: Buffer = nothing
   key: ApiKey | null = null
   request: GenerationRequest | null = null
   model: Model | null = null
@@ -47,9 +52,11 @@ export class Call {
   band: Band | null = null
   /** Whose requests are counted together with this one, and what they may reach. */
   subject = ''
-  limits: Readonly<Record<Window, number>> = { minute: 0, hour: 0, day: 0 }
+  limits: Readonly<Record<Window, number>> = noLimits
   look: RateLook | null = null
   price: Credits = 0
+  /** The entry of a charge made at the start. */
+  entry: number | null = null
   /** Credits left right after those of this call were set aside. */
   creditsAfter: Credits | null = null
   /** Pieces given to the client so far. */
@@ -58,13 +65,12 @@ export class Call {
   block: { readonly kind: 'text' | 'thinking'; readonly index: number } | null = null
   nextBlock = 0
   /** Choices that are inside inline <think> text. */
-  readonly thinking = new Map<number, boolean>()
+  thinking: ReadonlySet<number> = nobody
   readonly #random: Random
   #struck: Map<object, boolean> | null = null
 
-  constructor(arrival: Arrival, endpoint: Endpoint, random: Random) {
+  constructor(arrival: Arrival, random: Random) {
     this.arrival = arrival
-    this.endpoint = endpoint
     this.#random = random
   }
 

@@ -28,10 +28,10 @@ const count = /\bcount\b[^\d]*(\d+)\s*(?:to|through|-)\s*(\d+)/i
  * request alone, so that the same request, streamed or not, gets the same words.
  *
  * @param lengthTokens how long a made-up answer wants to be
+ * @param seed of the made-up words
  */
 export function intendedText(
   request: GenerationRequest,
-  index: number,
   lengthTokens: number,
   seed: number,
 ): readonly string[] {
@@ -46,31 +46,32 @@ export function intendedText(
       return piecesOf(numbers.join(', '))
     }
   }
-  return prose(lengthTokens, requestHash(request, index, seed))
+  return prose(lengthTokens, seed)
 }
 
 /** A number that is the same for the same request, however it is delivered. */
-export function requestHash(request: GenerationRequest, index: number, seed: number): number {
-  let hash = hashText(request.model, (seed + index * 0x9e37) >>> 0)
+export function requestHash(request: GenerationRequest, seed: number): number {
+  let hash = hashText(request.model, seed)
   if (request.system !== null) hash = hashText(request.system, hash)
   for (const { role, text } of request.messages) hash = hashText(text, hashText(role, hash))
   return hash
 }
 
+const spacedOpenings = openings.map((word) => ` ${word}`)
+const spacedWords = words.map((word) => ` ${word}`)
+
 /** Sentences of one-token words; exactly `tokens` pieces. */
 export function prose(tokens: number, seed: number): readonly string[] {
   const random = seededRandom(seed)
-  const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)]!
   const pieces: string[] = []
   let left = 0
   while (pieces.length < tokens) {
     if (left === 0) {
       left = 6 + Math.floor(random() * 8)
-      pieces.push(pieces.length === 0 ? pick(openings) : ` ${pick(openings)}`)
-    } else {
-      left--
-      pieces.push(left === 0 ? '.' : ` ${pick(words)}`)
-    }
+      const list = pieces.length === 0 ? openings : spacedOpenings
+      pieces.push(list[Math.floor(random() * list.length)]!)
+    } else if (--left === 0) pieces.push('.')
+    else pieces.push(spacedWords[Math.floor(random() * spacedWords.length)]!)
   }
   return pieces
 }

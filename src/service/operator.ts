@@ -25,18 +25,22 @@ export class Operator {
    * the data already is kept as it is.
    */
   openAccount(name: string, balance: Credits): number {
-    const { ledger } = this.#kit
-    const known = ledger.findAccount(name)
-    if (known !== null) return known
-    const account = ledger.createAccount(name, makeSecret('', 10, this.#secrets))
+    const { accounts, ledger } = this.#kit
+    const known = accounts.byName(name)
+    if (known !== null) return known.id
+    const account = accounts.add(name, makeSecret('', 10, this.#secrets))
     if (balance !== 0) ledger.move(account, balance, 'grant', 'opening balance')
     return account
   }
 
-  /** A new key of the account. */
+  /** A new key of the account; with a seed, after a restart, the one that it had. */
   issueKey(account: number, name: string): string {
+    const { accounts } = this.#kit
     const key = makeSecret('sk-svc-', 40, this.#secrets)
-    this.#kit.ledger.addKey(account, name, key)
+    const known = accounts.findKey(key)
+    if (known === null) accounts.addKey(account, name, key)
+    else if (known.accountId !== account || known.revokedUs !== null)
+      return this.issueKey(account, name)
     return key
   }
 

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Clock, MovableClock } from './clock.ts'
 import type { Distribution } from './distribution.ts'
-import type { Durability } from './ledger/ledger.ts'
+import type { Durability } from './ledger/database.ts'
 import type { ProfileAnswers } from './profile.ts'
 
 /** Failures of the service's own, as an honest service has them: never charged. */

@@ -1,5 +1,5 @@
 import { type Window, windows, windowUs } from '../contract/contract.ts'
-import type { RateLook, WindowState } from './call.ts'
+import type { RateLook } from './call.ts'
 import { type Algorithm, createLimiter, type Limiter } from './limiter/limiter.ts'
 
 interface Counters {
@@ -21,11 +21,6 @@ export class RateTable {
 
   look(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): RateLook {
     const { limiters } = this.#of(subject, limits)
-    const state = (window: Window): WindowState => ({
-      limit: limits[window],
-      remaining: limiters[window].remaining(nowUs, limits[window]),
-      resetUs: limiters[window].resetUs(nowUs, limits[window]),
-    })
     const refusedBy = limiters.minute.admits(nowUs, limits.minute)
       ? limiters.hour.admits(nowUs, limits.hour)
         ? limiters.day.admits(nowUs, limits.day)
@@ -35,7 +30,11 @@ export class RateTable {
       : 'minute'
     return {
       refusedBy,
-      windows: { minute: state('minute'), hour: state('hour'), day: state('day') },
+      window: (window) => ({
+        limit: limits[window],
+        remaining: limiters[window].remaining(nowUs, limits[window]),
+        resetUs: limiters[window].resetUs(nowUs, limits[window]),
+      }),
     }
   }
 

@@ -14,6 +14,8 @@ import { honestGeneration } from './honest/generation.ts'
 import { honestLimits } from './honest/limits.ts'
 import { honestWire } from './honest/wire.ts'
 import { Gateway } from './http/gateway.ts'
+import { Accounts } from './ledger/accounts.ts'
+import { Database } from './ledger/database.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { Operator } from './operator.ts'
 import type { AccountRequest, ReadyKey, ServiceOptions, Shape } from './options.ts'
@@ -57,15 +59,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const active = (options.faults ?? []).map((text) => parseFault(text, faults))
   const clock = options.clock ?? realClock(options.timeScale)
   const seed = options.seed ?? randomInt(2 ** 31)
-  const ledger = new Ledger({
-    path: options.dataPath ?? ':memory:',
-    durability: options.durability ?? 'process',
-    burnOrder: profile.burnOrder,
-    clock,
-  })
+  const database = new Database(options.dataPath ?? ':memory:', options.durability ?? 'process')
+  const ledger = new Ledger(database, clock, profile.burnOrder)
+  const accounts = new Accounts(database, clock)
   const random = seededRandom(seed)
   const rates = new RateTable(profile.algorithm, profile.bandChange === 'reset')
-  const kit: Kit = { contract, profile, clock, random, ledger, rates }
+  const kit: Kit = { contract, profile, clock, random, database, accounts, ledger, rates }
 
   const honest: Behaviour = {
     ...honestAccess(kit),
@@ -116,7 +115,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
         server.close(() => resolve())
         server.closeAllConnections()
       })
-      ledger.close()
+      database.close()
     },
   }
 }

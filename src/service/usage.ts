@@ -1,4 +1,5 @@
 import type { Credits } from '../contract/contract.ts'
+import type { Database } from './ledger/database.ts'
 import type { Ledger } from './ledger/ledger.ts'
 
 /** The body of `GET /user/credits`, which the specification leaves open beyond its topics. */
@@ -11,12 +12,13 @@ export interface CreditsReport {
 }
 
 export function creditsReport(
+  { sql }: Database,
   ledger: Ledger,
   accountId: number,
   _nowUs: number,
   _query: string,
 ): CreditsReport {
-  const row = ledger.db
+  const row = sql
     .prepare(
       `SELECT coalesce(-sum(credits), 0) AS consumed, count(*) FILTER (WHERE kind = 'charge') AS requests,
          sum(prompt_tokens + completion_tokens) FILTER (WHERE kind = 'charge') AS tokens

@@ -3,6 +3,7 @@ import type { Piece, StreamEvent, StreamMoment, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Answer, Choice } from '../generate.ts'
 import type { Profile } from '../profile.ts'
+import { inlineThinking } from './thinking.ts'
 
 const fingerprints = new Map<string, string>()
 
@@ -105,12 +106,7 @@ export function chatEvents(
 
 function deltaOf(call: Call, { text, reasoning, choice }: Piece, profile: Profile): object {
   if (profile.reasoning === 'inline') {
-    const before = call.thinking.get(choice) === true
-    if (reasoning !== before) {
-      call.thinking.set(choice, reasoning)
-      return { content: `${reasoning ? '<think>' : '</think>'}${text}` }
-    }
-    return { content: text }
+    return { content: inlineThinking(call, choice, text, reasoning) }
   }
   if (!reasoning) return { content: text }
   return profile.reasoning === 'field' ? { reasoning_content: text } : { reasoning: text }

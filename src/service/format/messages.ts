@@ -2,6 +2,7 @@ import type { StreamEvent, StreamMoment, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Answer, Choice } from '../generate.ts'
 import type { Profile } from '../profile.ts'
+import { inlineThinking } from './thinking.ts'
 
 const stopReasons = { length: 'max_tokens', stop: 'end_turn' } as const
 
@@ -103,11 +104,7 @@ function delta(
   const inline = profile.reasoning === 'inline'
   const kind = reasoning && !inline ? 'thinking' : 'text'
   const opening = call.block?.kind === kind ? [] : [...closeBlock(call), ...openBlock(call, kind)]
-  let shown = text
-  if (inline && reasoning !== (call.thinking.get(0) === true)) {
-    call.thinking.set(0, reasoning)
-    shown = `${reasoning ? '<think>' : '</think>'}${text}`
-  }
+  const shown = inline ? inlineThinking(call, 0, text, reasoning) : text
   return [
     ...opening,
     named('content_block_delta', {

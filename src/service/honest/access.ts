@@ -13,7 +13,7 @@ const released: Readonly<Record<string, string>> = {
 
 type Access = Pick<Behaviour, 'path' | 'presentedKey' | 'keyFor' | 'modelList' | 'modelFor'>
 
-export function honestAccess({ contract, profile, ledger }: Kit): Access {
+export function honestAccess({ contract, profile, accounts }: Kit): Access {
   const bearer = contract.auth.chat
   const plain = contract.auth.messages
   const acceptedBy = (call: Call): readonly AuthHeader[] => {
@@ -45,7 +45,7 @@ export function honestAccess({ contract, profile, ledger }: Kit): Access {
       return null
     },
     keyFor(_call, presented) {
-      const key = presented === null ? null : ledger.findKey(presented)
+      const key = presented === null ? null : accounts.findKey(presented)
       return key === null || key.revokedUs !== null ? null : key
     },
     modelList: () => ({

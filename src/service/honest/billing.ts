@@ -16,7 +16,7 @@ type Billing = Pick<
   | 'creditsReport'
 >
 
-export function honestBilling({ profile, ledger, clock }: Kit): Billing {
+export function honestBilling({ profile, database, ledger, clock }: Kit): Billing {
   const atStart = profile.charge === 'start'
   return {
     available(call) {
@@ -30,11 +30,13 @@ export function honestBilling({ profile, ledger, clock }: Kit): Billing {
       const accountId = call.key!.accountId
       if (!atStart) return ledger.reserve(accountId, call.price)
       const charged = ledger.charge(accountId, call.price, 0, noteOf(call))
-      return charged === null ? null : charged.after - charged.held
+      if (charged === null) return null
+      call.entry = charged.entry
+      return charged.after - ledger.balance(accountId).held
     },
     settle(call, usage) {
       const accountId = call.key!.accountId
-      if (atStart) ledger.noteTokens(noteOf(call, usage))
+      if (call.entry !== null) ledger.noteTokens(accountId, call.entry, noteOf(call, usage))
       else ledger.charge(accountId, call.price, call.price, noteOf(call, usage))
     },
     release(call) {
@@ -55,7 +57,7 @@ export function honestBilling({ profile, ledger, clock }: Kit): Billing {
       return String(credits)
     },
     creditsReport: (call) =>
-      creditsReport(ledger, call.key!.accountId, clock.nowUs(), call.arrival.query),
+      creditsReport(database, ledger, call.key!.accountId, clock.nowUs(), call.arrival.query),
   }
 }
 

@@ -17,15 +17,19 @@ export function honestGeneration(
   timing: (call: Call, answer: Answer) => Timing,
   answer: (call: Call) => Answer,
 ): Generation {
-  const choice = (call: Call, index: number): Choice => {
+  const choice = (call: Call, ownSeed: number): Choice => {
     const request = call.request!
     const maxTokens = Math.min(request.maxTokens, contract.limits.maxOutputTokens)
-    const chance = seededRandom(requestHash(request, index, seed))
-    const wanted = Math.max(1, Math.round(draw(shape.lengthTokens, chance)))
+    const { lengthTokens } = shape
+    const length =
+      lengthTokens.kind === 'constant'
+        ? lengthTokens.value
+        : draw(lengthTokens, seededRandom(ownSeed))
+    const wanted = Math.max(1, Math.round(length))
     const thinks = call.model?.reasoning === true && profile.reasoning !== 'nowhere'
     const thought = thinks ? Math.min(Math.ceil(wanted * reasoningShare), maxTokens >> 1) : 0
-    const reasoning = prose(thought, requestHash(request, index + 1000, seed))
-    const intended = intendedText(request, index, wanted, seed)
+    const reasoning = thought === 0 ? [] : prose(thought, ownSeed ^ 0x5bd1e995)
+    const intended = intendedText(request, wanted, ownSeed)
     const kept = limited(
       intended,
       maxTokens - thought,
@@ -36,7 +40,11 @@ export function honestGeneration(
   }
   return {
     answer(call) {
-      const choices = Array.from({ length: call.request!.n }, (_, index) => choice(call, index))
+      const request = call.request!
+      const ownSeed = requestHash(request, seed)
+      const choices = Array.from({ length: request.n }, (_, index) =>
+        choice(call, ownSeed + index * 0x9e3779b9),
+      )
       const completionTokens = choices.reduce((sum, each) => sum + lengthOf(each), 0)
       return { choices, promptTokens: call.promptTokens, completionTokens }
     },

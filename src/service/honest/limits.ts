@@ -38,7 +38,7 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
     count: (call) => rates.count(call.subject, call.limits, clock.nowUs()),
     rateHeaders(_call, look, refused) {
       const nowUs = clock.nowUs()
-      const state = look.windows[windowShown(look)]
+      const state = look.window(windowShown(look))
       const shownHeaders: Record<string, string> = {
         [headers.rateLimit]: String(state.limit),
         [headers.rateRemaining]: String(state.remaining),
@@ -46,7 +46,7 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
       }
       if (refused && profile.retryAfter !== 'none') {
         const resetUs =
-          look.refusedBy === null ? state.resetUs : look.windows[look.refusedBy].resetUs
+          look.refusedBy === null ? state.resetUs : look.window(look.refusedBy).resetUs
         shownHeaders['retry-after'] =
           profile.retryAfter === 'seconds'
             ? String(Math.max(1, Math.ceil((resetUs - nowUs) / 1e6)))
@@ -57,8 +57,9 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
   }
 }
 
-function share({ windows }: RateLook, window: Window): number {
-  return windows[window].remaining / Math.max(1, windows[window].limit)
+function share(look: RateLook, window: Window): number {
+  const { remaining, limit } = look.window(window)
+  return remaining / Math.max(1, limit)
 }
 
 /** Rounded up, so that a client that waits for it is not early. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import type { Database } from '../ledger/database.ts'
 import type { Profile } from '../profile.ts'
 import type { Refusal } from '../refusal.ts'
 
@@ -10,7 +10,7 @@ export interface Answering {
   readonly call: Call
   readonly response: ServerResponse
   readonly behaviour: Behaviour
-  readonly ledger: Ledger
+  readonly database: Database
   readonly creditsSemantics: Profile['creditsHeader']
   /** Rate and credits headers. */
   head(credits: number): Record<string, string>

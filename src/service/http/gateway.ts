@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Contract } from '../../contract/contract.ts'
 import type { Endpoint } from '../../contract/request.ts'
@@ -69,11 +70,10 @@ export class Gateway {
       connection: this.#connectionOf(request.socket),
       remoteAddress: request.socket.remoteAddress ?? '',
     }
-    const draft = new Call(arrival, 'other', random)
-    const route = this.#endpoints.get(this.#behaviour.path(draft))
-    return route === undefined || route.method !== arrival.method
-      ? draft
-      : new Call(arrival, route.endpoint, random)
+    const call = new Call(arrival, random)
+    const route = this.#endpoints.get(this.#behaviour.path(call))
+    if (route !== undefined && route.method === arrival.method) call.endpoint = route.endpoint
+    return call
   }
 
   #connectionOf(socket: object): number {
@@ -134,11 +134,9 @@ export class Gateway {
     if (endpoint === 'models' ? counts.models : counts.usage) this.#count(call)
     const body =
       endpoint === 'models' ? this.#behaviour.modelList(call) : this.#behaviour.creditsReport(call)
-    const headers = {
-      ...this.#rateHeaders(call, false),
-      ...this.#creditsHeader(call, call.available),
-    }
-    this.#write(call, response, 200, { ...json, ...headers }, JSON.stringify(body))
+    const headers = this.#creditsHeader(call, call.available, this.#rateHeaders(call, false))
+    headers['content-type'] = json
+    this.#write(call, response, 200, headers, JSON.stringify(body))
   }
 
   #generate(call: Call, response: ServerResponse): void {
@@ -171,12 +169,9 @@ export class Gateway {
       call,
       response,
       behaviour,
-      ledger: this.#kit.ledger,
+      database: this.#kit.database,
       creditsSemantics: this.#kit.profile.creditsHeader,
-      head: (credits: number) => ({
-        ...this.#rateHeaders(call, false),
-        ...this.#creditsHeader(call, credits),
-      }),
+      head: (credits: number) => this.#creditsHeader(call, credits, this.#rateHeaders(call, false)),
       write: (status: number, headers: Record<string, string>, body: string) =>
         this.#write(call, response, status, headers, body),
       writeHead: (status: number, headers: Record<string, string>) =>
@@ -212,10 +207,8 @@ export class Gateway {
   /** Parses and checks the body; what is wrong with it, or null. */
   #read(call: Call): Refusal | null {
     const behaviour = this.#behaviour
-    let body: unknown
-    try {
-      body = JSON.parse(utf8.decode(call.body))
-    } catch {
+    const body = parseJson(call.body)
+    if (body === undefined) {
       return { kind: 'request', message: 'the body must be JSON in UTF-8' }
     }
     const request = readRequest(body, call.format ?? 'chat', behaviour.rules(call))
@@ -232,7 +225,6 @@ export class Gateway {
   #count(call: Call): void {
     if (call.key === null) return
     this.#behaviour.count(call)
-    call.look = { ...this.#behaviour.look(call), refusedBy: call.look?.refusedBy ?? null }
   }
 
   #refuse(call: Call, response: ServerResponse, refusal: Refusal): void {
@@ -252,13 +244,11 @@ export class Gateway {
     if (counted) this.#count(call)
     const error = this.#behaviour.wireError(call, refusal)
     const limited = statusOf(refusal.kind, profile) === 429
-    const headers = {
-      ...json,
-      ...(limited || profile.rateHeadersOnErrors ? this.#rateHeaders(call, limited) : {}),
-      ...(profile.creditsHeaderOnErrors && call.key !== null
-        ? this.#creditsHeader(call, this.#behaviour.available(call))
-        : {}),
+    const headers = limited || profile.rateHeadersOnErrors ? this.#rateHeaders(call, limited) : {}
+    if (profile.creditsHeaderOnErrors && call.key !== null) {
+      this.#creditsHeader(call, this.#behaviour.available(call), headers)
     }
+    headers['content-type'] = json
     const body = JSON.stringify(this.#behaviour.errorBody(call, error))
     this.#write(call, response, error.status, headers, body)
   }
@@ -267,10 +257,16 @@ export class Gateway {
     return call.look === null ? {} : this.#behaviour.rateHeaders(call, call.look, refused)
   }
 
-  #creditsHeader(call: Call, credits: number): Record<string, string> {
-    if (call.key === null) return {}
+  /** Adds the header to others. */
+  #creditsHeader(
+    call: Call,
+    credits: number,
+    headers: Record<string, string>,
+  ): Record<string, string> {
+    if (call.key === null) return headers
     const value = this.#behaviour.creditsHeader(call, credits)
-    return value === null ? {} : { [this.#kit.contract.headers.creditsRemaining]: value }
+    if (value !== null) headers[this.#kit.contract.headers.creditsRemaining] = value
+    return headers
   }
 
   #finished(call: Call, status: number, headers: Record<string, string>): Record<string, string> {
@@ -292,10 +288,14 @@ export class Gateway {
       headers: this.#finished(call, status, headers),
       body,
     })
-    this.#kit.ledger.afterCommit(() => {
-      if (status !== 204) reply.headers['content-length'] = String(Buffer.byteLength(reply.body))
+    this.#kit.database.afterCommit(() => {
+      const { length } = reply.body
+      const bytes = Buffer.byteLength(reply.body)
+      if (status !== 204) reply.headers['content-length'] = String(bytes)
       response.writeHead(reply.status, reply.headers)
-      response.end(reply.body)
+      // As many bytes as characters: ASCII, which goes out without being encoded.
+      if (typeof reply.body === 'string' && bytes === length) response.end(reply.body, 'latin1')
+      else response.end(reply.body)
     })
   }
 
@@ -313,8 +313,17 @@ export class Gateway {
   }
 }
 
-const json = { 'content-type': 'application/json; charset=utf-8' }
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+const json = 'application/json; charset=utf-8'
+
+/** Undefined for what is not UTF-8 or not JSON. */
+function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) return undefined
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
 
 function noCredits(call: Call): Refusal {
   return {

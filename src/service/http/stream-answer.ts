@@ -45,11 +45,11 @@ export class StreamAnswer implements Sink {
   done(answer: Answer): void {
     if (this.#over) return
     this.#over = true
-    const { behaviour, call, ledger, response } = this.#parts
+    const { behaviour, call, database, response } = this.#parts
     const usage = behaviour.usage(call, answer)
     behaviour.settle(call, usage)
     const last = this.#beginning() + this.#frames({ at: 'end', answer, usage })
-    ledger.afterCommit(() => {
+    database.afterCommit(() => {
       response.end(last + behaviour.ending(call))
     })
   }

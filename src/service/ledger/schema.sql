@@ -5,15 +5,11 @@ CREATE TABLE IF NOT EXISTS accounts (
   id             INTEGER PRIMARY KEY,
   name           TEXT    NOT NULL UNIQUE,
   created_us     INTEGER NOT NULL,
-  -- Spendable credits, including those that are held.
+  -- Spendable credits. What requests in flight hold is not written down: after a restart they are
+  -- gone, and nothing is owed for them.
   balance        INTEGER NOT NULL DEFAULT 0,
-  -- Reserved by requests that have not completed; zero after a restart.
-  held           INTEGER NOT NULL DEFAULT 0,
-  -- When the next lot expires; null for never. Guarded in every charge.
-  next_expiry_us INTEGER,
   invite_code    TEXT    NOT NULL UNIQUE,
   invited_by     INTEGER REFERENCES accounts (id),
-  paid           INTEGER NOT NULL DEFAULT 0,
   password_hash  TEXT
 ) STRICT;
 
@@ -31,7 +27,7 @@ CREATE TABLE IF NOT EXISTS api_keys (
 
 -- Credits that came in together and expire together. `remaining` is brought up to date only when
 -- lots change (a grant, an expiry): between two changes their order is fixed, so what was burnt
--- since then can be shared out afterwards, and a charge touches one row of `accounts` alone.
+-- since then can be shared out afterwards, and a charge touches no lot.
 CREATE TABLE IF NOT EXISTS lots (
   id         INTEGER PRIMARY KEY,
   account_id INTEGER NOT NULL REFERENCES accounts (id),
@@ -43,16 +39,17 @@ CREATE TABLE IF NOT EXISTS lots (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS lots_of_account ON lots (account_id) WHERE remaining > 0;
 
--- Everything that ever moved a balance.
+-- Everything that ever moved a balance. Kept together by account, in the order of time, so that one
+-- account's history is one range and a charge appends without an index beside the table.
 CREATE TABLE IF NOT EXISTS entries (
-  id                INTEGER PRIMARY KEY,
   account_id        INTEGER NOT NULL REFERENCES accounts (id),
+  id                INTEGER NOT NULL,
   at_us             INTEGER NOT NULL,
+  credits           INTEGER NOT NULL,
+  balance_after     INTEGER NOT NULL,
+  balance_before    INTEGER GENERATED ALWAYS AS (balance_after - credits) VIRTUAL,
   -- charge, refund, grant, purchase, expiry, adjustment
   kind              TEXT    NOT NULL,
-  credits           INTEGER NOT NULL,
-  balance_before    INTEGER NOT NULL,
-  balance_after     INTEGER NOT NULL,
   note              TEXT,
   key_id            INTEGER REFERENCES api_keys (id),
   request_id        TEXT,
@@ -60,7 +57,6 @@ CREATE TABLE IF NOT EXISTS entries (
   model             TEXT,
   stream            INTEGER,
   prompt_tokens     INTEGER,
-  completion_tokens INTEGER
-) STRICT;
-CREATE INDEX IF NOT EXISTS entries_of_account ON entries (account_id, at_us);
-CREATE INDEX IF NOT EXISTS entries_of_request ON entries (request_id) WHERE request_id IS NOT NULL;
+  completion_tokens INTEGER,
+  PRIMARY KEY (account_id, id)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+
+/**
+ * What a committed write survives. `process`: the end of the process at any moment (`kill -9`),
+ * not the loss of power. `power`: that too, for one fsync per commit.
+ */
+export type Durability = 'process' | 'power'
+
+export class DatabaseError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * One SQLite file in WAL mode, held by this process alone.
+ *
+ * Writes gather in a transaction that is committed at the end of the event loop's turn; whoever
+ * acknowledges one does so in `afterCommit`. What a client has been told is therefore in the file,
+ * and one commit serves all requests of a turn.
+ */
+export class Database {
+  readonly #sql: DatabaseSync
+  readonly #beginning: StatementSync
+  readonly #committing: StatementSync
+  readonly #beforeCommit: (() => void)[] = []
+  #waiting: (() => void)[] = []
+  #open = false
+  #closed = false
+
+  /** @param path a file, or `:memory:` */
+  constructor(path: string, durability: Durability) {
+    try {
+      this.#sql = new DatabaseSync(path)
+      // Alone, since balances are mirrored in memory: two services on one file would overdraw.
+      this.#sql.exec(`
+        PRAGMA locking_mode = EXCLUSIVE;
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'};
+        PRAGMA wal_autocheckpoint = 4000;
+      `)
+      this.#sql.exec(
+        readFileSync(new URL('../../../src/service/ledger/schema.sql', import.meta.url), 'utf8'),
+      )
+      this.#beginning = this.#sql.prepare('BEGIN IMMEDIATE')
+      this.#committing = this.#sql.prepare('COMMIT')
+    } catch (error) {
+      const came = error instanceof Error ? error.message : String(error)
+      throw new DatabaseError(
+        `--data: expected a SQLite file that no other service holds; got "${path}": ${came}`,
+      )
+    }
+  }
+
+  /** For reading; sees what is not committed yet. */
+  get sql(): DatabaseSync {
+    return this.#sql
+  }
+
+  /** For writing: opens the turn's transaction when it is not open yet. */
+  write(): DatabaseSync {
+    if (!this.#open) {
+      this.#beginning.run()
+      this.#open = true
+      setImmediate(() => this.#commit())
+    }
+    return this.#sql
+  }
+
+  /** Calls back before each commit: the place to write what a turn has added up. */
+  beforeCommit(callback: () => void): void {
+    this.#beforeCommit.push(callback)
+  }
+
+  /** Calls back when everything written so far is committed; at once when nothing is open. */
+  afterCommit(callback: () => void): void {
+    if (this.#open) this.#waiting.push(callback)
+    else callback()
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#commit()
+    this.#closed = true
+    this.#sql.close()
+  }
+
+  #commit(): void {
+    if (!this.#open) return
+    for (const callback of this.#beforeCommit) callback()
+    this.#committing.run()
+    this.#open = false
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const callback of waiting) callback()
+  }
+}

@@ -1,0 +1,105 @@
+import type { StatementSync } from 'node:sqlite'
+import type { Credits } from '../../contract/contract.ts'
+import type { Database } from './database.ts'
+
+/** Credits that came in together. */
+export interface Lot {
+  readonly source: string
+  readonly credits: Credits
+  readonly remaining: Credits
+  readonly createdUs: number
+  /** Null never expires. */
+  readonly expiresUs: number | null
+}
+
+/**
+ * Which credits burn first and when they expire. Charges do not touch lots: what was burnt since
+ * the lots last changed is their sum less the balance, and is shared out, in the order of burning,
+ * before they change again. Between two changes that order is fixed, so the result is the same.
+ */
+export class Lots {
+  readonly #add: StatementSync
+  readonly #set: StatementSync
+  readonly #open: StatementSync
+  readonly #expired: StatementSync
+  readonly #nextExpiry: StatementSync
+
+  constructor({ sql }: Database, burnOrder: 'expiry' | 'purchase') {
+    const order =
+      burnOrder === 'expiry' ? 'expires_us IS NULL, expires_us, created_us, id' : 'created_us, id'
+    this.#add = sql.prepare(
+      `INSERT INTO lots (account_id, source, credits, remaining, created_us, expires_us)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    )
+    this.#set = sql.prepare('UPDATE lots SET remaining = ? WHERE id = ?')
+    this.#open = sql.prepare(
+      `SELECT * FROM lots WHERE account_id = ? AND remaining > 0 ORDER BY ${order}`,
+    )
+    this.#expired = sql.prepare(
+      `SELECT id, source, remaining FROM lots
+       WHERE account_id = ? AND remaining > 0 AND expires_us <= ? ORDER BY expires_us, id`,
+    )
+    this.#nextExpiry = sql.prepare(
+      'SELECT min(expires_us) AS at_us FROM lots WHERE account_id = ? AND remaining > 0',
+    )
+  }
+
+  add(
+    accountId: number,
+    source: string,
+    credits: Credits,
+    nowUs: number,
+    expiresUs: number | null,
+    state: { readonly balance: Credits },
+  ): void {
+    this.#shareOut(accountId, state.balance)
+    this.#add.run(accountId, source, credits, credits, nowUs, expiresUs)
+  }
+
+  /** What expires now; what requests in flight hold stays until they are done. */
+  expire(
+    accountId: number,
+    nowUs: number,
+    { balance, held }: { readonly balance: Credits; readonly held: Credits },
+  ): readonly { readonly credits: Credits; readonly source: string }[] {
+    this.#shareOut(accountId, balance)
+    let free = balance - held
+    const expired: { credits: Credits; source: string }[] = []
+    for (const lot of this.#expired.all(accountId, nowUs)) {
+      const credits = Math.min(Number(lot.remaining), free)
+      if (credits <= 0) continue
+      free -= credits
+      this.#set.run(Number(lot.remaining) - credits, lot.id!)
+      expired.push({ credits, source: String(lot.source) })
+    }
+    return expired
+  }
+
+  nextExpiryUs(accountId: number): number | null {
+    const atUs = this.#nextExpiry.get(accountId)?.at_us ?? null
+    return atUs === null ? null : Number(atUs)
+  }
+
+  /** Those with something left, the first to burn first. */
+  of(accountId: number, { balance }: { readonly balance: Credits }): readonly Lot[] {
+    this.#shareOut(accountId, balance)
+    return this.#open.all(accountId).map((lot) => ({
+      source: String(lot.source),
+      credits: Number(lot.credits),
+      remaining: Number(lot.remaining),
+      createdUs: Number(lot.created_us),
+      expiresUs: lot.expires_us === null ? null : Number(lot.expires_us),
+    }))
+  }
+
+  #shareOut(accountId: number, balance: Credits): void {
+    const lots = this.#open.all(accountId)
+    let burnt = lots.reduce((sum, lot) => sum + Number(lot.remaining), 0) - balance
+    for (const lot of lots) {
+      if (burnt <= 0) break
+      const taken = Math.min(burnt, Number(lot.remaining))
+      burnt -= taken
+      this.#set.run(Number(lot.remaining) - taken, lot.id!)
+    }
+  }
+}
