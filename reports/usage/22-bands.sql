@@ -1,0 +1,11 @@
+-- title: When each rate band is lost
+-- section: Balance and outlook
+-- empty: "Not known: a forecast needs a balance and three full days of usage."
+-- columns:
+--   min_balance: { label: from a balance of }
+--   per_minute: { label: requests a minute }
+--   early: { label: 1 in 10 before }
+--   median: { label: about }
+--   late: { label: 1 in 10 after }
+--   says: { label: "" }
+SELECT band, min_balance, per_minute, early, median, late, says FROM usage_bands ORDER BY min_balance DESC

@@ -1,0 +1,124 @@
+import { type Answer, type Card, type Check, renderAnswer, renderCards } from './banner.ts'
+import { formatNumber, formatShare } from './format.ts'
+import { type Html, html } from './html.ts'
+import type { Card as UsageCard, UsagePage } from './usage/shape.ts'
+import { planInWords, usd } from './usage/packages.ts'
+import { dayIn, longDayIn } from './zone-words.ts'
+
+/** The line under the title: which time, from where. */
+export function aboutUsage({ scope }: UsagePage): Html {
+  const from = longDayIn(scope.fromUs, scope.timezone)
+  const to = longDayIn(scope.toUs - 1, scope.timezone)
+  const runs = scope.sources.filter((source) => source.origin === 'run').length
+  const imports = scope.sources.filter((source) => source.origin === 'import')
+  const origins = [
+    runs > 0 && `${runs} ${runs === 1 ? 'run' : 'runs'}`,
+    imports.length > 0 && `the imported ${imports.map((each) => each.source).join(', ')}`,
+  ].filter(Boolean)
+  return html`<b>${from}</b> to <b>${to}</b>, in ${scope.timezone}, from ${origins.join(' and ')}.`
+}
+
+/** The answer of the usage page: when will it run out? Then what was used. */
+export function usageTop(page: UsagePage): Html {
+  return html`${renderAnswer(answerOf(page))}${renderCards(page.cards.map(cardOf))}${page.scope.notes.map(
+    (note) => html`<p class="note">${note}</p>`,
+  )}`
+}
+
+const dayUs = 86_400e6
+
+function answerOf(page: UsagePage): Answer {
+  const { depletion, scope } = page
+  const checks = [planCheck(page), reconciliationCheck(page), ...bandChecks(page)]
+  if (!depletion.known) {
+    return {
+      tone: 'none',
+      says: 'When the credits run out is not known',
+      because: depletion.says,
+      checks,
+    }
+  }
+  const { earlyUs, medianUs, lateUs, horizonDays } = depletion.runsOut
+  const day = (us: number | null) =>
+    us === null ? `later than ${horizonDays} days from now` : longDayIn(us, scope.timezone)
+  const soonest = earlyUs === null ? Number.POSITIVE_INFINITY : (earlyUs - lastSeenUs(page)) / dayUs
+  return {
+    tone: soonest < 7 ? 'fail' : soonest < 30 ? 'warn' : 'good',
+    says:
+      medianUs === null
+        ? `The credits last for more than ${horizonDays} days`
+        : `The credits run out about ${day(medianUs)}`,
+    because: `${depletion.says} In 8 futures of 10 between ${day(earlyUs)} and ${day(lateUs)}.`,
+    checks,
+  }
+}
+
+function lastSeenUs({ scope }: UsagePage): number {
+  return Math.min(scope.nowUs, Math.max(...scope.sources.map((source) => source.lastUs)))
+}
+
+function planCheck({ plan }: UsagePage): Check {
+  if (!plan.known) return { tone: 'none', name: 'Next month:', figure: plan.says, remedy: null }
+  const nothing = plan.chosen.credits === 0
+  return {
+    tone: 'good',
+    name: 'Next month:',
+    figure: nothing
+      ? 'nothing to buy'
+      : `${planInWords(plan.chosen)}, ${usd(plan.chosen.priceUsdCents)} for ${formatNumber(plan.chosen.credits)} credits`,
+    remedy: plan.reasons.join(' '),
+  }
+}
+
+function reconciliationCheck({ reconciliation }: UsagePage): Check {
+  if (!reconciliation.known) {
+    return { tone: 'none', name: 'Reconciliation:', figure: reconciliation.says, remedy: null }
+  }
+  const agrees = reconciliation.verdict === 'agrees'
+  return {
+    tone: agrees ? 'good' : 'fail',
+    name: 'Reconciliation:',
+    figure: reconciliation.says,
+    remedy: null,
+  }
+}
+
+/** Rate bands that will be lost while the page's reader can still do something about it. */
+function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
+  return bandLosses.flatMap(({ band, lost, requestsPerMinute }): readonly Check[] => {
+    if (lost === null || lost.medianUs === null || lost.earlyUs === null) return []
+    const late = lost.lateUs === null ? 'later' : dayIn(lost.lateUs, scope.timezone)
+    return [
+      {
+        tone: 'warn',
+        name: `Rate band ${band}`,
+        figure: `(${formatNumber(requestsPerMinute)} requests a minute) is lost about ${dayIn(lost.medianUs, scope.timezone)}`,
+        remedy: `between ${dayIn(lost.earlyUs, scope.timezone)} and ${late}`,
+      },
+    ]
+  })
+}
+
+const cardNames: Readonly<Record<UsageCard['name'], string>> = {
+  credits: 'Credits used',
+  requests: 'Requests',
+  tokens: 'Tokens',
+  averageTokens: 'Tokens per request',
+}
+
+function cardOf({ name, value, before, change, unmeasured }: UsageCard): Card {
+  const parts = [
+    change !== null
+      ? `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} % against the period before`
+      : before === null
+        ? 'nothing measured in the period before'
+        : `${formatNumber(before)} in the period before`,
+    unmeasured > 0 && `${formatNumber(unmeasured)} requests not measured`,
+  ]
+  return {
+    label: cardNames[name],
+    value: value === null ? 'not measured' : formatNumber(value),
+    aside: parts.filter(Boolean).join('; '),
+  }
+}
+
