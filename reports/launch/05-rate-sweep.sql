@@ -2,9 +2,9 @@
 -- wide: true
 -- optional: true
 -- note: >-
---   One point for each rate that was offered. A rate held when at least 99 % of its requests met the
---   scenario's objectives and none failed unexpectedly often (1 %); the highest that held below the
---   first that did not is the safe rate.
+--   One point for each rate that was offered. Whether it held is what the sweep decided by its objective;
+--   without a sweep, that 99 % of the requests met the scenario's objectives and at most 1 % failed
+--   unexpectedly. The highest that held below the first that did not is the safe rate.
 WITH
   rates AS (
     SELECT run_id, phase,
@@ -32,10 +32,20 @@ WITH
     WHERE outcome <> 'not_sent' AND expects = 'ok' AND part = 'steady'
     GROUP BY ALL
   ),
+  trials AS (
+    SELECT run_id, trial.phase AS phase, trial.ratePerS AS rate_per_s, trial.held AS held
+    FROM (
+      SELECT run_id, unnest(flatten(from_json(verdict_json::JSON -> '$.sweeps[*].trials',
+        '[[{"phase":"VARCHAR","ratePerS":"DOUBLE","held":"BOOLEAN"}]]'))) AS trial
+      FROM shown_runs
+    )
+  ),
   told AS (
-    SELECT * EXCLUDE (p50, p95), p50, p95,
-      CASE WHEN coalesce(good_ratio, 0) >= 0.99 AND failed_ratio <= 0.01 THEN 'held' ELSE 'did not hold' END AS verdict
+    SELECT * EXCLUDE (offered_per_s, rate_per_s, held), coalesce(rate_per_s, offered_per_s) AS offered_per_s,
+      CASE WHEN coalesce(held, coalesce(good_ratio, 0) >= 0.99 AND failed_ratio <= 0.01)
+           THEN 'held' ELSE 'did not hold' END AS verdict
     FROM rates JOIN latencies USING (run_id, phase) LEFT JOIN good USING (run_id, phase)
+    LEFT JOIN trials USING (run_id, phase)
     WHERE offered_per_s IS NOT NULL
   )
 SELECT phase, round(offered_per_s, 2) AS offered_per_s, statistic, latency_ms, n, failed_ratio, good_ratio, verdict

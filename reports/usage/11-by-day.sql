@@ -1,6 +1,6 @@
 -- section: Use over time
 -- note: Local days, of 23 or 25 hours across a clock change. Faint days are not over yet.
-SELECT label AS day, start_us, series, credits::DOUBLE AS credits, requests, open,
+SELECT label AS day, start_us, series, credits::DOUBLE AS credits, requests, open::INTEGER AS open,
   length_s / 3600 AS hours
 FROM usage_days
 WHERE EXISTS (FROM usage_days WHERE credits > 0)

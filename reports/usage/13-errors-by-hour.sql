@@ -1,6 +1,4 @@
--- section: Use over time
--- wide: true
--- optional: true
+-- section: When
 -- note: Requests that failed in each local hour. 429 means that the rate band was too small at that hour.
 WITH
   zone AS (SELECT first(offset_min ORDER BY quarter) AS offset_min FROM usage_calendar),

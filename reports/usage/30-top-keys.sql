@@ -8,11 +8,10 @@
 --   ok: { label: succeeded }
 --   limited: { label: "429" }
 --   failed: { label: all errors }
---   average_tokens: { label: tokens per request }
 SELECT
   coalesce(key_fp, 'not known') AS key, account,
   CASE WHEN credits_known > 0 THEN credits::DOUBLE END AS credits,
   requests, ok, limited, failed,
-  CASE WHEN tokens_known > 0 THEN (prompt_tokens + completion_tokens) / tokens_known END AS average_tokens
+  CASE WHEN tokens_known > 0 THEN (prompt_tokens + completion_tokens) / tokens_known END AS "tokens per request"
 FROM usage_keys WHERE requests > 0
 ORDER BY credits DESC NULLS LAST, requests DESC, key LIMIT 20

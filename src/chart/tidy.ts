@@ -11,7 +11,7 @@ export function tidy(
 ): ChartSpec['vegaLite'] {
   const tidied = structuredClone(spec) as unknown as View & { layer?: View[] }
   for (const view of [tidied, ...(tidied.layer ?? [])]) {
-    for (const channel of [view.encoding?.x, view.encoding?.y]) labelNumbers(channel)
+    for (const channel of [view.encoding?.x, view.encoding?.y]) labelPlainly(channel)
     foldLegend(view.encoding?.color, rows, widthPx)
   }
   return tidied as unknown as ChartSpec['vegaLite']
@@ -24,14 +24,27 @@ type View = Json & { encoding?: Record<string, Json> }
 const plainNumbers =
   "abs(datum.value) >= 1000 ? format(datum.value, '~s') : format(datum.value, ',.4~r')"
 
-function labelNumbers(channel: Json | undefined): void {
-  if (channel === undefined || channel.type !== 'quantitative' || channel.axis === null) return
-  const axis = (channel.axis ?? {}) as Json
-  if ('format' in axis || 'labelExpr' in axis) return
-  channel.axis = { ...axis, labelExpr: plainNumbers }
+/** Dates as a reader of any country reads them; hours only where an axis is that short. */
+const plainDates = {
+  year: '%d %b %Y',
+  quarter: '%d %b',
+  month: '%d %b',
+  week: '%d %b',
+  date: '%d %b',
+  day: '%d %b',
+  hours: '%H:%M',
+  minutes: '%H:%M',
 }
 
-const letterPx = 6.4
+function labelPlainly(channel: Json | undefined): void {
+  if (channel === undefined || channel.axis === null) return
+  const axis = (channel.axis ?? {}) as Json
+  if ('format' in axis || 'labelExpr' in axis) return
+  if (channel.type === 'quantitative') channel.axis = { ...axis, labelExpr: plainNumbers }
+  if (channel.type === 'temporal') channel.axis = { ...axis, format: plainDates }
+}
+
+const letterPx = 6.2
 const symbolPx = 34
 const longestLabelPx = 180
 
@@ -42,8 +55,19 @@ function foldLegend(color: Json | undefined, rows: readonly ChartRow[], widthPx:
   const field = color.field
   const domain = (color.scale as Json | undefined)?.domain
   const labels = Array.isArray(domain) ? domain : [...new Set(rows.map((row) => row[field]))]
-  const longest = Math.max(1, ...labels.map((label) => String(label).length))
-  const room = Math.min(longest * letterPx, longestLabelPx) + symbolPx
-  const columns = Math.max(1, Math.floor((widthPx - 60) / room))
-  color.legend = { ...legend, columns: Math.min(columns, labels.length) }
+  const widths = labels.map(
+    (label) => Math.min(String(label).length * letterPx, longestLabelPx) + symbolPx,
+  )
+  color.legend = { ...legend, columns: columnsWithin(widths, widthPx - 60) }
+}
+
+/** The most columns whose widest labels stand beside each other in the room that there is. */
+function columnsWithin(widths: readonly number[], roomPx: number): number {
+  for (let columns = widths.length; columns > 1; columns--) {
+    const needed = Array.from({ length: columns }, (_, column) =>
+      Math.max(...widths.filter((_, at) => at % columns === column)),
+    )
+    if (needed.reduce((sum, width) => sum + width, 0) <= roomPx) return columns
+  }
+  return 1
 }

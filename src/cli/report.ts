@@ -1,11 +1,18 @@
 import { Argument, Command, Option } from 'commander'
+import { defaultContract } from '../contract/default.ts'
 import { type PageName, pageNames, writeReport } from '../report/page.ts'
+import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
+import { parseMoment } from '../report/usage/zone.ts'
 import { openStore } from '../store/open.ts'
 
 interface Options {
   readonly db: string
   readonly out?: string
   readonly timezone: string
+  readonly from?: string
+  readonly to?: string
+  readonly by: UsageDimension
+  readonly source: readonly string[]
   readonly reports?: string
   readonly json?: boolean
 }
@@ -15,22 +22,42 @@ export function reportCommand(): Command {
   return new Command('report')
     .description('Make a page about runs: one HTML file that opens offline.')
     .addArgument(new Argument('<page>', 'which page').choices(pageNames))
-    .argument('[run...]', 'runs that it tells of; the last one unless given')
+    .argument('[run...]', 'runs that it tells of; the last one unless given, all for usage')
     .option('--db <file>', 'the store', 'assay.duckdb')
     .option('--out <file>', 'where to write it; assay-<page>.html unless given')
-    .addOption(new Option('--timezone <zone>', 'IANA zone of hours and days').default('UTC'))
+    .option('--timezone <zone>', 'IANA zone of hours and days', 'UTC')
+    .option('--from <date>', 'usage: from this date or moment; 30 days before the end unless given')
+    .option('--to <date>', 'usage: to this date or moment; the end of the last day unless given')
+    .addOption(
+      new Option('--by <dimension>', 'usage: what its bars are stacked by')
+        .choices(usageDimensions)
+        .default('model'),
+    )
+    .option('--source <name...>', 'usage: only these imported logs', [])
     .option('--reports <folder>', 'charts of your own, as NN-name.sql and NN-name.vl.json')
     .option('--json', 'print what was written as JSON')
     .action(async (page: PageName, runIds: readonly string[], options: Options) => {
       const out = options.out ?? `assay-${page}.html`
+      const { timezone } = options
+      const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
+      const usage = {
+        fromUs: moment(options.from),
+        toUs: moment(options.to),
+        by: options.by,
+        sources: options.source,
+        grants: null,
+      }
       const store = await openStore(options.db)
       try {
         const { warnings } = await writeReport({
           store,
           page,
+          contract: defaultContract,
           runIds,
           out,
-          timeZone: options.timezone,
+          timeZone: timezone,
+          nowUs: Date.now() * 1000,
+          usage,
           ...(options.reports === undefined ? {} : { reportsFolder: options.reports }),
         })
         for (const warning of warnings) process.stderr.write(`${warning}\n`)

@@ -74,6 +74,7 @@ export function formatShare(share: number): string {
   const percent = share * 100
   if (percent === 0 || percent === 100) return `${percent}`
   if (percent < 0.01) return '<0.01'
+  if (percent > 100) return grouped.format(percent)
   return percent < 1 || percent > 99 ? percent.toFixed(2) : percent.toFixed(1)
 }
 

@@ -1,5 +1,5 @@
 import type { Store } from '../store/open.ts'
-import { type Answer, type Card, type Check, renderAnswer, renderCards } from './banner.ts'
+import { type Answer, type Card, renderAnswer, renderCards, type Tone } from './banner.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
 import { type RunVerdict, readRunVerdict } from './run-verdict.ts'
@@ -85,15 +85,20 @@ function answerOf(
   verdicts: readonly RunVerdict[],
   totals: Totals,
 ): Answer {
-  const tests = verdicts.flatMap((each) => each.tests)
-  const thresholds = verdicts.flatMap((each) => each.thresholds)
-  const checks = [...thresholds, ...tests]
-  const because = `${formatNumber(totals.sent)} of ${formatNumber(totals.planned)} planned requests were sent, ${formatNumber(totals.ok)} succeeded.`
-  const told = (tone: Answer['tone'], says: string, more: string): Answer => ({
+  const of = (name: 'tests' | 'thresholds' | 'sweeps') => verdicts.flatMap((each) => each[name])
+  const [tests, thresholds, sweeps] = [of('tests'), of('thresholds'), of('sweeps')]
+  const stopped = verdicts.flatMap(({ stopped }) =>
+    stopped === null ? [] : [`It was stopped: ${stopped}.`],
+  )
+  const because = [
+    ...stopped,
+    `${formatNumber(totals.sent)} of ${formatNumber(totals.planned)} planned requests were sent, ${formatNumber(totals.ok)} succeeded.`,
+  ].join(' ')
+  const told = (tone: Tone, says: string, more = ''): Answer => ({
     tone,
     says,
-    because: `${more} ${because}`,
-    checks,
+    because: `${more} ${because}`.trim(),
+    checks: [...sweeps, ...thresholds, ...tests],
   })
   if (totals.answered === 0) {
     return told('fail', 'The target was never reached', 'No request was answered.')
@@ -102,34 +107,30 @@ function answerOf(
     return told(
       'fail',
       'This run is invalid: its latencies may not be believed',
-      'What it says about billing and rate limits may still hold.',
+      verdicts.map((each) => each.says).join(' '),
     )
   }
-  const failed = thresholds.filter((check) => check.tone === 'fail')
-  if (failed.length > 0) {
-    return told('fail', `${count(failed.length, 'threshold')} failed`, namesOf(failed))
+  const missed = thresholds.filter((check) => check.tone === 'fail')
+  if (missed.length > 0) {
+    return told('fail', `It does not hold: ${count(missed.length, 'threshold')} missed`)
   }
   if (runs.some((run) => run.verdict === null)) {
-    return told(
-      'warn',
-      'The run did not end, so it has no verdict',
-      'It runs still, or was killed.',
-    )
+    return told('warn', 'The run has no verdict', 'It did not end: it runs still, or was killed.')
   }
   const open = thresholds.filter((check) => check.tone !== 'good')
-  if (open.length > 0) {
-    return told('warn', `${count(open.length, 'threshold')} could not be decided`, namesOf(open))
-  }
+  if (open.length > 0)
+    return told('warn', `${count(open.length, 'threshold')} could not be decided`)
+  const safe = sweeps.filter((check) => check.tone === 'good').map((check) => check.figure)
+  const rate = safe.length > 0 ? `, up to ${safe.join(' and ')}` : ''
   if (runs.some((run) => run.verdict === 'degraded')) {
-    return told('warn', 'The run is degraded: believe its figures with care', '')
+    return told('warn', `The run is degraded${rate}: believe its figures with care`)
   }
   return thresholds.length > 0
-    ? told('good', `The run is valid and every threshold held`, '')
-    : told('good', 'The run is valid', 'The scenario set no threshold.')
+    ? told('good', `It holds${rate}: the run is valid and every threshold was met`)
+    : told('good', `The run is valid${rate}`, 'The scenario set no threshold.')
 }
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
-const namesOf = (checks: readonly Check[]) => `${checks.map((check) => check.name).join('; ')}.`
 
 function cardsOf(totals: Totals): readonly Card[] {
   const span = totals.span_s ?? 0

@@ -1,27 +1,48 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { InteractiveChart } from '../chart/interactive.ts'
+import type { Contract } from '../contract/contract.ts'
 import type { Store } from '../store/open.ts'
 import { renderDocument } from './document.ts'
+import { ReportError } from './error.ts'
 import { type Figure, renderFigure } from './figure.ts'
-import { latestFindings, type RenderedFindings, renderFindings } from './findings.ts'
+import { latestFindings, renderFindings } from './findings.ts'
 import { prepareHeat } from './heat.ts'
 import { type Html, html } from './html.ts'
 import { aboutRuns, launchTop } from './launch.ts'
-import { readParts } from './part.ts'
+import { type Part, readParts } from './part.ts'
 import { prepareScope } from './scope.ts'
+import { enterPrices } from './usage/prepare.ts'
+import { readUsage } from './usage/read.ts'
+import type { Grant, UsageDimension } from './usage/shape.ts'
+import { aboutUsage, usageTop } from './usage-page.ts'
+import { fillUsageTables } from './usage-tables.ts'
 
-export type PageName = 'launch' | 'audit' | 'usage' | 'run'
-export const pageNames = ['launch', 'audit', 'usage', 'run'] as const satisfies readonly PageName[]
+export const pageNames = ['launch', 'audit', 'usage', 'run'] as const
+export type PageName = (typeof pageNames)[number]
+
+/** What only the usage page asks; times are Unix microseconds. */
+export interface UsageScopeOptions {
+  readonly fromUs: number | null
+  readonly toUs: number | null
+  readonly by: UsageDimension
+  /** Only these imported sources; empty for all. */
+  readonly sources: readonly string[]
+  readonly grants: readonly Grant[] | null
+}
 
 export interface ReportOptions {
   readonly store: Store
   readonly page: PageName
-  /** The runs that it tells of; none is the last one. */
-  readonly runIds?: readonly string[]
-  /** IANA zone of hours and days; UTC unless given. */
-  readonly timeZone?: string
+  readonly contract: Contract
+  /** The runs that it tells of; none is the last one, and all of them for usage. */
+  readonly runIds: readonly string[]
+  /** IANA zone of hours and days. */
+  readonly timeZone: string
+  /** The moment of the report, Unix microseconds. */
+  readonly nowUs: number
+  readonly usage?: UsageScopeOptions
   /** A folder of one's own charts, shown after (or in place of namesakes among) ours. */
   readonly reportsFolder?: string
 }
@@ -31,9 +52,6 @@ export interface Report {
   /** What charts had to say; ours say nothing. */
   readonly warnings: readonly string[]
 }
-
-const shipped = (folder: string) =>
-  fileURLToPath(new URL(`../../reports/${folder}/`, import.meta.url))
 
 const titles: Readonly<Record<PageName, string>> = {
   launch: 'Launch report',
@@ -49,27 +67,28 @@ const folders: Readonly<Record<PageName, readonly string[]>> = {
   run: ['run', 'launch'],
 }
 
+const shipped = (folder: string) =>
+  fileURLToPath(new URL(`../../reports/${folder}/`, import.meta.url))
+
+/** The queries and pictures of a page: ours, then the reader's own. */
+export function partsOf(page: PageName, reportsFolder?: string): readonly Part[] {
+  const own = reportsFolder === undefined ? [] : [reportsFolder]
+  return readParts([...folders[page].map(shipped), ...own])
+}
+
 /**
- * Makes one page about runs of a store: the answer first, then its proof.
+ * Makes one page from a store: the answer first, then its proof.
  *
  * @throws ReportError for runs, zones and chart files that cannot be used
  */
 export async function makeReport(options: ReportOptions): Promise<Report> {
-  const { store, page, timeZone = 'UTC', reportsFolder } = options
-  const runIds = options.runIds?.length ? options.runIds : await lastRun(store)
-  await prepareScope(store, { runIds, timeZone })
-  await prepareHeat(store)
-  const parts = readParts([
-    ...folders[page].map(shipped).filter(existsSync),
-    ...(reportsFolder === undefined ? [] : [reportsFolder]),
-  ])
+  const { store, page, timeZone } = options
+  const top = await prepareTop(options)
   const figures: Figure[] = []
-  for (const part of parts) {
-    const figure = await renderFigure(part, await store.rows(part.sql))
+  for (const part of partsOf(page, options.reportsFolder)) {
+    const figure = await renderFigure(part, await rowsOf(store, part))
     if (figure !== null) figures.push(figure)
   }
-  const about = await aboutRuns(store)
-  const top = await topOf(store, page)
   const charts: Record<string, InteractiveChart> = {}
   for (const { chart } of [...top.figures, ...figures]) {
     if (chart !== null) charts[chart.id] = chart.live
@@ -79,7 +98,7 @@ export async function makeReport(options: ReportOptions): Promise<Report> {
       title: `${titles[page]} · Assay`,
       body: html`<main class="page">
 <header class="masthead"><h1>${titles[page]}</h1><span class="brand"><b>assay</b></span></header>
-<p class="about">${about}</p>
+<p class="about">${top.about}</p>
 ${top.body}
 ${sections(figures)}
 <footer>Made by Assay from the rows of ${store.path === ':memory:' ? 'a store' : basename(store.path)}. Times of day in ${timeZone}. A dash is "not measured", never 0.</footer>
@@ -87,24 +106,6 @@ ${sections(figures)}
       charts,
     }),
     warnings: [...top.figures, ...figures].flatMap((figure) => figure.warnings),
-  }
-}
-
-/** What stands above the charts: the answer that the page is there to give. */
-async function topOf(store: Store, page: PageName): Promise<RenderedFindings> {
-  const audited = async () =>
-    renderFindings(store, await latestFindings(store), readParts([shipped('finding')]))
-  switch (page) {
-    case 'launch':
-      return { body: await launchTop(store), figures: [] }
-    case 'audit':
-      return audited()
-    case 'usage':
-      return { body: html``, figures: [] }
-    case 'run': {
-      const { body, figures } = await audited()
-      return { body: html`${await launchTop(store)}<h2>Billing and limits</h2>${body}`, figures }
-    }
   }
 }
 
@@ -117,6 +118,61 @@ export async function writeReport(
   return report
 }
 
+/** What stands above the charts: what the page is about, and the answer that it is there to give. */
+interface Top {
+  readonly about: Html
+  readonly body: Html
+  readonly figures: readonly Figure[]
+}
+
+/** Makes the tables ready that a page's queries read, and answers its question. */
+export async function prepareTop(options: ReportOptions): Promise<Top> {
+  const { store, page, timeZone } = options
+  if (page === 'usage') return prepareUsageTop(options)
+  const runIds = options.runIds.length > 0 ? options.runIds : await lastRun(store)
+  await prepareScope(store, { runIds, timeZone })
+  await prepareHeat(store)
+  await enterPrices(store, options.contract)
+  const about = await aboutRuns(store)
+  if (page === 'launch') return { about, body: await launchTop(store), figures: [] }
+  const under = readParts([shipped('finding')])
+  const { body, figures } = await renderFindings(store, await latestFindings(store), under)
+  if (page === 'audit') return { about, body, figures }
+  return {
+    about,
+    figures,
+    body: html`${await launchTop(store)}<h2>Billing and limits</h2>${body}`,
+  }
+}
+
+async function prepareUsageTop(options: ReportOptions): Promise<Top> {
+  const { store, contract, timeZone, runIds, nowUs, usage } = options
+  const page = await readUsage(store, {
+    contract,
+    timezone: timeZone,
+    runIds,
+    nowUs,
+    seed: 1,
+    fromUs: usage?.fromUs ?? null,
+    toUs: usage?.toUs ?? null,
+    by: usage?.by ?? 'model',
+    sources: usage?.sources ?? [],
+    grants: usage?.grants ?? null,
+  })
+  await fillUsageTables(store, page)
+  return { about: aboutUsage(page), body: usageTop(page), figures: [] }
+}
+
+async function rowsOf(store: Store, part: Part) {
+  try {
+    return await store.rows(part.sql)
+  } catch (error) {
+    throw new ReportError(
+      `the query ${part.name} failed: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+}
+
 async function lastRun(store: Store): Promise<readonly string[]> {
   const rows = await store.rows<{ run_id: string }>(
     `SELECT run_id FROM runs WHERE kind = 'run' ORDER BY started_at DESC, run_id DESC LIMIT 1`,
@@ -124,17 +180,15 @@ async function lastRun(store: Store): Promise<readonly string[]> {
   return rows.map((row) => row.run_id)
 }
 
-/** Neighbours of one section stand under its heading. */
+/** Figures of one section stand under its heading. */
 function sections(figures: readonly Figure[]): Html {
-  const groups: { name: string; figures: Figure[] }[] = []
+  const groups = new Map<string, Figure[]>()
   for (const figure of figures) {
     const name = figure.section ?? 'More'
-    const group = groups.find((each) => each.name === name)
-    if (group === undefined) groups.push({ name, figures: [figure] })
-    else group.figures.push(figure)
+    groups.set(name, [...(groups.get(name) ?? []), figure])
   }
-  return html`${groups.map(
-    ({ name, figures }) =>
-      html`<h2>${name}</h2><div class="grid">${figures.map((figure) => figure.body)}</div>`,
+  return html`${[...groups].map(
+    ([name, members]) =>
+      html`<h2>${name}</h2><div class="grid">${members.map((figure) => figure.body)}</div>`,
   )}`
 }

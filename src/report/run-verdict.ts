@@ -1,55 +1,112 @@
 import { z } from 'zod'
 import type { Check, Tone } from './banner.ts'
+import { formatDuration, formatNumber, formatShare } from './format.ts'
 
 /**
- * What a run says of itself, as `runs.verdict_json` keeps it: each test with its figure and its
- * remedy, and each threshold. Read leniently: a store may have been written by another version.
+ * What a run says of itself, as `runs.verdict_json` keeps it. Read leniently: a store may have been
+ * written by another version, and no verdict is never a good one.
  */
-const test = z.looseObject({
-  name: z.string(),
-  verdict: z.string(),
-  figure: z.union([z.string(), z.number(), z.null()]).optional(),
-  remedy: z.union([z.string(), z.null()]).optional(),
+const shape = z.looseObject({
+  says: z.string().default(''),
+  stopped: z.string().nullable().default(null),
+  tests: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        result: z.string(),
+        figure: z.string().default(''),
+        bound: z.string().default(''),
+        remedy: z.string().default(''),
+      }),
+    )
+    .default([]),
+  thresholds: z
+    .array(
+      z.looseObject({
+        text: z.string(),
+        result: z.string(),
+        value: z.number().nullable().default(null),
+        unit: z.string().default('count'),
+        samples: z.number().default(0),
+      }),
+    )
+    .default([]),
+  sweeps: z
+    .array(
+      z.looseObject({
+        phase: z.string(),
+        safePerS: z.number().nullable().default(null),
+        failedPerS: z.number().nullable().default(null),
+      }),
+    )
+    .default([]),
 })
-const shape = z.union([
-  z.array(test).transform((tests) => ({ tests, thresholds: [] })),
-  z.looseObject({ tests: z.array(test).default([]), thresholds: z.array(test).default([]) }),
-])
-
-const tones: Readonly<Record<string, Tone>> = {
-  valid: 'good',
-  pass: 'good',
-  held: 'good',
-  ok: 'good',
-  degraded: 'warn',
-  inconclusive: 'warn',
-  invalid: 'fail',
-  fail: 'fail',
-  failed: 'fail',
-}
 
 export interface RunVerdict {
+  /** What an invalid run may still be used for; empty otherwise. */
+  readonly says: string
+  /** Why it ended before its plan did; null when it did not. */
+  readonly stopped: string | null
   readonly tests: readonly Check[]
   readonly thresholds: readonly Check[]
+  readonly sweeps: readonly Check[]
 }
 
-/** Empty where nothing was stored or it cannot be read: no verdict is never a good one. */
+const tones: Readonly<Record<string, Tone>> = {
+  held: 'good',
+  degraded: 'warn',
+  inconclusive: 'warn',
+  failed: 'fail',
+  missed: 'fail',
+  'not judged': 'none',
+}
+
+/** @returns nothing said where nothing was stored or it cannot be read */
 export function readRunVerdict(json: string | null): RunVerdict {
   const parsed = shape.safeParse(parseJson(json))
-  if (!parsed.success) return { tests: [], thresholds: [] }
+  const { says, stopped, tests, thresholds, sweeps } = parsed.success
+    ? parsed.data
+    : shape.parse({})
   return {
-    tests: parsed.data.tests.map(checkOf),
-    thresholds: parsed.data.thresholds.map(checkOf),
+    says,
+    stopped,
+    tests: tests.map(({ name, result, figure, bound, remedy }) => ({
+      tone: tones[result] ?? 'none',
+      name,
+      figure: bound === '' ? figure : `${figure} (${bound})`,
+      remedy: remedy === '' ? null : remedy,
+    })),
+    thresholds: thresholds.map(({ text, result, value, unit, samples }) => ({
+      tone: tones[result] ?? 'none',
+      name: text,
+      figure:
+        value === null
+          ? `${result}, without samples`
+          : `${result}: ${inUnit(value, unit)}, n = ${formatNumber(samples)}`,
+      remedy: null,
+    })),
+    sweeps: sweeps.map(({ phase, safePerS, failedPerS }) => ({
+      tone: safePerS === null ? 'fail' : 'good',
+      name: `Safe rate of ${phase}:`,
+      figure: safePerS === null ? 'none of the rates held' : `${formatNumber(safePerS)} requests/s`,
+      remedy:
+        failedPerS === null
+          ? 'No rate failed: the limit is higher than what was tried.'
+          : `The lowest that did not hold is ${formatNumber(failedPerS)} requests/s.`,
+    })),
   }
 }
 
-function checkOf(said: z.infer<typeof test>): Check {
-  const tone = tones[said.verdict] ?? 'none'
-  return {
-    tone,
-    name: said.name,
-    figure: said.figure === undefined || said.figure === null ? '' : String(said.figure),
-    remedy: tone === 'good' ? null : (said.remedy ?? null),
+function inUnit(value: number, unit: string): string {
+  switch (unit) {
+    case 'us':
+      return value < 1e6 ? `${formatNumber(value / 1000)} ms` : formatDuration(value / 1e6)
+    case 'share':
+      return `${formatShare(value)} %`
+    case 'per s':
+      return `${formatNumber(value)}/s`
+    default:
+      return formatNumber(value)
   }
 }
 

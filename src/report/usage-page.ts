@@ -1,8 +1,8 @@
 import { type Answer, type Card, type Check, renderAnswer, renderCards } from './banner.ts'
 import { formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
+import { planInWords } from './usage/packages.ts'
 import type { Card as UsageCard, UsagePage } from './usage/shape.ts'
-import { planInWords, usd } from './usage/packages.ts'
 import { dayIn, longDayIn } from './zone-words.ts'
 
 /** The line under the title: which time, from where. */
@@ -63,9 +63,7 @@ function planCheck({ plan }: UsagePage): Check {
   return {
     tone: 'good',
     name: 'Next month:',
-    figure: nothing
-      ? 'nothing to buy'
-      : `${planInWords(plan.chosen)}, ${usd(plan.chosen.priceUsdCents)} for ${formatNumber(plan.chosen.credits)} credits`,
+    figure: nothing ? 'nothing to buy' : `buy ${planInWords(plan.chosen)}`,
     remedy: plan.reasons.join(' '),
   }
 }
@@ -121,4 +119,3 @@ function cardOf({ name, value, before, change, unmeasured }: UsageCard): Card {
     aside: parts.filter(Boolean).join('; '),
   }
 }
-

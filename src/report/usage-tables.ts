@@ -111,28 +111,43 @@ const outlookDays = 45
 const dayUs = 86_400e6
 
 /**
- * The balance to come as three straight lines: to where it is empty in the early, the median and
- * the late future; at the daily burn of the forecast where that lies beyond what was looked at.
+ * The balance to come in the early, the median and the late future: an even burn to where each is
+ * empty (at the daily burn of the forecast where that lies beyond what was looked at), and a step
+ * where credits expire unused.
  */
 function outlookOf({ depletion, forecast, balance, scope }: UsagePage) {
   if (!depletion.known || !forecast.known) return []
-  const last = Math.max(0, ...balance.map((point) => point.atUs))
-  const fromUs = last > 0 ? last : Math.min(scope.nowUs, scope.toUs)
+  const fromUs =
+    balance.at(-1)?.atUs ??
+    Math.min(scope.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)))
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
-  const held = depletion.balance
-  const emptyUs = (us: number | null, perDay: number) =>
-    us ?? fromUs + (perDay > 0 ? held / perDay : Number.MAX_SAFE_INTEGER / dayUs) * dayUs
-  const ends = [
-    emptyUs(earlyUs, forecast.highPerDay),
-    emptyUs(medianUs, forecast.medianPerDay),
-    emptyUs(lateUs, forecast.lowPerDay),
-  ]
-  const untilUs = Math.min(Math.max(...ends), fromUs + outlookDays * dayUs)
+  const future = (
+    emptyUs: number | null,
+    perDay: number,
+    which: 'creditsLow' | 'creditsMedian' | 'creditsHigh',
+  ) => {
+    const lost = depletion.wasted.map((each) => ({ us: each.expiresUs, credits: each[which] }))
+    const lostBefore = (us: number) =>
+      lost.reduce((sum, each) => sum + (each.us <= us ? each.credits : 0), 0)
+    const burned = depletion.balance - (emptyUs === null ? 0 : lostBefore(emptyUs))
+    const perUs = emptyUs === null ? perDay / dayUs : burned / Math.max(1, emptyUs - fromUs)
+    const endUs = emptyUs ?? fromUs + depletion.balance / Math.max(perUs, Number.EPSILON)
+    const at = (us: number) =>
+      us >= endUs ? 0 : Math.max(0, depletion.balance - perUs * (us - fromUs) - lostBefore(us))
+    return { endUs, at }
+  }
+  const low = future(earlyUs, forecast.highPerDay, 'creditsLow')
+  const median = future(medianUs, forecast.medianPerDay, 'creditsMedian')
+  const high = future(lateUs, forecast.lowPerDay, 'creditsHigh')
+  const untilUs = Math.min(high.endUs, fromUs + outlookDays * dayUs)
   const steps = 48
-  const at = (us: number, endUs: number) =>
-    us >= endUs ? 0 : held * (1 - (us - fromUs) / Math.max(1, endUs - fromUs))
-  return Array.from({ length: steps + 1 }, (_, step) => {
-    const us = Math.round(fromUs + ((untilUs - fromUs) * step) / steps)
-    return { at_us: us, low: at(us, ends[0]!), median: at(us, ends[1]!), high: at(us, ends[2]!) }
-  })
+  const even = Array.from({ length: steps + 1 }, (_, step) =>
+    Math.round(fromUs + ((untilUs - fromUs) * step) / steps),
+  )
+  const edges = depletion.wasted
+    .flatMap(({ expiresUs }) => [expiresUs - 1000, expiresUs])
+    .filter((us) => us > fromUs && us < untilUs)
+  return [...new Set([...even, ...edges])]
+    .sort((a, b) => a - b)
+    .map((us) => ({ at_us: us, low: low.at(us), median: median.at(us), high: high.at(us) }))
 }

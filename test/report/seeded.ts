@@ -1,4 +1,5 @@
 import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js'
+import { defaultContract } from '../../src/contract/default.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 
 /**
@@ -9,15 +10,34 @@ export async function seededStore(options: { readonly attempts?: number } = {}):
   const attempts = options.attempts ?? 3000
   const store = await openStore(':memory:')
   const verdict = {
+    verdict: 'valid',
+    says: '',
+    stopped: null,
     tests: [
-      { name: 'send lag p99', verdict: 'valid', figure: '0.9 ms of at most 5 ms', remedy: '' },
-      { name: 'achieved rate', verdict: 'valid', figure: '1.000 of planned', remedy: '' },
+      { name: 'lag p99', result: 'held', figure: '0.9 ms', bound: '< 5 ms', remedy: '' },
+      {
+        name: 'achieved / planned rate',
+        result: 'held',
+        figure: '1.0000',
+        bound: '0.99 to 1.01',
+        remedy: '',
+      },
     ],
-    thresholds: [{ name: 'chat.ttft.p95 < 800ms', verdict: 'pass', figure: '92.6 ms' }],
+    thresholds: [
+      {
+        text: 'chat.ttft.p95 < 800ms',
+        result: 'held',
+        value: 92_600,
+        bound: 800_000,
+        unit: 'us',
+        samples: 1054,
+      },
+    ],
+    sweeps: [],
   }
   await store.execute(`
     INSERT INTO runs VALUES ('run-1', 'run', 'demo', '${JSON.stringify({ name: 'demo', objectives: { ttftUs: 95000 } })}', 7,
-      'http://127.0.0.1:8787', 'default', TIMESTAMP '2026-03-01 09:59:50', 21000000, 1.0, '0.1.0',
+      'http://127.0.0.1:8787', '${defaultContract.name}', TIMESTAMP '2026-03-01 09:59:50', 21000000, 1.0, '0.1.0',
       '{"cores":2}', NULL, 'valid', '${JSON.stringify(verdict)}');
     INSERT INTO attempts
     WITH base AS (
@@ -66,7 +86,6 @@ export async function seededStore(options: { readonly attempts?: number } = {}):
       12, CASE WHEN kind = 200 THEN 20 END, 32, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
       CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, 900, 0
     FROM timed;
-    INSERT INTO model_prices VALUES ('default', 'svc-k2', 1), ('default', 'svc-k2.5', 2);
     INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
       CASE WHEN s = 11 THEN 0.9 ELSE 0.2 END, 700 + s * 10, 12, 0 FROM range(20) AS t(s);
   `)
@@ -74,6 +93,41 @@ export async function seededStore(options: { readonly attempts?: number } = {}):
   await storeFindings(store)
   await storeSweep(store)
   return store
+}
+
+/**
+ * Adds an imported log of six weeks, a working day's shape in it, up to the afternoon of 14 March:
+ * New York changes its clock on 8 March. A log of 5 and 6 February is missing.
+ */
+export async function seedUsage(store: Store): Promise<void> {
+  await store.execute(`
+    INSERT INTO usage_events
+    SELECT 'gateway', 'e' || i, at_us, at_us, 1,
+      ['svc-k2', 'svc-k2.5', 'svc-k2-thinking'][1 + (hash(i) % 3)::INTEGER], ['chat', 'messages'][1 + (i % 2)],
+      ['0a1b2c3d4e5f', '99aa88bb77cc', 'f00dfeed0123'][1 + (hash(i + 3) % 3)::INTEGER], 'team-' || (1 + hash(i + 3) % 3),
+      CASE WHEN u < 0.03 THEN 'http_error' WHEN u < 0.032 THEN 'timeout' ELSE 'ok' END,
+      CASE WHEN u < 0.02 THEN 429 WHEN u < 0.03 THEN 500 WHEN u >= 0.032 THEN 200 END,
+      CASE WHEN u < 0.02 THEN 'rate_limit_exceeded' END,
+      CASE WHEN u < 0.032 THEN 0 WHEN hash(i) % 3 = 1 THEN 2 ELSE 1 END,
+      CASE WHEN u >= 0.032 THEN 40 + i % 60 END, CASE WHEN u >= 0.032 THEN 150 + i % 200 END
+    FROM (
+      SELECT i, (hash(i + 11) % 1000) / 1000.0 AS u,
+        epoch_us(TIMESTAMP '2026-02-01 00:00:00') + (i // 6) * 3600000000 + (i % 6) * 500000000 AS at_us
+      FROM range(6 * 24 * 42) AS t(i)
+    )
+    WHERE at_us < epoch_us(TIMESTAMP '2026-03-14 17:20:00')
+      AND NOT (at_us BETWEEN epoch_us(TIMESTAMP '2026-02-05 00:00:00') AND epoch_us(TIMESTAMP '2026-02-07 00:00:00'))
+      AND (hash(i) % 10) < 3 + 6 * (hour(make_timestamp(at_us)) BETWEEN 13 AND 22 AND dayofweek(make_timestamp(at_us)) BETWEEN 1 AND 5)::INTEGER;
+    INSERT INTO usage_polls
+    SELECT epoch_us(TIMESTAMP '2026-02-01 00:00:00') + d * 86400000000, NULL, 'http://127.0.0.1:8787', '0a1b2c3d4e5f', 200,
+      d * 118, 9000 - d * 118, d * 100, 310, NULL, NULL
+    FROM range(42) AS t(d)`)
+}
+
+/** What a report of that store is asked for; each test adds the page. */
+export function seededOptions(store: Store) {
+  const nowUs = Date.UTC(2026, 2, 15, 12) * 1000
+  return { store, contract: defaultContract, runIds: [], timeZone: 'UTC', nowUs }
 }
 
 /** Histograms of service time for each step and second, as the recorder writes them. */
@@ -153,9 +207,18 @@ async function storeFindings(store: Store): Promise<void> {
 
 /** An earlier run, `run-sweep`: five rates, of which the last two are too many. */
 async function storeSweep(store: Store): Promise<void> {
+  const trials = [10, 20, 40, 80, 160].map((ratePerS, at) => ({
+    phase: `trial ${at}`,
+    ratePerS,
+    held: at < 3,
+    goodput: at < 3 ? 1 : 0,
+  }))
+  const sweeps = [{ phase: 'trial', safePerS: 40, failedPerS: 80, trials }]
+  const verdict = { verdict: 'valid', says: '', stopped: null, tests: [], thresholds: [], sweeps }
   await store.execute(`
     INSERT INTO runs
-      SELECT * REPLACE ('run-sweep' AS run_id, 'sweep' AS scenario, started_at - INTERVAL 1 HOUR AS started_at)
+      SELECT * REPLACE ('run-sweep' AS run_id, 'sweep' AS scenario,
+        started_at - INTERVAL 1 HOUR AS started_at, '${JSON.stringify(verdict)}' AS verdict_json)
       FROM runs WHERE run_id = 'run-1';
     INSERT INTO attempts BY NAME
     WITH trials AS (
