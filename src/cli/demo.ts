@@ -69,7 +69,15 @@ export function demoCommand(): Command {
           auditId: summary.runId,
           auditedAt: new Date(),
         })
-        await writeReport({ store, page: 'run', runIds: [summary.runId], out })
+        await writeReport({
+          store,
+          page: 'run',
+          contract: defaultContract,
+          runIds: [summary.runId],
+          timeZone: 'UTC',
+          nowUs: Date.now() * 1000,
+          out,
+        })
         const statuses = await store.rows<Made['statuses'][number]>(
           `SELECT status, count(*)::INTEGER AS attempts FROM attempts
            WHERE run_id = $1 GROUP BY status ORDER BY status`,
