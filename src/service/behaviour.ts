@@ -1,5 +1,6 @@
-import type { Band, Contract, Credits, Model, Window } from '../contract/contract.ts'
+import type { Band, Contract, Credits, Model, Package, Window } from '../contract/contract.ts'
 import type { Call, RateLook } from './call.ts'
+import type { Chance } from './chance.ts'
 import type { Clock } from './clock.ts'
 import type { Answer } from './generate.ts'
 import type { Accounts, ApiKey } from './ledger/accounts.ts'
@@ -95,6 +96,12 @@ export interface Behaviour {
   onLeave(call: Call): 'settle' | 'release'
   creditsHeader(call: Call, credits: Credits): string | null
   creditsReport(call: Call): CreditsReport
+  // Customers
+  /** When credits of a package bought now expire; null for never. */
+  packageExpiryUs(chance: Chance, bought: Package, nowUs: number): number | null
+  /** What the inviter gets for a payment of an account that made so many before. */
+  paymentReward(chance: Chance, paymentsBefore: number): Credits
+  inviteAllowed(chance: Chance, inviter: number, invitee: number): boolean
   // The answer
   /** Starts making an answer; gives the way to stop. */
   generate(call: Call, sink: Sink): () => void

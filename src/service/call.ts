@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Band, Credits, Model, Window } from '../contract/contract.ts'
 import type { Endpoint } from '../contract/request.ts'
+import { Chance } from './chance.ts'
 import type { ApiKey } from './ledger/accounts.ts'
 import type { Random } from './random.ts'
 import type { Format, GenerationRequest } from './request.ts'
@@ -39,7 +40,7 @@ const nobody: ReadonlySet<number> = new Set()
 const noLimits = { minute: 0, hour: 0, day: 0 }
 
 /** One request on its way through the service; each station fills in what it finds. */
-export class Call {
+export class Call extends Chance {
   readonly arrival: Arrival
   endpoint: Endpoint = 'other'
   body: Buffer = nothing
@@ -66,27 +67,14 @@ export class Call {
   nextBlock = 0
   /** Choices that are inside inline <think> text. */
   thinking: ReadonlySet<number> = nobody
-  readonly #random: Random
-  #struck: Map<object, boolean> | null = null
 
   constructor(arrival: Arrival, random: Random) {
+    super(random)
     this.arrival = arrival
-    this.#random = random
   }
 
   /** The format whose shapes fit the endpoint; null for the shared ones. */
   get format(): Format | null {
     return this.endpoint === 'chat' || this.endpoint === 'messages' ? this.endpoint : null
-  }
-
-  /** Whether a fault befalls this call: drawn once, so that all its parts agree. */
-  struckBy(fault: object, probability: number): boolean {
-    this.#struck ??= new Map()
-    let struck = this.#struck.get(fault)
-    if (struck === undefined) {
-      struck = this.#random() < probability
-      this.#struck.set(fault, struck)
-    }
-    return struck
   }
 }

@@ -5,6 +5,7 @@ import { bandsAt } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
 import { type MovableClock, realClock } from './clock.ts'
+import { Customers } from './customers.ts'
 import { parseFault, withFaults } from './faults/fault.ts'
 import { faults } from './faults/list.ts'
 import { honestAccess } from './honest/access.ts'
@@ -29,6 +30,7 @@ export interface RunningService {
   readonly baseUrl: string
   readonly keys: readonly ReadyKey[]
   readonly operator: Operator
+  readonly customers: Customers
   /** Ends open connections, commits and closes the ledger. */
   close(): Promise<void>
 }
@@ -110,6 +112,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     baseUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     keys,
     operator,
+    customers: new Customers(kit, behaviour),
     async close() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve())

@@ -1,5 +1,5 @@
 import type { Behaviour, Kit } from '../behaviour.ts'
-import type { Call } from '../call.ts'
+import type { Chance } from '../chance.ts'
 
 /** A promise broken on purpose. */
 export interface Fault {
@@ -86,12 +86,15 @@ function sometimes(
       const good = below[point as keyof Behaviour]
       return [
         point,
-        (call: Call, ...rest: unknown[]) =>
+        (subject: Chance, ...rest: unknown[]) =>
           // Both have the type of this point; TypeScript cannot carry that through a loop.
-          (call.struckBy(fault, probability) ? (bad as Loose) : (good as Loose))(call, ...rest),
+          (subject.struckBy(fault, probability) ? (bad as Loose) : (good as Loose))(
+            subject,
+            ...rest,
+          ),
       ]
     }),
   )
 }
 
-type Loose = (call: Call, ...rest: unknown[]) => unknown
+type Loose = (subject: Chance, ...rest: unknown[]) => unknown

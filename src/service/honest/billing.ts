@@ -1,5 +1,6 @@
 import type { Behaviour, Kit, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
+import { expiryUs } from '../customers.ts'
 import type { ChargeNote } from '../ledger/ledger.ts'
 import { creditsReport } from '../usage.ts'
 
@@ -14,9 +15,12 @@ type Billing = Pick<
   | 'onLeave'
   | 'creditsHeader'
   | 'creditsReport'
+  | 'packageExpiryUs'
+  | 'paymentReward'
+  | 'inviteAllowed'
 >
 
-export function honestBilling({ profile, database, ledger, clock }: Kit): Billing {
+export function honestBilling({ contract, profile, database, ledger, clock }: Kit): Billing {
   const atStart = profile.charge === 'start'
   return {
     available(call) {
@@ -56,6 +60,10 @@ export function honestBilling({ profile, database, ledger, clock }: Kit): Billin
       if (call.request?.stream === true && !profile.creditsHeaderOnStreams) return null
       return String(credits)
     },
+    packageExpiryUs: (_chance, bought, nowUs) => expiryUs(bought, nowUs),
+    paymentReward: (_chance, paymentsBefore) =>
+      paymentsBefore === 0 ? contract.grants.inviteFirstPayment : 0,
+    inviteAllowed: (_chance, inviter, invitee) => inviter !== invitee,
     creditsReport: (call) =>
       creditsReport(database, ledger, call.key!.accountId, clock.nowUs(), call.arrival.query),
   }

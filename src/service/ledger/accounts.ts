@@ -38,11 +38,15 @@ export class Accounts {
     const { sql } = database
     this.#statements = {
       add: sql.prepare(
-        `INSERT INTO accounts (name, created_us, invite_code, invited_by, password_hash)
-         VALUES (?, ?, ?, ?, ?)`,
+        `INSERT INTO accounts (name, created_us, invite_code, password_hash)
+         VALUES (?, ?, ?, ?)`,
       ),
       byId: sql.prepare('SELECT * FROM accounts WHERE id = ?'),
       byName: sql.prepare('SELECT * FROM accounts WHERE name = ?'),
+      setInviter: sql.prepare('UPDATE accounts SET invited_by = ? WHERE id = ?'),
+      countPayment: sql.prepare(
+        'UPDATE accounts SET payments = payments + 1 WHERE id = ? RETURNING payments - 1 AS before',
+      ),
       byInvite: sql.prepare('SELECT * FROM accounts WHERE invite_code = ?'),
       addKey: sql.prepare(
         'INSERT INTO api_keys (account_id, name, hash, hint, created_us) VALUES (?, ?, ?, ?, ?)',
@@ -58,15 +62,12 @@ export class Accounts {
   add(
     name: string,
     inviteCode: string,
-    {
-      invitedBy = null,
-      passwordHash = null,
-    }: { invitedBy?: number | null; passwordHash?: string | null } = {},
+    { passwordHash = null }: { readonly passwordHash?: string | null } = {},
   ): number {
     this.#database.write()
     const nowUs = this.#clock.nowUs()
     const { add } = this.#statements
-    return Number(add.run(name, nowUs, inviteCode, invitedBy, passwordHash).lastInsertRowid)
+    return Number(add.run(name, nowUs, inviteCode, passwordHash).lastInsertRowid)
   }
 
   byId(id: number): Account | null {
@@ -79,6 +80,17 @@ export class Accounts {
 
   byInviteCode(code: string): Account | null {
     return accountOf(this.#statements.byInvite.get(code))
+  }
+
+  setInviter(id: number, inviter: number): void {
+    this.#database.write()
+    this.#statements.setInviter.run(inviter, id)
+  }
+
+  /** Notes a payment; gives how many there were before. */
+  countPayment(id: number): number {
+    this.#database.write()
+    return Number(this.#statements.countPayment.get(id)?.before ?? 0)
   }
 
   addKey(accountId: number, name: string, key: string): ApiKey {

@@ -10,6 +10,7 @@ CREATE TABLE IF NOT EXISTS accounts (
   balance        INTEGER NOT NULL DEFAULT 0,
   invite_code    TEXT    NOT NULL UNIQUE,
   invited_by     INTEGER REFERENCES accounts (id),
+  payments       INTEGER NOT NULL DEFAULT 0,
   password_hash  TEXT
 ) STRICT;
 

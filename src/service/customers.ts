@@ -1,0 +1,105 @@
+import type { Credits, Package } from '../contract/contract.ts'
+import type { Behaviour, Kit } from './behaviour.ts'
+import { Chance } from './chance.ts'
+
+export class CustomerError extends Error {
+  override readonly name = 'CustomerError'
+}
+
+/**
+ * What happens to an account besides requests: it is opened with free credits, invited, and paid
+ * for. Rewards and packages are the contract's (§1.5, §1.6); no money moves.
+ */
+export class Customers {
+  readonly #kit: Kit
+  readonly #behaviour: Behaviour
+
+  constructor(kit: Kit, behaviour: Behaviour) {
+    this.#kit = kit
+    this.#behaviour = behaviour
+  }
+
+  /**
+   * Opens an account with the free credits, and rewards whoever's invite code it came with.
+   *
+   * @param ownCode the invite code that the new account will have
+   * @throws CustomerError for a name that is taken or a code that nobody has
+   */
+  register(
+    name: string,
+    ownCode: string,
+    more: { readonly inviteCode?: string; readonly passwordHash?: string } = {},
+  ): number {
+    const { accounts, contract, ledger } = this.#kit
+    if (accounts.byName(name) !== null) throw new CustomerError(`the name "${name}" is taken`)
+    const inviter = more.inviteCode === undefined ? null : this.#inviter(more.inviteCode)
+    const account = accounts.add(name, ownCode, { passwordHash: more.passwordHash ?? null })
+    ledger.move(account, contract.grants.newAccount, 'grant', 'free credits')
+    if (inviter !== null) this.#invited(account, inviter)
+    return account
+  }
+
+  /**
+   * Enters an invite code afterwards, once.
+   *
+   * @throws CustomerError for an account that was invited before, and for its own code
+   */
+  redeemInvite(account: number, inviteCode: string): void {
+    const { accounts, random } = this.#kit
+    const inviter = this.#inviter(inviteCode)
+    const invitee = accounts.byId(account)
+    if (invitee === null) throw new CustomerError(`there is no account ${account}`)
+    if (invitee.invitedBy !== null) throw new CustomerError('an invite code was entered before')
+    if (!this.#behaviour.inviteAllowed(new Chance(random), inviter, account)) {
+      throw new CustomerError('an account cannot invite itself')
+    }
+    this.#invited(account, inviter)
+  }
+
+  /**
+   * Buys a package; the payment is simulated.
+   *
+   * @returns the new balance
+   * @throws CustomerError for a package that is not in the contract
+   */
+  buy(account: number, packageName: string): Credits {
+    const { accounts, clock, contract, ledger, random } = this.#kit
+    const bought = contract.packages.find((each) => each.name === packageName)
+    if (bought === undefined) {
+      const names = contract.packages.map((each) => each.name).join(', ')
+      throw new CustomerError(`expected one of ${names}; got "${packageName}"`)
+    }
+    const chance = new Chance(random)
+    const paymentsBefore = accounts.countPayment(account)
+    const expiresUs = this.#behaviour.packageExpiryUs(chance, bought, clock.nowUs())
+    const { after } = ledger.move(account, bought.credits, 'purchase', bought.name, { expiresUs })
+    const inviter = accounts.byId(account)?.invitedBy ?? null
+    const reward = this.#behaviour.paymentReward(chance, paymentsBefore)
+    if (inviter !== null && reward > 0) {
+      ledger.move(inviter, reward, 'grant', 'first payment of an invited account')
+    }
+    return after
+  }
+
+  #inviter(code: string): number {
+    const inviter = this.#kit.accounts.byInviteCode(code)
+    if (inviter === null) throw new CustomerError('nobody has this invite code')
+    return inviter.id
+  }
+
+  #invited(account: number, inviter: number): void {
+    const { accounts, contract, ledger } = this.#kit
+    accounts.setInviter(account, inviter)
+    ledger.move(inviter, contract.grants.inviteRegistration, 'grant', 'registration by invite code')
+  }
+}
+
+/** When credits bought now expire: the same day that many months on, or the last of that month. */
+export function expiryUs({ validMonths }: Package, nowUs: number): number | null {
+  if (validMonths === null) return null
+  const now = new Date(nowUs / 1000)
+  const then = new Date(now)
+  then.setUTCMonth(now.getUTCMonth() + validMonths)
+  if (then.getUTCDate() !== now.getUTCDate()) then.setUTCDate(0)
+  return then.getTime() * 1000
+}
