@@ -1,0 +1,28 @@
+/**
+ * The public API: what the commands do, as functions, in the order of the line.
+ *
+ *     const scenario = await loadScenario('scenarios/quick.yaml')
+ *     const { runId } = await run(scenario, { baseUrl, dbPath: 'assay.duckdb' })
+ *     const store = await openStore('assay.duckdb')
+ *     const { findings } = await audit(store, { contract: defaultContract, runIds: [runId], … })
+ *     await writeReport({ store, page: 'launch', runIds: [runId], out: 'launch.html', … })
+ */
+export { type AttemptRow, attemptColumns } from './attempt/columns.ts'
+export { type Effect, type End, effectOf, type Outcome } from './attempt/outcome.ts'
+export { type AuditOptions, type AuditReport, audit, isBroken } from './audit/audit.ts'
+export type { Evidence, Rule } from './audit/rule.ts'
+export type { Finding, Verdict, Witness } from './audit/verdict.ts'
+export { type SendOnceOptions, sendOnce } from './client/send-once.ts'
+export type { Contract } from './contract/contract.ts'
+export { defaultContract } from './contract/default.ts'
+export { makeReport, type PageName, type ReportOptions, writeReport } from './report/page.ts'
+export type { RunSummary as RunFigures } from './report/summary/shape.ts'
+export { summarise } from './report/summary/summarise.ts'
+export { type RunOptions, type RunSummary, run } from './run/run.ts'
+export { defineScenario, type ScenarioInput } from './scenario/define.ts'
+export { ScenarioError } from './scenario/faults.ts'
+export { loadScenario, parseScenario } from './scenario/parse.ts'
+export type { Scenario } from './scenario/scenario.ts'
+export type { ServiceOptions } from './service/options.ts'
+export { type RunningService, startService } from './service/start.ts'
+export { openStore, type Store, StoreError } from './store/open.ts'
