@@ -2,6 +2,18 @@ import type { Credits, Package } from '../contract/contract.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
 import { Chance } from './chance.ts'
 
+/** A payment that was taken. */
+export interface Purchase {
+  readonly atUs: number
+  readonly package: string
+  readonly credits: Credits
+  readonly priceUsdCents: number
+  /** Null never expires. */
+  readonly expiresUs: number | null
+  /** The balance right after it. */
+  readonly balance: Credits
+}
+
 export class CustomerError extends Error {
   override readonly name = 'CustomerError'
 }
@@ -31,7 +43,7 @@ export class Customers {
     more: { readonly inviteCode?: string; readonly passwordHash?: string } = {},
   ): number {
     const { accounts, contract, ledger } = this.#kit
-    if (accounts.byName(name) !== null) throw new CustomerError(`the name "${name}" is taken`)
+    if (accounts.byName(name) !== null) throw new CustomerError(`The name "${name}" is taken.`)
     const inviter = more.inviteCode === undefined ? null : this.#inviter(more.inviteCode)
     const account = accounts.add(name, ownCode, { passwordHash: more.passwordHash ?? null })
     ledger.move(account, contract.grants.newAccount, 'grant', 'free credits')
@@ -48,10 +60,11 @@ export class Customers {
     const { accounts, random } = this.#kit
     const inviter = this.#inviter(inviteCode)
     const invitee = accounts.byId(account)
-    if (invitee === null) throw new CustomerError(`there is no account ${account}`)
-    if (invitee.invitedBy !== null) throw new CustomerError('an invite code was entered before')
+    if (invitee === null) throw new CustomerError(`There is no account ${account}.`)
+    if (invitee.invitedBy !== null)
+      throw new CustomerError('An invite code was entered before; one account has one inviter.')
     if (!this.#behaviour.inviteAllowed(new Chance(random), inviter, account)) {
-      throw new CustomerError('an account cannot invite itself')
+      throw new CustomerError('This invite code is your own: an account cannot invite itself.')
     }
     this.#invited(account, inviter)
   }
@@ -59,31 +72,32 @@ export class Customers {
   /**
    * Buys a package; the payment is simulated.
    *
-   * @returns the new balance
    * @throws CustomerError for a package that is not in the contract
    */
-  buy(account: number, packageName: string): Credits {
+  buy(account: number, packageName: string): Purchase {
     const { accounts, clock, contract, ledger, random } = this.#kit
     const bought = contract.packages.find((each) => each.name === packageName)
     if (bought === undefined) {
       const names = contract.packages.map((each) => each.name).join(', ')
-      throw new CustomerError(`expected one of ${names}; got "${packageName}"`)
+      throw new CustomerError(`Expected one of ${names}; got "${packageName.slice(0, 40)}".`)
     }
     const chance = new Chance(random)
     const paymentsBefore = accounts.countPayment(account)
-    const expiresUs = this.#behaviour.packageExpiryUs(chance, bought, clock.nowUs())
-    const { after } = ledger.move(account, bought.credits, 'purchase', bought.name, { expiresUs })
+    const atUs = clock.nowUs()
+    const expiresUs = this.#behaviour.packageExpiryUs(chance, bought, atUs)
+    const { name, credits, priceUsdCents } = bought
+    const { after } = ledger.move(account, credits, 'purchase', name, { expiresUs })
     const inviter = accounts.byId(account)?.invitedBy ?? null
     const reward = this.#behaviour.paymentReward(chance, paymentsBefore)
     if (inviter !== null && reward > 0) {
       ledger.move(inviter, reward, 'grant', 'first payment of an invited account')
     }
-    return after
+    return { atUs, package: name, credits, priceUsdCents, expiresUs, balance: after }
   }
 
   #inviter(code: string): number {
     const inviter = this.#kit.accounts.byInviteCode(code)
-    if (inviter === null) throw new CustomerError('nobody has this invite code')
+    if (inviter === null) throw new CustomerError('Nobody has this invite code.')
     return inviter.id
   }
 

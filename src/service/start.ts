@@ -20,6 +20,7 @@ import { Database } from './ledger/database.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { Operator } from './operator.ts'
 import type { AccountRequest, ReadyKey, ServiceOptions, Shape } from './options.ts'
+import { Pages } from './pages/pages.ts'
 import { parseProfile } from './profile.ts'
 import { seededRandom } from './random.ts'
 import { RateTable } from './rates.ts'
@@ -84,7 +85,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     ...honestWire(kit, (call) => behaviour.responseId(call)),
   }
   const behaviour = withFaults(honest, active, kit)
-  const gateway = new Gateway(kit, behaviour)
+  const customers = new Customers(kit, behaviour)
+  const pages = new Pages(kit, customers)
+  const gateway = new Gateway(kit, behaviour, pages)
 
   // Responses may take as long as the specification lets them (§8.3); keep-alive outlasts pauses.
   const server = createServer(
@@ -112,7 +115,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     baseUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     keys,
     operator,
-    customers: new Customers(kit, behaviour),
+    customers,
     async close() {
       await new Promise<void>((resolve) => {
         server.close(() => resolve())

@@ -4,6 +4,7 @@ import type { Contract } from '../../contract/contract.ts'
 import type { Endpoint } from '../../contract/request.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import { Call } from '../call.ts'
+import type { Pages } from '../pages/pages.ts'
 import { type Refusal, statusOf } from '../refusal.ts'
 import { InvalidRequest, readRequest } from '../request.ts'
 import { PlainAnswer } from './plain-answer.ts'
@@ -22,13 +23,15 @@ const maxBodyBytes = 16 << 20
 export class Gateway {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
+  readonly #pages: Pages
   readonly #endpoints: ReadonlyMap<string, { readonly endpoint: Endpoint; readonly method: string }>
   readonly #connections = new WeakMap<object, number>()
   #connectionCount = 0
   #sequence = 0
 
-  constructor(kit: Kit, behaviour: Behaviour) {
+  constructor(kit: Kit, behaviour: Behaviour, pages: Pages) {
     this.#kit = kit
+    this.#pages = pages
     this.#behaviour = behaviour
     this.#endpoints = endpointsOf(kit.contract)
   }
@@ -103,6 +106,7 @@ export class Gateway {
   #answer(call: Call, response: ServerResponse): void {
     const behaviour = this.#behaviour
     if (call.endpoint === 'other') {
+      if (this.#pages.handle(call, response)) return
       const message = `no such endpoint: ${call.arrival.method} ${call.arrival.path.slice(0, 200)}`
       this.#refuse(call, response, { kind: 'path', message })
       return

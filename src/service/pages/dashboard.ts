@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { bandsAt, type Contract, type Package } from '../../contract/contract.ts'
+import type { ApiKey } from '../ledger/accounts.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Desk, Payment } from './desk.ts'
+import { complaint, document, type Viewer } from './document.ts'
+import { count, day, moment, plural, price } from './figures.ts'
+import { type Html, html } from './html.ts'
+
+export interface DashboardParts {
+  readonly viewer: Viewer
+  readonly contract: Contract
+  readonly ledger: Ledger
+  readonly desk: Desk
+  /** Scheme, host and port as the browser knows them. */
+  readonly origin: string
+  /** A key made a moment ago: this page alone shows it. */
+  readonly newKey: { readonly name: string; readonly key: string } | null
+  readonly said: string | null
+  readonly error: string | null
+}
+
+export function dashboardPage(parts: DashboardParts): Html {
+  const { viewer, contract, ledger, desk, origin, newKey, said, error } = parts
+  const { account, formToken } = viewer
+  const { balance } = ledger.balance(account.id)
+  const token = html`<input type="hidden" name="token" value="${formToken}">`
+  const payments = desk.payments(account.id)
+  return document({
+    title: 'Dashboard',
+    path: '/dashboard',
+    viewer,
+    main: html`<h1>Dashboard</h1>
+${said !== null && html`<p class="notice good" role="status">${said}</p>`}
+${complaint(error)}
+${newKey !== null && newKeyCard(newKey, origin, contract)}
+${balanceFigures(parts, balance)}
+<section class="card" id="keys">
+<h2>API keys</h2>
+${keyTable(desk.liveKeys(account.id), token)}
+<form method="post" action="/dashboard/keys" class="inline">${token}
+<label>Name of a new key <input name="name" required maxlength="60" autocomplete="off" placeholder="such as: laptop"></label>
+<button>Make a key</button></form>
+<p class="note">A key is shown once and stored as its hash. All keys of an account spend the same credits.</p>
+</section>
+<section id="packages">
+<h2>Buy credits</h2>
+<div class="packages">${contract.packages.map((pack) => packageCard(pack, token))}</div>
+<p class="note">Payments are simulated: no money moves, and no card is asked for. Credits that expire soonest are spent first. For more than these, contact sales.</p>
+${payments.length > 0 && paymentTable(payments)}
+</section>
+${inviteCard(parts)}`,
+  })
+}
+
+function newKeyCard(
+  { name, key }: { name: string; key: string },
+  origin: string,
+  contract: Contract,
+): Html {
+  const { prefix, name: header } = contract.auth.chat
+  const model = contract.models[0]?.id ?? ''
+  return html`<section class="card good" id="new-key">
+<h2>Your new key “${name}”</h2>
+<p>Copy it now. It is not stored, so it cannot be shown again.</p>
+<p class="secret"><code>${key}</code></p>
+<details><summary>Try it</summary><pre tabindex="0"><code>curl ${origin}${contract.paths.chat} \\
+  -H '${header}: ${prefix}${key}' \\
+  -H 'content-type: application/json' \\
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'</code></pre></details>
+</section>`
+}
+
+function balanceFigures({ viewer, contract, ledger, desk }: DashboardParts, balance: number): Html {
+  const soonest = ledger.lotsOf(viewer.account.id).find((lot) => lot.expiresUs !== null)
+  const band = bandsAt(contract, balance).at(-1)
+  const keys = desk.liveKeys(viewer.account.id).length
+  return html`<dl class="figures">
+<div><dt>Credits</dt><dd id="balance">${count(balance)}</dd><dd class="aside">${
+    soonest === undefined || soonest.expiresUs === null
+      ? 'none of them expire'
+      : `${count(soonest.remaining)} expire on ${day(soonest.expiresUs)} (UTC)`
+  }</dd></div>
+<div><dt>Requests a minute, for each key</dt><dd>${band === undefined ? '–' : count(band.requests.minute)}</dd><dd class="aside">${
+    band === undefined
+      ? 'no credits left: buy some below'
+      : `${count(band.requests.hour)} an hour, ${count(band.requests.day)} a day`
+  }</dd></div>
+<div><dt>API keys</dt><dd>${count(keys)}</dd><dd class="aside"><a href="/my-credits">what they spent</a></dd></div>
+</dl>`
+}
+
+function keyTable(keys: readonly ApiKey[], token: Html): Html {
+  if (keys.length === 0) return html`<p class="empty">No key yet. Make one to send requests.</p>`
+  return html`<div class="table-scroll" tabindex="0"><table>
+<thead><tr><th>Name</th><th>Key</th><th>Made (UTC)</th><th></th></tr></thead>
+<tbody>${keys.map(
+    ({
+      id,
+      name,
+      hint,
+      createdUs,
+    }) => html`<tr><th class="txt">${name}</th><td><code>sk-svc-…${hint}</code></td><td class="nowrap">${moment(createdUs)}</td>
+<td class="num"><details class="ask"><summary>Revoke</summary><form method="post" action="/dashboard/keys/revoke">${token}<input type="hidden" name="key" value="${id}">
+<button class="danger">Revoke “${name}” for good</button></form></details></td></tr>`,
+  )}</tbody></table></div>`
+}
+
+function packageCard(
+  { name, credits, priceUsdCents, validMonths, listedUsdPerCredit }: Package,
+  token: Html,
+): Html {
+  return html`<form method="post" action="/dashboard/buy" class="card package">${token}
+<input type="hidden" name="package" value="${name}"><input type="hidden" name="order" value="${randomUUID()}">
+<h3>${name}</h3>
+<p class="credits"><b>${count(credits)}</b> credits</p>
+<p>${price(priceUsdCents)} <small>${listedUsdPerCredit.toFixed(4)} USD a credit</small></p>
+<p class="validity">${validMonths === null ? 'never expire' : `valid for ${plural(validMonths, 'month')}`}</p>
+<button>Buy ${name}</button></form>`
+}
+
+function paymentTable(payments: readonly Payment[]): Html {
+  return html`<h3 class="above-table">Payments</h3><div class="card"><div class="table-scroll" tabindex="0"><table>
+<thead><tr><th>When (UTC)</th><th>Package</th><th class="num">Credits</th><th class="num">Price</th><th>Expire (UTC)</th></tr></thead>
+<tbody>${payments.map(
+    (payment) =>
+      html`<tr><td class="nowrap">${moment(payment.atUs)}</td><td>${payment.package}</td><td class="num">${count(payment.credits)}</td><td class="num">${price(payment.priceUsdCents)}</td><td class="nowrap">${payment.expiresUs === null ? 'never' : moment(payment.expiresUs)}</td></tr>`,
+  )}</tbody></table></div></div>`
+}
+
+function inviteCard({ viewer, contract, desk, origin }: DashboardParts): Html {
+  const { account } = viewer
+  const { inviteRegistration, inviteFirstPayment } = contract.grants
+  const invited = desk.invited(account.id)
+  return html`<section class="card" id="invite">
+<h2>Invite others</h2>
+<p>You get ${count(inviteRegistration)} credits when somebody registers with your code, and ${count(inviteFirstPayment)} more when that person pays for the first time.</p>
+<dl class="pairs"><dt>Code</dt><dd><code id="invite-code">${account.inviteCode}</code></dd>
+<dt>Link</dt><dd><code>${origin}/register?invite=${account.inviteCode}</code></dd>
+<dt>So far</dt><dd>${plural(invited, 'person', 'people')} registered with it</dd></dl>
+${
+  account.invitedBy === null &&
+  html`<form method="post" action="/dashboard/invite" class="inline"><input type="hidden" name="token" value="${viewer.formToken}">
+<label>Were you invited? The code of who invited you <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"></label>
+<button>Enter the code</button></form>`
+}
+</section>`
+}

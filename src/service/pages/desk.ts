@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import type { Kit } from '../behaviour.ts'
+import { CustomerError, type Customers, type Purchase } from '../customers.ts'
+import { makeSecret } from '../keys.ts'
+import type { Account, ApiKey } from '../ledger/accounts.ts'
+import { fitsPassword, hashPassword } from './passwords.ts'
+
+/** A payment as its receipt has it. */
+export type Payment = Omit<Purchase, 'balance'>
+
+interface Registration {
+  readonly email: string
+  readonly password: string
+  /** As typed; blank for none. */
+  readonly inviteCode: string
+}
+
+const shortestPassword = 8
+const longestText = 200
+/** A page shows all keys of an account. */
+const mostKeys = 50
+
+/** Takes what customers write into forms, checks it, and has it done. */
+export class Desk {
+  readonly #kit: Kit
+  readonly #customers: Customers
+  readonly #statements
+
+  constructor(kit: Kit, customers: Customers) {
+    this.#kit = kit
+    this.#customers = customers
+    const { sql } = kit.database
+    sql.exec(
+      readFileSync(new URL('../../../src/service/pages/schema.sql', import.meta.url), 'utf8'),
+    )
+    this.#statements = {
+      pay: sql.prepare(
+        `INSERT INTO payments (account_id, order_id, at_us, package, credits, price_cents, expires_us)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      order: sql.prepare('SELECT * FROM payments WHERE account_id = ? AND order_id = ?'),
+      payments: sql.prepare('SELECT * FROM payments WHERE account_id = ? ORDER BY id DESC'),
+      invited: sql.prepare('SELECT count(*) AS invited FROM accounts WHERE invited_by = ?'),
+    }
+  }
+
+  /**
+   * Opens an account with the free credits; whose code was used is rewarded.
+   *
+   * @throws CustomerError naming what is wrong with the form
+   */
+  async register({ email, password, inviteCode }: Registration): Promise<number> {
+    const { accounts } = this.#kit
+    const name = email.trim().toLowerCase()
+    if (!/^[^\s@]+@[^\s@]+$/.test(name) || name.length > longestText) {
+      throw new CustomerError('Expected an e-mail address, such as ada@example.com.')
+    }
+    const length = [...password].length
+    if (length < shortestPassword || length > longestText) {
+      throw new CustomerError(
+        `Expected a password of ${shortestPassword} to ${longestText} characters; got ${length}.`,
+      )
+    }
+    const passwordHash = await hashPassword(password)
+    // From here to the end nothing waits: no other registration can come between.
+    if (accounts.byName(name) !== null) {
+      throw new CustomerError('There is an account of that address. Sign in instead.')
+    }
+    const invite = this.#invite(inviteCode, name)
+    return this.#customers.register(name, makeSecret('', 10, null), { ...invite, passwordHash })
+  }
+
+  /** Enters an invite code after registration, once. */
+  redeem(accountId: number, inviteCode: string): void {
+    this.#customers.redeemInvite(accountId, inviteCode.trim())
+  }
+
+  /** @param newcomer whoever registers with the code; nobody invites another mailbox of theirs */
+  #invite(typed: string, newcomer: string): { readonly inviteCode?: string } {
+    const code = typed.trim()
+    if (code === '') return {}
+    const inviter = this.#kit.accounts.byInviteCode(code)
+    if (inviter === null) {
+      throw new CustomerError(`There is no invite code "${code.slice(0, 40)}". Leave it out?`)
+    }
+    if (mailbox(inviter.name) === mailbox(newcomer)) {
+      throw new CustomerError('This invite code is your own. It is for other people.')
+    }
+    return { inviteCode: code }
+  }
+
+  /** The account of a name and a password; null, and as late, when they do not belong together. */
+  async signIn(email: string, password: string): Promise<Account | null> {
+    const account = this.#kit.accounts.byName(email.trim().toLowerCase())
+    const fits = await fitsPassword(password.slice(0, longestText), account?.passwordHash ?? null)
+    return fits ? account : null
+  }
+
+  /**
+   * Takes a simulated payment. The same order again changes nothing.
+   *
+   * @throws CustomerError for a package that is not for sale
+   */
+  buy(accountId: number, packageName: string, orderId: string): Payment {
+    const known = this.#statements.order.get(accountId, orderId)
+    if (known !== undefined) return paymentOf(known)
+    if (!this.#kit.contract.packages.some(({ name }) => name === packageName)) {
+      throw new CustomerError(`There is no package "${packageName.slice(0, 40)}".`)
+    }
+    const paid = this.#customers.buy(accountId, packageName)
+    const { atUs, package: name, credits, priceUsdCents, expiresUs } = paid
+    this.#kit.database.write()
+    this.#statements.pay.run(accountId, orderId, atUs, name, credits, priceUsdCents, expiresUs)
+    return paid
+  }
+
+  /** The newest first. */
+  payments(accountId: number): readonly Payment[] {
+    return this.#statements.payments.all(accountId).map(paymentOf)
+  }
+
+  /** How many people registered with the account's code. */
+  invited(accountId: number): number {
+    return Number(this.#statements.invited.get(accountId)?.invited)
+  }
+
+  /**
+   * A new key; its text is in the result and nowhere else.
+   *
+   * @throws CustomerError for a name that is none
+   */
+  makeKey(accountId: number, name: string): { readonly key: string; readonly record: ApiKey } {
+    const { accounts } = this.#kit
+    const trimmed = name.trim()
+    if (trimmed === '' || [...trimmed].length > 60) {
+      throw new CustomerError(
+        'Expected a name of 1 to 60 characters, so that you know the key again.',
+      )
+    }
+    if (this.liveKeys(accountId).length >= mostKeys) {
+      throw new CustomerError(`An account holds at most ${mostKeys} keys. Revoke one first.`)
+    }
+    const key = makeSecret('sk-svc-', 40, null)
+    return { key, record: accounts.addKey(accountId, trimmed, key) }
+  }
+
+  liveKeys(accountId: number): readonly ApiKey[] {
+    return this.#kit.accounts.keysOf(accountId).filter(({ revokedUs }) => revokedUs === null)
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+function paymentOf(row: Row): Payment {
+  return {
+    atUs: Number(row.at_us),
+    package: String(row.package),
+    credits: Number(row.credits),
+    priceUsdCents: Number(row.price_cents),
+    expiresUs: row.expires_us === null ? null : Number(row.expires_us),
+  }
+}
+
+/** One person's addresses are one mailbox: `ada+two@example.com` is `ada@example.com`. */
+function mailbox(email: string): string {
+  return email.toLowerCase().replace(/\+[^@]*@/, '@')
+}

@@ -1,0 +1,81 @@
+import type { Account } from '../ledger/accounts.ts'
+import { type Html, html } from './html.ts'
+
+/** Who looks at a page. */
+export interface Viewer {
+  readonly account: Account
+  /** A usage viewer came with an API key and may change nothing. */
+  readonly scope: 'account' | 'usage'
+  readonly formToken: string
+}
+
+export interface Document {
+  readonly title: string
+  /** The path of the page, which its menu marks. */
+  readonly path: string
+  readonly viewer: Viewer | null
+  readonly main: Html
+  /** Whether the page loads itself anew while it is open. */
+  readonly live?: boolean
+}
+
+const menu = [
+  { path: '/dashboard', name: 'Dashboard', scope: 'account' },
+  { path: '/my-credits', name: 'My credits', scope: 'usage' },
+] as const
+
+export function document({ title, path, viewer, main, live = false }: Document): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="/pages/icon.svg">
+<link rel="stylesheet" href="/pages/page.css">
+${live && html`<script src="/pages/live.js" defer></script>`}
+</head>
+<body>
+<div class="page">
+<header class="top">
+<a class="brand" href="${viewer === null ? '/sign-in' : '/dashboard'}"><b>assay</b> reference service</a>
+${viewer !== null && menuOf(viewer, path)}
+</header>
+<main${live && html` data-live`}>
+${main}
+</main>
+</div>
+</body>
+</html>
+`
+}
+
+function menuOf({ account, scope, formToken }: Viewer, path: string): Html {
+  return html`<nav>
+${menu
+  .filter((item) => scope === 'account' || item.scope === 'usage')
+  .map(
+    (item) =>
+      html`<a href="${item.path}"${item.path === path && html` aria-current="page"`}>${item.name}</a>`,
+  )}
+<form method="post" action="/sign-out"><input type="hidden" name="token" value="${formToken}">
+<button class="quiet" title="Signed in as ${account.name}">Sign out <span class="who">${account.name}</span></button></form>
+</nav>`
+}
+
+/** What went wrong with a form, above it. */
+export function complaint(message: string | null): Html | null {
+  return message === null ? null : html`<p class="notice fail" role="alert">${message}</p>`
+}
+
+/** A page that only says something. */
+export function messagePage(title: string, text: string, viewer: Viewer | null): Html {
+  return document({
+    title,
+    path: '',
+    viewer,
+    main: html`<section class="card narrow"><h1>${title}</h1><p>${text}</p>
+<p><a href="/dashboard">Go to the dashboard</a></p></section>`,
+  })
+}

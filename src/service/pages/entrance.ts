@@ -1,0 +1,60 @@
+import type { Contract } from '../../contract/contract.ts'
+import { complaint, document } from './document.ts'
+import { count } from './figures.ts'
+import { type Html, html } from './html.ts'
+
+export interface EntranceForm {
+  readonly email: string
+  readonly invite: string
+  readonly error: string | null
+}
+
+export function registerPage({ grants }: Contract, { email, invite, error }: EntranceForm): Html {
+  return document({
+    title: 'Register',
+    path: '/register',
+    viewer: null,
+    main: html`<section class="card narrow">
+<h1>Register</h1>
+<p class="lead">A new account starts with ${count(grants.newAccount)} free credits.</p>
+${complaint(error)}
+<form method="post" action="/register" class="fields">
+<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"></label>
+<label>Password <input name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="200"><small>At least 8 characters.</small></label>
+<label>Invite code <small>if somebody gave you one</small> <input name="invite" autocomplete="off" spellcheck="false" maxlength="40" value="${invite}"></label>
+<button>Register</button>
+</form>
+<p class="note">No e-mail is sent: this is a service for tests. <a href="/sign-in">Sign in</a> if you have an account.</p>
+</section>`,
+  })
+}
+
+export function signInPage(
+  { email, error }: Omit<EntranceForm, 'invite'>,
+  keyError: string | null,
+): Html {
+  return document({
+    title: 'Sign in',
+    path: '/sign-in',
+    viewer: null,
+    main: html`<div class="doors"><section class="card">
+<h1>Sign in</h1>
+${complaint(error)}
+<form method="post" action="/sign-in" class="fields">
+<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label>
+<button>Sign in</button>
+</form>
+<p class="note">No account yet? <a href="/register">Register</a>, it is free.</p>
+</section>
+<section class="card">
+<h2>Look at usage with an API key</h2>
+<p class="lead">A key opens the usage page of its account and nothing else. The keys that <code>assay serve</code> prints work here.</p>
+${complaint(keyError)}
+<form method="post" action="/sign-in" class="fields">
+<label>API key <input name="key" type="password" autocomplete="off" spellcheck="false" required maxlength="200" placeholder="sk-svc-…"></label>
+<button>Show usage</button>
+</form>
+</section></div>`,
+  })
+}

@@ -1,0 +1,46 @@
+/** Figures as people read them. */
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const oneDecimal = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+
+export function count(value: number): string {
+  return whole.format(value)
+}
+
+/** One decimal; a dash for what was not measured. */
+export function average(value: number | null): string {
+  return value === null ? '–' : oneDecimal.format(value)
+}
+
+export function price(cents: number): string {
+  return dollars.format(cents / 100)
+}
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`
+}
+
+const days = new Map<string, Intl.DateTimeFormat>()
+const moments = new Map<string, Intl.DateTimeFormat>()
+
+/** 20 Nov 2026, in a zone. */
+export function day(atUs: number, timeZone = 'UTC'): string {
+  let format = days.get(timeZone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium' })
+    days.set(timeZone, format)
+  }
+  return format.format(atUs / 1000)
+}
+
+/** 20 Nov 2026, 13:05:09, in a zone. */
+export function moment(atUs: number, timeZone = 'UTC'): string {
+  let format = moments.get(timeZone)
+  if (format === undefined) {
+    const style = { dateStyle: 'medium', timeStyle: 'medium' } as const
+    format = new Intl.DateTimeFormat('en-GB', { timeZone, ...style })
+    moments.set(timeZone, format)
+  }
+  return format.format(atUs / 1000)
+}

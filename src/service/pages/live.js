@@ -1,0 +1,49 @@
+// Loads the page anew while somebody looks at it, and puts what came in the place of what was
+// there. The server says "unchanged" when nothing changed, and then nothing happens.
+const everyMs = 2000
+let tag = document.querySelector('[data-tag]')?.dataset.tag ?? ''
+let asking = false
+
+async function refresh() {
+  // A form that somebody is filling in, or text that is being selected, is left alone.
+  const busy = document.activeElement?.matches('main input, main select') === true
+  if (asking || document.hidden || busy || !getSelection()?.isCollapsed) return
+  asking = true
+  try {
+    const response = await fetch(location.href, {
+      headers: { 'if-none-match': tag },
+      cache: 'no-store',
+    })
+    if (response.redirected) location.reload()
+    if (response.status !== 200) return
+    const next = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const fresh = next.querySelector('main')
+    const old = document.querySelector('main')
+    if (fresh === null || old === null) return
+    keepOpen(old, fresh)
+    old.replaceWith(fresh)
+    tag = fresh.querySelector('[data-tag]')?.dataset.tag ?? ''
+  } catch {
+    // The service is away; the next attempt may find it.
+  } finally {
+    asking = false
+  }
+}
+
+/** What was unfolded and scrolled stays so. */
+function keepOpen(old, fresh) {
+  const pairs = (selector) => {
+    const now = [...fresh.querySelectorAll(selector)]
+    return [...old.querySelectorAll(selector)].map((each, at) => [each, now[at]])
+  }
+  for (const [before, after] of pairs('details')) {
+    if (after !== undefined) after.open = before.open
+  }
+  const scrolled = pairs('.table-scroll').map(([before, after]) => [after, before.scrollLeft])
+  queueMicrotask(() => {
+    for (const [after, left] of scrolled) if (after !== undefined) after.scrollLeft = left
+  })
+}
+
+setInterval(refresh, everyMs)
+document.addEventListener('visibilitychange', refresh)

@@ -1,0 +1,82 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { Clock } from '../clock.ts'
+import type { Accounts } from '../ledger/accounts.ts'
+import type { Database } from '../ledger/database.ts'
+
+/** A browser that is signed in. */
+export interface Session {
+  readonly accountId: number
+  /** Opened with a password: everything. Opened with an API key: the usage page alone. */
+  readonly scope: 'account' | 'usage'
+  /** The secret in the cookie. */
+  readonly secret: string
+  /** What every form of this session carries, so that no other site can send one. */
+  readonly formToken: string
+}
+
+/** A session ends when it was not used for that long, in service time. */
+const idleUs = 90 * 86_400e6
+/** How often its use is written down. */
+const noteEveryUs = 86_400e6
+
+export class Sessions {
+  readonly #database: Database
+  readonly #accounts: Accounts
+  readonly #clock: Clock
+  readonly #statements
+
+  /** The tables of `schema.sql` exist. */
+  constructor(database: Database, accounts: Accounts, clock: Clock) {
+    this.#database = database
+    this.#accounts = accounts
+    this.#clock = clock
+    const { sql } = database
+    this.#statements = {
+      add: sql.prepare(
+        'INSERT INTO sessions (hash, account_id, scope, key_id, seen_us) VALUES (?, ?, ?, ?, ?)',
+      ),
+      find: sql.prepare('SELECT * FROM sessions WHERE hash = ? AND seen_us > ?'),
+      see: sql.prepare('UPDATE sessions SET seen_us = ? WHERE hash = ?'),
+      end: sql.prepare('DELETE FROM sessions WHERE hash = ? OR seen_us <= ?'),
+    }
+  }
+
+  open(accountId: number, scope: Session['scope'], keyId: number | null = null): Session {
+    const secret = randomBytes(32).toString('base64url')
+    this.#database.write()
+    this.#statements.add.run(digest(secret), accountId, scope, keyId, this.#clock.nowUs())
+    return { accountId, scope, secret, formToken: formTokenOf(secret) }
+  }
+
+  /** Null for one that was never opened, was ended, lay idle, or whose key was revoked. */
+  find(secret: string): Session | null {
+    const nowUs = this.#clock.nowUs()
+    const row = this.#statements.find.get(digest(secret), nowUs - idleUs)
+    if (row === undefined) return null
+    const accountId = Number(row.account_id)
+    if (row.key_id !== null) {
+      const key = this.#accounts.keysOf(accountId).find(({ id }) => id === Number(row.key_id))
+      if (key === undefined || key.revokedUs !== null) return null
+    }
+    if (nowUs - Number(row.seen_us) > noteEveryUs) {
+      this.#database.write()
+      this.#statements.see.run(nowUs, digest(secret))
+    }
+    const scope = row.scope === 'account' ? 'account' : 'usage'
+    return { accountId, scope, secret, formToken: formTokenOf(secret) }
+  }
+
+  end(secret: string): void {
+    this.#database.write()
+    this.#statements.end.run(digest(secret), this.#clock.nowUs() - idleUs)
+  }
+}
+
+function digest(secret: string): string {
+  return hash('sha256', secret)
+}
+
+/** Told by the secret and telling nothing of it. */
+function formTokenOf(secret: string): string {
+  return hash('sha256', `form of ${secret}`, 'base64url')
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { openHouse } from './customer.ts'
+
+describe('who may do what on the pages', () => {
+  test('a form without the token of its session changes nothing', async () => {
+    const { visitor } = await openHouse()
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const page = await ada.post('/dashboard/buy', { package: 'Starter', order: 'x' })
+    expect(page.status).toBe(403)
+    expect(await ada.balance()).toBe(100)
+  })
+
+  test.each([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['another port of this machine', { 'sec-fetch-site': 'same-site' }],
+    ['a page that hides where it is', { origin: 'null' }],
+  ])('a form from %s is refused, even with the right token', async (_, headers) => {
+    const { visitor } = await openHouse()
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const { text } = await ada.get('/dashboard')
+    const token = /name="token" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const fields = { token, package: 'Starter', order: 'x' }
+    const page = await ada.post('/dashboard/buy', fields, headers)
+    expect(page.status).toBe(403)
+    expect(await ada.balance()).toBe(100)
+  })
+
+  test('the cookie is out of reach of scripts and of other sites', async () => {
+    const { target } = await openHouse()
+    const answer = await fetch(`${target.service.baseUrl}/register`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ email: 'ada@example.com', password: 'long enough' }),
+    })
+    expect(answer.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/)
+  })
+
+  test('pages load nothing from elsewhere, run nothing inline, and are not kept', async () => {
+    const { visitor } = await openHouse()
+    const { headers } = await visitor().get('/sign-in')
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('a key opens the usage of its account and nothing else', async () => {
+    const { visitor } = await openHouse()
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const key = await ada.makeKey()
+    const reader = visitor()
+    await reader.post('/sign-in', { key })
+    expect((await reader.get('/dashboard')).status).toBe(403)
+  })
+
+  test('paths that are no pages stay the errors of the API', async () => {
+    const { target } = await openHouse()
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/dashboard/'],
+      ['DELETE', '/dashboard'],
+      ['GET', '/pages/../pages.ts'],
+      ['POST', '/my-credits'],
+    ] as const) {
+      const answer = await fetch(target.service.baseUrl + path, { method })
+      expect([path, answer.status]).toEqual([path, 404])
+      expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } })
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    }
+  })
+
+  test('a browser that opens the bare address is led to the dashboard', async () => {
+    const { visitor } = await openHouse()
+    expect((await visitor().get('/')).text).toContain('<h1>Sign in</h1>')
+  })
+})
