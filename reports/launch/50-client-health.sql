@@ -4,8 +4,8 @@
 --   The worst sending thread in each second. Shaded seconds are tainted: the client's own event loop
 --   was late by 20 ms or busy above 0.8, so latencies measured then say more about it than about the service.
 SELECT
-  (offset_us + at_us) / 1e6 AS at_s,
-  (offset_us + at_us) / 1e6 + 1 AS to_s,
+  floor((offset_us + at_us) / 1e6) AS at_s,
+  floor((offset_us + at_us) / 1e6) + 1 AS to_s,
   max(loop_delay_p99_us) / 1000 AS loop_delay_ms,
   max(lag_p99_us) / 1000 AS lag_ms,
   max(utilisation) AS utilisation,

@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { defaultContract } from '../contract/default.ts'
 import { type PageName, pageNames, writeReport } from '../report/page.ts'
+import { writePictures } from '../report/pictures.ts'
 import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
 import { parseMoment } from '../report/usage/zone.ts'
 import { openStore } from '../store/open.ts'
@@ -14,6 +15,7 @@ interface Options {
   readonly by: UsageDimension
   readonly source: readonly string[]
   readonly reports?: string
+  readonly png?: string
   readonly json?: boolean
 }
 
@@ -35,6 +37,7 @@ export function reportCommand(): Command {
     )
     .option('--source <name...>', 'usage: only these imported logs', [])
     .option('--reports <folder>', 'charts of your own, as NN-name.sql and NN-name.vl.json')
+    .option('--png <folder>', 'write each chart as a picture into this folder too')
     .option('--json', 'print what was written as JSON')
     .action(async (page: PageName, runIds: readonly string[], options: Options) => {
       const out = options.out ?? `assay-${page}.html`
@@ -48,22 +51,30 @@ export function reportCommand(): Command {
         grants: null,
       }
       const store = await openStore(options.db)
+      let pictures: readonly string[] = []
       try {
-        const { warnings } = await writeReport({
+        const asked = {
           store,
           page,
           contract: defaultContract,
           runIds,
-          out,
           timeZone: timezone,
           nowUs: Date.now() * 1000,
           usage,
           ...(options.reports === undefined ? {} : { reportsFolder: options.reports }),
-        })
+        }
+        const { warnings } = await writeReport({ ...asked, out })
         for (const warning of warnings) process.stderr.write(`${warning}\n`)
+        if (options.png !== undefined) {
+          pictures = (await writePictures({ ...asked, folder: options.png })).files
+        }
       } finally {
         store.close()
       }
-      process.stdout.write(options.json ? `${JSON.stringify({ page, out })}\n` : `${out}\n`)
+      process.stdout.write(
+        options.json
+          ? `${JSON.stringify({ page, out, pictures })}\n`
+          : `${[out, ...pictures].join('\n')}\n`,
+      )
     })
 }

@@ -30,7 +30,13 @@ const spoken: Readonly<Record<Tone, string>> = {
 
 export function renderAnswer({ tone, says, because, checks }: Answer): Html {
   return html`<section class="card verdict ${tone}" aria-label="Verdict"><h2>${says}</h2><p>${because}</p>
-${checks.length > 0 && html`<ul class="checks">${checks.map(renderCheck)}</ul>`}</section>`
+${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}</section>`
+}
+
+/** What failed, what is doubtful, then the rest in its own order. */
+function urgentFirst(checks: readonly Check[]): readonly Check[] {
+  const urgency: Readonly<Record<Tone, number>> = { fail: 0, warn: 1, good: 2, none: 2 }
+  return [...checks].sort((a, b) => urgency[a.tone] - urgency[b.tone])
 }
 
 function renderCheck({ tone, name, figure, remedy }: Check): Html {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Store } from '../store/open.ts'
 import { type Answer, renderAnswer, type Tone } from './banner.ts'
 import { type Figure, renderFigure } from './figure.ts'
+import { formatNumber } from './format.ts'
 import { type Html, html } from './html.ts'
 import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
@@ -174,7 +175,7 @@ async function renderFailure(
 ): Promise<Html> {
   const { detail } = finding
   const rows = await witnessRows(store, finding)
-  return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.says}</p><small>${finding.severity}, ${finding.observations} observations</small></header>
+  return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.says}</p><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small></header>
 <dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.came !== undefined && html`<dt>came</dt><dd>${detail.came}</dd>`
   }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}</dl>
@@ -214,7 +215,7 @@ async function witnessRows(store: Store, finding: StoredFinding): Promise<readon
 function renderSheet(findings: readonly StoredFinding[]): Html {
   return html`<section class="card finding"><h3>Every rule</h3><div class="table-scroll" tabindex="0" role="region" aria-label="Every rule"><table><thead><tr><th scope="col">rule</th><th scope="col">verdict</th><th scope="col">says</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
     (finding) =>
-      html`<tr><th scope="row" class="nowrap">${finding.rule}</th><td><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="says">${finding.says}${reasonOf(finding)}</td><td class="num">${finding.observations}</td></tr>`,
+      html`<tr><th scope="row" class="nowrap">${finding.rule}</th><td><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="says">${finding.says}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
   )}</tbody></table></div></section>`
 }
 

@@ -18,6 +18,8 @@ const columnFront = z.strictObject({
   group: z.string().optional(),
   /** Samples that the figure takes, and the column that counts them: fewer print "n too small". */
   needs: z.tuple([z.number(), z.string()]).optional(),
+  /** A column with the shortest time that was cut off: a figure beyond it reads "≥". */
+  at_least: z.string().optional(),
   /** Drawn as a bar behind the number, of the column's largest. */
   bar: z.boolean().optional(),
   /** Counted by others, not shown. */

@@ -8,7 +8,7 @@ import { renderDocument } from './document.ts'
 import { ReportError } from './error.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
-import { prepareHeat } from './heat.ts'
+import { prepareHistograms } from './histograms.ts'
 import { type Html, html } from './html.ts'
 import { aboutRuns, launchTop } from './launch.ts'
 import { type Part, readParts } from './part.ts'
@@ -131,7 +131,7 @@ export async function prepareTop(options: ReportOptions): Promise<Top> {
   if (page === 'usage') return prepareUsageTop(options)
   const runIds = options.runIds.length > 0 ? options.runIds : await lastRun(store)
   await prepareScope(store, { runIds, timeZone })
-  await prepareHeat(store)
+  await prepareHistograms(store)
   await enterPrices(store, options.contract)
   const about = await aboutRuns(store)
   if (page === 'launch') return { about, body: await launchTop(store), figures: [] }
@@ -163,7 +163,8 @@ async function prepareUsageTop(options: ReportOptions): Promise<Top> {
   return { about: aboutUsage(page), body: usageTop(page), figures: [] }
 }
 
-async function rowsOf(store: Store, part: Part) {
+/** Rows of a part, once `prepareTop` has made its tables ready. */
+export async function rowsOf(store: Store, part: Part) {
   try {
     return await store.rows(part.sql)
   } catch (error) {

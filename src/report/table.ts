@@ -64,7 +64,9 @@ function cellOf(name: string, row: Row, told: ColumnFront | undefined): Html {
       return html`<span class="few" title="${samples} samples, ${needed} needed">n too small</span>`
     }
   }
-  return html`${formatCell(name, row[name])}`
+  const cutOff = told?.at_least === undefined ? null : row[told.at_least]
+  const beyond = isNumber(cutOff) && isNumber(row[name]) && Number(row[name]) >= Number(cutOff)
+  return html`${beyond && '≥ '}${formatCell(name, row[name])}`
 }
 
 /** Drawn, since a width in a style attribute is what the page's policy forbids. */

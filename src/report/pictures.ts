@@ -1,0 +1,34 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { renderPng } from '../chart/png.ts'
+import { partsOf, prepareTop, type ReportOptions, rowsOf } from './page.ts'
+
+const widths = { whole: 1040, half: 640 } as const
+
+/**
+ * Writes each chart of a page as a PNG picture, `NN-name.png`, into a folder.
+ *
+ * @returns the files, and what charts had to say
+ * @throws ReportError as `makeReport` does
+ */
+export async function writePictures(
+  options: ReportOptions & { readonly folder: string },
+): Promise<{ readonly files: readonly string[]; readonly warnings: readonly string[] }> {
+  const { store, page, folder } = options
+  await prepareTop(options)
+  mkdirSync(folder, { recursive: true })
+  const files: string[] = []
+  const warnings: string[] = []
+  for (const part of partsOf(page, options.reportsFolder)) {
+    if (part.chart === null) continue
+    const rows = await rowsOf(store, part)
+    if (rows.length === 0 && part.front.optional === true) continue
+    const widthPx = widths[part.front.wide === true ? 'whole' : 'half']
+    const picture = await renderPng(part.chart, rows, { widthPx })
+    const file = join(folder, `${part.name}.png`)
+    writeFileSync(file, picture.png)
+    files.push(file)
+    warnings.push(...picture.warnings)
+  }
+  return { files, warnings }
+}
