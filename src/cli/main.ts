@@ -3,10 +3,12 @@ import { Command, CommanderError } from 'commander'
 import { demoCommand } from './demo.ts'
 import { exit } from './exit.ts'
 import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
 import { reportCommand } from './report.ts'
 import { runCommand } from './run.ts'
 import { serveCommand } from './serve.ts'
 import { summaryCommand } from './summary.ts'
+import { usageCommand } from './usage.ts'
 
 /** Commands in the order of the line; each is a file of its own beside this one. */
 const commands: readonly (() => Command)[] = [
@@ -15,7 +17,9 @@ const commands: readonly (() => Command)[] = [
   runCommand,
   reportCommand,
   summaryCommand,
+  importCommand,
   exportCommand,
+  usageCommand,
 ]
 
 const program = new Command('assay')

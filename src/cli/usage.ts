@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs'
+import { Command, Option } from 'commander'
+import { fingerprintOf } from '../attempt/fingerprint.ts'
+import { buildTemplate, plainRequest, prepareRequest } from '../client/request.ts'
+import { sendOnce } from '../client/send-once.ts'
+import { UndiciTransport } from '../client/undici/transport.ts'
+import { defaultContract } from '../contract/default.ts'
+import { resolveRun } from '../report/summary/summarise.ts'
+import { type CreditsFieldMap, creditsFields } from '../report/usage/credits-body.ts'
+import { parseGrants } from '../report/usage/grants.ts'
+import { readUsage } from '../report/usage/read.ts'
+import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
+import { terminalUsage } from '../report/usage/terminal.ts'
+import { type CreditsAnswer, type Poll, watchCredits } from '../report/usage/watch.ts'
+import { checkTimeZone, parseMoment } from '../report/usage/zone.ts'
+import { openStore } from '../store/open.ts'
+import { withoutCredentials } from '../store/runs.ts'
+import { exit, UsageError } from './exit.ts'
+
+interface Options {
+  readonly db: string
+  readonly from?: string
+  readonly to?: string
+  readonly timezone: string
+  readonly by: UsageDimension
+  readonly source: readonly string[]
+  readonly grants?: string
+  readonly seed: string
+  readonly json?: boolean
+}
+
+/** `assay usage [run…]`: what was used, and when it will run out; `assay usage watch` polls. */
+export function usageCommand(): Command {
+  return new Command('usage')
+    .description('Print what was used, when credits run out, and what to buy.')
+    .argument('[run...]', 'only these runs; all runs and imported logs unless given')
+    .option('--db <file>', 'the store', 'assay.duckdb')
+    .option('--from <date>', 'first day or moment; 30 days before --to unless given')
+    .option('--to <date>', 'end, exclusive; the last day of usage unless given')
+    .option('--timezone <zone>', 'IANA zone of days and hours', 'UTC')
+    .addOption(new Option('--by <what>', 'how to split').choices(usageDimensions).default('model'))
+    .option('--source <name...>', 'only these imported logs', [])
+    .option('--grants <file>', 'YAML list of what is held: name, credits, expires')
+    .option('--seed <number>', 'of the forecast', '1')
+    .option('--json', 'everything as JSON')
+    .action(async (meant: readonly string[], options: Options) => {
+      const { timezone } = options
+      checkTimeZone(timezone)
+      const store = await openStore(options.db)
+      try {
+        const runIds: string[] = []
+        for (const run of meant) runIds.push(await resolveRun(store, run))
+        const page = await readUsage(store, {
+          contract: defaultContract,
+          fromUs: options.from === undefined ? null : parseMoment(options.from, timezone),
+          toUs: options.to === undefined ? null : parseMoment(options.to, timezone),
+          timezone,
+          by: options.by,
+          runIds,
+          sources: options.source,
+          nowUs: Date.now() * 1000,
+          seed: wholeOf('--seed', options.seed),
+          grants:
+            options.grants === undefined
+              ? null
+              : parseGrants(readText(options.grants), options.grants, timezone),
+        })
+        process.stdout.write(
+          options.json ? `${JSON.stringify(page, null, 2)}\n` : terminalUsage(page),
+        )
+      } finally {
+        store.close()
+      }
+    })
+    .addCommand(watchCommand())
+}
+
+interface WatchFlags {
+  readonly baseUrl: string
+  readonly db: string
+  readonly every: string
+  readonly count?: string
+  readonly field: readonly string[]
+  readonly json?: boolean
+}
+
+function watchCommand(): Command {
+  return new Command('watch')
+    .description('Poll GET /user/credits into the store, with the key of ASSAY_API_KEY.')
+    .requiredOption('--base-url <url>', 'the service')
+    .option('--db <file>', 'the store', 'assay.duckdb')
+    .option('--every <seconds>', 'time between polls', '60')
+    .option('--count <polls>', 'stop after so many; Ctrl-C unless given')
+    .option('--field <name=path...>', `where it says ${creditsFields.join(', ')}`, [])
+    .option('--json', 'a line of JSON for each poll')
+    .action(async (_: unknown, command: Command) => {
+      // `usage` has options of the same names: the nearer ones are meant.
+      const flags = command.optsWithGlobals<WatchFlags>()
+      const key = process.env.ASSAY_API_KEY?.trim() ?? ''
+      if (key === '') {
+        throw new UsageError('ASSAY_API_KEY is not set: expected an API key of the service in it.')
+      }
+      if (!URL.canParse(flags.baseUrl)) {
+        throw new UsageError(`--base-url: expected a URL, came ${flags.baseUrl}`)
+      }
+      const everyMs = 1000 * positiveOf('--every', flags.every)
+      const count = flags.count === undefined ? Infinity : wholeOf('--count', flags.count)
+      const stop = new AbortController()
+      const onInterrupt = () => stop.abort()
+      process.once('SIGINT', onInterrupt)
+      const transport = new UndiciTransport({
+        origin: new URL(flags.baseUrl).origin,
+        maxConnections: 1,
+        connectTimeoutMs: defaultContract.timeouts.connectMs,
+      })
+      let polls = 0
+      try {
+        const unwritten = await watchCredits({
+          dbPath: flags.db,
+          baseUrl: withoutCredentials(flags.baseUrl),
+          keyFp: fingerprintOf(key),
+          fields: fieldMap(flags.field),
+          ask: () => askCredits(transport, flags.baseUrl, key, stop.signal),
+          next: async () => {
+            polls++
+            if (polls >= count) return false
+            await waitOr(everyMs, stop.signal)
+            return !stop.signal.aborted
+          },
+          onPoll: (poll, kept) => printPoll(poll, kept, flags.json === true),
+        })
+        if (unwritten.length > 0) {
+          throw new UsageError(
+            `${unwritten.length} polls could not be written: ${flags.db} was held by another process to the end.`,
+          )
+        }
+        if (stop.signal.aborted) process.exitCode = exit.interrupted
+      } finally {
+        process.off('SIGINT', onInterrupt)
+        await transport.close()
+      }
+    })
+}
+
+async function askCredits(
+  transport: UndiciTransport,
+  baseUrl: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<CreditsAnswer> {
+  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '')
+  const template = buildTemplate(defaultContract, basePath, {
+    ...plainRequest,
+    endpoint: 'credits',
+    method: 'GET',
+    // Which header it takes is not specified (G-06, G-07), so both carry the key.
+    auth: 'both',
+  })
+  const polledUs = Date.now() * 1000
+  const { columns, captured } = await sendOnce(transport, prepareRequest(template, key), {
+    contract: defaultContract,
+    now: () => performance.now() * 1000,
+    signal,
+  })
+  return {
+    polledUs,
+    serviceUs: columns.dateS === null ? null : columns.dateS * 1e6,
+    status: columns.status,
+    body: captured?.body ?? '',
+  }
+}
+
+function printPoll(poll: Poll, kept: boolean, json: boolean): void {
+  const { consumed, remaining, requests, averageTokens } = poll.figures
+  const at = new Date(poll.polledUs / 1000).toISOString()
+  if (json) {
+    process.stdout.write(
+      `${JSON.stringify({ at, status: poll.status, consumed, remaining, requests, averageTokens, kept })}\n`,
+    )
+    return
+  }
+  const says =
+    poll.status === null
+      ? 'nothing answered'
+      : poll.status === 200
+        ? `consumed ${consumed ?? 'not said'}, remaining ${remaining ?? 'not said'}`
+        : `status ${poll.status}`
+  process.stdout.write(`${at}  ${says}${kept ? '' : '  (the store is held; kept in memory)'}\n`)
+}
+
+function fieldMap(fields: readonly string[]): CreditsFieldMap {
+  return Object.fromEntries(
+    fields.map((field) => {
+      const [name, path] = field.split(/=(.*)/s)
+      if (!creditsFields.some((known) => known === name) || !path) {
+        throw new UsageError(
+          `--field ${field}: expected one of ${creditsFields.join(', ')}, =, and a path such as usage.total`,
+        )
+      }
+      return [name, path]
+    }),
+  )
+}
+
+function waitOr(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new UsageError(`${path} cannot be read`)
+  }
+}
+
+function wholeOf(name: string, text: string): number {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new UsageError(`${name}: expected a whole number, came ${text}`)
+}
+
+function positiveOf(name: string, text: string): number {
+  const value = Number(text)
+  if (Number.isFinite(value) && value > 0) return value
+  throw new UsageError(`${name}: expected a number above 0, came ${text}`)
+}

@@ -1,0 +1,132 @@
+import type { Grant } from './shape.ts'
+
+/** What `GET /user/credits` says, as far as it says it. The specification leaves its body open. */
+export interface CreditsFigures {
+  readonly consumed: number | null
+  readonly remaining: number | null
+  readonly requests: number | null
+  readonly averageTokens: number | null
+  readonly grants: readonly Grant[]
+}
+
+export const creditsFields = ['consumed', 'remaining', 'requests', 'averageTokens'] as const
+export type CreditsField = (typeof creditsFields)[number]
+
+/** Where a deployment keeps a field: `usage.total`. */
+export type CreditsFieldMap = Readonly<Partial<Record<CreditsField, string>>>
+
+/** Names that services give them, most telling first; letters only, in lower case. */
+const names: Readonly<Record<CreditsField, readonly string[]>> = {
+  consumed: [
+    'totalconsumed',
+    'totalcreditsconsumed',
+    'creditsconsumed',
+    'consumed',
+    'creditsused',
+    'totalused',
+    'totalusage',
+    'used',
+  ],
+  remaining: ['creditsremaining', 'remainingcredits', 'remaining', 'balance', 'creditbalance'],
+  requests: ['totalrequests', 'requestcount', 'requests'],
+  averageTokens: [
+    'averagetokensperrequest',
+    'avgtokensperrequest',
+    'averagetokens',
+    'avgtokens',
+    'tokensperrequest',
+  ],
+}
+
+const deepest = 4
+
+/**
+ * Reads the figures from a body, by a map where one is given and by the names of its fields where
+ * not: the shallowest, then the most telling name wins. What is no number stays null.
+ */
+export function readCreditsBody(body: unknown, map: CreditsFieldMap = {}): CreditsFigures {
+  const places = numbersOf(body, [])
+  const figure = (field: CreditsField): number | null => {
+    const path = map[field]
+    if (path !== undefined) {
+      return places.find((place) => place.path.join('.') === path)?.value ?? null
+    }
+    const fitting = places
+      .map((place) => ({ place, rank: names[field].indexOf(letters(place.path.at(-1)!)) }))
+      .filter(({ rank }) => rank !== -1)
+      .sort((a, b) => a.place.path.length - b.place.path.length || a.rank - b.rank)
+    return fitting[0]?.place.value ?? null
+  }
+  return {
+    consumed: figure('consumed'),
+    remaining: figure('remaining'),
+    requests: figure('requests'),
+    averageTokens: figure('averageTokens'),
+    grants: grantsOf(body, 0),
+  }
+}
+
+interface NumberPlace {
+  readonly path: readonly string[]
+  readonly value: number
+}
+
+/** Numbers of nested objects; lists hold histories, whose numbers are no totals. */
+function numbersOf(value: unknown, path: readonly string[]): readonly NumberPlace[] {
+  if (typeof value === 'number' && path.length > 0) return [{ path, value }]
+  if (!isObject(value) || path.length >= deepest) return []
+  return Object.entries(value).flatMap(([name, inner]) => numbersOf(inner, [...path, name]))
+}
+
+/** A list of objects that each hold credits left and, perhaps, when they expire. */
+function grantsOf(value: unknown, depth: number): readonly Grant[] {
+  if (depth > deepest) return []
+  if (Array.isArray(value)) {
+    const grants = value.map(grantOf)
+    return grants.every((grant) => grant !== null) ? grants : []
+  }
+  if (!isObject(value)) return []
+  for (const inner of Object.values(value)) {
+    const grants = grantsOf(inner, depth + 1)
+    if (grants.length > 0) return grants
+  }
+  return []
+}
+
+function grantOf(value: unknown): Grant | null {
+  if (!isObject(value)) return null
+  const fields = Object.entries(value).map(([name, inner]) => [letters(name), inner] as const)
+  const left = fields.find(
+    ([name, inner]) =>
+      ['remaining', 'creditsremaining', 'left', 'creditsleft'].includes(name) &&
+      typeof inner === 'number',
+  )?.[1]
+  const expiry = fields.find(([name]) => /^(expires(at|us|ms)?|expiry|expiresinus)$/.test(name))
+  if (typeof left !== 'number' || expiry === undefined) return null
+  const label = fields.find(([name]) =>
+    ['name', 'package', 'source', 'kind', 'note'].includes(name),
+  )
+  return {
+    name: typeof label?.[1] === 'string' ? label[1] : 'grant',
+    credits: left,
+    expiresUs: momentUs(expiry[1]),
+  }
+}
+
+/** ISO text, or Unix seconds, milliseconds or microseconds by their size. */
+function momentUs(value: unknown): number | null {
+  if (typeof value === 'string') {
+    const ms = Date.parse(value)
+    return Number.isFinite(ms) ? ms * 1000 : null
+  }
+  if (typeof value !== 'number') return null
+  return value < 1e11 ? value * 1e6 : value < 1e14 ? value * 1e3 : value
+}
+
+function letters(name: string): string {
+  return name.replace(/[^A-Za-z]/g, '').toLowerCase()
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,39 @@
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import { ReportError } from '../error.ts'
+import type { Grant } from './shape.ts'
+import { parseMoment } from './zone.ts'
+
+const grantsShape = z.array(
+  z.strictObject({
+    name: z.string().min(1),
+    credits: z.number().nonnegative(),
+    expires: z.union([z.string(), z.null()]).default(null),
+  }),
+)
+
+/**
+ * What an account holds, from a YAML list of `name`, `credits` and `expires` (a date, or null).
+ *
+ * @throws ReportError with every fault
+ */
+export function parseGrants(text: string, name: string, timezone: string): readonly Grant[] {
+  let value: unknown
+  try {
+    // Dates stay text: a time zone belongs to them.
+    value = parseYaml(text, { schema: 'core' })
+  } catch (error) {
+    throw new ReportError(`${name} is not YAML: ${String(error).split('\n')[0]}`)
+  }
+  const parsed = grantsShape.safeParse(value)
+  if (!parsed.success) {
+    throw new ReportError(
+      `${name} is no list of grants:\n${z.prettifyError(parsed.error)}\nExpected e.g.\n  - { name: Standard, credits: 4200, expires: 2026-12-01 }`,
+    )
+  }
+  return parsed.data.map((grant) => ({
+    name: grant.name,
+    credits: grant.credits,
+    expiresUs: grant.expires === null ? null : parseMoment(grant.expires, timezone),
+  }))
+}

@@ -1,0 +1,129 @@
+import { printable } from '../summary/printable.ts'
+import { planInWords } from './packages.ts'
+import type { Card, DateBand, UsagePage } from './shape.ts'
+
+const cardTitles: Readonly<Record<Card['name'], string>> = {
+  credits: 'credits used',
+  requests: 'requests',
+  tokens: 'tokens',
+  averageTokens: 'tokens per request',
+}
+
+const barColumns = 34
+const shownDays = 14
+
+/** The usage page as a terminal shows it: at most 80 columns. */
+export function terminalUsage(page: UsagePage): string {
+  const { scope } = page
+  const day = (us: number) => dayLabel(us, scope.timezone)
+  const lines = [
+    `Usage from ${day(scope.fromUs)} to ${day(scope.toUs - 1)} (${scope.timezone})`,
+    '',
+    ...page.cards.map((card) => `${cardTitles[card.name].padEnd(20)}${cardText(card)}`),
+    '',
+    ...dayLines(page),
+    '',
+    ...titled('forecast', page.forecast.says),
+    ...titled('balance', page.depletion.says),
+  ]
+  if (page.depletion.known) {
+    lines.push(...titled('runs out', bandText(page.depletion.runsOut, day)))
+    for (const waste of page.depletion.wasted) {
+      lines.push(
+        ...titled(
+          'expires',
+          `${whole(waste.creditsMedian)} of ${printable(waste.grant, 20)} unused on ${day(waste.expiresUs)} (${whole(waste.creditsLow)} to ${whole(waste.creditsHigh)})`,
+        ),
+      )
+    }
+  }
+  for (const loss of page.bandLosses) {
+    if (loss.lost === null) continue
+    lines.push(
+      ...titled(
+        'band',
+        `${loss.band} (${loss.requestsPerMinute}/min) lost ${bandText(loss.lost, day)}`,
+      ),
+    )
+  }
+  lines.push(...titled('buy', page.plan.known ? planInWords(page.plan.chosen) : page.plan.says))
+  if (page.plan.known) lines.push(...page.plan.reasons.flatMap((reason) => wrapped(reason)))
+  lines.push('', ...titled('service', page.reconciliation.says))
+  for (const anomaly of page.anomalies) {
+    lines.push(...titled('look', anomaly.says))
+    for (const row of anomaly.rows.slice(0, 2)) {
+      lines.push(`           ${printable(`${row.source} ${row.id}: ${row.shows}`, 68)}`)
+    }
+  }
+  for (const note of scope.notes) lines.push(...titled('note', printable(note, 400)))
+  return `${lines.join('\n')}\n`
+}
+
+function dayLines(page: UsagePage): readonly string[] {
+  const days = new Map<string, { requests: number | null; credits: number | null; open: boolean }>()
+  for (const point of page.days) {
+    const day = days.get(point.label) ?? { requests: null, credits: 0, open: false }
+    days.set(point.label, {
+      requests: point.requests === null ? day.requests : (day.requests ?? 0) + point.requests,
+      credits: day.credits === null || point.credits === null ? null : day.credits + point.credits,
+      open: day.open || point.open,
+    })
+  }
+  const shown = [...days].filter(([, day]) => day.requests !== null).slice(-shownDays)
+  const most = Math.max(1, ...shown.map(([, day]) => day.credits ?? 0))
+  return [
+    `${'day'.padEnd(12)}${'requests'.padStart(12)}${'credits'.padStart(12)}`,
+    ...shown.map(([label, day]) => {
+      const bar = '█'.repeat(Math.round(((day.credits ?? 0) / most) * barColumns))
+      return `${label.padEnd(12)}${whole(day.requests).padStart(12)}${whole(day.credits).padStart(12)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
+    }),
+  ]
+}
+
+function cardText(card: Card): string {
+  const before =
+    card.before === null
+      ? 'nothing measured before'
+      : `${whole(card.before)} before${card.change === null ? '' : `, ${card.change >= 0 ? '+' : ''}${(card.change * 100).toFixed(1)} %`}`
+  const unmeasured = card.unmeasured === 0 ? '' : `, ${whole(card.unmeasured)} do not tell`
+  return `${whole(card.value).padStart(14)}   (${before}${unmeasured})`
+}
+
+function bandText(band: DateBand, day: (us: number) => string): string {
+  const date = (us: number | null) => (us === null ? `beyond ${band.horizonDays} days` : day(us))
+  return band.earlyUs === null
+    ? `not within ${band.horizonDays} days`
+    : `${date(band.medianUs)} (10-90 %: ${date(band.earlyUs)} to ${date(band.lateUs)})`
+}
+
+function titled(title: string, text: string): readonly string[] {
+  const [first, ...rest] = wrapped(text)
+  return [`${title.padEnd(11)}${first!.trim()}`, ...rest]
+}
+
+/** Words on lines of at most 80 columns, under the second column. */
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = []
+  let line = '          '
+  for (const word of text.split(' ')) {
+    if (line.length + 1 + word.length > 80 && line.trim() !== '') {
+      lines.push(line)
+      line = '          '
+    }
+    line += ` ${word}`
+  }
+  return [...lines, line]
+}
+
+function dayLabel(us: number, timezone: string): string {
+  return new Intl.DateTimeFormat('en-CA', {
+    timeZone: timezone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).format(us / 1000)
+}
+
+function whole(value: number | null): string {
+  return value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 1 })
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import type { ForeignAttempt, ForeignRun, Reject } from './foreign-attempt.ts'
+import { ImportError } from './mapping.ts'
+
+const metric = z.looseObject({ value: z.union([z.number(), z.array(z.number()), z.null()]) })
+
+/** A line of AIPerf's profile_export.jsonl; fields beyond these are passed over. */
+const recordShape = z.looseObject({
+  metadata: z.looseObject({
+    session_num: z.number().nullish(),
+    x_request_id: z.string().nullish(),
+    turn_index: z.number().nullish(),
+    credit_issued_ns: z.number().nullish(),
+    request_start_ns: z.number(),
+    request_ack_ns: z.number().nullish(),
+    request_end_ns: z.number().nullish(),
+    benchmark_phase: z.string().nullish(),
+    was_cancelled: z.boolean().nullish(),
+  }),
+  metrics: z.record(z.string(), metric).nullish(),
+  error: z
+    .looseObject({
+      code: z.number().nullish(),
+      type: z.string().nullish(),
+      message: z.string().nullish(),
+    })
+    .nullish(),
+})
+
+type AiperfRecord = z.infer<typeof recordShape>
+
+/** Nanoseconds since 1970 pass 2^53, so digits are cut before they become a number. */
+const nanoseconds =
+  /("(?:request_(?:start|ack|end)|credit_issued|cancellation_time)_ns"\s*:\s*)(\d{13,})(\d{3})\b/g
+
+/**
+ * AIPerf's per-request records. Its TTFT is the first non-empty content, as ours; its latencies
+ * begin when the request was sent.
+ *
+ * @throws ImportError when no line is such a record
+ */
+export function readAiperf(text: string, file: string, model: string | null): ForeignRun {
+  const records: { readonly record: AiperfRecord; readonly line: number }[] = []
+  const rejects: Reject[] = []
+  for (const [at, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const parsed = parse(line)
+    if (typeof parsed === 'string') rejects.push({ line: at + 1, reason: parsed, text: line })
+    else records.push({ record: parsed, line: at + 1 })
+  }
+  if (records.length === 0) {
+    throw new ImportError(
+      `${file} holds no record of AIPerf: expected lines with metadata.request_start_ns, as profile_export.jsonl has them`,
+    )
+  }
+  const startsUs = records.map(({ record }) => firstUs(record))
+  const startedAtUs = startsUs.reduce((least, us) => Math.min(least, us), Infinity)
+  const attempts = records.map(({ record }, slot) => attemptOf(record, slot, startedAtUs, model))
+  const issued = records.some(({ record }) => record.metadata.credit_issued_ns != null)
+  return {
+    startedAtUs,
+    name: 'aiperf',
+    attempts,
+    gapsUs: records.flatMap(({ record }) => {
+      const gaps = record.metrics?.inter_chunk_latency?.value
+      return Array.isArray(gaps) ? gaps.map((ms) => ms * 1000) : []
+    }),
+    settings: {},
+    lacks: [
+      ...(issued ? [] : ['intended times: response time equals service time, lag is not known']),
+      ...(model === null ? ['models: name it with --model'] : []),
+      'credits and rate-limit headers: billing and limits cannot be audited',
+      'connection times: pool wait is not known',
+    ],
+    rejects,
+  }
+}
+
+function parse(line: string): AiperfRecord | string {
+  let value: unknown
+  try {
+    value = JSON.parse(line.replace(nanoseconds, '$1$2.$3'))
+  } catch {
+    return 'expected JSON'
+  }
+  const parsed = recordShape.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]!
+  return `${issue.path.join('.')}: ${issue.message}`
+}
+
+/** The stamps of a parsed line are microseconds already: see `nanoseconds`. */
+function firstUs({ metadata }: AiperfRecord): number {
+  return Math.min(metadata.credit_issued_ns ?? Infinity, metadata.request_start_ns)
+}
+
+function attemptOf(
+  record: AiperfRecord,
+  slot: number,
+  startedAtUs: number,
+  model: string | null,
+): ForeignAttempt {
+  const { metadata, error } = record
+  const since = (us: number | null | undefined) =>
+    us == null ? null : Math.round(us - startedAtUs)
+  const number = (name: string) => {
+    const value = record.metrics?.[name]?.value
+    return typeof value === 'number' ? value : null
+  }
+  const after = (ms: number | null) => (ms === null ? null : Math.round(sentUs + ms * 1000))
+  const sentUs = Math.round(metadata.request_start_ns - startedAtUs)
+  const firstContentUs = after(number('time_to_first_token'))
+  const gaps = record.metrics?.inter_chunk_latency?.value
+  const streamed = firstContentUs !== null || Array.isArray(gaps)
+  const doneUs = after(number('request_latency'))
+  const failed = error != null || metadata.was_cancelled === true
+  const code = error?.code ?? null
+  const status = code !== null && code >= 100 && code <= 599 && code !== 499 ? code : null
+  return {
+    slot,
+    session: null,
+    turn: metadata.turn_index ?? null,
+    step: 'aiperf',
+    part: metadata.benchmark_phase === 'warmup' ? 'warmup' : 'steady',
+    endpoint: 'chat',
+    streamed: streamed ? 1 : 0,
+    model,
+    intendedUs: since(metadata.credit_issued_ns) ?? sentUs,
+    dispatchedUs: since(metadata.credit_issued_ns) === null ? null : sentUs,
+    sentUs,
+    headersUs: since(metadata.request_ack_ns),
+    firstContentUs,
+    lastContentUs: streamed ? doneUs : null,
+    doneUs: failed ? null : doneUs,
+    closedUs: since(metadata.request_end_ns) ?? doneUs,
+    outcome: outcomeOf(record, status),
+    reason: failed ? (error?.type ?? 'cancelled') : null,
+    status: failed ? status : 200,
+    errorType: error?.type ?? null,
+    responseId: metadata.x_request_id ?? null,
+    promptTokens: rounded(number('input_sequence_length') ?? number('error_isl')),
+    completionTokens: rounded(number('output_sequence_length') ?? number('output_token_count')),
+    contentEvents: Array.isArray(gaps) ? gaps.length + 1 : 0,
+    itlMaxUs: Array.isArray(gaps) && gaps.length > 0 ? Math.max(...gaps) * 1000 : null,
+  }
+}
+
+function outcomeOf(
+  { metadata, error }: AiperfRecord,
+  status: number | null,
+): ForeignAttempt['outcome'] {
+  if (metadata.was_cancelled === true || error?.type === 'RequestCancellationError')
+    return 'aborted'
+  if (error == null) return 'ok'
+  if (/timeout/i.test(error.type ?? '')) return 'timeout'
+  return status !== null && status >= 400 ? 'http_error' : 'broken'
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value)
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import * as hdr from 'hdr-histogram-js'
+import type { Store } from '../open.ts'
+import { appendAttempts, Recorder } from '../recorder.ts'
+import { startRun } from '../runs.ts'
+import { readAiperf } from './aiperf.ts'
+import { attemptFrom, type ForeignRun, type Reject } from './foreign-attempt.ts'
+import { ImportError } from './mapping.ts'
+import { readVllm } from './vllm.ts'
+
+export type RecordTool = 'aiperf' | 'vllm'
+
+export interface RecordsImport {
+  readonly file: string
+  readonly tool: RecordTool
+  /** Model of records that do not name theirs. */
+  readonly model: string | null
+  readonly rejectsFile: string
+  readonly assayVersion: string
+}
+
+export interface RecordsLedger {
+  readonly runId: string
+  readonly accepted: number
+  /** Attempts of a file that was imported before. */
+  readonly duplicates: number
+  readonly rejected: number
+  readonly rejectsFile: string | null
+  readonly lacks: readonly string[]
+}
+
+/** Whether the beginning of a file is that of another tool's records; null when it is neither. */
+export function looksLikeRecords(file: string): RecordTool | null {
+  const start = Buffer.alloc(64 * 1024)
+  const handle = openSync(file, 'r')
+  const length = readSync(handle, start, 0, start.length, 0)
+  closeSync(handle)
+  const text = start.toString('utf8', 0, length)
+  if (!text.trimStart().startsWith('{')) return null
+  if (/"request_start_ns"\s*:/.test(text)) return 'aiperf'
+  if (/"model_id"\s*:/.test(text) && /"(backend|endpoint_type)"\s*:/.test(text)) return 'vllm'
+  return null
+}
+
+/**
+ * Makes runs of another tool's records, so that they can be reported and compared. A run is known
+ * by what the file holds: importing it again adds nothing.
+ *
+ * @throws ImportError when the file does not hold such records
+ */
+export async function importRecords(store: Store, options: RecordsImport): Promise<RecordsLedger> {
+  const { file, tool } = options
+  const bytes = readFileSync(file)
+  const text = bytes.toString('utf8')
+  const runs = tool === 'aiperf' ? [readAiperf(text, file, options.model)] : readVllm(text, file)
+  if (runs.every((run) => run.attempts.length === 0)) {
+    throw new ImportError(`${file} holds no requests`)
+  }
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
+  const ledgers: RecordsLedger[] = []
+  for (const [at, run] of runs.entries()) {
+    const runId = `${tool}-${digest}${runs.length > 1 ? `-${at + 1}` : ''}`
+    ledgers.push(await enter(store, runId, run, options))
+  }
+  const sum = (of: (ledger: RecordsLedger) => number) =>
+    ledgers.reduce((all, ledger) => all + of(ledger), 0)
+  const rejects = runs.flatMap((run) => run.rejects)
+  return {
+    runId: ledgers.map((ledger) => ledger.runId).join(', '),
+    accepted: sum((ledger) => ledger.accepted),
+    duplicates: sum((ledger) => ledger.duplicates),
+    rejected: rejects.length,
+    rejectsFile: writeRejects(rejects, options.rejectsFile),
+    lacks: runs[0]!.lacks,
+  }
+}
+
+async function enter(
+  store: Store,
+  runId: string,
+  run: ForeignRun,
+  { file, assayVersion }: RecordsImport,
+): Promise<RecordsLedger> {
+  const count = run.attempts.length
+  const known = await store.rows('SELECT 1 AS known FROM runs WHERE run_id = $1', [runId])
+  const ledger = { runId, rejected: 0, rejectsFile: null, lacks: run.lacks }
+  if (known.length > 0) return { ...ledger, accepted: 0, duplicates: count }
+  await startRun(store, {
+    runId,
+    kind: 'import',
+    scenario: `${run.name}: ${basename(file)}`,
+    scenarioJson: JSON.stringify({ tool: run.name, lacks: run.lacks, settings: run.settings }),
+    seed: 0,
+    baseUrl: '',
+    contract: '(none)',
+    startedAtUs: run.startedAtUs,
+    timeScale: 1,
+    assayVersion,
+    machineJson: '{}',
+  })
+  await appendAttempts(
+    store,
+    run.attempts.map((attempt) => attemptFrom(runId, attempt)),
+  )
+  if (run.gapsUs.length > 0) await keepGaps(store, runId, run)
+  const endedUs = run.attempts.reduce(
+    (latest, attempt) => Math.max(latest, attempt.closedUs ?? attempt.intendedUs),
+    0,
+  )
+  await store.execute(`UPDATE runs SET ended_us = $2, base_url = 'imported' WHERE run_id = $1`, [
+    runId,
+    BigInt(Math.round(endedUs)),
+  ])
+  return { ...ledger, accepted: count, duplicates: 0 }
+}
+
+/** Gaps have no column of their own: as in our runs, a histogram holds them. */
+async function keepGaps(store: Store, runId: string, run: ForeignRun): Promise<void> {
+  const histogram = hdr.build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 3_600_000_000,
+    numberOfSignificantValueDigits: 3,
+    useWebAssembly: false,
+  })
+  for (const us of run.gapsUs) {
+    histogram.recordValue(Math.min(3_600_000_000, Math.max(0, Math.round(us))))
+  }
+  const recorder = await Recorder.open(store)
+  recorder.appendHistograms([
+    {
+      runId,
+      phase: 'import',
+      part: 'steady',
+      step: run.attempts[0]?.step ?? '',
+      metric: 'itl',
+      intervalUs: 0,
+      intervalLengthUs: 0,
+      samples: histogram.totalCount,
+      hdr: Buffer.from(hdr.encodeIntoCompressedBase64(histogram), 'base64'),
+    },
+  ])
+  recorder.close()
+}
+
+function writeRejects(rejects: readonly Reject[], path: string): string | null {
+  if (rejects.length === 0) return null
+  writeFileSync(path, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''))
+  return path
+}

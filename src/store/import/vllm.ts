@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
+import { ImportError } from './mapping.ts'
+
+const numbers = z.array(z.number().nullable())
+
+/** The result of `vllm bench serve --save-result --save-detailed`; the rest is its settings. */
+const resultShape = z.looseObject({
+  date: z.string().nullish(),
+  backend: z.string().nullish(),
+  endpoint_type: z.string().nullish(),
+  model_id: z.string().nullish(),
+  duration: z.number().nullish(),
+  input_lens: numbers,
+  output_lens: numbers,
+  ttfts: numbers,
+  itls: z.array(z.array(z.number())),
+  latencies: numbers.optional(),
+  start_times: numbers.optional(),
+  queue_times: numbers.optional(),
+  errors: z.array(z.string().nullable()).optional(),
+})
+
+type VllmResult = z.infer<typeof resultShape>
+
+const settingNames = [
+  'request_rate',
+  'burstiness',
+  'max_concurrency',
+  'num_prompts',
+  'tokenizer_id',
+  'backend',
+  'model_id',
+] as const
+
+/**
+ * Detailed results of vLLM's benchmark: one run for each object (`--append-result` writes several
+ * into a file). Its times are seconds on a clock of its own; its TTFT is the first chunk with
+ * choices, even an empty one, so it can lie before ours.
+ *
+ * @throws ImportError when the file is no such result, or was saved without the details
+ */
+export function readVllm(text: string, file: string): readonly ForeignRun[] {
+  return objectsOf(text, file).map((value, at) => {
+    const parsed = resultShape.safeParse(value)
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]!
+      throw new ImportError(
+        `${file}: expected a result of vllm bench serve --save-result --save-detailed; ${issue.path.join('.') || `object ${at + 1}`}: ${issue.message}`,
+      )
+    }
+    return runOf(parsed.data)
+  })
+}
+
+function objectsOf(text: string, file: string): readonly unknown[] {
+  try {
+    return [JSON.parse(text)]
+  } catch {
+    try {
+      return text
+        .split(/\r?\n/)
+        .filter((line) => line.trim() !== '')
+        .map((line) => JSON.parse(line))
+    } catch {
+      throw new ImportError(`${file} is not JSON`)
+    }
+  }
+}
+
+function runOf(result: VllmResult): ForeignRun {
+  const starts = result.start_times ?? []
+  const queued = result.queue_times ?? []
+  const arrivalS = (at: number) => (starts[at] ?? 0) - (queued[at] ?? 0)
+  const firstS = result.input_lens.reduce<number>(
+    (least, _, at) => Math.min(least, arrivalS(at)),
+    Infinity,
+  )
+  return {
+    startedAtUs: startOf(result),
+    name: 'vllm bench serve',
+    attempts: result.input_lens.map((_, at) => attemptOf(result, at, arrivalS(at), firstS)),
+    gapsUs: result.itls.flat().map((seconds) => seconds * 1e6),
+    settings: Object.fromEntries(settingNames.map((name) => [name, result[name] ?? null])),
+    lacks: [
+      'the date to better than its end in local time without an offset: hours of day are not to be trusted',
+      ...(starts.length === 0
+        ? ['start times: nothing over time can be told, and rates are not those of the run']
+        : []),
+      ...(queued.length === 0
+        ? ['intended times: response time equals service time, lag is not known']
+        : []),
+      ...(result.latencies === undefined
+        ? ['latencies: the sum of TTFT and the gaps stands for them']
+        : []),
+      'statuses: a failure is known by its message alone',
+      'credits and rate-limit headers: billing and limits cannot be audited',
+    ],
+    rejects: [],
+  }
+}
+
+function attemptOf(
+  result: VllmResult,
+  at: number,
+  arrivalS: number,
+  firstS: number,
+): ForeignAttempt {
+  const us = (seconds: number) => Math.round(seconds * 1e6)
+  const error = result.errors?.[at] ?? ''
+  const ok = error === '' && (result.output_lens[at] ?? 0) > 0
+  const gaps = result.itls[at] ?? []
+  const ttftS = result.ttfts[at] ?? null
+  const sentUs = us(arrivalS + (result.queue_times?.[at] ?? 0) - firstS)
+  const summed = (ttftS ?? 0) + gaps.reduce((sum, gap) => sum + gap, 0)
+  const latencyUs = us(result.latencies?.[at] ?? summed)
+  const streamed = ok && ttftS !== null && ttftS > 0 && gaps.length > 0
+  const chat = /chat/.test(result.backend ?? result.endpoint_type ?? '')
+  return {
+    slot: at,
+    step: 'vllm',
+    endpoint: chat ? 'chat' : 'other',
+    streamed: streamed ? 1 : 0,
+    model: result.model_id ?? null,
+    intendedUs: us(arrivalS - firstS),
+    dispatchedUs: result.queue_times === undefined ? null : us(arrivalS - firstS),
+    sentUs,
+    firstEventUs: streamed ? sentUs + us(ttftS) : null,
+    firstContentUs: streamed ? sentUs + us(ttftS) : null,
+    lastContentUs: streamed ? sentUs + us(summed) : null,
+    doneUs: ok ? sentUs + latencyUs : null,
+    closedUs: ok || latencyUs > 0 ? sentUs + latencyUs : null,
+    outcome: ok ? 'ok' : /timeout/i.test(error) ? 'timeout' : 'broken',
+    // The message can hold anything: its last line tells the kind of error.
+    reason: ok ? null : (error.trim().split('\n').at(-1)?.slice(0, 120) ?? 'failed') || 'failed',
+    promptTokens: result.input_lens[at] ?? null,
+    completionTokens: ok ? (result.output_lens[at] ?? null) : null,
+    contentEvents: streamed ? gaps.length + 1 : 0,
+    events: streamed ? gaps.length + 1 : 0,
+    itlMaxUs: gaps.length > 0 ? gaps.reduce((most, gap) => Math.max(most, gap), 0) * 1e6 : null,
+  }
+}
+
+/** `20261101-093000` is when the result was written; the run began its duration before. */
+function startOf({ date, duration }: VllmResult): number {
+  const parts = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)$/.exec(date ?? '')
+  if (parts === null) return 0
+  const [year, month, day, hour, minute, second] = parts.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const endMs = Date.UTC(year, month - 1, day, hour, minute, second)
+  return endMs * 1000 - Math.round((duration ?? 0) * 1e6)
+}

@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startService } from '../../src/service/start.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-usage-cli-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const db = join(folder, 'a.duckdb')
+const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** A real process, as a user starts it. */
+function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [main, ...args], {
+      cwd: folder,
+      env: { ...process.env, NO_COLOR: '1', ...env },
+    })
+    let [out, err] = ['', '']
+    child.stdout.on('data', (text) => {
+      out += text
+    })
+    child.stderr.on('data', (text) => {
+      err += text
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+const day = (n: number, hour: number) => new Date(Date.UTC(2026, 9, n, hour)).toISOString()
+
+describe('from a log to what it says', () => {
+  test('import, usage and export agree, and a second import changes nothing', async () => {
+    const log = join(folder, 'log.jsonl')
+    const lines = Array.from({ length: 14 * 24 }, (_, hour) =>
+      JSON.stringify({
+        request: `r${hour}`,
+        when: day(1, hour),
+        model: 'svc-k2',
+        key: 'sk-a-real-secret-key',
+        cost: 2,
+        in: 10,
+        out: 30,
+      }),
+    )
+    writeFileSync(log, `${lines.join('\n')}\nbroken\n`)
+    writeFileSync(
+      join(folder, 'map.yaml'),
+      'source: billing\nfields: { id: request, time: when, model: model, key: key, credits: cost, promptTokens: in, completionTokens: out }\n',
+    )
+    writeFileSync(
+      join(folder, 'grants.yaml'),
+      '- { name: Standard, credits: 900, expires: 2026-10-20 }\n- { name: Starter, credits: 500 }\n',
+    )
+    const imported = await assay(['import', 'log.jsonl', '--map', 'map.yaml', '--db', db])
+    expect(imported).toMatchObject({ code: 0, err: '' })
+    expect(imported.out).toContain('337 lines = 336 accepted + 0 known + 1 rejected')
+    expect(readFileSync(`${log}.rejects.jsonl`, 'utf8')).toContain('expected JSON')
+    const again = await assay(['import', 'log.jsonl', '--map', 'map.yaml', '--db', db, '--json'])
+    expect(JSON.parse(again.out)).toMatchObject({ accepted: 0, duplicates: 336, rejected: 1 })
+
+    const usage = await assay(['usage', '--db', db, '--grants', 'grants.yaml'])
+    expect(usage).toMatchObject({ code: 0, err: '' })
+    expect(usage.out).toMatch(/credits used +672/)
+    expect(usage.out).toMatch(/tokens per request +40/)
+    expect(usage.out).toMatch(/2026-10-13 +24 +48/)
+    expect(usage.out).toMatch(/48 credits a day/)
+    expect(usage.out).toMatch(/expires .* of Standard unused on 2026-10-20/)
+    expect(Math.max(...usage.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+
+    const exported = await assay(['export', 'usage', '--out', 'usage.parquet', '--db', db])
+    expect(exported.out).toContain('336 rows of usage')
+    const other = join(folder, 'b.duckdb')
+    const back = await assay(['import', 'usage.parquet', '--map', 'assay', '--db', other])
+    expect(back.out).toContain('336 accepted')
+    const first = await assay(['usage', '--db', db, '--json', '--timezone', 'Asia/Kolkata'])
+    const second = await assay(['usage', '--db', other, '--json', '--timezone', 'Asia/Kolkata'])
+    const cards = (ended: Ended) => JSON.parse(ended.out).cards
+    expect(cards(second)).toEqual(cards(first))
+    for (const file of [db, other, join(folder, 'usage.parquet')]) {
+      expect(readFileSync(file).includes('sk-a-real-secret-key')).toBe(false)
+    }
+  }, 40_000)
+
+  test('mistakes are told in a sentence, with exit code 2', async () => {
+    const cases = [
+      [['usage', '--db', join(folder, 'empty.duckdb')], /holds no usage to show/],
+      [['import', 'log.jsonl', '--db', db], /needs --map FILE/],
+      [['usage', 'watch', '--base-url', 'http://127.0.0.1:1'], /ASSAY_API_KEY is not set/],
+    ] as const
+    await Promise.all(
+      cases.map(async ([args, says]) => {
+        const { code, err } = await assay(args, { ASSAY_API_KEY: '' })
+        expect(err).toMatch(says)
+        expect(err).not.toMatch(/\n\s+at /)
+        expect(code).toBe(2)
+      }),
+    )
+  }, 40_000)
+})
+
+test('watch keeps what the service says of itself, without the key', async () => {
+  const service = await startService({ seed: 1 })
+  const { apiKey, balance } = service.keys[0]!
+  const watched = join(folder, 'watched.duckdb')
+  try {
+    const poll = () =>
+      assay(
+        [
+          'usage',
+          'watch',
+          '--base-url',
+          service.baseUrl,
+          '--db',
+          watched,
+          '--count',
+          '2',
+          '--every',
+          '0.05',
+          '--json',
+        ],
+        { ASSAY_API_KEY: apiKey },
+      )
+    const { code, out, err } = await poll()
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toMatchObject({ status: 200, consumed: 0, remaining: balance, kept: true })
+  } finally {
+    await service.close()
+  }
+  expect(readFileSync(watched).includes(apiKey)).toBe(false)
+}, 20_000)
