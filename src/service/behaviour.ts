@@ -11,7 +11,7 @@ import type { Random } from './random.ts'
 import type { RateTable } from './rates.ts'
 import type { Refusal, RefusalKind, WireError } from './refusal.ts'
 import type { GenerationRequest, RequestRules } from './request.ts'
-import type { CreditsReport } from './usage.ts'
+import type { CreditsReport, UsageReports } from './usage/report.ts'
 
 export interface Usage {
   readonly promptTokens: number
@@ -95,6 +95,7 @@ export interface Behaviour {
   /** What becomes of a request whose client left. */
   onLeave(call: Call): 'settle' | 'release'
   creditsHeader(call: Call, credits: Credits): string | null
+  /** @throws QueryError for a query that cannot be followed */
   creditsReport(call: Call): CreditsReport
   // Customers
   /** When credits of a package bought now expire; null for never. */
@@ -138,4 +139,5 @@ export interface Kit {
   readonly accounts: Accounts
   readonly ledger: Ledger
   readonly rates: RateTable
+  readonly usage: UsageReports
 }

@@ -24,6 +24,7 @@ import { Pages } from './pages/pages.ts'
 import { parseProfile } from './profile.ts'
 import { seededRandom } from './random.ts'
 import { RateTable } from './rates.ts'
+import { UsageReports } from './usage/report.ts'
 
 /** A service that listens. */
 export interface RunningService {
@@ -67,7 +68,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const accounts = new Accounts(database, clock)
   const random = seededRandom(seed)
   const rates = new RateTable(profile.algorithm, profile.bandChange === 'reset')
-  const kit: Kit = { contract, profile, clock, random, database, accounts, ledger, rates }
+  const usage = new UsageReports(database, ledger, clock, profile.charge === 'end')
+  const kit: Kit = { contract, profile, clock, random, database, accounts, ledger, rates, usage }
 
   const honest: Behaviour = {
     ...honestAccess(kit),

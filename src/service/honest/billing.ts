@@ -2,7 +2,6 @@ import type { Behaviour, Kit, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { expiryUs } from '../customers.ts'
 import type { ChargeNote } from '../ledger/ledger.ts'
-import { creditsReport } from '../usage.ts'
 
 type Billing = Pick<
   Behaviour,
@@ -20,7 +19,7 @@ type Billing = Pick<
   | 'inviteAllowed'
 >
 
-export function honestBilling({ contract, profile, database, ledger, clock }: Kit): Billing {
+export function honestBilling({ contract, profile, ledger, usage }: Kit): Billing {
   const atStart = profile.charge === 'start'
   return {
     available(call) {
@@ -64,8 +63,7 @@ export function honestBilling({ contract, profile, database, ledger, clock }: Ki
     paymentReward: (_chance, paymentsBefore) =>
       paymentsBefore === 0 ? contract.grants.inviteFirstPayment : 0,
     inviteAllowed: (_chance, inviter, invitee) => inviter !== invitee,
-    creditsReport: (call) =>
-      creditsReport(database, ledger, call.key!.accountId, clock.nowUs(), call.arrival.query),
+    creditsReport: (call) => usage.of(call.key!.accountId, call.arrival.query),
   }
 }
 

@@ -7,6 +7,7 @@ import { Call } from '../call.ts'
 import type { Pages } from '../pages/pages.ts'
 import { type Refusal, statusOf } from '../refusal.ts'
 import { InvalidRequest, readRequest } from '../request.ts'
+import { QueryError } from '../usage/report.ts'
 import { PlainAnswer } from './plain-answer.ts'
 import { StreamAnswer } from './stream-answer.ts'
 
@@ -136,8 +137,17 @@ export class Gateway {
   #look(call: Call, response: ServerResponse, endpoint: 'models' | 'credits'): void {
     const { counts } = this.#kit.profile
     if (endpoint === 'models' ? counts.models : counts.usage) this.#count(call)
-    const body =
-      endpoint === 'models' ? this.#behaviour.modelList(call) : this.#behaviour.creditsReport(call)
+    let body: object
+    try {
+      body =
+        endpoint === 'models'
+          ? this.#behaviour.modelList(call)
+          : this.#behaviour.creditsReport(call)
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error
+      this.#refuse(call, response, { kind: 'request', message: error.message })
+      return
+    }
     const headers = this.#creditsHeader(call, call.available, this.#rateHeaders(call, false))
     headers['content-type'] = json
     this.#write(call, response, 200, headers, JSON.stringify(body))

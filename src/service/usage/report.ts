@@ -1,0 +1,285 @@
+import type { Credits } from '../../contract/contract.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../ledger/database.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { noUsage, plus, type Quarter, Rollups, type Sums } from './rollup.ts'
+import { ZoneError, zone } from './zone.ts'
+
+/** One line of a break-down. */
+export interface UsageLine {
+  readonly credits: Credits
+  readonly requests: number
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  /** Sum over sum; null without requests. */
+  readonly average_tokens_per_request: number | null
+}
+
+export interface EntryLine {
+  readonly id: number
+  readonly at: string
+  readonly kind: string
+  readonly credits: Credits
+  readonly balance_before: Credits
+  readonly balance_after: Credits
+  readonly note: string | null
+  readonly request_id: string | null
+  readonly endpoint: string | null
+  readonly model: string | null
+  readonly tokens: number | null
+}
+
+/**
+ * The body of `GET /user/credits`: the specification names its topics and leaves the fields open.
+ * Usage covers `from` (inclusive) to `to` (exclusive); hours add up to their day, days and models
+ * to `consumed`.
+ */
+export interface CreditsReport {
+  readonly object: 'credits'
+  readonly total_granted: Credits
+  readonly total_consumed: Credits
+  readonly total_expired: Credits
+  readonly remaining: Credits
+  readonly timezone: string
+  readonly from: string
+  readonly to: string
+  readonly consumed: Credits
+  readonly requests: number
+  readonly average_tokens_per_request: number | null
+  readonly by_day: readonly ({ readonly date: string } & UsageLine)[]
+  readonly by_hour: readonly ({ readonly start: string; readonly date: string } & UsageLine)[]
+  readonly by_model: readonly ({ readonly model: string } & UsageLine)[]
+  readonly expiring: readonly {
+    readonly source: string
+    readonly credits: Credits
+    readonly remaining: Credits
+    readonly expires_at: string | null
+  }[]
+  /** The latest first, `limit` of them, those before the entry `before`. */
+  readonly entries: readonly EntryLine[]
+}
+
+/** A query that cannot be followed, in words for its sender. */
+export class QueryError extends Error {
+  override readonly name = 'QueryError'
+}
+
+export interface UsageQuery {
+  readonly timezone: string
+  readonly fromUs: number
+  readonly toUs: number
+  /** Whether hours and days without usage are lines too. */
+  readonly fill: boolean
+  readonly limit: number
+  readonly before: number | null
+}
+
+const hourUs = 3600e6
+const mostEntries = 1_000
+/** Filling is for charts; nobody charts more than two years by the hour. */
+const mostFilledHours = 24 * 366 * 2
+
+/**
+ * Reads `timezone`, `from`, `to` (times with an offset, or dates of that zone), `fill`, `limit`
+ * and `before`.
+ *
+ * @throws QueryError for a value that is none
+ */
+export function readUsageQuery(query: string, nowUs: number): UsageQuery {
+  const given = new URLSearchParams(query)
+  const timezone = given.get('timezone') ?? given.get('tz') ?? 'UTC'
+  const local = zoneOf(timezone)
+  const time = (name: string, standard: number) => {
+    const text = given.get(name)
+    if (text === null) return standard
+    const us = /^\d{4}-\d{2}-\d{2}$/.test(text)
+      ? startOfDay(text, local)
+      : Date.parse(text.replace(' ', '+')) * 1000
+    if (Number.isNaN(us)) {
+      throw new QueryError(`${name}: expected a date or an ISO 8601 time; got "${text}"`)
+    }
+    return us
+  }
+  const whole = (name: string) => {
+    const text = given.get(name)
+    if (text === null) return null
+    if (!/^\d{1,15}$/.test(text)) {
+      throw new QueryError(`${name}: expected a whole number; got "${text}"`)
+    }
+    return Number(text)
+  }
+  return {
+    timezone,
+    fromUs: time('from', 0),
+    toUs: time('to', nowUs + 1),
+    fill: given.get('fill') === 'true' || given.get('fill') === '1',
+    limit: Math.min(whole('limit') ?? 20, mostEntries),
+    before: whole('before'),
+  }
+}
+
+function zoneOf(name: string): ReturnType<typeof zone> {
+  try {
+    return zone(name)
+  } catch (error) {
+    throw error instanceof ZoneError ? new QueryError(error.message) : error
+  }
+}
+
+/** The first moment of a date: not always midnight, where clocks go forward at midnight. */
+function startOfDay(date: string, local: ReturnType<typeof zone>): number {
+  const noonUs = Date.parse(`${date}T12:00:00Z`) * 1000
+  let us = noonUs - 36 * hourUs
+  while (us < noonUs + 36 * hourUs && local(us).date < date) us += hourUs / 4
+  return us
+}
+
+/** Makes reports of accounts out of the ledger. */
+export class UsageReports {
+  readonly #ledger: Ledger
+  readonly #clock: Clock
+  readonly #rollups: Rollups
+  readonly #totals
+  readonly #entries
+  readonly #created
+
+  constructor(database: Database, ledger: Ledger, clock: Clock, entriesAreFinal: boolean) {
+    this.#ledger = ledger
+    this.#clock = clock
+    this.#rollups = new Rollups(database, entriesAreFinal)
+    const { sql } = database
+    this.#totals = sql.prepare(
+      `SELECT coalesce(sum(credits) FILTER (WHERE kind IN ('grant', 'purchase', 'adjustment')), 0)
+           AS granted,
+         coalesce(-sum(credits) FILTER (WHERE kind = 'expiry'), 0) AS expired
+       FROM entries WHERE account_id = ? AND kind NOT IN ('charge', 'refund')`,
+    )
+    this.#entries = sql.prepare(
+      'SELECT * FROM entries WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?',
+    )
+    this.#created = sql.prepare('SELECT created_us FROM accounts WHERE id = ?')
+  }
+
+  /** @throws QueryError for a query that cannot be followed */
+  of(accountId: number, query: string): CreditsReport {
+    const nowUs = this.#clock.nowUs()
+    const asked = readUsageQuery(query, nowUs)
+    const { balance } = this.#ledger.balance(accountId)
+    const all = this.#rollups.of(accountId)
+    // A bucket belongs to the range that its start is in, so that ranges side by side add up.
+    const inside = all.filter(({ startUs }) => startUs >= asked.fromUs && startUs < asked.toUs)
+    const total = sum(inside)
+    const totals = this.#totals.get(accountId)!
+    const createdUs = Number(this.#created.get(accountId)?.created_us ?? nowUs)
+    const fromUs = Math.max(asked.fromUs, createdUs)
+    return {
+      object: 'credits',
+      total_granted: Number(totals.granted),
+      total_consumed: sum(all).credits,
+      total_expired: Number(totals.expired),
+      remaining: balance,
+      timezone: asked.timezone,
+      from: isoOf(fromUs),
+      to: isoOf(asked.toUs),
+      consumed: total.credits,
+      requests: total.requests,
+      average_tokens_per_request: average(total),
+      ...this.#byTime(inside, { ...asked, fromUs }, nowUs),
+      by_model: [...grouped(inside, ({ model }) => model)].map(([model, sums]) => ({
+        model,
+        ...lineOf(sums),
+      })),
+      expiring: this.#ledger.lotsOf(accountId).map((lot) => ({
+        source: lot.source,
+        credits: lot.credits,
+        remaining: lot.remaining,
+        expires_at: lot.expiresUs === null ? null : isoOf(lot.expiresUs),
+      })),
+      entries: this.#entriesOf(accountId, asked),
+    }
+  }
+
+  #byTime(quarters: readonly Quarter[], asked: UsageQuery, nowUs: number) {
+    const local = zone(asked.timezone)
+    const hours = new Map<string, { readonly date: string; sums: Sums }>()
+    const place = (startUs: number) => {
+      const { hour, date } = local(startUs)
+      let line = hours.get(hour)
+      if (line === undefined) {
+        line = { date, sums: noUsage }
+        hours.set(hour, line)
+      }
+      return line
+    }
+    if (asked.fill) {
+      const endUs = Math.min(asked.toUs, nowUs + 1)
+      const startUs = Math.max(asked.fromUs, endUs - mostFilledHours * hourUs)
+      for (let us = startUs; us < endUs; us += hourUs) place(us)
+      if (endUs > startUs) place(endUs - 1)
+    }
+    for (const quarter of quarters) {
+      const line = place(quarter.startUs)
+      line.sums = plus(line.sums, quarter)
+    }
+    const lines = [...hours].sort(([a], [b]) => Date.parse(a) - Date.parse(b))
+    const days = new Map<string, Sums>()
+    for (const [, { date, sums }] of lines) days.set(date, plus(days.get(date) ?? noUsage, sums))
+    return {
+      by_day: [...days].map(([date, sums]) => ({ date, ...lineOf(sums) })),
+      by_hour: lines.map(([start, { date, sums }]) => ({ start, date, ...lineOf(sums) })),
+    }
+  }
+
+  #entriesOf(accountId: number, { limit, before }: UsageQuery): readonly EntryLine[] {
+    const rows = this.#entries.all(accountId, before ?? Number.MAX_SAFE_INTEGER, limit)
+    return rows.map((row) => ({
+      id: Number(row.id),
+      at: isoOf(Number(row.at_us)),
+      kind: String(row.kind),
+      credits: Number(row.credits),
+      balance_before: Number(row.balance_before),
+      balance_after: Number(row.balance_after),
+      note: row.note === null ? null : String(row.note),
+      request_id: row.request_id === null ? null : String(row.request_id),
+      endpoint: row.endpoint === null ? null : String(row.endpoint),
+      model: row.model === null ? null : String(row.model),
+      tokens:
+        row.prompt_tokens === null
+          ? null
+          : Number(row.prompt_tokens) + Number(row.completion_tokens),
+    }))
+  }
+}
+
+function sum(quarters: readonly Quarter[]): Sums {
+  return quarters.reduce<Sums>(plus, noUsage)
+}
+
+function grouped(
+  quarters: readonly Quarter[],
+  name: (quarter: Quarter) => string,
+): ReadonlyMap<string, Sums> {
+  const groups = new Map<string, Sums>()
+  for (const quarter of quarters) {
+    groups.set(name(quarter), plus(groups.get(name(quarter)) ?? noUsage, quarter))
+  }
+  return groups
+}
+
+function average({ requests, promptTokens, completionTokens }: Sums): number | null {
+  return requests === 0 ? null : (promptTokens + completionTokens) / requests
+}
+
+export function lineOf(sums: Sums): UsageLine {
+  return {
+    credits: sums.credits,
+    requests: sums.requests,
+    prompt_tokens: sums.promptTokens,
+    completion_tokens: sums.completionTokens,
+    average_tokens_per_request: average(sums),
+  }
+}
+
+function isoOf(us: number): string {
+  return new Date(us / 1000).toISOString()
+}

@@ -1,0 +1,77 @@
+import type { Credits } from '../../contract/contract.ts'
+import type { Database } from '../ledger/database.ts'
+
+/** What was used: sums, never averages, so that buckets add up to bigger ones. */
+export interface Sums {
+  readonly credits: Credits
+  readonly requests: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+export const noUsage: Sums = { credits: 0, requests: 0, promptTokens: 0, completionTokens: 0 }
+
+export function plus(a: Sums, b: Sums): Sums {
+  return {
+    credits: a.credits + b.credits,
+    requests: a.requests + b.requests,
+    promptTokens: a.promptTokens + b.promptTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+  }
+}
+
+/** Usage of one model in one quarter of an hour. */
+export interface Quarter extends Sums {
+  readonly startUs: number
+  readonly model: string
+}
+
+/** Every time zone in use is a multiple of it away from UTC. */
+const quarterUs = 15 * 60e6
+
+/**
+ * Usage by quarter of an hour in UTC: the smallest buckets from which hours and days of any zone
+ * can be made. A refund takes away what its charge added, so that only successes are left.
+ */
+export class Rollups {
+  readonly #statement
+  readonly #kept = new Map<number, { lastEntry: number; readonly quarters: Map<string, Quarter> }>()
+  readonly #keep: boolean
+
+  /** @param keep whether entries are final, so that only new ones need to be read each time */
+  constructor({ sql }: Database, keep: boolean) {
+    this.#keep = keep
+    this.#statement = sql.prepare(
+      `SELECT at_us - at_us % ${quarterUs} AS start_us, model, max(id) AS last_entry,
+         -sum(credits) AS credits,
+         sum(CASE kind WHEN 'charge' THEN 1 ELSE -1 END) AS requests,
+         sum(CASE kind WHEN 'charge' THEN prompt_tokens ELSE -prompt_tokens END) AS prompt,
+         sum(CASE kind WHEN 'charge' THEN completion_tokens ELSE -completion_tokens END) AS completion
+       FROM entries
+       WHERE account_id = ? AND id > ? AND kind IN ('charge', 'refund')
+       GROUP BY start_us, model ORDER BY start_us, model`,
+    )
+  }
+
+  /** In the order of time. */
+  of(accountId: number): readonly Quarter[] {
+    const kept = this.#keep ? this.#kept.get(accountId) : undefined
+    const rollup = kept ?? { lastEntry: 0, quarters: new Map<string, Quarter>() }
+    for (const row of this.#statement.all(accountId, rollup.lastEntry)) {
+      const startUs = Number(row.start_us)
+      const model = String(row.model ?? '')
+      const name = `${startUs} ${model}`
+      const added = {
+        credits: Number(row.credits),
+        requests: Number(row.requests),
+        promptTokens: Number(row.prompt),
+        completionTokens: Number(row.completion),
+      }
+      const sums = plus(rollup.quarters.get(name) ?? noUsage, added)
+      rollup.quarters.set(name, { startUs, model, ...sums })
+      rollup.lastEntry = Math.max(rollup.lastEntry, Number(row.last_entry))
+    }
+    if (this.#keep) this.#kept.set(accountId, rollup)
+    return [...rollup.quarters.values()]
+  }
+}

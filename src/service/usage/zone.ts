@@ -1,0 +1,41 @@
+/** A moment as the clocks of a time zone show it. */
+export interface LocalTime {
+  /** `2026-10-25` */
+  readonly date: string
+  /** `2026-10-25T02:00:00+01:00`: with the offset, since an hour of autumn comes twice. */
+  readonly hour: string
+}
+
+export class ZoneError extends Error {
+  override readonly name = 'ZoneError'
+}
+
+/**
+ * Reads clocks of an IANA time zone.
+ *
+ * @throws ZoneError for a name that is none
+ */
+export function zone(name: string): (epochUs: number) => LocalTime {
+  let format: Intl.DateTimeFormat
+  try {
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: name,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      timeZoneName: 'longOffset',
+    })
+  } catch {
+    throw new ZoneError(`timezone: expected an IANA time zone such as Europe/Berlin; got "${name}"`)
+  }
+  return (epochUs) => {
+    const part: Record<string, string> = {}
+    for (const { type, value } of format.formatToParts(epochUs / 1000)) part[type] = value
+    const date = `${part.year}-${part.month}-${part.day}`
+    // `GMT+05:30`, or `GMT` alone for zero.
+    const offset = part.timeZoneName?.slice(3) || '+00:00'
+    return { date, hour: `${date}T${part.hour}:00:00${offset}` }
+  }
+}
