@@ -1,0 +1,135 @@
+import { effects, type History } from './history.ts'
+import { rowsWhere } from './operations.ts'
+import { RunningSum } from './running-sum.ts'
+
+/**
+ * Tier 2, for any meaning of the header: each value bounds the balance at the start.
+ *
+ *     surely gone before the call  <=  start - value  <=  possibly gone when it was read
+ *
+ * A correct history leaves one start that all bounds allow. This is the single pass of Jepsen's
+ * `counter` checker with its sign turned, and with the start unknown; charges that a value surely
+ * includes (its own) or surely does not are counted as such. Beside it stands the order of real
+ * time: whoever was called after another had read cannot see more than that one saw.
+ *
+ * The own charge of a stream whose header comes early is either in its value (charged at the
+ * start) or foretold by it (`balance - cost`), and both give the same bounds.
+ */
+export interface BoundsReading {
+  readonly observations: number
+  /** Bounds of the balance at the start. Empty (least above most) when they contradict. */
+  readonly least: StartBound
+  readonly most: StartBound
+  /** The worst rise against the clock; null for none. */
+  readonly rise: {
+    readonly earlier: number
+    readonly later: number
+    readonly credits: number
+  } | null
+}
+
+export interface StartBound {
+  /** The row that gives the bound; -1 for none. */
+  readonly row: number
+  readonly credits: number
+}
+
+/** Whether a value of this row shows the balance with its own charge taken. */
+export type IncludesOwn = (row: number) => boolean
+
+export interface BoundsOptions {
+  readonly includesOwn: IncludesOwn
+  /** How long after a response its charge may still settle. */
+  readonly graceUs: number
+  /** Whether a failing request may hold its price while it runs (reserve and refund, gap G-13). */
+  readonly holds: boolean
+}
+
+export function readBounds(history: History, options: BoundsOptions): BoundsReading {
+  const { size, callUs, readUs, endUs, effect, costCredits, value, lifetimeUs } = history
+  const { includesOwn, graceUs, holds } = options
+  const cost = (row: number) => costCredits[row]!
+  const all = (row: number) => effect[row] === effects.charge || effect[row] === effects.ambiguous
+  const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose, (a, b) => a - b)
+
+  const surely = new RunningSum(
+    chosen((row) => effect[row] === effects.charge),
+    (row) => endUs[row]! + graceUs,
+    cost,
+  )
+  const possibly = new RunningSum(chosen(all), (row) => callUs[row]!, cost)
+  const holding = chosen(
+    (row) =>
+      holds &&
+      (effect[row] === effects.failure || effect[row] === effects.ambiguous) &&
+      costCredits[row]! > 0,
+  )
+  const held = new RunningSum(holding, (row) => callUs[row]!, cost)
+  const released = new RunningSum(
+    holding,
+    (row) => (effect[row] === effects.ambiguous ? callUs[row]! + lifetimeUs : endUs[row]!),
+    cost,
+  )
+  const mayBeHeld = (row: number) =>
+    holds ? held.upTo(readUs[row]!) - released.before(callUs[row]!) : 0
+
+  let least: StartBound = { row: -1, credits: -Infinity }
+  let most: StartBound = { row: -1, credits: Infinity }
+  let observations = 0
+  for (let row = 0; row < size; row++) {
+    const seen = value[row]!
+    if (Number.isNaN(seen)) continue
+    observations++
+    const own = all(row) ? costCredits[row]! : 0
+    const ownIn = own > 0 && includesOwn(row)
+    const certain = effect[row] === effects.charge
+    const low = seen + surely.before(callUs[row]!) + (ownIn && certain ? own : 0)
+    const high = seen + possibly.upTo(readUs[row]!) - (ownIn || !certain ? 0 : own) + mayBeHeld(row)
+    if (low > least.credits) least = { row, credits: low }
+    if (high < most.credits) most = { row, credits: high }
+  }
+  return { observations, least, most, rise: worstRise(history, options, mayBeHeld) }
+}
+
+/** Sweeps calls against earlier reads, keeping the lowest balance that was surely reached. */
+function worstRise(
+  { size, callUs, readUs, endUs, effect, costCredits, value }: History,
+  { includesOwn, graceUs }: BoundsOptions,
+  mayBeHeld: (row: number) => number,
+): BoundsReading['rise'] {
+  const seen = (row: number) => !Number.isNaN(value[row]!)
+  const charged = (row: number) => effect[row] === effects.charge
+  const byCall = rowsWhere(size, seen, (a, b) => callUs[a]! - callUs[b]!)
+  const byRead = rowsWhere(size, seen, (a, b) => readUs[a]! - readUs[b]!)
+  // A charge that its own value does not show yet has settled when its response was over.
+  const settled = (row: number) => charged(row) && !includesOwn(row)
+  const byEnd = rowsWhere(
+    size,
+    (row) => seen(row) && settled(row),
+    (a, b) => endUs[a]! - endUs[b]!,
+  )
+  let [reads, ends] = [0, 0]
+  let lowest = Infinity
+  let lowestRow = -1
+  const reach = (row: number, balance: number) => {
+    if (balance < lowest) [lowest, lowestRow] = [balance, row]
+  }
+  let worst: BoundsReading['rise'] = null
+  for (const later of byCall) {
+    const call = callUs[later]!
+    for (; reads < byRead.length && readUs[byRead[reads]!]! < call; reads++) {
+      const row = byRead[reads]!
+      reach(row, value[row]! + mayBeHeld(row))
+    }
+    for (; ends < byEnd.length && endUs[byEnd[ends]!]! + graceUs < call; ends++) {
+      const row = byEnd[ends]!
+      reach(row, value[row]! - costCredits[row]! + mayBeHeld(row))
+    }
+    const own = charged(later) && includesOwn(later) && graceUs === 0 ? costCredits[later]! : 0
+    const credits = value[later]! + own - lowest
+    if (credits > 0 && (worst === null || credits > worst.credits)) {
+      worst = { earlier: lowestRow, later, credits }
+    }
+  }
+  return worst
+}

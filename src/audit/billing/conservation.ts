@@ -1,0 +1,71 @@
+import type { Credits } from '../../contract/contract.ts'
+import type { IncludesOwn } from './bounds.ts'
+import { effects, type History } from './history.ts'
+import { rowsWhere } from './operations.ts'
+import { RunningSum } from './running-sum.ts'
+
+/**
+ * Tier 0: between two moments at which nothing was in flight, the balance falls by what the
+ * successes cost, and by no more than that and what the ambiguous ones cost.
+ */
+export interface Conservation {
+  /** Values seen while nothing else was in flight, in the order of time. */
+  readonly idle: Int32Array
+  /** The balance after each of them. */
+  readonly balance: Float64Array
+  readonly segments: readonly Segment[]
+}
+
+/** What happened from one idle value to the next. */
+export interface Segment {
+  readonly from: number
+  readonly to: number
+  readonly taken: Credits
+  /** What the successes cost. */
+  readonly sure: Credits
+  /** What the ambiguous requests may have cost on top. */
+  readonly ambiguous: Credits
+  readonly charges: number
+}
+
+export function readConservation(history: History, includesOwn: IncludesOwn): Conservation {
+  const { size, callUs, endUs, effect, costCredits, value, lifetimeUs } = history
+  const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose, (a, b) => a - b)
+  const active = chosen((row) => effect[row] !== effects.ambiguous)
+  const one = () => 1
+  const called = new RunningSum(active, (row) => callUs[row]!, one)
+  const ended = new RunningSum(active, (row) => endUs[row]!, one)
+  const idle = chosen(
+    (row) =>
+      effect[row] !== effects.ambiguous &&
+      !Number.isNaN(value[row]!) &&
+      called.upTo(endUs[row]!) - ended.before(callUs[row]!) === 1,
+  )
+  const balance = Float64Array.from(idle, (row) =>
+    effect[row] === effects.charge && !includesOwn(row)
+      ? value[row]! - costCredits[row]!
+      : value[row]!,
+  )
+
+  const charges = chosen((row) => effect[row] === effects.charge)
+  const ambiguous = chosen((row) => effect[row] === effects.ambiguous)
+  const cost = (row: number) => costCredits[row]!
+  const sureBy = new RunningSum(charges, (row) => callUs[row]!, cost)
+  const countBy = new RunningSum(charges, (row) => callUs[row]!, one)
+  const possibleBy = new RunningSum(ambiguous, (row) => callUs[row]!, cost)
+  const expiredBy = new RunningSum(ambiguous, (row) => callUs[row]! + lifetimeUs, cost)
+  const segments: Segment[] = []
+  for (let at = 1; at < idle.length; at++) {
+    const [from, to] = [idle[at - 1]!, idle[at]!]
+    const between = (sum: RunningSum) => sum.upTo(callUs[to]!) - sum.upTo(callUs[from]!)
+    segments.push({
+      from,
+      to,
+      taken: balance[at - 1]! - balance[at]!,
+      sure: between(sureBy),
+      ambiguous: possibleBy.upTo(endUs[to]!) - expiredBy.before(callUs[from]!),
+      charges: between(countBy),
+    })
+  }
+  return { idle, balance, segments }
+}

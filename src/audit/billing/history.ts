@@ -1,0 +1,103 @@
+import type { Credits } from '../../contract/contract.ts'
+
+/** What a request to the service may have done to the balance. */
+export const effects = { charge: 0, ambiguous: 1, failure: 2, read: 3 } as const
+
+/** Kinds of responses whose credits header may mean different things (gap G-12). */
+export const responseKinds = ['plain', 'stream'] as const
+
+/**
+ * One account's traffic in one run, in the order of calls, as columns: what a million attempts
+ * fit in. Times are microseconds of the run's clock.
+ */
+export interface History {
+  readonly runId: string
+  readonly account: string
+  readonly size: number
+  readonly slot: Float64Array
+  readonly retry: Float64Array
+  /** When the socket began to carry the request: no effect is earlier. */
+  readonly callUs: Float64Array
+  /** When the response head was complete, and with it the value decided; NaN for none. */
+  readonly readUs: Float64Array
+  /** When the response was over for the client. */
+  readonly endUs: Float64Array
+  /** One of `effects`. */
+  readonly effect: Float64Array
+  /** Price of the request, were it charged. */
+  readonly costCredits: Float64Array
+  /** X-Credits-Remaining, or the balance that the credits endpoint told; NaN for none. */
+  readonly value: Float64Array
+  /** 1 where a stream was asked for. */
+  readonly streamed: Float64Array
+  /** Index of the model in the contract, -1 for none. */
+  readonly model: Float64Array
+  /** 1 where the client saw text before it left. */
+  readonly sawContent: Float64Array
+  /** How long after its call an ambiguous request may still be charged. */
+  readonly lifetimeUs: number
+}
+
+/** One row of a history, for histories made by hand. */
+export interface HistoryRow {
+  readonly slot: number
+  readonly callUs: number
+  readonly readUs?: number
+  readonly endUs: number
+  readonly effect: keyof typeof effects
+  readonly costCredits: Credits
+  readonly value?: number
+  readonly streamed?: boolean
+  readonly model?: number
+  readonly sawContent?: boolean
+}
+
+/** @param lifetimeUs Infinity unless a deadline of the service bounds it */
+export function historyOf(
+  rows: readonly HistoryRow[],
+  { runId = 'run', account = 'main', lifetimeUs = Infinity } = {},
+): History {
+  const sorted = [...rows].sort((a, b) => a.callUs - b.callUs)
+  const column = (of: (row: HistoryRow) => number) => Float64Array.from(sorted, of)
+  return {
+    runId,
+    account,
+    size: sorted.length,
+    slot: column((row) => row.slot),
+    retry: column(() => 0),
+    callUs: column((row) => row.callUs),
+    readUs: column((row) => row.readUs ?? (row.value === undefined ? Number.NaN : row.endUs)),
+    endUs: column((row) => row.endUs),
+    effect: column((row) => effects[row.effect]),
+    costCredits: column((row) => row.costCredits),
+    value: column((row) => row.value ?? Number.NaN),
+    streamed: column((row) => (row.streamed ? 1 : 0)),
+    model: column((row) => row.model ?? 0),
+    sawContent: column((row) => (row.sawContent ? 1 : 0)),
+    lifetimeUs,
+  }
+}
+
+/** Rows of a history that `keep`, in their order. */
+export function filterHistory(history: History, keep: (row: number) => boolean): History {
+  const rows: number[] = []
+  for (let row = 0; row < history.size; row++) if (keep(row)) rows.push(row)
+  const take = (column: Float64Array) => Float64Array.from(rows, (row) => column[row]!)
+  return {
+    runId: history.runId,
+    account: history.account,
+    size: rows.length,
+    slot: take(history.slot),
+    retry: take(history.retry),
+    callUs: take(history.callUs),
+    readUs: take(history.readUs),
+    endUs: take(history.endUs),
+    effect: take(history.effect),
+    costCredits: take(history.costCredits),
+    value: take(history.value),
+    streamed: take(history.streamed),
+    model: take(history.model),
+    sawContent: take(history.sawContent),
+    lifetimeUs: history.lifetimeUs,
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * What the tiers of the billing audit look at: the operations of one account on one clock, as
+ * columns. Row `i` may have taken credits at one moment in `[callUs, untilUs]`, both ends included:
+ * operations whose intervals touch are concurrent.
+ *
+ *     charge with a value     certain, `after` is the balance that its header showed
+ *     charge without          certain, `after` is NaN: it must have happened, nobody saw where
+ *     ambiguous               not certain: it may have happened, or not at all
+ *     read                    costs 0, `after` is what it read
+ */
+export interface Operations {
+  readonly size: number
+  readonly callUs: Float64Array
+  readonly untilUs: Float64Array
+  readonly costCredits: Float64Array
+  /** Balance right after the own charge; NaN where nobody saw it. */
+  readonly after: Float64Array
+  /** 1 where the charge surely happened, or the read surely read. */
+  readonly certain: Uint8Array
+}
+
+export interface Operation {
+  readonly callUs: number
+  readonly untilUs: number
+  readonly costCredits: number
+  readonly after: number | null
+  readonly certain: boolean
+}
+
+/** Columns of operations given one by one. */
+export function operationsOf(list: readonly Operation[]): Operations {
+  return {
+    size: list.length,
+    callUs: Float64Array.from(list, (operation) => operation.callUs),
+    untilUs: Float64Array.from(list, (operation) => operation.untilUs),
+    costCredits: Float64Array.from(list, (operation) => operation.costCredits),
+    after: Float64Array.from(list, (operation) => operation.after ?? Number.NaN),
+    certain: Uint8Array.from(list, (operation) => (operation.certain ? 1 : 0)),
+  }
+}
+
+/** Rows for which `choose` holds, sorted by `compare`. */
+export function rowsWhere(
+  size: number,
+  choose: (row: number) => boolean,
+  compare: (a: number, b: number) => number,
+): Int32Array {
+  const rows = new Int32Array(size)
+  let count = 0
+  for (let row = 0; row < size; row++) if (choose(row)) rows[count++] = row
+  return rows.subarray(0, count).sort(compare)
+}
