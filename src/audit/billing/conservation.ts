@@ -14,6 +14,8 @@ export interface Conservation {
   /** The balance after each of them. */
   readonly balance: Float64Array
   readonly segments: readonly Segment[]
+  /** From the first idle value to the last; null with less than two. */
+  readonly whole: Segment | null
 }
 
 /** What happened from one idle value to the next. */
@@ -54,18 +56,26 @@ export function readConservation(history: History, includesOwn: IncludesOwn): Co
   const countBy = new RunningSum(charges, (row) => callUs[row]!, one)
   const possibleBy = new RunningSum(ambiguous, (row) => callUs[row]!, cost)
   const expiredBy = new RunningSum(ambiguous, (row) => callUs[row]! + lifetimeUs, cost)
-  const segments: Segment[] = []
-  for (let at = 1; at < idle.length; at++) {
-    const [from, to] = [idle[at - 1]!, idle[at]!]
+  const segmentOf = (first: number, last: number): Segment => {
+    const [from, to] = [idle[first]!, idle[last]!]
     const between = (sum: RunningSum) => sum.upTo(callUs[to]!) - sum.upTo(callUs[from]!)
-    segments.push({
+    return {
       from,
       to,
-      taken: balance[at - 1]! - balance[at]!,
+      taken: balance[first]! - balance[last]!,
       sure: between(sureBy),
       ambiguous: possibleBy.upTo(endUs[to]!) - expiredBy.before(callUs[from]!),
       charges: between(countBy),
-    })
+    }
   }
-  return { idle, balance, segments }
+  const segments: Segment[] = []
+  for (let at = 1; at < idle.length; at++) segments.push(segmentOf(at - 1, at))
+  const whole = idle.length < 2 ? null : segmentOf(0, idle.length - 1)
+  return { idle, balance, segments, whole }
+}
+
+/** Credits beyond what can be explained: above zero taken too much, below zero too little. */
+export function excessOf({ taken, sure, ambiguous }: Segment): Credits {
+  if (taken < sure) return taken - sure
+  return Math.max(0, taken - sure - ambiguous)
 }

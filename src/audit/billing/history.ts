@@ -32,6 +32,8 @@ export interface History {
   readonly streamed: Float64Array
   /** Index of the model in the contract, -1 for none. */
   readonly model: Float64Array
+  /** HTTP status; NaN for none. */
+  readonly status: Float64Array
   /** 1 where the client saw text before it left. */
   readonly sawContent: Float64Array
   /** How long after its call an ambiguous request may still be charged. */
@@ -49,6 +51,7 @@ export interface HistoryRow {
   readonly value?: number
   readonly streamed?: boolean
   readonly model?: number
+  readonly status?: number
   readonly sawContent?: boolean
 }
 
@@ -73,6 +76,7 @@ export function historyOf(
     value: column((row) => row.value ?? Number.NaN),
     streamed: column((row) => (row.streamed ? 1 : 0)),
     model: column((row) => row.model ?? 0),
+    status: column((row) => row.status ?? (row.effect === 'failure' ? 500 : 200)),
     sawContent: column((row) => (row.sawContent ? 1 : 0)),
     lifetimeUs,
   }
@@ -97,6 +101,7 @@ export function filterHistory(history: History, keep: (row: number) => boolean):
     value: take(history.value),
     streamed: take(history.streamed),
     model: take(history.model),
+    status: take(history.status),
     sawContent: take(history.sawContent),
     lifetimeUs: history.lifetimeUs,
   }

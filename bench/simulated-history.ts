@@ -1,0 +1,140 @@
+import { type History, type HistoryRow, historyOf } from '../src/audit/billing/history.ts'
+
+export const simulatedFaults = [
+  'none',
+  'double charge',
+  'skipped charge',
+  'lost update',
+  'double and given back',
+] as const
+export type SimulatedFault = (typeof simulatedFaults)[number]
+
+export interface Simulation {
+  readonly requests: number
+  readonly concurrency: number
+  readonly fault: SimulatedFault
+  /** Right at the charge, or read a moment after it. */
+  readonly header: 'atomic' | 'snapshot'
+  /** Shares of requests whose client leaves. */
+  readonly abortedShare?: number
+  readonly timedOutShare?: number
+  /** Which of those are charged all the same (gaps G-14, G-15). */
+  readonly chargesLeft?: 'none' | 'all' | 'streams'
+  /** Whether the balance is read before and after; true unless given. */
+  readonly idleReads?: boolean
+}
+
+interface Planned {
+  readonly slot: number
+  readonly callUs: number
+  readonly chargeUs: number
+  readonly readUs: number
+  readonly endUs: number
+  readonly costCredits: number
+  readonly left: 'no' | 'aborted' | 'timed out'
+}
+
+/**
+ * The traffic of a closed set of clients against one ledger, each request of 1 or 2 credits, with
+ * at most one fault in the middle. What a correct service would show, or not.
+ */
+export function simulate(options: Simulation, random: () => number): History {
+  const planned = plan(options, random)
+  const byCharge = [...planned].sort((a, b) => a.chargeUs - b.chargeUs)
+  const victims = byCharge.filter(({ left }) => left === 'no')
+  const victim = victims[Math.floor(victims.length * (0.3 + 0.4 * random()))]?.slot
+  const start = options.requests * 3
+  let balance = start
+  let before = start
+  /** Balance after each change, in the order of time: what a later reader would see. */
+  const changes: { readonly atUs: number; readonly balance: number }[] = []
+  const shown = new Map<number, number>()
+  for (const request of byCharge) {
+    if (request.left !== 'no' && !isCharged(request, options)) continue
+    const struck = request.slot === victim && options.fault !== 'none'
+    let value = balance - request.costCredits
+    balance = value
+    if (struck && options.fault === 'double charge') balance -= request.costCredits
+    if (struck && options.fault === 'double and given back') balance -= request.costCredits
+    if (struck && options.fault === 'skipped charge') balance += request.costCredits
+    // The read-modify-write that loses: it started from the balance before its neighbour's charge.
+    if (struck && options.fault === 'lost update') balance = before - request.costCredits
+    if (struck && options.fault === 'lost update') value = balance
+    if (struck && options.fault === 'skipped charge') value = balance
+    if (struck && options.fault === 'double charge') value = balance
+    changes.push({ atUs: request.chargeUs, balance })
+    if (struck && options.fault === 'double and given back') {
+      value = balance
+      const back = byCharge.find(({ chargeUs }) => chargeUs > request.chargeUs)
+      shown.set(request.slot, value)
+      if (back !== undefined) balance += request.costCredits
+      changes.push({ atUs: request.chargeUs + 0.5, balance })
+    }
+    before = value + request.costCredits
+    shown.set(request.slot, value)
+  }
+  if (options.header === 'snapshot') readLater(byCharge, changes, shown, start)
+  const rows: HistoryRow[] = planned.map((request) => ({
+    slot: request.slot,
+    callUs: request.callUs,
+    endUs: request.endUs,
+    effect: request.left === 'no' ? 'charge' : 'ambiguous',
+    costCredits: request.costCredits,
+    streamed: request.left === 'aborted',
+    sawContent: request.left === 'aborted',
+    ...(request.left === 'no' && { value: shown.get(request.slot)!, readUs: request.readUs }),
+  }))
+  const lastUs = Math.max(...rows.map((row) => row.endUs))
+  if (options.idleReads !== false) {
+    rows.push({ slot: -1, callUs: -20, endUs: -10, effect: 'read', costCredits: 0, value: start })
+    rows.push({
+      slot: options.requests,
+      callUs: lastUs + 10,
+      endUs: lastUs + 20,
+      effect: 'read',
+      costCredits: 0,
+      value: balance,
+    })
+  }
+  return historyOf(rows)
+}
+
+function isCharged({ left }: Planned, { chargesLeft = 'none' }: Simulation): boolean {
+  return chargesLeft === 'all' || (chargesLeft === 'streams' && left === 'aborted')
+}
+
+/** Clients send one request after another, without thinking. */
+function plan(options: Simulation, random: () => number): Planned[] {
+  const { requests, concurrency, abortedShare = 0, timedOutShare = 0 } = options
+  const freeUs = new Float64Array(concurrency)
+  return Array.from({ length: requests }, (_, slot) => {
+    let client = 0
+    for (let at = 1; at < concurrency; at++) if (freeUs[at]! < freeUs[client]!) client = at
+    const callUs = freeUs[client]! + 1 + Math.floor(random() * 200)
+    const serviceUs = 1000 + Math.floor(random() * 4000)
+    const endUs = callUs + serviceUs
+    freeUs[client] = endUs
+    const chargeUs = callUs + 10 + Math.floor(random() * (serviceUs - 20))
+    const readUs = chargeUs + Math.floor(random() * (endUs - chargeUs))
+    const draw = random()
+    const left =
+      draw < abortedShare ? 'aborted' : draw < abortedShare + timedOutShare ? 'timed out' : 'no'
+    return { slot, callUs, chargeUs, readUs, endUs, costCredits: random() < 0.3 ? 2 : 1, left }
+  })
+}
+
+/** Each header shows the balance at its own reading instead of at the charge. */
+function readLater(
+  requests: readonly Planned[],
+  changes: readonly { readonly atUs: number; readonly balance: number }[],
+  shown: Map<number, number>,
+  start: number,
+): void {
+  const byRead = [...requests].sort((a, b) => a.readUs - b.readUs)
+  let at = 0
+  let balance = start
+  for (const { slot, readUs } of byRead) {
+    for (; at < changes.length && changes[at]!.atUs <= readUs; at++) balance = changes[at]!.balance
+    if (shown.has(slot)) shown.set(slot, balance)
+  }
+}

@@ -1,0 +1,144 @@
+import { type BoundsReading, readBounds } from './bounds.ts'
+import { type Conservation, excessOf, readConservation } from './conservation.ts'
+import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
+import { effects, type History } from './history.ts'
+import { type Majorization, readMajorization } from './majorization.ts'
+import type { Operations } from './operations.ts'
+import { readTiles, type TileReading } from './tiles.ts'
+
+/**
+ * All that the values of one account say together.
+ *
+ * The meaning of the header is not known, so each legal one is tried, the most telling first; a
+ * history is at fault only when none explains it.
+ *
+ *     exact    every value shows the balance right after (or before) its own charge: tier 3
+ *     loose    values are honest but taken a moment earlier or later, or requests hold credits that
+ *              they give back: tiers 1 and 2
+ *     late     charges settle some time after their response
+ *     none     no legal service shows these values
+ */
+export interface LedgerReading {
+  readonly history: History
+  /** Values seen. */
+  readonly observations: number
+  readonly charges: number
+  readonly ambiguous: number
+  readonly meaning: HeaderMeaning
+  readonly fits: 'exact' | 'loose' | 'late' | 'none'
+  /** How long after the response charges settle, for `late`. */
+  readonly settleUs: number
+  readonly conservation: Conservation
+  readonly tiles: TileReading
+  readonly bounds: BoundsReading
+  readonly majorization: Majorization
+}
+
+/** Delays that are tried for late settlement; 0 is a header that is merely stale. */
+const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
+
+export function readLedger(history: History): LedgerReading {
+  const meanings = possibleMeanings(history)
+  const readings = meanings.map((meaning) => readAs(history, meaning))
+  const best =
+    readings.find((reading) => reading.fits === 'exact') ??
+    readings.find((reading) => reading.fits === 'loose') ??
+    readings[0]!
+  return best.fits === 'none' ? lateOrNone(best) : best
+}
+
+function readAs(history: History, meaning: HeaderMeaning): LedgerReading {
+  const { effect, value, size } = history
+  const includesOwn = includesOwnCharge(history, meaning)
+  // A stream's header may stand before its charge: then the charge is placed by nobody.
+  const whole = readTiles(tileOperations(history, meaning, true))
+  const plainOnly =
+    whole.faultCount > 0 && history.streamed.includes(1)
+      ? readTiles(tileOperations(history, meaning, false))
+      : whole
+  const tiles = plainOnly.faultCount < whole.faultCount ? plainOnly : whole
+  const bounds = readBounds(history, { includesOwn, graceUs: 0, holds: true })
+  const majorization = readMajorization(
+    tileOperations(history, meaning, false),
+    bounds.most.credits,
+  )
+  let [observations, charges, ambiguous] = [0, 0, 0]
+  for (let row = 0; row < size; row++) {
+    if (!Number.isNaN(value[row]!)) observations++
+    if (effect[row] === effects.charge) charges++
+    else if (effect[row] === effects.ambiguous) ambiguous++
+  }
+  const loose =
+    bounds.least.credits <= bounds.most.credits &&
+    bounds.rise === null &&
+    majorization.fault === null
+  return {
+    history,
+    observations,
+    charges,
+    ambiguous,
+    meaning,
+    fits: tiles.faultCount === 0 ? 'exact' : loose ? 'loose' : 'none',
+    settleUs: 0,
+    conservation: readConservation(history, includesOwn),
+    tiles,
+    bounds,
+    majorization,
+  }
+}
+
+/**
+ * Charges that settle late show in no value at first and in the balance in the end, which must be
+ * seen: a lost update looks the same until then.
+ */
+function lateOrNone(reading: LedgerReading): LedgerReading {
+  const { history, conservation } = reading
+  if (conservation.whole === null || excessOf(conservation.whole) !== 0) return reading
+  for (const graceUs of gracesUs) {
+    const bounds = readBounds(history, { includesOwn: () => false, graceUs, holds: true })
+    if (bounds.least.credits <= bounds.most.credits && bounds.rise === null) {
+      return { ...reading, fits: 'late', settleUs: graceUs }
+    }
+  }
+  return reading
+}
+
+/**
+ * The history as operations of tier 3.
+ *
+ * @param streams whether the values of streams are taken as the balance at their own charge
+ */
+export function tileOperations(
+  history: History,
+  meaning: HeaderMeaning,
+  streams: boolean,
+): Operations {
+  const { size, callUs, readUs, endUs, effect, costCredits, value, streamed, lifetimeUs } = history
+  const untilUs = new Float64Array(size)
+  const costs = new Float64Array(size)
+  const after = new Float64Array(size).fill(Number.NaN)
+  const certain = new Uint8Array(size)
+  for (let row = 0; row < size; row++) {
+    const own = meaning[streamed[row] === 1 ? 'stream' : 'plain']
+    untilUs[row] = endUs[row]!
+    switch (effect[row]) {
+      case effects.charge:
+        costs[row] = costCredits[row]!
+        certain[row] = 1
+        if (Number.isNaN(value[row]!) || (streamed[row] === 1 && !streams)) break
+        untilUs[row] = readUs[row]!
+        after[row] = own === 'after' ? value[row]! : value[row]! - costCredits[row]!
+        break
+      case effects.ambiguous:
+        costs[row] = costCredits[row]!
+        untilUs[row] = callUs[row]! + lifetimeUs
+        break
+      default:
+        if (Number.isNaN(value[row]!)) break
+        certain[row] = 1
+        untilUs[row] = readUs[row]!
+        after[row] = value[row]!
+    }
+  }
+  return { size, callUs, untilUs, costCredits: costs, after, certain }
+}

@@ -1,0 +1,89 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { Evidence } from '../rule.ts'
+import { effects, type History } from './history.ts'
+
+interface Ledger {
+  readonly runId: string
+  readonly account: string
+}
+
+/**
+ * One history for each account of each run: a run has one clock, an account one balance.
+ * Attempts that were never sent have no part in it.
+ */
+export async function loadHistories(evidence: Evidence): Promise<readonly History[]> {
+  const ledgers = await evidence.store.rows<Ledger>(
+    `SELECT DISTINCT run_id AS "runId", coalesce(account, key_fp, '') AS account
+     FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
+     ORDER BY 1, 2`,
+    [JSON.stringify(evidence.runIds)],
+  )
+  const histories: History[] = []
+  for (const ledger of ledgers) histories.push(await loadHistory(evidence, ledger))
+  return histories
+}
+
+async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History> {
+  const { store, contract } = evidence
+  const [scale] = await store.rows<{ scale: number }>(
+    'SELECT time_scale AS scale FROM runs WHERE run_id = $1',
+    [ledger.runId],
+  )
+  const columns = await store.doubles(
+    `WITH price(model, at, cost) AS (SELECT * FROM ${priceTable(contract)})
+     SELECT slot::DOUBLE, retry::DOUBLE, sent_us::DOUBLE, headers_us::DOUBLE,
+       coalesce(closed_us, headers_us, sent_us)::DOUBLE,
+       CASE WHEN endpoint NOT IN ('chat', 'messages') THEN ${effects.read}
+            WHEN outcome = 'http_error' THEN ${effects.failure}
+            -- An unknown model that was served has no price to hold it to.
+            WHEN outcome = 'ok' AND price.cost IS NOT NULL THEN ${effects.charge}
+            ELSE ${effects.ambiguous} END::DOUBLE AS effect,
+       CASE WHEN endpoint NOT IN ('chat', 'messages') THEN 0
+            ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
+       CASE WHEN (flags & 2) = 0 THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
+       streamed::DOUBLE, coalesce(price.at, -1)::DOUBLE, status::DOUBLE,
+       (first_content_us IS NOT NULL)::INTEGER::DOUBLE
+     FROM attempts LEFT JOIN price USING (model)
+       LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
+         USING (run_id, slot, retry)
+     WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND sent_us IS NOT NULL
+     ORDER BY sent_us, slot, retry`,
+    [ledger.runId, ledger.account],
+  )
+  const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, model, status, saw] =
+    columns
+  const longestMs = Math.max(contract.timeouts.readMs, contract.timeouts.streamMs)
+  return {
+    ...ledger,
+    size: slot!.length,
+    slot: slot!,
+    retry: retry!,
+    callUs: callUs!,
+    readUs: readUs!,
+    endUs: endUs!,
+    effect: effect!,
+    costCredits: cost!,
+    value: value!,
+    streamed: streamed!,
+    model: model!,
+    status: status!,
+    sawContent: saw!,
+    // A service that keeps its own deadlines has given up by then.
+    lifetimeUs: (longestMs * 1000) / (scale?.scale ?? 1),
+  }
+}
+
+/** Where no header tells the balance, the body of the credits endpoint may: a number so called. */
+const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]+)', 1, 'i') AS DOUBLE)`
+
+/** Models and prices of the contract as a SQL relation; quotes in names are doubled. */
+function priceTable({ models }: Contract): string {
+  const rows = models.map(
+    ({ id, costCredits }, at) => `('${id.replaceAll("'", "''")}', ${at}, ${costCredits})`,
+  )
+  return `(VALUES ${rows.join(', ')})`
+}
+
+function highestPrice({ models }: Contract): number {
+  return Math.max(...models.map((model) => model.costCredits))
+}

@@ -1,0 +1,223 @@
+import { effects } from '../../billing/history.ts'
+import type { LedgerReading } from '../../billing/ledger.ts'
+import { type Suspects, suspectsOf } from '../../billing/suspects.ts'
+import type { TileFault } from '../../billing/tiles.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+import { billingRule, credits, witnessOf } from './evidence.ts'
+
+export const bill11 = billingRule({
+  id: 'BILL-11',
+  says: 'The balances that concurrent requests were shown belong to one possible history',
+  section: '§8.4',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Three tiers over the values of each account, on the client's monotonic clock. Which of
+them are sound depends on what the header means, so each legal meaning is tried (after or before the
+own charge, for plain answers and for streams; at the charge itself or read a moment later), and the
+rule fails only when none of them explains the values.
+Tier 3, exact: each charge covers a tile of the balance; tiles must not overlap, must follow real
+time, and each hole must be filled by charges that nobody saw, ambiguous ones among them. Tier 1,
+majorization: charges with values of x or more cost at most start - x together. Tier 2, bounds: every
+value bounds the balance at the start, and all bounds must leave one; nobody sees more than somebody
+saw who had ended before.
+When only the looser tiers fit, the values are no ledger: a header read a little later than its
+charge, or credits that are held and given back. Then errors that cancel between two observations
+cannot be seen; a lone contradiction among thousands of exact values is told as inconclusive. A hole
+is told with its time and with everybody in flight then. Traffic of others on the account looks like
+a double charge.`,
+  decide(ledgers, { contract }) {
+    const concurrent = ledgers.filter(isConcurrent)
+    if (concurrent.length === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: 'requests of one account in flight at the same time',
+      }
+    }
+    const observations = concurrent.reduce((sum, ledger) => sum + ledger.observations, 0)
+    const verdicts = concurrent.map((ledger) =>
+      verdictOf(
+        ledger,
+        observations,
+        contract.packages.some((each) => each.validMonths !== null),
+      ),
+    )
+    return (
+      verdicts.find((verdict) => verdict.verdict === 'fail') ??
+      verdicts.find((verdict) => verdict.verdict === 'inconclusive') ?? {
+        verdict: 'pass',
+        observations,
+        ...noteOf(concurrent),
+      }
+    )
+  },
+})
+
+/** Whether two requests that cost something were ever in flight together. */
+function isConcurrent({ history }: LedgerReading): boolean {
+  let busyUntil = -Infinity
+  for (let row = 0; row < history.size; row++) {
+    if (history.effect[row] !== effects.charge && history.effect[row] !== effects.ambiguous)
+      continue
+    if (history.callUs[row]! < busyUntil) return true
+    busyUntil = Math.max(busyUntil, history.endUs[row]!)
+  }
+  return false
+}
+
+function verdictOf(ledger: LedgerReading, observations: number, expires: boolean): Verdict {
+  const { fits, tiles, history } = ledger
+  switch (fits) {
+    case 'exact':
+      return { verdict: 'pass', observations }
+    case 'late':
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `account ${history.account}: the values fit only when charges may settle up to ${ledger.settleUs / 1e6} s after their response; the balance is right in the end`,
+      }
+    case 'loose': {
+      const fault = tiles.faults[0]
+      if (fault === undefined || !isRare(ledger)) return { verdict: 'pass', observations }
+      const { came, witnesses } = tell(ledger, fault)
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `account ${history.account}: ${came}, once among ${tiles.placed} values that are exact otherwise. A header read a moment late explains it, and so does a wrong charge that was given back.`,
+        witnesses,
+      }
+    }
+    case 'none': {
+      const fault = tiles.faults.find((each) => each.kind === 'hole') ?? tiles.faults[0]
+      const told = telling(ledger, fault)
+      const huge = fault?.kind === 'hole' && fault.unexplained >= 50 * Math.max(1, ledger.charges)
+      if (huge && expires) {
+        return {
+          verdict: 'inconclusive',
+          observations,
+          why: `account ${history.account}: ${told.came}. Credits that expired would look the same.`,
+          witnesses: told.witnesses,
+        }
+      }
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `account ${history.account}: a history in which every charge is taken once, from the balance that the one before it left`,
+        came: told.came,
+        witnesses: told.witnesses,
+        note:
+          ledger.tiles.faultCount > 1
+            ? `${ledger.tiles.faultCount} such places; the first is shown. Traffic of others on this account would look like a double charge.`
+            : 'Traffic of others on this account would look like a double charge.',
+      }
+    }
+  }
+}
+
+/** Few contradictions among many exact values, and nobody about who may have held credits. */
+function isRare({ tiles, history, ambiguous }: LedgerReading): boolean {
+  if (tiles.faultCount > Math.max(2, tiles.placed / 200)) return false
+  const failures = history.effect.some(
+    (effect, row) => effect === effects.failure && history.costCredits[row]! > 0,
+  )
+  return ambiguous === 0 && !failures
+}
+
+type Told = { readonly came: string; readonly witnesses: readonly [Witness, ...Witness[]] }
+
+/** The majorization's pair tells a lost update best; a hole or overlap tells where. */
+function telling(ledger: LedgerReading, fault: TileFault | undefined): Told {
+  const { majorization, bounds } = ledger
+  if (fault?.kind === 'hole') return tell(ledger, fault)
+  if (majorization.fault !== null) {
+    const { row, beside, charges, costCredits, allowedCredits } = majorization.fault
+    return {
+      came: `${charges} charges of ${credits(costCredits)} together left the balance only ${allowedCredits} lower: ${credits(costCredits - allowedCredits)} were lost`,
+      witnesses: [
+        witnessOf(ledger, row, `shows ${ledger.history.value[row]}`),
+        ...(beside === row
+          ? []
+          : [witnessOf(ledger, beside, `shows ${ledger.history.value[beside]}`)]),
+      ],
+    }
+  }
+  if (bounds.rise !== null) {
+    const { earlier, later, credits: rise } = bounds.rise
+    return {
+      came: `a balance that is ${credits(rise)} above what had surely been reached before`,
+      witnesses: [
+        witnessOf(ledger, later, `shows ${ledger.history.value[later]}`),
+        witnessOf(
+          ledger,
+          earlier,
+          `had shown ${ledger.history.value[earlier]} before it was called`,
+        ),
+      ],
+    }
+  }
+  if (fault !== undefined) return tell(ledger, fault)
+  const { least, most } = bounds
+  return {
+    came: `values that no balance at the start fits: at least ${least.credits} by one, at most ${most.credits} by another`,
+    witnesses: [
+      witnessOf(ledger, most.row, `shows ${ledger.history.value[most.row]}`),
+      witnessOf(ledger, least.row, `shows ${ledger.history.value[least.row]}`),
+    ],
+  }
+}
+
+function tell(ledger: LedgerReading, fault: TileFault): Told {
+  const { value } = ledger.history
+  switch (fault.kind) {
+    case 'hole': {
+      const suspects = suspectsOf(ledger.history, fault.hole)
+      return {
+        came: `${credits(fault.unexplained)} taken between ${value[fault.hole.above]} and ${value[fault.hole.below]} that no request accounts for, ${bracketOf(suspects)}`,
+        witnesses: [
+          witnessOf(ledger, fault.hole.below, 'the first to show the credits gone'),
+          ...suspects.rows
+            .filter((row) => row !== fault.hole.below)
+            .map((row) => witnessOf(ledger, row, 'in flight then')),
+        ],
+      }
+    }
+    case 'overlap':
+      return {
+        came: `two charges that took the same credit: balances ${value[fault.upper]} and ${value[fault.lower]}`,
+        witnesses: [
+          witnessOf(ledger, fault.lower, `shows ${value[fault.lower]}`),
+          witnessOf(ledger, fault.upper, `shows ${value[fault.upper]}`),
+        ],
+      }
+    case 'order':
+      return {
+        came: `a balance that rose against the clock, from ${value[fault.later]} to ${value[fault.earlier]}`,
+        witnesses: [
+          witnessOf(ledger, fault.earlier, `shows ${value[fault.earlier]}, called later`),
+          witnessOf(ledger, fault.later, `shows ${value[fault.later]}, ended before`),
+        ],
+      }
+    case 'missing':
+      return {
+        came: 'a success that took nothing from the balance',
+        witnesses: [witnessOf(ledger, fault.row, 'no room for its charge')],
+      }
+  }
+}
+
+function bracketOf({ fromUs, toUs, rows }: Suspects): string {
+  const seconds = (us: number) => (us / 1e6).toFixed(6)
+  return `between ${seconds(fromUs)} s and ${seconds(toUs)} s of the run with ${rows.length} in flight`
+}
+
+function noteOf(ledgers: readonly LedgerReading[]): { readonly note?: string } {
+  const loose = ledgers.filter((ledger) => ledger.fits === 'loose')
+  const uncertain = ledgers.reduce((sum, ledger) => sum + ledger.tiles.uncertainCredits, 0)
+  if (loose.length > 0) {
+    return {
+      note: 'The header is no ledger: it is read a moment after its charge, or shows credits that are held and given back. Decided by tiers 1 and 2.',
+    }
+  }
+  return uncertain > 0
+    ? { note: `${credits(uncertain)} went to ambiguous attempts.` }
+    : { note: 'Every value is exact: the header can be read as a ledger.' }
+}

@@ -1,0 +1,93 @@
+import type { Credits } from '../../../contract/contract.ts'
+import { excessOf, type Segment } from '../../billing/conservation.ts'
+import type { LedgerReading } from '../../billing/ledger.ts'
+import { billingRule, credits, successes, witnessOf } from './evidence.ts'
+
+export const bill10 = billingRule({
+  id: 'BILL-10',
+  says: 'Between two idle moments the balance falls by what the successes cost, no more and no less',
+  section: '§8.4.1',
+  severity: 'must',
+  needs: ['passive', 'quiescence'],
+  explain: `Tier 0, conservation. A value is idle when nothing else of the account was in flight
+while it was read. From one idle value to the next the balance must fall by at least the cost of the
+successes in between, and at most by that and the cost of the ambiguous attempts (aborted, timed out
+or broken after they were sent; gap G-14 leaves open whether they are charged, and a service may
+charge them until its own deadline has passed). It holds for any meaning of the header. It cannot
+see errors that cancel between two idle values, and it takes the account to be used by nobody else:
+foreign traffic looks like a double charge. Credits that expire or are bought meanwhile make it
+inconclusive.`,
+  decide(ledgers, { contract }) {
+    let observations = 0
+    let worst: { ledger: LedgerReading; segment: Segment; excess: Credits } | null = null
+    for (const ledger of ledgers) {
+      const { segments, whole } = ledger.conservation
+      // Where charges settle late, only the whole can hold; BILL-08 speaks of the lateness.
+      const judged = ledger.fits === 'late' && whole !== null ? [whole] : segments
+      observations += judged.length
+      for (const segment of judged) {
+        const excess = excessOf(segment)
+        if (excess === 0) continue
+        // The narrowest place tells most.
+        if (worst === null || segment.charges < worst.segment.charges) {
+          worst = { ledger, segment, excess }
+        }
+      }
+    }
+    if (observations === 0) return { verdict: 'not-observed', takes: idleTakes }
+    if (worst === null) return { verdict: 'pass', observations }
+    const { ledger, segment, excess } = worst
+    const otherwise = otherCause(contract, segment, excess)
+    const shows = `the balance fell by ${segment.taken} since slot ${ledger.history.slot[segment.from]}`
+    if (otherwise !== null) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `account ${ledger.history.account}: ${shows}, where ${successes(segment.charges)} cost ${segment.sure}. ${otherwise}`,
+        witnesses: [witnessOf(ledger, segment.to, shows)],
+      }
+    }
+    const range =
+      segment.ambiguous > 0 ? ` to ${segment.sure + segment.ambiguous} (ambiguous attempts)` : ''
+    return {
+      verdict: 'fail',
+      observations,
+      expected: `account ${ledger.history.account}: a fall by ${segment.sure}${range} for ${successes(segment.charges)}`,
+      came: `a fall by ${segment.taken}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
+      witnesses: [
+        witnessOf(ledger, segment.to, shows),
+        witnessOf(ledger, segment.from, 'the idle balance before'),
+      ],
+      note: 'Traffic of others on this account would look the same.',
+    }
+  },
+})
+
+export const idleTakes =
+  'two values of the balance with nothing in flight: GET /user/credits before and after, or one request at a time'
+
+/** What besides a wrong charge explains the excess, as far as the contract knows of it. */
+export function otherCause(
+  {
+    packages,
+    grants,
+  }: { packages: readonly { credits: number; validMonths: number | null }[]; grants: object },
+  segment: Segment,
+  excess: Credits,
+): string | null {
+  const gifts = [
+    ...packages.map((each) => each.credits),
+    ...Object.values(grants as Record<string, number>),
+  ]
+  if (excess < 0) {
+    const gained = -excess
+    const reach = segment.ambiguous
+    return gifts.some((gift) => gift > 0 && gained <= gift && gained >= gift - reach)
+      ? `A package or grant of ${credits(gained)} would look the same.`
+      : null
+  }
+  const expires = packages.some((each) => each.validMonths !== null)
+  return expires && excess >= 50 * Math.max(1, segment.sure + segment.ambiguous)
+    ? 'Credits that expired would look the same.'
+    : null
+}

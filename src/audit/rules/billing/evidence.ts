@@ -1,0 +1,49 @@
+import { type LedgerReading, readLedger } from '../../billing/ledger.ts'
+import { loadHistories } from '../../billing/load.ts'
+import type { Evidence, Rule } from '../../rule.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+
+const readings = new WeakMap<Evidence, Promise<readonly LedgerReading[]>>()
+
+/** The ledgers of the audited runs, read once for all rules. */
+export function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]> {
+  const known = readings.get(evidence)
+  if (known !== undefined) return known
+  const loading = loadHistories(evidence).then((histories) => histories.map(readLedger))
+  readings.set(evidence, loading)
+  return loading
+}
+
+export const takesCredits =
+  'a service that tells its balance, in X-Credits-Remaining or at the credits endpoint'
+
+/** A rule about credits: where no value of a balance was ever seen, nothing was observed. */
+export function billingRule(
+  rule: Omit<Rule, 'decide'> & {
+    decide(ledgers: readonly LedgerReading[], evidence: Evidence): Promise<Verdict> | Verdict
+  },
+): Rule {
+  return {
+    ...rule,
+    async decide(evidence) {
+      const ledgers = (await ledgersOf(evidence)).filter((ledger) => ledger.observations > 0)
+      if (ledgers.length === 0) return { verdict: 'not-observed', takes: takesCredits }
+      return rule.decide(ledgers, evidence)
+    },
+  }
+}
+
+/** A row of a history as a witness. */
+export function witnessOf({ history }: LedgerReading, row: number, shows: string): Witness {
+  return { runId: history.runId, slot: history.slot[row]!, retry: history.retry[row]!, shows }
+}
+
+/** `1 credit`, `2 credits`. */
+export function credits(count: number): string {
+  return `${count} ${Math.abs(count) === 1 ? 'credit' : 'credits'}`
+}
+
+/** `1 success`, `3 successes`. */
+export function successes(count: number): string {
+  return count === 1 ? '1 success' : `${count} successes`
+}

@@ -1,0 +1,124 @@
+import { effects } from '../../billing/history.ts'
+import type { LedgerReading } from '../../billing/ledger.ts'
+import type { Verdict } from '../../verdict.ts'
+import { billingRule, credits, witnessOf } from './evidence.ts'
+import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
+
+const explain = `A stretch between two idle values of the balance that holds failures and no success
+must leave the balance as it was. Where successes lie in the same stretch, a charge for failures is
+told when it alone explains every stretch. Under concurrency failures are proven free where every
+value fits an exact history (BILL-11). One class of failure per phase, with idle reads in between,
+turns blame into subtraction.`
+
+export const bill05 = billingRule({
+  id: 'BILL-05',
+  says: 'A request that is refused with a 4xx is not charged',
+  section: '§8.4.3',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain,
+  decide: (ledgers) => decideFree(ledgers, 400, 'a 4xx between two idle values of the balance'),
+})
+
+export const bill06 = billingRule({
+  id: 'BILL-06',
+  says: 'A request that fails with a 5xx is not charged',
+  section: '§8.4.3',
+  severity: 'must',
+  needs: ['passive', 'quiescence'],
+  explain,
+  decide: (ledgers) =>
+    decideFree(
+      ledgers,
+      500,
+      'a 5xx between two idle values; a service that never fails shows none',
+    ),
+})
+
+/** @param hundred 400 or 500: the class of statuses that it is about */
+function decideFree(ledgers: readonly LedgerReading[], hundred: number, takes: string): Verdict {
+  const stretches = clearStretches(ledgers)
+    .map((stretch) => ({ stretch, statuses: statusesOf(stretch) }))
+    .filter(({ statuses }) => statuses.size > 0)
+  const ours = stretches.filter(({ statuses }) => [...statuses.keys()].some(isOurs))
+  const charged = ours.filter(({ stretch }) => stretch.excess > 0)
+
+  const alone = charged.find(
+    ({ stretch, statuses }) => stretch.segment.charges === 0 && [...statuses.keys()].every(isOurs),
+  )
+  const guilty = alone ?? consistent(stretches.filter(({ statuses }) => statuses.size === 1))
+  const proven = ledgers.filter(isAccounted).reduce((sum, { history }) => {
+    const failed = (row: number) =>
+      history.effect[row] === effects.failure && isOurs(history.status[row]!)
+    return sum + countRows(history, failed)
+  }, 0)
+  const quiet = ours
+    .filter(({ stretch }) => stretch.excess <= 0)
+    .reduce((sum, { statuses }) => sum + sumOf(statuses, isOurs), 0)
+  const observations =
+    Math.max(proven, quiet) +
+    charged.reduce((sum, { statuses }) => sum + sumOf(statuses, isOurs), 0)
+
+  if (guilty !== undefined) {
+    const { stretch, statuses } = guilty
+    const rows = rowsOf(stretch, 'failure').filter((row) =>
+      isOurs(stretch.ledger.history.status[row]!),
+    )
+    const names = [...statuses].map(([status, count]) => `${count} with ${status}`).join(', ')
+    return {
+      verdict: 'fail',
+      observations,
+      expected: `account ${stretch.ledger.history.account}: nothing taken for failures (${names})`,
+      came: `${credits(stretch.excess)} taken`,
+      witnesses: [
+        witnessOf(stretch.ledger, rows[0]!, 'failed, and the balance fell'),
+        ...rows
+          .slice(1, 5)
+          .map((row) => witnessOf(stretch.ledger, row, 'failed in the same stretch')),
+      ],
+    }
+  }
+  if (observations === 0) return { verdict: 'not-observed', takes }
+  const [mixed] = charged
+  if (mixed !== undefined && proven === 0) {
+    return {
+      verdict: 'inconclusive',
+      observations,
+      why: `account ${mixed.stretch.ledger.history.account}: ${credits(mixed.stretch.excess)} too much in a stretch that holds failures and ${mixed.stretch.segment.charges} successes; either may have been charged wrongly`,
+    }
+  }
+  return { verdict: 'pass', observations }
+
+  function isOurs(status: number): boolean {
+    return status >= hundred && status < hundred + 100
+  }
+
+  /** A stretch of failures of ours, when charging that status explains every stretch with it. */
+  function consistent(single: readonly { stretch: Stretch; statuses: Map<number, number> }[]) {
+    const byStatus = Map.groupBy(single, ({ statuses }) => [...statuses.keys()][0]!)
+    for (const [status, group] of byStatus) {
+      const explains = group.every(({ stretch, statuses }) => {
+        const rows = rowsOf(stretch, 'failure')
+        const cost = rows.reduce((sum, row) => sum + stretch.ledger.history.costCredits[row]!, 0)
+        return stretch.excess === statuses.get(status) || stretch.excess === cost
+      })
+      if (isOurs(status) && explains && group.length >= 2) return group[0]
+    }
+    return undefined
+  }
+}
+
+function statusesOf(stretch: Stretch): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (const row of rowsOf(stretch, 'failure')) {
+    const status = stretch.ledger.history.status[row]!
+    counts.set(status, (counts.get(status) ?? 0) + 1)
+  }
+  return counts
+}
+
+function sumOf(counts: Map<number, number>, choose: (status: number) => boolean): number {
+  let sum = 0
+  for (const [status, count] of counts) if (choose(status)) sum += count
+  return sum
+}

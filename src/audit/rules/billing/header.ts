@@ -1,0 +1,73 @@
+import type { Evidence, Rule } from '../../rule.ts'
+import type { Witness } from '../../verdict.ts'
+import { takesCredits } from './evidence.ts'
+
+interface Header {
+  readonly runId: string
+  readonly slot: number
+  readonly retry: number
+  readonly value: number | null
+  readonly fault: 'missing' | 'malformed' | 'negative' | null
+  readonly kind: string
+  readonly seen: number
+}
+
+export const bill09: Rule = {
+  id: 'BILL-09',
+  says: 'Every success carries X-Credits-Remaining, an integer of 0 or more',
+  section: '§8.4.4',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Looks at the header of each success on a generation endpoint, plain and streamed: it must
+be there, be a plain integer, and not be negative. Values on errors and on other endpoints are looked
+at where they stand, and not missed where they do not (gap G-19). A service that shows no balance
+anywhere, neither in a header nor at the credits endpoint, makes no such promise: not observed.`,
+  async decide({ store, runIds }: Evidence) {
+    const headers = await store.rows<Header>(
+      `WITH looked AS (
+         SELECT run_id, slot, retry, credits_remaining AS value,
+           endpoint || CASE streamed WHEN 1 THEN ' stream' ELSE '' END AS kind,
+           endpoint IN ('chat', 'messages') AND outcome = 'ok' AS due,
+           CASE WHEN (flags & 2) <> 0 OR credits_remaining <> trunc(credits_remaining) THEN 'malformed'
+                WHEN credits_remaining < 0 THEN 'negative'
+                WHEN credits_remaining IS NULL AND endpoint IN ('chat', 'messages') AND outcome = 'ok'
+                THEN 'missing' END AS fault
+         FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL)
+       SELECT fault, kind, count(*)::DOUBLE AS seen, min_by(run_id, slot) AS "runId",
+         min(slot)::DOUBLE AS slot, min_by(retry, slot) AS retry, min_by(value, slot) AS value
+       FROM looked WHERE due OR fault IS NOT NULL GROUP BY ALL ORDER BY kind, fault`,
+      [JSON.stringify(runIds)],
+    )
+    const observations = headers.reduce((sum, { seen }) => sum + seen, 0)
+    if (observations === 0) {
+      return { verdict: 'not-observed', takes: 'a success on a generation endpoint' }
+    }
+    const shown = headers.some(({ fault }) => fault !== 'missing')
+    if (!shown && !(await hasCreditsEndpoint())) {
+      return { verdict: 'not-observed', takes: takesCredits }
+    }
+    const wrong = headers.filter(({ fault }) => fault !== null)
+    if (wrong.length === 0) return { verdict: 'pass', observations }
+    return {
+      verdict: 'fail',
+      observations,
+      expected: 'an integer of 0 or more on every success',
+      came: wrong.map(({ fault, kind, seen }) => `${fault} on ${seen} of ${kind}`).join('; '),
+      witnesses: wrong.map(witness) as [Witness, ...Witness[]],
+    }
+
+    async function hasCreditsEndpoint(): Promise<boolean> {
+      const [found] = await store.rows<{ n: number }>(
+        `SELECT count(*)::DOUBLE AS n FROM attempts
+         WHERE list_contains($1::VARCHAR[], run_id) AND endpoint = 'credits' AND outcome = 'ok'`,
+        [JSON.stringify(runIds)],
+      )
+      return (found?.n ?? 0) > 0
+    }
+  },
+}
+
+function witness({ runId, slot, retry, fault, value }: Header): Witness {
+  const shows = fault === 'missing' ? 'no header' : `${fault}${value === null ? '' : `: ${value}`}`
+  return { runId, slot, retry, shows }
+}

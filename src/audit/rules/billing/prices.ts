@@ -1,0 +1,136 @@
+import type { Contract, Model } from '../../../contract/contract.ts'
+import { effects } from '../../billing/history.ts'
+import type { LedgerReading } from '../../billing/ledger.ts'
+import type { Verdict } from '../../verdict.ts'
+import { billingRule, credits, witnessOf } from './evidence.ts'
+import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
+
+const explain = `A charge is seen by itself when it is the only one between two idle values of the
+balance, as in one request at a time; what it took must be the price. Under concurrency the price is
+proven where every value fits an exact history (BILL-11), and disproven where one wrong price for one
+model explains every stretch between idle values. It cannot tell a price that is wrong once from a
+double charge; that one fails too, since one success cost more than its price.`
+
+export const bill01 = billingRule({
+  id: 'BILL-01',
+  says: 'A success on a model of the lowest price costs that price',
+  section: '§8.4.1',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain,
+  decide: (ledgers, { contract }) =>
+    decidePrices(ledgers, contract, (model) => model.costCredits === lowestPrice(contract)),
+})
+
+export const bill02 = billingRule({
+  id: 'BILL-02',
+  says: 'A success on a model of a higher price (svc-k2.5: 2 credits) costs that price',
+  section: '§8.4.1',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain,
+  decide: (ledgers, { contract }) =>
+    decidePrices(ledgers, contract, (model) => model.costCredits !== lowestPrice(contract)),
+})
+
+function lowestPrice({ models }: Contract): number {
+  return Math.min(...models.map((model) => model.costCredits))
+}
+
+function decidePrices(
+  ledgers: readonly LedgerReading[],
+  contract: Contract,
+  about: (model: Model) => boolean,
+): Verdict {
+  const models = contract.models.flatMap((model, at) => (about(model) ? [at] : []))
+  const stretches = clearStretches(ledgers)
+  const singles = stretches.flatMap(singleCharge)
+  const ours = singles.filter(({ model }) => models.includes(model))
+  const wrong = ours.find((single) => single.took !== single.price)
+  if (wrong !== undefined) {
+    const { ledger, row, model, took, price } = wrong
+    const others = ours.filter((each) => each.took !== each.price).length
+    return {
+      verdict: 'fail',
+      observations: ours.length,
+      expected: `${contract.models[model]?.id} costs ${credits(price)}`,
+      came: `it cost ${took}, in ${others} of ${ours.length} requests seen by themselves`,
+      witnesses: [witnessOf(ledger, row, `took ${credits(took)}`)],
+    }
+  }
+  const mispriced = models
+    .map((model) => wrongPrice(stretches, model))
+    .find((each) => each !== null)
+  if (mispriced !== undefined) {
+    const { model, off, stretch, observations } = mispriced
+    const { id, costCredits } = contract.models[model]!
+    return {
+      verdict: 'fail',
+      observations,
+      expected: `${id} costs ${credits(costCredits)}`,
+      came: `between idle values it cost ${costCredits + off} throughout`,
+      witnesses: [witnessOf(stretch.ledger, stretch.segment.to, `${credits(stretch.excess)} off`)],
+    }
+  }
+  const charged = (ledger: LedgerReading) =>
+    countRows(
+      ledger.history,
+      (row) =>
+        ledger.history.effect[row] === effects.charge &&
+        models.includes(ledger.history.model[row]!),
+    )
+  const proven = ledgers.filter(isAccounted).reduce((sum, ledger) => sum + charged(ledger), 0)
+  const observations = Math.max(proven, ours.length)
+  if (observations > 0) return { verdict: 'pass', observations }
+  const all = ledgers.reduce((sum, ledger) => sum + charged(ledger), 0)
+  const names = models.map((model) => contract.models[model]?.id).join(', ')
+  if (all === 0) {
+    return { verdict: 'not-observed', takes: `a success on ${names || 'a model of another price'}` }
+  }
+  return {
+    verdict: 'inconclusive',
+    observations: all,
+    why: `no charge on ${names} was seen by itself, and the values are not exact; send some one at a time`,
+  }
+}
+
+interface Single {
+  readonly ledger: LedgerReading
+  readonly row: number
+  readonly model: number
+  readonly price: number
+  readonly took: number
+}
+
+/** The charge of a stretch that holds one and no failure. */
+export function singleCharge(stretch: Stretch): readonly Single[] {
+  const { ledger, segment } = stretch
+  if (segment.charges !== 1 || rowsOf(stretch, 'failure').length > 0) return []
+  const [row] = rowsOf(stretch, 'charge')
+  if (row === undefined) return []
+  const { model, costCredits } = ledger.history
+  return [{ ledger, row, model: model[row]!, price: costCredits[row]!, took: segment.taken }]
+}
+
+/** The one price of a model that would explain every stretch, were it another than promised. */
+function wrongPrice(stretches: readonly Stretch[], model: number) {
+  let off: number | null = null
+  let worst: Stretch | null = null
+  let observations = 0
+  for (const stretch of stretches) {
+    const { history } = stretch.ledger
+    const count = rowsOf(stretch, 'charge').filter((row) => history.model[row] === model).length
+    if (count === 0) {
+      if (stretch.excess !== 0) return null
+      continue
+    }
+    observations += count
+    if (stretch.excess % count !== 0 || (off !== null && off !== stretch.excess / count))
+      return null
+    off = stretch.excess / count
+    worst = stretch
+  }
+  return off === null || off === 0 || worst === null
+    ? null
+    : { model, off, stretch: worst, observations }
+}

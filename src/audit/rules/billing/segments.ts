@@ -1,0 +1,46 @@
+import { excessOf, type Segment } from '../../billing/conservation.ts'
+import { effects, type History } from '../../billing/history.ts'
+import type { LedgerReading } from '../../billing/ledger.ts'
+
+/** A stretch between two idle values, with the rows that it holds: `(from, to]` in call order. */
+export interface Stretch {
+  readonly ledger: LedgerReading
+  readonly segment: Segment
+  /** Above zero: taken too much. */
+  readonly excess: number
+}
+
+/** Stretches without ambiguous attempts, in ledgers whose charges settle in time. */
+export function clearStretches(ledgers: readonly LedgerReading[]): readonly Stretch[] {
+  return ledgers
+    .filter((ledger) => ledger.fits !== 'late')
+    .flatMap((ledger) =>
+      ledger.conservation.segments
+        .filter((segment) => segment.ambiguous === 0)
+        .map((segment) => ({ ledger, segment, excess: excessOf(segment) })),
+    )
+}
+
+/** Rows of a stretch with this effect. */
+export function rowsOf(
+  { ledger: { history }, segment }: Stretch,
+  effect: keyof typeof effects,
+): readonly number[] {
+  const rows: number[] = []
+  for (let row = segment.from + 1; row <= segment.to; row++) {
+    if (history.effect[row] === effects[effect]) rows.push(row)
+  }
+  return rows
+}
+
+/** Whether every value of the ledger is accounted for, so that each request's charge is known. */
+export function isAccounted({ fits, tiles }: LedgerReading): boolean {
+  return fits === 'exact' && tiles.uncertainCredits === 0
+}
+
+/** How many rows of a history are chosen. */
+export function countRows(history: History, choose: (row: number) => boolean): number {
+  let count = 0
+  for (let row = 0; row < history.size; row++) if (choose(row)) count++
+  return count
+}

@@ -1,0 +1,146 @@
+import type { Contract } from '../../../contract/contract.ts'
+import type { Rule } from '../../rule.ts'
+import { sqlList, sqlRule } from '../sql-rule.ts'
+
+/** A preflight answers 2xx of its own; only its failures are the service's statuses. */
+const isAnswer = `NOT (endpoint = 'other' AND status < 400)`
+
+export const err01 = sqlRule({
+  id: 'ERR-01',
+  says: 'Only the promised statuses come',
+  section: '§7.1',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Looks at the status of every response. A gateway in front of the service may add statuses
+of its own (502, 504); they are not in the table either, and clients have to know them.`,
+  expected: ({ statuses }) => `one of ${statuses.join(', ')}`,
+  observe: ({ statuses }) => `
+    SELECT run_id, slot, retry,
+      CASE WHEN status NOT IN ${sqlList(statuses)} THEN 'status ' || status || ' on ' || endpoint END AS came
+    FROM seen WHERE status IS NOT NULL AND ${isAnswer}`,
+  takes: 'a response',
+})
+
+export const err02 = sqlRule({
+  id: 'ERR-02',
+  says: 'A chat request that is refused gets error.message, error.type and error.code as strings',
+  section: '§7.2',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `On the chat endpoint every 4xx must have the chat shape; elsewhere, where that shape is
+used, it must be whole. Which shape the lists, unknown paths and 5xx use is open (gap G-28). The
+message is looked at where the body was captured.`,
+  expected: '{"error": {"message": string, "type": string, "code": string}}',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN error_shape <> 'chat' THEN 'an error of shape ' || error_shape || ' with ' || status
+           WHEN error_code IS NULL THEN 'error.code is not a string'
+           WHEN error_type IS NULL THEN 'error.type is not a string'
+           WHEN bodies.body IS NOT NULL AND NOT truncated
+             AND coalesce(json_type(CASE WHEN json_valid(bodies.body) THEN bodies.body END, '$.error.message'), '') <> 'VARCHAR'
+           THEN 'error.message is not a string' END AS came
+    FROM seen LEFT JOIN bodies USING (run_id, slot, retry)
+    WHERE outcome = 'http_error' AND (error_shape = 'chat' OR endpoint = 'chat' AND status BETWEEN 400 AND 499)`,
+  takes: 'a refused chat request',
+})
+
+export const err03 = sqlRule({
+  id: 'ERR-03',
+  says: 'A messages request that is refused gets type "error" and error.type, error.message',
+  section: '§7.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `On the messages endpoint every 4xx must have the messages shape; elsewhere, where that
+shape is used, it must be whole. The message is looked at where the body was captured.`,
+  expected: '{"type": "error", "error": {"type": string, "message": string}}',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN error_shape <> 'messages' THEN 'an error of shape ' || error_shape || ' with ' || status
+           WHEN error_type IS NULL THEN 'error.type is not a string'
+           WHEN bodies.body IS NOT NULL AND NOT truncated
+             AND coalesce(json_type(CASE WHEN json_valid(bodies.body) THEN bodies.body END, '$.error.message'), '') <> 'VARCHAR'
+           THEN 'error.message is not a string' END AS came
+    FROM seen LEFT JOIN bodies USING (run_id, slot, retry)
+    WHERE outcome = 'http_error'
+      AND (error_shape = 'messages' OR endpoint = 'messages' AND status BETWEEN 400 AND 499)`,
+  takes: 'a refused messages request',
+})
+
+export const err04 = sqlRule({
+  id: 'ERR-04',
+  says: 'Each error code comes with its type',
+  section: '§7.2, §7.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Compares error.type with the row of the table that error.code names. A code that is not
+in the table decides nothing. In the messages shape the type must be one of the table's for the
+statuses whose meaning the table names.`,
+  expected: ({ chatErrors }) =>
+    chatErrors.map(({ code, type }) => `${code} with ${type}`).join(', '),
+  observe: ({ chatErrors }) => `
+    SELECT run_id, slot, retry,
+      CASE WHEN error_type IS DISTINCT FROM promised.type
+           THEN error_code || ' with type ' || coalesce(error_type, 'null') END AS came
+    FROM seen JOIN (VALUES ${chatErrors.map(({ code, type }) => sqlList([code, type])).join(', ')}) promised(code, type)
+      ON error_code = promised.code
+    WHERE error_shape = 'chat'`,
+  takes: 'an error of the chat shape with a code of the table',
+})
+
+export const err05 = sqlRule({
+  id: 'ERR-05',
+  says: 'Each failure has the status of its meaning',
+  section: '§7.1',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `The error code or type tells the meaning, the table of statuses what goes with it: key 401,
+credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
+(model_not_found, context_length_exceeded: gap G-27) nothing is decided.`,
+  expected: 'the status that the table of statuses gives to the meaning of the error',
+  observe: (contract) => `
+    SELECT run_id, slot, retry,
+      CASE WHEN status <> promised.status
+           THEN coalesce(error_code, error_type) || ' with status ' || status END AS came
+    FROM seen JOIN (VALUES ${meanings(contract)}) promised(shape, word, status)
+      ON error_shape = promised.shape
+        AND promised.word = CASE error_shape WHEN 'chat' THEN error_code ELSE error_type END
+    WHERE outcome = 'http_error'
+    UNION ALL
+    SELECT run_id, slot, retry,
+      CASE WHEN status BETWEEN 200 AND 299 OR status IN (400, 500)
+           THEN 'an unknown path with status ' || status END
+    FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429, 503)`,
+  takes: 'an error whose code tells its meaning',
+})
+
+export const err06 = sqlRule({
+  id: 'ERR-06',
+  says: 'A 2xx never carries an error, a failure never a completion',
+  section: '§7',
+  severity: 'derived',
+  needs: ['passive'],
+  explain: `Looks at every response whose body was read: an error object under a 2xx, or a completion
+under a 4xx or 5xx. An error event inside a stream that had begun is SSE-07's.`,
+  expected: 'a body that agrees with its status',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN (flags & 8192) <> 0 AND NOT (streamed = 1 AND (flags & 4096) <> 0)
+           THEN 'status ' || status || ' with the body of ' ||
+             CASE WHEN status < 300 THEN 'an error' ELSE 'a completion' END END AS came
+    FROM seen WHERE status IS NOT NULL AND outcome IN ('ok', 'http_error', 'broken')`,
+  takes: 'a response',
+})
+
+function meanings({ chatErrors, messagesErrors }: Contract): string {
+  const chat = chatErrors.flatMap(({ code, status }) =>
+    status === null ? [] : [sqlList(['chat', code, status])],
+  )
+  // A type with several statuses is no meaning of one.
+  const messages = messagesErrors.flatMap(({ type, statuses }) =>
+    statuses?.length === 1 ? [sqlList(['messages', type, statuses[0]!])] : [],
+  )
+  return [...chat, ...messages].join(', ')
+}
+
+/** Rules of the rulebook's section 1.7. */
+export const errorRules: readonly Rule[] = [err01, err02, err03, err04, err05, err06]
