@@ -57,7 +57,8 @@ export function isBroken({ verdict, severity }: Finding): boolean {
 
 async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
   const verdict = await rule.decide(evidence).catch((error: unknown) => {
-    throw new Error(`rule ${rule.id} could not be decided`, { cause: error })
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`rule ${rule.id} could not be decided: ${why}`, { cause: error })
   })
   return {
     rule: rule.id,

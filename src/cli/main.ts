@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { auditCommand } from './audit.ts'
 import { demoCommand } from './demo.ts'
 import { exit } from './exit.ts'
 import { exportCommand } from './export.ts'
@@ -15,6 +16,7 @@ const commands: readonly (() => Command)[] = [
   demoCommand,
   serveCommand,
   runCommand,
+  auditCommand,
   reportCommand,
   summaryCommand,
   importCommand,

@@ -30,7 +30,7 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
     [ledger.runId],
   )
   const columns = await store.doubles(
-    `WITH price(model, at, cost) AS (SELECT * FROM ${priceTable(contract)})
+    `WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)})
      SELECT slot::DOUBLE, retry::DOUBLE, sent_us::DOUBLE, headers_us::DOUBLE,
        coalesce(closed_us, headers_us, sent_us)::DOUBLE,
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN ${effects.read}
@@ -41,7 +41,7 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN 0
             ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
        CASE WHEN (flags & 2) = 0 THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
-       streamed::DOUBLE, coalesce(price.at, -1)::DOUBLE, status::DOUBLE,
+       streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE, status::DOUBLE,
        (first_content_us IS NOT NULL)::INTEGER::DOUBLE
      FROM attempts LEFT JOIN price USING (model)
        LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told

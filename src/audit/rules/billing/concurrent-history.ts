@@ -124,22 +124,10 @@ function isRare({ tiles, history, ambiguous }: LedgerReading): boolean {
 
 type Told = { readonly came: string; readonly witnesses: readonly [Witness, ...Witness[]] }
 
-/** The majorization's pair tells a lost update best; a hole or overlap tells where. */
+/** What shows it with the fewest rows: a hole with its place, a rise as a pair, else the sums. */
 function telling(ledger: LedgerReading, fault: TileFault | undefined): Told {
   const { majorization, bounds } = ledger
   if (fault?.kind === 'hole') return tell(ledger, fault)
-  if (majorization.fault !== null) {
-    const { row, beside, charges, costCredits, allowedCredits } = majorization.fault
-    return {
-      came: `${charges} charges of ${credits(costCredits)} together left the balance only ${allowedCredits} lower: ${credits(costCredits - allowedCredits)} were lost`,
-      witnesses: [
-        witnessOf(ledger, row, `shows ${ledger.history.value[row]}`),
-        ...(beside === row
-          ? []
-          : [witnessOf(ledger, beside, `shows ${ledger.history.value[beside]}`)]),
-      ],
-    }
-  }
   if (bounds.rise !== null) {
     const { earlier, later, credits: rise } = bounds.rise
     return {
@@ -151,6 +139,18 @@ function telling(ledger: LedgerReading, fault: TileFault | undefined): Told {
           earlier,
           `had shown ${ledger.history.value[earlier]} before it was called`,
         ),
+      ],
+    }
+  }
+  if (majorization.fault !== null) {
+    const { row, beside, charges, costCredits, allowedCredits } = majorization.fault
+    return {
+      came: `${charges} charges that cost ${costCredits} together lowered the balance by ${allowedCredits}: ${credits(costCredits - allowedCredits)} lost`,
+      witnesses: [
+        witnessOf(ledger, row, `shows ${ledger.history.value[row]}`),
+        ...(beside === row
+          ? []
+          : [witnessOf(ledger, beside, `shows ${ledger.history.value[beside]}`)]),
       ],
     }
   }

@@ -52,7 +52,10 @@ inconclusive.`,
     return {
       verdict: 'fail',
       observations,
-      expected: `account ${ledger.history.account}: a fall by ${segment.sure}${range} for ${successes(segment.charges)}`,
+      expected:
+        segment.charges === 0 && segment.ambiguous === 0
+          ? `account ${ledger.history.account}: no fall, since nothing succeeded`
+          : `account ${ledger.history.account}: a fall by ${segment.sure}${range} for ${successes(segment.charges)}`,
       came: `a fall by ${segment.taken}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
       witnesses: [
         witnessOf(ledger, segment.to, shows),

@@ -99,9 +99,9 @@ credits 403, rate 429, validation 400, path 404. Where the specification leaves 
   expected: 'the status that the table of statuses gives to the meaning of the error',
   observe: (contract) => `
     SELECT run_id, slot, retry,
-      CASE WHEN status <> promised.status
+      CASE WHEN status <> promised.due
            THEN coalesce(error_code, error_type) || ' with status ' || status END AS came
-    FROM seen JOIN (VALUES ${meanings(contract)}) promised(shape, word, status)
+    FROM seen JOIN (VALUES ${meanings(contract)}) promised(shape, word, due)
       ON error_shape = promised.shape
         AND promised.word = CASE error_shape WHEN 'chat' THEN error_code ELSE error_type END
     WHERE outcome = 'http_error'

@@ -1,0 +1,159 @@
+import type { AuditReport } from '../audit.ts'
+import type { Finding } from '../verdict.ts'
+import { printable } from './printable.ts'
+import { summary } from './terminal.ts'
+
+type Commands = ReadonlyMap<string, string>
+
+/** Everything, as JSON. */
+export function jsonText(report: AuditReport, commands: Commands): string {
+  const findings = report.findings.map((finding) => {
+    const command = commands.get(finding.rule)
+    return command === undefined ? finding : { ...finding, again: command }
+  })
+  return `${JSON.stringify({ ...report, findings }, null, 2)}\n`
+}
+
+/** JUnit XML: a rule is a test case; what was not decided is skipped, never passed. */
+export function junitText(report: AuditReport): string {
+  const { findings } = report
+  const failed = findings.filter(isFailure).length
+  const skipped = findings.filter(
+    ({ verdict }) => verdict.verdict === 'inconclusive' || verdict.verdict === 'not-observed',
+  ).length
+  const cases = findings.map((finding) => {
+    const name = xml(`${finding.rule} ${finding.says}`)
+    const family = xml(finding.rule.split('-')[0] ?? '')
+    return `    <testcase classname="assay.${family}" name="${name}">${outcomeOf(finding)}</testcase>`
+  })
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites>',
+    `  <testsuite name="assay audit" tests="${findings.length}" failures="${failed}" skipped="${skipped}" timestamp="${report.auditedAt.toISOString()}">`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function outcomeOf(finding: Finding): string {
+  const { verdict } = finding
+  switch (verdict.verdict) {
+    case 'pass':
+      return ''
+    case 'fail': {
+      const text = xml(
+        `expected: ${verdict.expected}\ncame: ${verdict.came}\n${attemptsOf(finding)}`,
+      )
+      return isFailure(finding)
+        ? `<failure message="${xml(verdict.came)}">${text}</failure>`
+        : `<system-out>advice: ${text}</system-out>`
+    }
+    case 'inconclusive':
+      return `<skipped message="${xml(`inconclusive: ${verdict.why}`)}"/>`
+    case 'not-observed':
+      return `<skipped message="${xml(`not observed; it takes ${verdict.takes}`)}"/>`
+  }
+}
+
+/** SARIF 2.1.0, for code scanning pages: failures, advice and what is inconclusive. */
+export function sarifText(report: AuditReport): string {
+  const results = report.findings.flatMap((finding) => {
+    const { verdict } = finding
+    if (verdict.verdict !== 'fail' && verdict.verdict !== 'inconclusive') return []
+    const text =
+      verdict.verdict === 'fail'
+        ? `expected ${verdict.expected}; came ${verdict.came}`
+        : `inconclusive: ${verdict.why}`
+    return [
+      {
+        ruleId: finding.rule,
+        level: isFailure(finding) ? 'error' : verdict.verdict === 'fail' ? 'warning' : 'note',
+        message: { text: printable(text) },
+        locations: (verdict.witnesses ?? []).map(({ runId, slot, retry, shows }) => ({
+          logicalLocations: [{ fullyQualifiedName: `${runId}/${slot}/${retry}`, kind: 'resource' }],
+          message: { text: printable(shows) },
+        })),
+      },
+    ]
+  })
+  const rules = report.findings.map(({ rule, says }) => ({
+    id: rule,
+    shortDescription: { text: says },
+  }))
+  return `${JSON.stringify(
+    {
+      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+      version: '2.1.0',
+      runs: [{ tool: { driver: { name: 'assay', rules } }, results }],
+    },
+    null,
+    2,
+  )}\n`
+}
+
+/** Markdown, for a pull request or a ticket. */
+export function markdownText(report: AuditReport, commands: Commands): string {
+  const rows = report.findings
+    .filter(({ verdict }) => verdict.verdict !== 'pass')
+    .map(
+      ({ rule, verdict, says }) =>
+        `| ${rule} | ${verdict.verdict} | ${cell(says)} | ${cell(gist(verdict))} |`,
+    )
+  const again = [...commands].flatMap(([rule, command]) => [
+    `### ${rule} again`,
+    '',
+    '```sh',
+    printable(command),
+    '```',
+    '',
+  ])
+  return [
+    `## Audit by the contract ${cell(report.contract)}`,
+    '',
+    `${summary(report)}.`,
+    '',
+    ...(rows.length === 0
+      ? []
+      : ['| rule | verdict | promise | what came |', '|---|---|---|---|', ...rows, '']),
+    ...again,
+  ].join('\n')
+}
+
+function gist(verdict: Finding['verdict']): string {
+  switch (verdict.verdict) {
+    case 'fail':
+      return `expected ${verdict.expected}; came ${verdict.came}; first at ${verdict.witnesses[0].runId} slot ${verdict.witnesses[0].slot}`
+    case 'inconclusive':
+      return verdict.why
+    case 'not-observed':
+      return `takes ${verdict.takes}`
+    case 'pass':
+      return ''
+  }
+}
+
+function attemptsOf({ verdict }: Finding): string {
+  if (verdict.verdict !== 'fail') return ''
+  return verdict.witnesses
+    .map(({ runId, slot, retry, shows }) => `${runId} slot ${slot} retry ${retry}: ${shows}`)
+    .join('\n')
+}
+
+function isFailure({ verdict, severity }: Finding): boolean {
+  return verdict.verdict === 'fail' && severity !== 'advice'
+}
+
+function xml(text: string): string {
+  const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+  return text
+    .split('\n')
+    .map((line) => printable(line).replace(/[&<>"]/g, (character) => escapes[character]!))
+    .join('&#10;')
+}
+
+/** Text of a service in a table of Markdown: it stays text. */
+function cell(text: string): string {
+  return printable(text).replace(/[\\`*_{}[\]<>|#!&]/g, (character) => `\\${character}`)
+}

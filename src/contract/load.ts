@@ -1,0 +1,207 @@
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import type { Contract } from './contract.ts'
+import { defaultContract } from './default.ts'
+
+/** A contract file that is not one: every fault at once, each with its path. */
+export class ContractError extends Error {
+  override readonly name = 'ContractError'
+}
+
+const credits = z.int({ error: 'a whole number of credits' }).min(0, { error: '0 credits or more' })
+const tokens = z.int({ error: 'a whole number of tokens' }).min(1, { error: '1 token or more' })
+const count = z.int({ error: 'a whole number' }).min(1, { error: '1 or more' })
+const ms = z.number({ error: 'milliseconds' }).min(0, { error: '0 ms or more' })
+const text = z.string({ error: 'a text' }).min(1, { error: 'a text that is not empty' })
+const flag = z.boolean({ error: 'true or false' })
+const path = text.regex(/^\//, { error: 'a path that begins with /' })
+const headerName = text
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: 'the name of a header' })
+  .transform((name) => name.toLowerCase())
+const status = z.int({ error: 'an HTTP status' }).min(100).max(599, { error: 'an HTTP status' })
+const authHeader = z.strictObject({ name: headerName, prefix: z.string({ error: 'a text' }) })
+const range = z.strictObject({ min: z.number(), max: z.number() })
+
+const schema = z
+  .strictObject({
+    name: text,
+    models: z
+      .array(
+        z.strictObject({
+          id: text,
+          contextWindowTokens: tokens,
+          costCredits: credits,
+          listed: flag.default(true),
+          reasoning: flag.default(false),
+        }),
+      )
+      .min(1, { error: 'at least one model' }),
+    bands: z.array(
+      z.strictObject({
+        name: text,
+        minBalance: credits,
+        maxBalance: credits.nullable(),
+        requests: z.strictObject({ minute: count, hour: count, day: count }),
+      }),
+    ),
+    paths: z.strictObject({ chat: path, messages: path, models: path, credits: path }),
+    headers: z.strictObject({
+      creditsRemaining: headerName,
+      rateLimit: headerName,
+      rateRemaining: headerName,
+      rateReset: headerName,
+    }),
+    auth: z.strictObject({ chat: authHeader, messages: authHeader }),
+    statuses: z.array(status).min(1, { error: 'at least one status' }),
+    chatErrors: z.array(z.strictObject({ code: text, type: text, status: status.nullable() })),
+    messagesErrors: z.array(z.strictObject({ type: text, statuses: z.array(status).nullable() })),
+    finishReasons: z.array(text).min(1, { error: 'at least one reason' }),
+    limits: z.strictObject({
+      maxInputTokens: tokens,
+      maxOutputTokens: tokens,
+      maxTotalTokens: tokens,
+      maxTokensParameter: tokens,
+      maxStopSequences: count,
+    }),
+    ranges: z.strictObject({
+      chatTemperature: range,
+      messagesTemperature: range,
+      penalty: range,
+    }),
+    defaults: z.strictObject({
+      temperature: z.number(),
+      topP: z.number(),
+      maxTokens: tokens,
+      n: count,
+    }),
+    timeouts: z.strictObject({ connectMs: ms, readMs: ms, streamMs: ms }),
+    retry: z.strictObject({
+      maxAttempts: count,
+      baseDelayMs: ms,
+      jitterMs: ms,
+      maxDelayMs: ms,
+    }),
+    grants: z.strictObject({
+      newAccount: credits,
+      inviteRegistration: credits,
+      inviteFirstPayment: credits,
+    }),
+    packages: z.array(
+      z.strictObject({
+        name: text,
+        credits: credits.min(1, { error: '1 credit or more' }),
+        priceUsdCents: z.int({ error: 'whole cents' }).min(0),
+        listedUsdPerCredit: z.number({ error: 'US dollars' }).min(0),
+        validMonths: count.nullable(),
+      }),
+    ),
+  })
+  .check(({ value, issues }) => {
+    const ids = value.models.map((model) => model.id)
+    for (const [at, id] of ids.entries()) {
+      if (ids.indexOf(id) === at) continue
+      issues.push({
+        code: 'custom',
+        message: `another name than "${id}", which model ${ids.indexOf(id)} has`,
+        path: ['models', at, 'id'],
+        input: id,
+      })
+    }
+    for (const [at, { minBalance, maxBalance }] of value.bands.entries()) {
+      if (maxBalance === null || maxBalance >= minBalance) continue
+      issues.push({
+        code: 'custom',
+        message: `${minBalance} or more, where the band begins`,
+        path: ['bands', at, 'maxBalance'],
+        input: maxBalance,
+      })
+    }
+  })
+
+/**
+ * Reads a contract. What the file leaves out is the specification's; a list replaces the whole list.
+ * Keys are written in snake case: `cost_credits`.
+ *
+ * @param path YAML or JSON; absent for the specification's own contract
+ * @throws ContractError naming every fault
+ */
+export function loadContract(path?: string): Contract {
+  if (path === undefined) return defaultContract
+  let source: string
+  try {
+    source = readFileSync(path, 'utf8')
+  } catch {
+    throw new ContractError(`--contract: expected a readable YAML file; got "${path}"`)
+  }
+  let given: unknown
+  try {
+    given = parseYaml(source)
+  } catch (error) {
+    throw new ContractError(`${path}: not YAML: ${error instanceof Error ? error.message : error}`)
+  }
+  return parseContract(given, path)
+}
+
+/**
+ * @param given what a file says, in snake case
+ * @param where names it in the error
+ */
+export function parseContract(given: unknown, where: string): Contract {
+  if (!isMapping(given)) {
+    throw new ContractError(`${where}: expected a mapping such as "name: my-service"`)
+  }
+  const parsed = schema.safeParse(merged(defaultContract, camelKeys(given)))
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.flatMap((issue) => {
+    const path = issue.path.map((part) => snake(String(part))).join('.')
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map(
+        (key) => `  ${[path, snake(key)].filter(Boolean).join('.')}: no such field`,
+      )
+    }
+    const came = JSON.stringify(valueAt(camelKeys(given), issue.path))
+    return [`  ${path}: expected ${issue.message}${came === undefined ? '' : `; got ${came}`}`]
+  })
+  throw new ContractError(
+    `${where}: not a contract\n${faults.join('\n')}\nThe fields are in docs/auditing.md; contracts/ has an example.`,
+  )
+}
+
+type Mapping = Readonly<Record<string, unknown>>
+
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function camelKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(camelKeys)
+  if (!isMapping(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      camelKeys(inner),
+    ]),
+  )
+}
+
+function snake(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Mappings are merged field by field, everything else is replaced. */
+function merged(base: unknown, over: unknown): unknown {
+  if (!isMapping(base) || !isMapping(over)) return over === undefined ? base : over
+  const fields = { ...base }
+  for (const [key, value] of Object.entries(over)) {
+    if (Object.hasOwn(Object.prototype, key)) continue
+    fields[key] = merged(base[key], value)
+  }
+  return fields
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value
+  for (const part of path) at = (at as Record<PropertyKey, unknown> | undefined)?.[part]
+  return at
+}

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { detectionPower } from '../../../bench/detection-power.ts'
+import { simulate } from '../../../bench/simulated-history.ts'
+import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
+import { readLedger } from '../../../src/audit/billing/ledger.ts'
+import { seeded } from './histories.ts'
+
+test('the table of detection power: what each tier sees of one fault, atomic header', () => {
+  const power = (fault: Parameters<typeof detectionPower>[0]['fault']) =>
+    detectionPower({ header: 'atomic', fault }, 60, seeded(7))
+  expect(power('none')).toEqual({ T0: 0, T1: 0, T2: 0, T3: 0 })
+  expect(power('double charge')).toEqual({ T0: 60, T1: 0, T2: 60, T3: 60 })
+  expect(power('skipped charge')).toMatchObject({ T0: 60, T1: 60, T3: 60 })
+  expect(power('lost update')).toMatchObject({ T0: 60, T1: 60, T3: 60 })
+  expect(power('double and given back')).toMatchObject({ T0: 0, T1: 0, T3: 60 })
+})
+
+test('a snapshot header is no reason for alarm, and hides no lost update', () => {
+  const random = seeded(11)
+  const fits = (fault: Parameters<typeof simulate>[0]['fault']) =>
+    Array.from(
+      { length: 100 },
+      () =>
+        readLedger(simulate({ requests: 200, concurrency: 16, header: 'snapshot', fault }, random))
+          .fits,
+    )
+  expect(new Set(fits('none'))).toEqual(new Set(['loose']))
+  expect(new Set(fits('lost update'))).toEqual(new Set(['none']))
+  expect(new Set(fits('double charge'))).toEqual(new Set(['none']))
+})
+
+test('aborted and timed-out requests raise no alarm, whether they are charged or not', () => {
+  const random = seeded(13)
+  for (const chargesLeft of ['none', 'all', 'streams'] as const) {
+    const history = simulate(
+      {
+        requests: 2_000,
+        concurrency: 64,
+        header: 'atomic',
+        fault: 'none',
+        abortedShare: 0.05,
+        timedOutShare: 0.02,
+        chargesLeft,
+      },
+      random,
+    )
+    expect(readLedger(history)).toMatchObject({ fits: 'exact' })
+  }
+})
+
+/** Requests one after the other, each of cost 1, with the values that the header shows. */
+const sequential = (values: readonly number[], change: Partial<HistoryRow> = {}) =>
+  values.map(
+    (value, slot): HistoryRow => ({
+      slot,
+      callUs: slot * 100,
+      endUs: slot * 100 + 50,
+      effect: 'charge',
+      costCredits: 1,
+      value,
+      ...change,
+    }),
+  )
+
+test('a header that shows the balance before its own charge is recognised by reads around it', () => {
+  const read = (slot: number, atUs: number, value: number): HistoryRow => ({
+    slot,
+    callUs: atUs,
+    endUs: atUs + 10,
+    effect: 'read',
+    costCredits: 0,
+    value,
+  })
+  const history = historyOf([
+    ...Array.from({ length: 6 }, (_, at) => read(100 + at, at * 200, 100 - at)),
+    ...sequential([100, 99, 98, 97, 96]).map((row, at) => ({
+      ...row,
+      callUs: at * 200 + 50,
+      endUs: at * 200 + 90,
+    })),
+  ])
+  const reading = readLedger(history)
+  expect(reading.meaning.plain).toBe('before')
+  expect(reading).toMatchObject({ fits: 'exact' })
+  expect(reading.conservation.segments.map(({ taken, sure }) => taken - sure)).toEqual(
+    Array(10).fill(0),
+  )
+})
+
+test('charges that settle 5 seconds late are late, not lost', () => {
+  const lateUs = 5e6
+  const callsUs = Array.from({ length: 40 }, (_, at) => at * 1e6)
+  const rows = callsUs.map((callUs, slot): HistoryRow => {
+    const settled = callsUs.filter((earlier) => earlier + 50_000 + lateUs <= callUs).length
+    return {
+      slot,
+      callUs,
+      endUs: callUs + 50_000,
+      effect: 'charge',
+      costCredits: 1,
+      value: 100 - settled,
+    }
+  })
+  rows.push({ slot: 40, callUs: 60e6, endUs: 60e6 + 1, effect: 'read', costCredits: 0, value: 60 })
+  rows.push({ slot: 41, callUs: -2, endUs: -1, effect: 'read', costCredits: 0, value: 100 })
+  expect(readLedger(historyOf(rows))).toMatchObject({ fits: 'late', settleUs: 5e6 })
+})
+
+test('a stream whose header foretells its charge is read as such', () => {
+  // Two streams in flight at once, both told 99: neither had been charged when they asked.
+  const stream = (slot: number, callUs: number, value: number): HistoryRow => ({
+    slot,
+    callUs,
+    readUs: callUs + 10,
+    endUs: callUs + 1000,
+    effect: 'charge',
+    costCredits: 1,
+    streamed: true,
+    value,
+  })
+  const rows = [
+    ...sequential([100], { effect: 'read', costCredits: 0 }),
+    stream(1, 200, 99),
+    stream(2, 250, 99),
+    {
+      ...sequential([98], { effect: 'read', costCredits: 0 })[0]!,
+      slot: 3,
+      callUs: 2000,
+      endUs: 2010,
+    },
+  ]
+  expect(readLedger(historyOf(rows))).toMatchObject({ fits: 'exact' })
+})
+
+test('a double charge among 10,000 requests, 64 in flight, is found and located', () => {
+  const random = seeded(17)
+  const history = simulate(
+    { requests: 10_000, concurrency: 64, header: 'atomic', fault: 'double charge' },
+    random,
+  )
+  const reading = readLedger(history)
+  expect(reading.fits).toBe('none')
+  expect(reading.tiles.faults.map((fault) => fault.kind)).toEqual(['hole'])
+})

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import type { AuditReport } from '../../src/audit/audit.ts'
+import { jsonText, junitText, markdownText, sarifText } from '../../src/audit/format/machine.ts'
+import { printable } from '../../src/audit/format/printable.ts'
+import { curlOf } from '../../src/audit/format/reproduce.ts'
+import { terminalText } from '../../src/audit/format/terminal.ts'
+import type { Finding } from '../../src/audit/verdict.ts'
+
+const finding = (rule: string, verdict: Finding['verdict']): Finding => ({
+  rule,
+  severity: 'must',
+  says: `what ${rule} says`,
+  verdict,
+})
+const hostile = '\u001b[2J<script>alert(1)</script>\u202e'
+const report: AuditReport = {
+  auditId: 'id',
+  auditedAt: new Date(0),
+  contract: 'svc',
+  runs: [{ runId: 'r', scenario: 's', baseUrl: 'http://127.0.0.1:1', attempts: 1234 }],
+  findings: [
+    finding('AA-01', { verdict: 'pass', observations: 7 }),
+    finding('AA-02', { verdict: 'not-observed', takes: 'a 5xx' }),
+    finding('AA-03', { verdict: 'inconclusive', observations: 1, why: 'it fits both' }),
+    finding('AA-04', {
+      verdict: 'fail',
+      observations: 3,
+      expected: 'this',
+      came: hostile,
+      witnesses: [{ runId: 'r', slot: 5, retry: 1, shows: hostile }],
+    }),
+  ],
+}
+const commands = new Map([['AA-04', 'curl x']])
+
+test('the terminal prints failures first, then inconclusive, not observed, and passes counted', () => {
+  const text = terminalText(report, commands)
+  const order = [
+    'FAILED  AA-04',
+    'INCONCLUSIVE  AA-03',
+    'AA-02     a 5xx',
+    'PASSED  1 rule, decided by 7',
+  ]
+  expect(order.map((part) => text.indexOf(part))).toEqual(
+    order.map((part) => text.indexOf(part)).sort((a, b) => a - b),
+  )
+  expect(text).toContain('1,234 attempts')
+  expect(text).toContain('again     curl x')
+  expect(text).toContain('r slot 5 retry 1')
+  expect(text.trimEnd().split('\n').at(-1)).toBe(
+    '1 failed, 1 inconclusive, 1 not observed, 1 passed',
+  )
+})
+
+test('what a service sent cannot move the cursor, forge a line or become markup', () => {
+  expect(printable('a\u001b[31m\nb\u202e')).toBe('a\\x1b[31m\\x0ab\\u202e')
+  expect(terminalText(report, commands)).not.toContain('\u001b')
+  expect(junitText(report)).not.toContain('<script>')
+  expect(markdownText(report, commands)).not.toContain('<script>')
+  for (const text of [junitText(report), sarifText(report), markdownText(report, commands)]) {
+    expect([...text].filter((character) => '\u001b\u202e'.includes(character))).toEqual([])
+  }
+})
+
+test('JUnit never counts as passed what was not decided', () => {
+  const xml = junitText(report)
+  expect(xml).toContain('tests="4" failures="1" skipped="2"')
+  expect(xml.match(/<skipped/g)).toHaveLength(2)
+})
+
+test('SARIF has a result for the failure and one for what is inconclusive, and JSON has all', () => {
+  const sarif = JSON.parse(sarifText(report))
+  expect(sarif.runs[0].results.map((each: { level: string }) => each.level)).toEqual([
+    'note',
+    'error',
+  ])
+  const json = JSON.parse(jsonText(report, commands))
+  expect(json.findings).toHaveLength(4)
+  expect(json.findings[3].again).toBe('curl x')
+})
+
+test('a curl command keeps quotes of the request and takes the key from the environment', () => {
+  const command = curlOf({
+    baseUrl: 'http://127.0.0.1:1/base',
+    method: 'POST',
+    path: '/base/v1/x',
+    headers: '{"authorization":"Bearer $ASSAY_API_KEY"}',
+    body: `{"a":"it's $HOME"}`,
+  })
+  expect(command).toBe(
+    `curl -sS -i -X POST -H 'authorization: Bearer '"$ASSAY_API_KEY" --data-raw '{"a":"it'\\''s $HOME"}' 'http://127.0.0.1:1/base/v1/x'`,
+  )
+})

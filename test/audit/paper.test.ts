@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { audit } from '../../src/audit/audit.ts'
+import type { Verdict } from '../../src/audit/verdict.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun } from '../report/attempts.ts'
+
+/** Histories worked out on paper: balances that cannot be, and the verdict each must get. */
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+  await enterRun(store)
+})
+afterEach(() => store.close())
+
+async function verdictOf(rule: string, rows: readonly AttemptRow[]): Promise<Verdict> {
+  await appendAttempts(store, rows)
+  const report = await audit(store, {
+    contract: defaultContract,
+    rules: [rule],
+    auditId: 'paper',
+    auditedAt: new Date(0),
+  })
+  return report.findings[0]!.verdict
+}
+
+const slots = (verdict: Verdict) =>
+  verdict.verdict === 'fail' ? verdict.witnesses.map((witness) => witness.slot) : []
+
+/** An attempt in flight from one second to another, which showed a balance. */
+const inFlight = (slot: number, fromS: number, toS: number, creditsRemaining: number, more = {}) =>
+  attempt(slot, {
+    sentUs: fromS * 1e6,
+    headersUs: toS * 1e6,
+    doneUs: toS * 1e6,
+    closedUs: toS * 1e6,
+    creditsRemaining,
+    ...more,
+  })
+const read = (slot: number, atS: number, balance: number) =>
+  inFlight(slot, atS, atS + 0.1, balance, { endpoint: 'credits', model: null })
+
+test('T0: three successes between two reads that differ by 4', async () => {
+  const verdict = await verdictOf('BILL-10', [
+    read(0, 0, 100),
+    inFlight(1, 1, 9, 99),
+    inFlight(2, 2, 8, 98),
+    inFlight(3, 3, 7, 97),
+    read(4, 10, 96),
+  ])
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observations: 1,
+    expected: 'account main: a fall by 3 for 3 successes',
+    came: 'a fall by 4: 1 credit too much',
+  })
+  expect(slots(verdict)).toEqual([4, 0])
+})
+
+test('T0: an aborted stream may have cost its price, and no more', async () => {
+  const aborted = { outcome: 'aborted', reason: 'first-event', streamed: 1, status: 200 } as const
+  const rows = [
+    read(0, 0, 100),
+    inFlight(1, 1, 5, 99),
+    { ...inFlight(2, 2, 3, 0, aborted), creditsRemaining: null },
+  ]
+  expect(await verdictOf('BILL-10', [...rows, read(3, 10, 98)])).toMatchObject({ verdict: 'pass' })
+  await store.execute('DELETE FROM attempts')
+  expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
+})
+
+test('T1: two requests in flight together that both show 99 of 100 lost an update', async () => {
+  const verdict = await verdictOf('BILL-11', [
+    read(0, 0, 100),
+    inFlight(1, 1, 5, 99),
+    inFlight(2, 2, 6, 99),
+    inFlight(3, 7, 8, 98),
+    read(4, 9, 98),
+  ])
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    came: '2 charges that cost 2 together lowered the balance by 1: 1 credit lost',
+  })
+  expect(slots(verdict)).toEqual([2, 1])
+})
+
+test('T2: a balance above one that was shown before the call', async () => {
+  const verdict = await verdictOf('BILL-11', [
+    inFlight(1, 1, 5, 97),
+    inFlight(2, 2, 3, 98),
+    inFlight(3, 6, 7, 99),
+  ])
+  expect(verdict.verdict).toBe('fail')
+  expect(slots(verdict)).toEqual([3, 1])
+})
+
+test('T3: a hole of one credit is located between its neighbours', async () => {
+  const verdict = await verdictOf('BILL-11', [
+    read(0, 0, 100),
+    inFlight(1, 1, 4, 99),
+    inFlight(2, 2, 5, 98),
+    inFlight(3, 4.5, 8, 96),
+    inFlight(4, 6, 9, 95),
+    read(5, 10, 95),
+  ])
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    came: '1 credit taken between 98 and 96 that no request accounts for, between 2.000000 s and 8.000000 s of the run with 4 in flight',
+  })
+  expect(slots(verdict)).toEqual([3, 1, 2, 4])
+})
+
+test('T3 alone sees a charge that was doubled and given back, and does not call it a failure', async () => {
+  const exact = Array.from({ length: 20 }, (_, at) =>
+    inFlight(10 + at, 20 + at, 21.5 + at, 94 - at),
+  )
+  const verdict = await verdictOf('BILL-11', [
+    read(0, 0, 100),
+    inFlight(1, 1, 6, 99),
+    inFlight(2, 2, 7, 97),
+    inFlight(3, 3, 8, 97),
+    inFlight(4, 4, 9, 96),
+    inFlight(5, 5, 9, 95),
+    ...exact,
+    read(90, 50, 75),
+  ])
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('a service that shows no balance leaves every billing rule not observed', async () => {
+  await appendAttempts(
+    store,
+    Array.from({ length: 30 }, (_, slot) => attempt(slot)),
+  )
+  const report = await audit(store, {
+    contract: defaultContract,
+    rules: ['BILL'],
+    auditId: 'paper',
+    auditedAt: new Date(0),
+  })
+  const decided = report.findings.filter(
+    ({ rule, verdict }) => verdict.verdict !== 'not-observed' && rule !== 'BILL-20',
+  )
+  expect(decided).toEqual([])
+})
+
+test('a package bought during a run is not held against the service', async () => {
+  const verdict = await verdictOf('BILL-10', [read(0, 0, 100), read(1, 1, 600), read(2, 2, 600)])
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})

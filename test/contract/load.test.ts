@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { loadContract, parseContract } from '../../src/contract/load.ts'
+
+test('without a file the contract is the specification’s', () => {
+  expect(loadContract()).toBe(defaultContract)
+})
+
+test('what a file leaves out is the specification’s, and header names are lower case', () => {
+  const contract = parseContract(
+    { name: 'mine', headers: { credits_remaining: 'X-Balance' }, grants: { new_account: 7 } },
+    'mine.yaml',
+  )
+  expect(contract.headers).toEqual({ ...defaultContract.headers, creditsRemaining: 'x-balance' })
+  expect(contract.grants).toEqual({ ...defaultContract.grants, newAccount: 7 })
+  expect(contract.models).toEqual(defaultContract.models)
+})
+
+test('the shipped example is a whole contract of its own', () => {
+  const contract = loadContract('contracts/open-gateway.yaml')
+  expect(contract.models.map((model) => model.costCredits)).toEqual([1, 3, 10, 0])
+  expect(contract.headers.creditsRemaining).toBe('x-account-credits')
+  expect(contract.auth.messages).toEqual({ name: 'authorization', prefix: 'Bearer ' })
+})
+
+test('every fault is named at once, with its path and what came', () => {
+  const given = {
+    models: [{ id: 'a', context_window_tokens: 1, cost_credits: 1.5 }],
+    bands: [
+      { name: 'x', min_balance: 9, max_balance: 3, requests: { minute: 1, hour: 1, day: 1 } },
+    ],
+    paths: { chat: 'v1/chat' },
+    colour: 'red',
+  }
+  expect(() => parseContract(given, 'mine.yaml')).toThrowError(
+    expect.objectContaining({
+      name: 'ContractError',
+      message: expect.stringMatching(
+        /mine\.yaml: not a contract.*models\.0\.cost_credits: expected a whole number of credits; got 1\.5.*paths\.chat: expected a path that begins with \/; got "v1\/chat".*colour: no such field/s,
+      ),
+    }),
+  )
+})
+
+test('a band that ends before it begins and two models of one name are faults', () => {
+  const model = { id: 'a', context_window_tokens: 1, cost_credits: 1 }
+  expect(() =>
+    parseContract(
+      {
+        models: [model, model],
+        bands: [
+          { name: 'x', min_balance: 9, max_balance: 3, requests: { minute: 1, hour: 1, day: 1 } },
+        ],
+      },
+      'mine.yaml',
+    ),
+  ).toThrow(/models\.1\.id.*bands\.0\.max_balance: expected 9 or more/s)
+})
+
+test('a file that cannot be read, or is no mapping, is told so', () => {
+  expect(() => loadContract('/nowhere/contract.yaml')).toThrow(/expected a readable YAML file/)
+  expect(() => parseContract([1], 'mine.yaml')).toThrow(/expected a mapping/)
+})
