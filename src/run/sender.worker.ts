@@ -8,7 +8,7 @@ import { pace } from './pacing.ts'
 import { Sender } from './sender.ts'
 import { SenderHealth } from './sender-health.ts'
 import { TokenText } from './token-text.ts'
-import { openTransport } from './transport.ts'
+import { transportOf } from './transport.ts'
 
 /** A sending thread: the sender, its clock, its timer, and its ports. */
 const reportEveryMs = 1000
@@ -25,7 +25,7 @@ process.on('uncaughtException', (error) => {
 })
 
 const now = runClock(data.zeroNs)
-const transport = await openTransport(scenario, data.baseUrl, data.ca)
+const transport = transportOf(scenario, data.baseUrl, data.ca)
 const { policy } = scenario
 const sender = new Sender({
   data,

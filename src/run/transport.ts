@@ -1,18 +1,26 @@
+import { openTransport } from '../client/open-transport.ts'
 import type { Transport, TransportOptions } from '../client/transport.ts'
 import { UndiciTransport } from '../client/undici/transport.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 
 /** The transport that a scenario asks for. */
-export async function openTransport(
+export function transportOf(
   scenario: Pick<Scenario, 'transport' | 'policy'>,
   baseUrl: string,
   ca: string | null,
-): Promise<Transport> {
+): Transport {
   const options: TransportOptions = {
     origin: new URL(baseUrl).origin,
     maxConnections: Infinity,
     connectTimeoutMs: Math.ceil(scenario.policy.connectTimeoutUs / 1000),
     ...(ca === null ? {} : { ca }),
   }
-  return new UndiciTransport(options)
+  switch (scenario.transport) {
+    case 'own':
+      return openTransport(options)
+    case 'undici':
+      return new UndiciTransport(options)
+    case 'http2':
+      return openTransport({ ...options, http2: true })
+  }
 }

@@ -218,7 +218,7 @@ export interface Scenario {
   readonly baseUrl: string | null
   readonly threads: number
   readonly pacing: Pacing
-  readonly transport: 'own' | 'undici'
+  readonly transport: 'own' | 'undici' | 'http2'
   /** PEM file of further authorities to trust. */
   readonly caFile: string | null
   readonly keys: readonly KeySource[]

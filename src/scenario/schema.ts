@@ -244,7 +244,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       base_url: z.url({ protocol: /^https?$/, error: 'an http or https URL' }).optional(),
       threads: whole(1).default(1),
       pacing: oneOf(['timer', 'precise']).default('timer'),
-      transport: oneOf(['own', 'undici']).default('own'),
+      transport: oneOf(['own', 'undici', 'http2']).default('own'),
       ca_file: text('a path of a PEM file').optional(),
       model: text('a model').optional(),
       keys: map(
