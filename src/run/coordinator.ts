@@ -1,9 +1,9 @@
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Contract } from '../contract/contract.ts'
 import type { Phase, Scenario } from '../scenario/scenario.ts'
 import type { RunStart } from '../store/runs.ts'
 import { arrivalsOf } from './active-phase.ts'
-import { monotonicNs, runClock } from './clock.ts'
+import { runClock } from './clock.ts'
 import { StoreFailure } from './errors.ts'
 import type {
   FromRecorderControl,
@@ -15,6 +15,7 @@ import type {
   ResolvedKey,
   SenderData,
   SenderLoad,
+  ToRecorder,
   ToSender,
 } from './messages.ts'
 import { SharedNumbers } from './shared.ts'
@@ -36,6 +37,8 @@ export interface CoordinatorOptions {
 
 /** Time for threads to take in a phase before its first request is due. */
 const leadUs = 50_000
+
+const think = { kind: 'fixed', us: 0 } as const
 
 export type StopReason = 'interrupted' | 'budget' | 'errors' | 'threshold' | 'unreachable'
 
@@ -85,7 +88,9 @@ export class Coordinator {
   async start(): Promise<void> {
     const { options } = this
     const { threads } = options.scenario
-    const channels = Array.from({ length: threads }, () => new MessageChannel())
+    const saturating = options.scenario.phases.filter((phase) => phase.load.kind === 'saturate')
+    const channels = Array.from({ length: threads + saturating.length }, () => new MessageChannel())
+    this.spare = channels.slice(threads).map((channel) => channel.port1)
     const recorderPorts = channels.map((channel) => channel.port2)
     this.recorder = startWorker('recorder', {
       workerData: {
@@ -99,31 +104,57 @@ export class Coordinator {
     this.recorder.on('message', (message: FromRecorderControl) => this.onRecorder(message))
     this.watch(this.recorder, 'The recorder')
     await this.until(() => this.recorderState === 'open')
-    for (const [shard, channel] of channels.entries()) {
-      const sender = startWorker('sender', {
-        workerData: {
-          runId: options.run.runId,
-          shard,
-          shards: threads,
-          zeroNs: options.zeroNs,
-          seed: options.seed,
-          baseUrl: options.baseUrl,
-          contract: options.contract,
-          scenario: options.scenario,
-          keys: options.keys,
-          prompts: options.prompts,
-          ca: options.ca,
-          shared: this.shared.buffer,
-          recorder: channel.port1,
-        } satisfies SenderData,
-        transferList: [channel.port1],
-      })
-      sender.on('message', (message: FromSender) => this.onSender(message))
-      this.watch(sender, `Sending thread ${shard}`)
-      this.senders.push(sender)
+    for (const [shard, channel] of channels.slice(0, threads).entries()) {
+      this.senders.push(this.startSender('sender', this.senderData(shard, channel.port1)))
     }
     await this.until(() => this.ready === threads)
   }
+
+  private spare: MessagePort[] = []
+
+  private senderData(shard: number, recorder: MessagePort): SenderData {
+    const { options } = this
+    return {
+      runId: options.run.runId,
+      shard,
+      shards: options.scenario.threads,
+      zeroNs: options.zeroNs,
+      seed: options.seed,
+      baseUrl: options.baseUrl,
+      contract: options.contract,
+      scenario: options.scenario,
+      keys: options.keys,
+      prompts: options.prompts,
+      ca: options.ca,
+      shared: this.shared.buffer,
+      recorder,
+    }
+  }
+
+  private startSender(name: 'sender' | 'saturate', workerData: SenderData): Worker {
+    const sender = startWorker(name, { workerData, transferList: [workerData.recorder] })
+    sender.on('message', (message: FromSender) => this.onSender(message))
+    this.watch(sender, `Sending thread ${workerData.shard}`)
+    return sender
+  }
+
+  /** Runs a saturating phase in a thread of its own. */
+  private async saturate(phase: Phase, connections: number): Promise<void> {
+    const run = this.phaseRun(
+      phase,
+      { kind: 'concurrency', fromUsers: connections, toUsers: connections, rampUs: 0, think },
+      null,
+    )
+    this.phases.push(run)
+    const shard = this.options.scenario.threads + this.saturating.length
+    const data = { ...this.senderData(shard, this.spare.shift()!), phase: run, connections }
+    this.saturating.push(this.startSender('saturate', data))
+    await this.until(() => this.issued.has(run.ordinal))
+    this.nextSlot = Math.max(this.nextSlot, this.issued.get(run.ordinal)!.slotEnd)
+    this.issued.get(run.ordinal)!.shards = this.options.scenario.threads
+  }
+
+  private readonly saturating: Worker[] = []
 
   /**
    * Runs phases one after the other. Those of a known length follow each other without a gap.
@@ -135,6 +166,12 @@ export class Coordinator {
       if (phase.load.kind === 'sweep') {
         await this.untilDrained()
         await sweep(this, phase)
+        startUs = null
+        continue
+      }
+      if (phase.load.kind === 'saturate') {
+        await this.untilDrained()
+        await this.saturate(phase, phase.load.connections)
         startUs = null
         continue
       }
@@ -158,22 +195,7 @@ export class Coordinator {
     moreFollow: boolean,
   ): PhaseRun {
     const { scenario, seed } = this.options
-    const earliest = this.now() + leadUs
-    const run: PhaseRun = {
-      ordinal: this.phases.length,
-      name: phase.name,
-      part: phase.part,
-      load,
-      startUs: Math.floor(Math.max(startUs ?? earliest, startUs === null ? 0 : startUs)),
-      durationUs: phase.durationUs,
-      maxRequests: phase.maxRequests,
-      steps: scenario.steps.flatMap((step, index) =>
-        step.weight > 0 && (phase.steps.length === 0 || phase.steps.includes(step.name))
-          ? [index]
-          : [],
-      ),
-      slotBase: this.nextSlot,
-    }
+    const run = this.phaseRun(phase, load, startUs)
     this.phases.push(run)
     this.tell({ type: 'phase', phase: run })
     // What follows without a gap must know where the slots of this one end.
@@ -190,6 +212,28 @@ export class Coordinator {
   }
 
   private nextSlot = 0
+
+  private phaseRun(
+    phase: Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>,
+    load: SenderLoad,
+    startUs: number | null,
+  ): PhaseRun {
+    return {
+      ordinal: this.phases.length,
+      name: phase.name,
+      part: phase.part,
+      load,
+      startUs: startUs ?? Math.floor(this.now() + leadUs),
+      durationUs: phase.durationUs,
+      maxRequests: phase.maxRequests,
+      steps: this.options.scenario.steps.flatMap((step, index) =>
+        step.weight > 0 && (phase.steps.length === 0 || phase.steps.includes(step.name))
+          ? [index]
+          : [],
+      ),
+      slotBase: this.nextSlot,
+    }
+  }
 
   async untilIssued(ordinal: number): Promise<void> {
     await this.until(
@@ -216,7 +260,10 @@ export class Coordinator {
   /** Lets everything end, and the recorder write it. */
   async finish(): Promise<void> {
     this.tell({ type: 'finish' })
-    await this.until(() => this.finished === this.senders.length)
+    for (const port of this.spare) {
+      port.postMessage({ batch: null, templates: [], bodies: [], last: true } satisfies ToRecorder)
+    }
+    await this.until(() => this.finished === this.senders.length + this.saturating.length)
     this.toRecorder({
       type: 'evidence',
       histograms: this.tally.takeHistograms(Infinity),
@@ -235,7 +282,7 @@ export class Coordinator {
   }
 
   private tell(message: ToSender): void {
-    for (const sender of this.senders) sender.postMessage(message)
+    for (const sender of [...this.senders, ...this.saturating]) sender.postMessage(message)
   }
 
   private toRecorder(message: RecorderControl): void {
@@ -366,7 +413,9 @@ export class Coordinator {
 
   /** Ends all threads at once: after a failure. */
   async terminate(): Promise<void> {
-    const workers = [...this.senders, this.recorder].filter((worker) => worker !== undefined)
+    const workers = [...this.senders, ...this.saturating, this.recorder].filter(
+      (worker) => worker !== undefined,
+    )
     await Promise.all(workers.map((worker) => worker.terminate()))
   }
 }
@@ -378,11 +427,9 @@ export interface SweepRunner {
 }
 
 function startWorker(
-  name: 'sender' | 'recorder',
+  name: 'sender' | 'recorder' | 'saturate',
   options: ConstructorParameters<typeof Worker>[1],
 ) {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return new Worker(new URL(`./${name}.worker.${ending}`, import.meta.url), options)
 }
-
-export { monotonicNs }

@@ -7,12 +7,20 @@ import type { SenderLoad } from './messages.ts'
 import { runSweep, type SweepResult } from './sweep-run.ts'
 
 /** What the senders of a scenario are given, with its traces read. */
-export function phaseLoads(scenario: Scenario): {
+export function phaseLoads(
+  scenario: Scenario,
+  baseUrl: string,
+): {
   readonly runner: SweepRunner
   readonly sweeps: readonly SweepResult[]
 } {
   const traces = new Map<Phase, SenderLoad>()
   for (const phase of scenario.phases) {
+    if (phase.load.kind === 'saturate' && !baseUrl.startsWith('http:')) {
+      throw new RunError(
+        `Phase ${phase.name} saturates by autocannon, which does not verify certificates, so no key is given to it over TLS. Use load: concurrency there.`,
+      )
+    }
     if (phase.load.kind === 'replay') traces.set(phase, traceOf(phase.load))
   }
   const sweeps: SweepResult[] = []

@@ -78,7 +78,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunS
   const seed = options.seed ?? scenario.seed
   const keys = resolveKeys(scenario, options.keys)
   const prompts = promptPools(scenario, seed)
-  const loads = phaseLoads(scenario)
+  const loads = phaseLoads(scenario, baseUrl)
   const ca = scenario.caFile === null ? null : readFileSync(scenario.caFile, 'utf8')
   await reach(baseUrl)
 

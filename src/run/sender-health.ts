@@ -15,28 +15,13 @@ export class SenderHealth {
     this.wholeDelay.enable()
   }
 
-  /** What happened since the last call. `lags` are in microseconds, of requests sent since. */
-  take(at: {
-    readonly runId: string
-    readonly shard: number
-    readonly atUs: number
-    readonly lags: number[]
-    readonly inFlight: number
-    readonly queuedBatches: number
-  }): HealthRow {
+  /** What happened since the last call, beside what the sender knows. */
+  take(known: Omit<HealthRow, 'loopDelayP99Us' | 'utilisation'>): HealthRow {
     const utilisation = performance.eventLoopUtilization(this.last).utilization
     this.last = performance.eventLoopUtilization()
     const loopDelayP99Us = delayUs(this.delay.percentile(99))
     this.delay.reset()
-    const { lags, ...row } = at
-    lags.sort((a, b) => a - b)
-    return {
-      ...row,
-      atUs: Math.round(at.atUs),
-      loopDelayP99Us,
-      utilisation,
-      lagP99Us: lags.length === 0 ? null : lags[Math.ceil(lags.length * 0.99) - 1]!,
-    }
+    return { ...known, atUs: Math.round(known.atUs), loopDelayP99Us, utilisation }
   }
 
   /** Over the whole life of the thread. */

@@ -9,6 +9,7 @@ import { RandomStream } from '../schedule/random.ts'
 import { joinsUs, leavesUs } from '../schedule/users.ts'
 import { ActivePhase } from './active-phase.ts'
 import { answerOf } from './answer.ts'
+import { Counts } from './counts.ts'
 import { DueQueue } from './due.ts'
 import { type Conversation, Flight, type FlightDeck, type User } from './flight.ts'
 import type { KeyReport, PhaseRun, SenderData, StepReport } from './messages.ts'
@@ -62,7 +63,8 @@ export class Sender implements FlightDeck {
   private stopping = false
   private finishing = false
   private conversations = 0
-  private lags: number[] = []
+  /** Lags since the last report. */
+  private readonly lags = new Counts()
   private flightUs = 0
   private flightSinceUs = 0
   private started = 0
@@ -183,11 +185,11 @@ export class Sender implements FlightDeck {
     return this.flightUs / 1e6
   }
 
-  /** Lags of what was sent since the last call, in microseconds. */
-  takeLags(): number[] {
-    const { lags } = this
-    this.lags = []
-    return lags
+  /** Of what was sent since the last call, in microseconds; null when that is nothing. */
+  takeLagP99Us(): number | null {
+    const p99Us = this.lags.percentile(99)
+    this.lags.take()
+    return p99Us
   }
 
   report(): { readonly steps: readonly StepReport[]; readonly keys: readonly KeyReport[] } {
@@ -381,7 +383,7 @@ export class Sender implements FlightDeck {
     this.inFlight++
     flight.place = this.flying.length
     this.flying.push(flight)
-    this.lags.push(nowUs - flight.intendedUs)
+    this.lags.record(nowUs - flight.intendedUs)
     const capture =
       flight.conversation !== null || this.samplesNext() ? 'always' : this.captureChoice
     flight.running = this.parts.client.start(flight.request, flight, capture)

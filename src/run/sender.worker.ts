@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AttemptClient } from '../client/client.ts'
 import type { PromptFunction, ScenarioInput } from '../scenario/define.ts'
-import { importScenario } from '../scenario/parse.ts'
+import { importScenario } from '../scenario/module.ts'
 import { runClock } from './clock.ts'
 import type { FromSender, SenderData, ToRecorder, ToSender } from './messages.ts'
 import { pace } from './pacing.ts'
@@ -93,7 +93,7 @@ function report(): void {
     runId: data.runId,
     shard,
     atUs: now(),
-    lags: sender.takeLags(),
+    lagP99Us: sender.takeLagP99Us(),
     inFlight: sender.inFlight,
     queuedBatches: sender.rows.queued,
   })

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { defaultContract } from '../contract/default.ts'
 import { buildScenario, type Origin } from './build.ts'
 import { type Fault, faultsOf, type Path, ScenarioError } from './faults.ts'
+import { fileFault, importScenario } from './module.ts'
 import { crossFaults } from './references.ts'
 import type { Scenario } from './scenario.ts'
 import { scenarioFile, scenarioModule } from './schema.ts'
@@ -64,27 +64,6 @@ function checkModule(data: unknown, path: string, full: string): Scenario {
   ]
   if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
   return buildScenario(parsed.data, originOf(full, full))
-}
-
-/** The default export of a scenario's module; sending threads read it again for its functions. */
-export async function importScenario(full: string, path = full): Promise<unknown> {
-  try {
-    const module = (await import(pathToFileURL(full).href)) as { readonly default?: unknown }
-    if (module.default !== undefined) return module.default
-  } catch (error) {
-    throw fileFault(path, error as NodeJS.ErrnoException)
-  }
-  throw new ScenarioError(path, [
-    { path: [], line: null, message: 'expected a default export made by defineScenario.' },
-  ])
-}
-
-function fileFault(path: string, error: NodeJS.ErrnoException): ScenarioError {
-  const missing = error.code === 'ENOENT' || error.code === 'ERR_MODULE_NOT_FOUND'
-  const message = missing
-    ? 'there is no such file.'
-    : `it cannot be read: ${error.message.split('\n')[0]}`
-  return new ScenarioError(path, [{ path: [], line: null, message }])
 }
 
 const originOf = (full: string, modulePath: string | null): Origin => ({

@@ -110,6 +110,7 @@ function phaseFaults(scenario: Loose): readonly Found[] {
     if (openLoads.includes(String(phase.load)) && ramps && phase.duration === undefined) {
       found.push({ path, message: 'a ramp needs a duration: the time from one rate to the other.' })
     }
+    if (phase.load === 'saturate') found.push(...saturateFaults(scenario, phase, path))
     if (phase.arrivals === 'gamma' && phase.burstiness === undefined) {
       found.push({
         path,
@@ -118,6 +119,24 @@ function phaseFaults(scenario: Loose): readonly Found[] {
     }
   }
   return found
+}
+
+/** autocannon repeats plain requests that are known up front, and nothing else. */
+function saturateFaults(scenario: Loose, phase: Loose, path: Path): readonly Found[] {
+  const named = items(phase.steps)
+  return entries(scenario.steps).flatMap(([name, step]) => {
+    if (named.length > 0 && !named.includes(name)) return []
+    const beyond = ['stream', 'session', 'abort'].find((field) => step[field])
+    const what = typeof step.prompt === 'function' ? 'a prompt function' : beyond
+    return what === undefined
+      ? []
+      : [
+          {
+            path,
+            message: `saturate repeats plain requests; step ${name} has ${what}. Name others in steps.`,
+          },
+        ]
+  })
 }
 
 function keyFaults(scenario: Loose): readonly Found[] {

@@ -19,17 +19,20 @@ export type SweepStep =
 type Sweep = Extract<Load, { kind: 'sweep' }>
 
 /** Trials at most, so that noise cannot keep a sweep going. */
-const maxTrials = 40
+const maxTrials = 60
 
 /**
  * What to do after these trials: double until one fails, then halve the bracket until it is
- * narrow. When the first fails, halve down until one holds.
+ * narrow. When the first fails, halve down until one holds. A rate has failed when it failed
+ * twice: a hiccup of the machine must not halve the answer.
  *
- *     rate ─ 10 ✓ 20 ✓ 40 ✓ 80 ✗ ── 60 ✓ ── 70 ✗ ── 65 ✓ …      safe 65, in 65 to 70
+ *     rate ─ 10 ✓ 20 ✓ 40 ✓ 80 ✗✗ ── 60 ✓ ── 70 ✗✗ ── 65 ✗✓ …      safe 65, in 65 to 70
  */
 export function nextTrial(sweep: Sweep, trials: readonly Trial[]): SweepStep {
   const held = trials.filter((trial) => trial.held).map((trial) => trial.ratePerS)
-  const failed = trials.filter((trial) => !trial.held).map((trial) => trial.ratePerS)
+  const failed = trials
+    .filter((trial, at) => !trial.held && trials[at - 1]?.ratePerS === trial.ratePerS)
+    .map((trial) => trial.ratePerS)
   const high = failed.length > 0 ? Math.min(...failed) : null
   // A rate above one that failed says nothing: only those below the lowest failure count.
   const safe = held.filter((rate) => high === null || rate < high)
@@ -42,6 +45,8 @@ export function nextTrial(sweep: Sweep, trials: readonly Trial[]): SweepStep {
   })
   if (trials.length === 0) return attempt(sweep.startPerS)
   if (trials.length >= maxTrials) return done
+  const last = trials.at(-1)!
+  if (!last.held && last.ratePerS !== trials.at(-2)?.ratePerS) return attempt(last.ratePerS)
   if (high === null) {
     return low! >= sweep.maxPerS ? done : attempt(Math.min(low! * 2, sweep.maxPerS))
   }

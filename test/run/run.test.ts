@@ -322,3 +322,65 @@ test('histograms of intervals add up to the rows, and failures have their own', 
   })
   target.close()
 })
+
+test('saturating finds a ceiling, with a row for each answer and for what was left in flight', async () => {
+  const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 20))
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      `  - { name: flat-out, load: saturate, connections: 8, duration: 1s }
+  - { name: after, load: constant, rate: 20/s, max_requests: 4 }`,
+    )
+    const { ledger, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    // Eight connections of 20 ms each: at most 400 in a second.
+    expect(ledger.ok).toBeGreaterThan(150)
+    expect(ledger.ok).toBeLessThanOrEqual(404)
+    expect(ledger.aborted).toBe(8)
+    expect(ledger.sent).toBe(ledger.ok + 8)
+    expect(verdict.tests.find((each) => each.name === 'ledgers')!.result).toBe('held')
+    const [row] = await query<{ fast: number; n: number; slots: number }>(
+      dbPath,
+      `SELECT min(service_us) AS fast, count(*)::INTEGER AS n, count(DISTINCT slot)::INTEGER AS slots
+       FROM attempt_times WHERE outcome = 'ok' AND completion_tokens = 2 AND credits_remaining = 99`,
+    )
+    expect(row!.fast).toBeGreaterThan(19_000)
+    expect(row!.slots).toBe(row!.n)
+  })
+  target.close()
+})
+
+test('no key is given to autocannon over TLS, which does not verify certificates', async () => {
+  const scenario = chatScenario('  - { name: a, load: saturate, connections: 8, duration: 1s }')
+  await expect(
+    run(scenario, { baseUrl: 'https://127.0.0.1:9', dbPath: 'x', keys }),
+  ).rejects.toThrow(/does not verify certificates/)
+})
+
+test('a sweep finds the capacity of a queue with a known service time within 5 %', async () => {
+  // One server, 20 ms each, so 50/s at the most. Past that the queue grows without end.
+  let free = 0
+  const target = await startTarget((_, response) => {
+    const now = performance.now()
+    free = Math.max(free, now) + 20
+    setTimeout(() => answerChat(response), free - now)
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      `  - name: sweep
+    load: sweep
+    start: 45/s
+    max: 60/s
+    trial: 1500ms
+    cool_down: 100ms
+    precision: 4%
+    goodput: 95%
+    arrivals: constant`,
+      'objectives: { response: 60ms }',
+    )
+    const { sweeps, ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const [sweep] = sweeps
+    expect(Math.abs(sweep!.safePerS! / 50 - 1)).toBeLessThan(0.05)
+    expect(sweep!.failedPerS! / sweep!.safePerS! - 1).toBeLessThan(0.05)
+    expect(ledger.planned).toBe(ledger.ok)
+  })
+  target.close()
+})
