@@ -1,0 +1,97 @@
+import type { Rule } from '../rule.ts'
+import { historyOf, type Sighting, witnessOf } from './history.ts'
+
+/** What a rejection is called in both error shapes. */
+const rateLimitCode = 'rate_limit_exceeded'
+const rateLimitType = 'rate_limit_error'
+
+export const rate06: Rule = {
+  id: 'RATE-06',
+  says: 'exceeding a limit gives 429 with a rate-limit error, and costs nothing',
+  section: '§7.1, §7.2, §7.3, §8.4.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `A 429 carries \`rate_limit_error\` as its type, and \`rate_limit_exceeded\` as its code in the
+chat shape; no other status carries either. A rejection that stands alone between two successes of the
+account must not have been charged: the balance may have fallen by one success's price between them. Under
+concurrency the charge is BILL-05's to decide.`,
+  async decide(evidence) {
+    const { sightings } = await historyOf(evidence)
+    const relevant = sightings.filter(
+      (sighting) =>
+        sighting.decision === 'rejected' ||
+        sighting.errorCode === rateLimitCode ||
+        sighting.errorType === rateLimitType,
+    )
+    if (relevant.length === 0) return { verdict: 'not-observed', takes: 'a rejection (429)' }
+    for (const sighting of relevant) {
+      const came = faultOf(sighting)
+      if (came === null) continue
+      return {
+        verdict: 'fail',
+        observations: relevant.length,
+        expected: `429 with type ${rateLimitType}, and code ${rateLimitCode} in the chat shape`,
+        came,
+        witnesses: [witnessOf(sighting, came)],
+      }
+    }
+    for (const ofAccount of Map.groupBy(sightings, ({ account }) => account).values()) {
+      const charged = chargedRejection(ofAccount)
+      if (charged === null) continue
+      const [before, rejections, after] = charged
+      return {
+        verdict: 'fail',
+        observations: relevant.length,
+        expected: `${before.credits! - after.costCredits} credits after ${before.credits}: rejections cost nothing`,
+        came: `${after.credits}`,
+        witnesses: [
+          witnessOf(before, `${before.credits} credits`),
+          ...rejections.map((rejection) => witnessOf(rejection, '429 in between')),
+          witnessOf(after, `${after.credits} credits`),
+        ],
+      }
+    }
+    return { verdict: 'pass', observations: relevant.length }
+  },
+}
+
+function faultOf({ status, errorCode, errorType }: Sighting): string | null {
+  if (status !== 429) return `status ${status} with ${errorCode ?? errorType}`
+  if (errorType !== rateLimitType) return `429 with type ${errorType ?? 'none'}`
+  if (errorCode !== null && errorCode !== rateLimitCode) return `429 with code ${errorCode}`
+  return null
+}
+
+/** Two successes with nothing but rejections between them, whose balance fell by too much. */
+function chargedRejection(
+  sightings: readonly Sighting[],
+): readonly [Sighting, readonly Sighting[], Sighting] | null {
+  let before: Sighting | null = null
+  let between: Sighting[] = []
+  let busyUntilUs = -Infinity
+  for (const sighting of sightings) {
+    const alone = sighting.fromUs >= busyUntilUs
+    busyUntilUs = Math.max(busyUntilUs, sighting.closedUs)
+    if (!alone) before = null
+    const whole = sighting.decision === 'admitted' && sighting.credits !== null
+    if (sighting.decision === 'rejected' && before !== null) {
+      between.push(sighting)
+    } else if (whole) {
+      // The header may stand before or after the charge, so either price may lie in between.
+      const price = Math.max(sighting.costCredits, before?.costCredits ?? 0)
+      if (
+        before !== null &&
+        between.length > 0 &&
+        before.credits! - sighting.credits! >= price + between.length
+      ) {
+        return [before, between, sighting]
+      }
+      before = sighting
+      between = []
+    } else {
+      before = null
+      between = []
+    }
+  }
+  return null
+}

@@ -1,0 +1,151 @@
+import { idleBursts, mayShareAnEdge, refillDuring } from '../../limits/admission.ts'
+import type { Arrival } from '../../limits/arrival.ts'
+import { shownTooOften } from '../../limits/remaining.ts'
+import type { Rule } from '../rule.ts'
+import { coursesIn } from './courses.ts'
+import { type History, historyOf, witnessOf } from './history.ts'
+
+export const rate09: Rule = {
+  id: 'RATE-09',
+  says: 'X-RateLimit-Remaining falls by one for each counted request',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['passive', 'quiescence'],
+  explain: `Two tests. Too fast: of two answers with the same limit, the later may show less by at most
+the number of attempts that can have been counted in between, itself included. Too slow: after a rest,
+of all answers of a burst those that show x or more can be N - x at most (majorization), in whatever
+order they came and even if each shows a later snapshot; a counter for each replica or a lost update
+breaks it. An edge of windows inside a burst doubles the room, so two bursts must agree. The counters
+of the two endpoints are looked at apart; whether they are one is RATE-15. Traffic of others with the
+same key looks like counting twice: where it is not systematic, nothing is decided.`,
+  async decide(evidence) {
+    const history = await historyOf(evidence)
+    const pairs = [...history.byKey.values()].flatMap(consecutive)
+    const tooFast = pairs.filter(({ fell, between }) => fell > between)
+    const bursts = tooSlow(history, evidence.contract)
+    const observations = pairs.length + bursts.judged
+    if (observations === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: 'two answers of one key with the same limit, one after the other',
+      }
+    }
+    const [first] = tooFast
+    if (first !== undefined) {
+      const witnesses = [
+        witnessOf(first.before, `remaining ${first.before.remaining}`),
+        witnessOf(first.after, `remaining ${first.after.remaining}`),
+      ] as const
+      if (tooFast.length * 2 < pairs.length) {
+        return {
+          verdict: 'inconclusive',
+          observations,
+          why: `remaining fell too fast ${tooFast.length} times of ${pairs.length}: counted twice now and then, or others used the key`,
+          witnesses,
+        }
+      }
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `remaining falls by ${first.between} at most`,
+        came: `it fell by ${first.fell}, and too fast in ${tooFast.length} of ${pairs.length} pairs`,
+        witnesses,
+      }
+    }
+    if (bursts.proven !== null) {
+      const { value, arrivals } = bursts.proven
+      const [a, b] = [arrivals.at(-2)!, arrivals.at(-1)!]
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `at most ${a.limit! - value} answers of a burst show ${value} or more remaining`,
+        came: `${arrivals.length} answers`,
+        witnesses: [
+          witnessOf(a, `remaining ${a.remaining}`),
+          witnessOf(b, `remaining ${b.remaining} as well`),
+        ],
+      }
+    }
+    if (bursts.doubtful) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: 'values of one burst repeat, but an edge of windows may have fallen into it; another burst decides',
+      }
+    }
+    return { verdict: 'pass', observations }
+  },
+}
+
+interface Pair {
+  readonly before: Arrival
+  readonly after: Arrival
+  readonly fell: number
+  /** Attempts that can have been counted after the first and up to the second. */
+  readonly between: number
+}
+
+/** Each answer with the last one of the same limit that came wholly before it. */
+function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
+  const shown = arrivals.filter(({ limit, remaining }) => limit !== null && remaining !== null)
+  const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
+  const starts = arrivals.map(({ fromUs }) => fromUs)
+  const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
+  const last = new Map<number, Arrival>()
+  const pairs: Pair[] = []
+  let next = 0
+  let started = 0
+  let over = 0
+  for (const after of shown) {
+    while (next < ended.length && ended[next]!.untilUs <= after.fromUs) {
+      last.set(ended[next]!.limit!, ended[next]!)
+      next++
+    }
+    const before = last.get(after.limit!)
+    if (before === undefined) continue
+    while (started < starts.length && starts[started]! <= after.untilUs) started++
+    while (over < ends.length && ends[over]! < before.fromUs) over++
+    const between = started - over - 1
+    pairs.push({ before, after, fell: before.remaining! - after.remaining!, between })
+  }
+  return pairs
+}
+
+function tooSlow(history: History, contract: Parameters<typeof coursesIn>[1]) {
+  const judged = coursesIn(history, contract, 'minute').flatMap((course) => {
+    const endpoints = new Set(course.arrivals.map(({ endpoint }) => endpoint))
+    return [...endpoints].flatMap((endpoint) => {
+      const own = course.arrivals.filter(
+        (arrival) => arrival.endpoint === endpoint && arrival.limit === course.limit,
+      )
+      return idleBursts(own, 4, course.windowUs, course.earlierAtMost === 0).map((burst) => {
+        const counted = burst.arrivals.filter(({ decision }) => decision === 'admitted')
+        const regained = refillDuring(burst, course.limit, course.windowUs)
+        return {
+          course,
+          burst,
+          once: shownTooOften(counted, course.limit, 1, regained),
+          twice: shownTooOften(counted, course.limit, 2, regained),
+        }
+      })
+    })
+  })
+  const broken = judged.filter(({ once }) => once !== null)
+  const proven =
+    judged.find(({ twice }) => twice !== null)?.twice ??
+    broken.find((one, index) =>
+      broken
+        .slice(index + 1)
+        .some(
+          (other) =>
+            other.course.key !== one.course.key ||
+            !mayShareAnEdge(one.burst, other.burst, one.course.windowUs, one.course.toleranceUs),
+        ),
+    )?.once ??
+    null
+  return {
+    judged: judged.length,
+    proven: broken.length === judged.length ? proven : null,
+    doubtful: broken.length > 0 && broken.length === judged.length,
+  }
+}

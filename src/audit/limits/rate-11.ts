@@ -1,0 +1,47 @@
+import type { Arrival } from '../../limits/arrival.ts'
+import type { Rule } from '../rule.ts'
+import { historyOf, witnessOf } from './history.ts'
+
+export const rate11: Rule = {
+  id: 'RATE-11',
+  says: 'while requests remain, the next one is not rejected',
+  section: '§8.1',
+  severity: 'advice',
+  needs: ['passive', 'quiescence'],
+  explain: `Two attempts of one key, the second wholly after the first and alone: where the first showed
+more than none remaining, the second is not a 429 of the same limit. No standard guarantees it (a
+service may shed load), and a limiter that paces requests may show a count that it does not grant, so
+this is advice.`,
+  async decide(evidence) {
+    const { byKey } = await historyOf(evidence)
+    let observations = 0
+    for (const sightings of byKey.values()) {
+      let before: Arrival | null = null
+      let busyUntilUs = -Infinity
+      for (const [index, after] of sightings.entries()) {
+        const alone =
+          after.fromUs >= busyUntilUs && (sightings[index + 1]?.fromUs ?? Infinity) >= after.untilUs
+        busyUntilUs = Math.max(busyUntilUs, after.closedUs)
+        if (alone && before !== null && before.limit === after.limit && before.remaining! > 0) {
+          observations++
+          if (after.decision === 'rejected') {
+            return {
+              verdict: 'fail',
+              observations,
+              expected: `no rejection with ${before.remaining} remaining`,
+              came: '429 on the next request',
+              witnesses: [
+                witnessOf(before, `remaining ${before.remaining} of ${before.limit}`),
+                witnessOf(after, '429'),
+              ],
+            }
+          }
+        }
+        before = alone && after.limit !== null && after.remaining !== null ? after : null
+      }
+    }
+    return observations > 0
+      ? { verdict: 'pass', observations }
+      : { verdict: 'not-observed', takes: 'two requests of one key, one after the other' }
+  },
+}

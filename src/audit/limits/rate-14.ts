@@ -1,0 +1,81 @@
+import type { Arrival } from '../../limits/arrival.ts'
+import type { Rule } from '../rule.ts'
+import { continuityOf } from './continuity.ts'
+import { historyOf, witnessOf } from './history.ts'
+
+/** So many answers must agree before one counter for several keys is believed. */
+const agreement = 3
+
+export const rate14: Rule = {
+  id: 'RATE-14',
+  says: 'each key is limited for itself',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Two ways to see it. A key is admitted while another is being rejected, before and after:
+the second is not bound by the first. And where keys alternate, the number used goes on from the key's own
+last answer, not from the other key's; three answers that go on from another key, and none from its own,
+fail. Keys of one account and of several are treated alike.`,
+  async decide(evidence) {
+    const { sightings, byKey } = await historyOf(evidence)
+    if (byKey.size < 2) return { verdict: 'not-observed', takes: 'traffic of two keys' }
+    const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
+    const free = admittedWhileAnotherIsRejected(sightings)
+    const observations = own.length + shared.length + free
+    const [first, second, third] = shared
+    if (first !== undefined && third !== undefined && own.length === 0 && free === 0) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: 'the number used goes on from the last answer of the same key',
+        came: `it goes on from another key, ${shared.length} times`,
+        witnesses: [
+          witnessOf(first.before, `${first.before.remaining} of ${first.before.limit}, one key`),
+          ...[first, second!, third].map(({ after }) =>
+            witnessOf(after, `${after.remaining} of ${after.limit}, another key`),
+          ),
+        ],
+      }
+    }
+    if (own.length + free > 0 && shared.length < agreement) {
+      return {
+        verdict: 'pass',
+        observations,
+        note: `${free} admissions while another key was rejected, ${own.length} counts that went on by themselves`,
+      }
+    }
+    if (shared.length > 0) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: 'some counts went on from another key, too few or beside others that did not',
+        witnesses: shared.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on')),
+      }
+    }
+    return {
+      verdict: 'not-observed',
+      takes: 'one key up to a rejection while another is used, or two keys in turn',
+    }
+  },
+}
+
+/** Admissions of a key between two rejections of another, with none of that other's in between. */
+function admittedWhileAnotherIsRejected(arrivals: readonly Arrival[]): number {
+  const rejectedAt = new Map<string, number>()
+  const waiting = new Map<string, number>()
+  let free = 0
+  for (const arrival of arrivals) {
+    if (arrival.decision === 'rejected') {
+      free += waiting.get(arrival.key) ?? 0
+      waiting.set(arrival.key, 0)
+      rejectedAt.set(arrival.key, arrival.untilUs)
+    } else if (arrival.decision === 'admitted') {
+      rejectedAt.delete(arrival.key)
+      waiting.delete(arrival.key)
+      for (const [key, atUs] of rejectedAt) {
+        if (arrival.fromUs >= atUs) waiting.set(key, (waiting.get(key) ?? 0) + 1)
+      }
+    }
+  }
+  return free
+}

@@ -1,0 +1,135 @@
+import { type Band, type Contract, type Window, windows, windowUs } from '../contract/contract.ts'
+import type { Arrival } from './arrival.ts'
+import type { Bracket } from './balance.ts'
+import { bandsWithin, cellsNamed } from './band.ts'
+import type { Course } from './models/model.ts'
+import type { ServiceClock } from './service-clock.ts'
+
+/** What one key did while one limit held for it, ready for the models. */
+export interface BandCourse extends Course {
+  readonly key: string
+  readonly band: Band
+  readonly window: Window
+}
+
+/** An arrival with the balance that it may have met. */
+export interface Placed extends Arrival {
+  readonly balance: Bracket
+}
+
+/** Longer courses are cut: the models are asked about their beginning. */
+const longest = 6_000
+
+/** Share of a window by which timers and clocks may be off. */
+const toleranceShare = 0.002
+
+/**
+ * Cuts the record of one key where its limit may have changed and where it rested so long that
+ * every limiter is as new (two windows).
+ *
+ * A rejection speaks about this window only when its limit header names it, or names none while
+ * the longer windows cannot have been used up; any other becomes an attempt of unknown fate.
+ *
+ * @param arrivals of one key, by start
+ */
+export function coursesOf(
+  arrivals: readonly Placed[],
+  contract: Contract,
+  window: Window,
+  clock: ServiceClock | null,
+): readonly BandCourse[] {
+  const lengthUs = windowUs[window]
+  const pieces: { readonly bands: readonly Band[]; earlier: number; arrivals: Placed[] }[] = []
+  let lastUs = -Infinity
+  for (const arrival of arrivals) {
+    const bands = bandsOf(contract, arrival)
+    const piece = pieces.at(-1)
+    const rested = arrival.fromUs - lastUs > 2 * lengthUs
+    const shared = piece?.bands.filter((band) => bands.includes(band)) ?? []
+    if (piece === undefined || rested || shared.length === 0) {
+      const earlier = rested && piece !== undefined ? 0 : earlierAtMost(contract, window, arrival)
+      pieces.push({ bands, earlier, arrivals: [arrival] })
+    } else {
+      piece.arrivals.push(arrival)
+      pieces[pieces.length - 1] = { ...piece, bands: shared }
+    }
+    lastUs = Math.max(lastUs, arrival.closedUs)
+  }
+  return pieces.flatMap(({ bands, earlier, arrivals }) => {
+    const limits = new Set(bands.map((band) => band.requests[window]))
+    const [band] = bands
+    if (band === undefined || limits.size !== 1) return []
+    const kept = arrivals.slice(0, longest)
+    const cutUs = arrivals[longest]?.fromUs ?? Infinity
+    return [
+      {
+        key: kept[0]!.key,
+        band,
+        window,
+        arrivals: kept.map((arrival, index) =>
+          arrival.decision === 'rejected' &&
+          (arrival.untilUs >= cutUs || !isOfWindow(contract, band, window, kept, index))
+            ? { ...arrival, decision: 'unknown' as const }
+            : arrival,
+        ),
+        limit: band.requests[window],
+        windowUs: lengthUs,
+        earlierAtMost: earlier,
+        toleranceUs: lengthUs * toleranceShare,
+        edge: edgeOf(clock, lengthUs),
+        counted: (arrival) => (arrival.decision === 'admitted' ? 'yes' : 'maybe'),
+      },
+    ]
+  })
+}
+
+/** Bands whose row may hold for an arrival: the one that its header names, else by balance. */
+function bandsOf(contract: Contract, arrival: Placed): readonly Band[] {
+  if (arrival.limit !== null && arrival.status !== 401) {
+    const named = cellsNamed(contract, arrival.limit).map(({ band }) => band)
+    if (named.length > 0) return named
+  }
+  return bandsWithin(contract, arrival.balance)
+}
+
+/** How many requests the first answer of a record says were counted before it. */
+function earlierAtMost(contract: Contract, window: Window, first: Placed): number {
+  const { limit, remaining } = first
+  if (limit === null || remaining === null) return Infinity
+  const names = cellsNamed(contract, limit).some((cell) => cell.window === window)
+  return names ? Math.max(0, limit - remaining - 1) : Infinity
+}
+
+function isOfWindow(
+  contract: Contract,
+  band: Band,
+  window: Window,
+  arrivals: readonly Placed[],
+  index: number,
+): boolean {
+  const arrival = arrivals[index]!
+  const cells = arrival.limit === null ? [] : cellsNamed(contract, arrival.limit)
+  if (cells.length > 0 && !cells.some((cell) => cell.window === window)) return false
+  // The one triple of headers may always show the minute (gap G-20), whichever window was full.
+  return windows.every(
+    (other) =>
+      other === window || !mayBeFull(band.requests[other], windowUs[other], arrivals, index),
+  )
+}
+
+function mayBeFull(
+  limit: number,
+  lengthUs: number,
+  arrivals: readonly Placed[],
+  index: number,
+): boolean {
+  const oldest = arrivals[index + 1 - limit]
+  return oldest !== undefined && arrivals[index]!.fromUs - oldest.fromUs <= 2 * lengthUs
+}
+
+/** An edge of the clock's windows: a multiple of the window in the service's epoch. */
+function edgeOf(clock: ServiceClock | null, lengthUs: number): Course['edge'] {
+  if (clock === null || clock.highUs - clock.lowUs > lengthUs) return null
+  const edgeUs = Math.ceil(clock.highUs / lengthUs) * lengthUs
+  return { lowUs: edgeUs - clock.highUs, highUs: edgeUs - clock.lowUs }
+}

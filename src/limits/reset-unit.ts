@@ -1,0 +1,120 @@
+import type { Arrival } from './arrival.ts'
+import type { ServiceClock } from './service-clock.ts'
+
+/** What the number in X-RateLimit-Reset may be. */
+export const resetUnits = ['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'] as const
+export type ResetUnit = (typeof resetUnits)[number]
+
+/** Microseconds in one of the unit. */
+const unitUs: Readonly<Record<ResetUnit, number>> = {
+  'delta-s': 1e6,
+  'delta-ms': 1e3,
+  'epoch-s': 1e6,
+  'epoch-ms': 1e3,
+  'epoch-us': 1,
+}
+
+/** One reset value, and the longest that it may look ahead. */
+export interface ResetSample {
+  readonly arrival: Arrival
+  readonly value: number
+  readonly windowUs: number
+}
+
+export interface UnitInference {
+  readonly units: readonly ResetUnit[]
+  /** For each unit that fell: the samples that rule it out. */
+  readonly ruledOut: ReadonlyMap<ResetUnit, readonly ResetSample[]>
+}
+
+/** Rounding to the next unit, up or down, and timers that are late. */
+const slackUs = 1.5e6
+
+/**
+ * The set of units in which every sample makes sense. It never drops the true one; two survivors
+ * mean that the samples fit both.
+ *
+ * 1. Range: an epoch lies near now, a delta between 0 and the window that the limit names.
+ * 2. Slope: where a value fell by as many units as seconds (or milliseconds) passed, it counts
+ *    those: a delta in the other unit would have had to jump with the clock by accident.
+ *
+ * @param samples of one deployment, each key's in order of time
+ * @param clock null where the service sends no `Date`: an epoch then may lie anywhere after 2001
+ */
+export function inferResetUnit(
+  samples: readonly ResetSample[],
+  clock: ServiceClock | null,
+): UnitInference {
+  const ruledOut = new Map<ResetUnit, readonly ResetSample[]>()
+  for (const unit of resetUnits) {
+    const odd = samples.find((sample) => !inRange(unit, sample, clock))
+    if (odd !== undefined) ruledOut.set(unit, [odd])
+  }
+  for (const [unit, other] of [
+    ['delta-s', 'delta-ms'],
+    ['delta-ms', 'delta-s'],
+  ] as const) {
+    const falling = ruledOut.has(unit) ? null : fallsWithTime(samples, unit)
+    if (falling !== null && !ruledOut.has(other)) ruledOut.set(other, falling)
+  }
+  return { units: resetUnits.filter((unit) => !ruledOut.has(unit)), ruledOut }
+}
+
+/**
+ * When a reset happens, on the clock of the arrivals; null for an epoch without a clock.
+ * The interval holds the unit's rounding.
+ */
+export function resetInstant(
+  unit: ResetUnit,
+  { arrival, value }: ResetSample,
+  clock: ServiceClock | null,
+): { readonly lowUs: number; readonly highUs: number } | null {
+  const us = value * unitUs[unit]
+  const roundingUs = unitUs[unit]
+  if (unit === 'delta-s' || unit === 'delta-ms') {
+    return { lowUs: arrival.fromUs + us - roundingUs, highUs: arrival.untilUs + us + roundingUs }
+  }
+  if (clock === null) return null
+  return { lowUs: us - clock.highUs - roundingUs, highUs: us - clock.lowUs + roundingUs }
+}
+
+/** Unix time in microseconds of a day in 2001: below it no epoch of a service lies. */
+const earliestEpochUs = 1e15
+
+function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | null): boolean {
+  const { arrival, value, windowUs } = sample
+  if (value < 0) return false
+  if (unit === 'delta-s' || unit === 'delta-ms') {
+    return value * unitUs[unit] <= windowUs + slackUs
+  }
+  if (clock === null) {
+    return value * unitUs[unit] >= earliestEpochUs && value * unitUs[unit] < 10 * earliestEpochUs
+  }
+  const instant = resetInstant(unit, sample, clock)!
+  return (
+    instant.highUs >= arrival.fromUs - slackUs &&
+    instant.lowUs <= arrival.untilUs + windowUs + slackUs
+  )
+}
+
+/** Two samples of one key and limit, some seconds apart, whose values fell exactly with time. */
+function fallsWithTime(
+  samples: readonly ResetSample[],
+  unit: 'delta-s' | 'delta-ms',
+): readonly ResetSample[] | null {
+  const oneUs = unitUs[unit]
+  const firsts = new Map<string, ResetSample>()
+  for (const sample of samples) {
+    const { arrival, value } = sample
+    const name = `${arrival.key} ${arrival.limit}`
+    const first = firsts.get(name)
+    const elapsedUs = first === undefined ? 0 : arrival.fromUs - first.arrival.fromUs
+    const fellUs = first === undefined ? 0 : (first.value - value) * oneUs
+    if (first === undefined || fellUs < 0 || elapsedUs > sample.windowUs) {
+      firsts.set(name, sample)
+    } else if (elapsedUs >= 4e6 && Math.abs(fellUs - elapsedUs) <= slackUs) {
+      return [first, sample]
+    }
+  }
+  return null
+}
