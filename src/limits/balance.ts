@@ -12,8 +12,8 @@ export interface Bracket {
  * A header is the balance before its own charge, after it, or after it but early (gap G-12), and a
  * band may be chosen before or after the charge (gap G-24), so a header `v` of cost `c` speaks of
  * balances in `[v - c, v + c]`. Charges of others that may have landed between the admission and
- * the header widen it upwards; a header that stood before the admission bounds it from above. A
- * balance that rose between two attempts was topped up: the bracket then holds both sides.
+ * the header widen it upwards; a header that stood before the admission bounds it from above, but
+ * for refunds of requests that failed. A balance that rose between two attempts was topped up: the bracket then holds both sides.
  *
  *        v_j          admission   v_i            v_k
  *     ───┤ j ├───────────┤   i    ├──────────────┤ k ├──▶
@@ -28,6 +28,10 @@ export function balanceBrackets(arrivals: readonly Arrival[]): readonly Bracket[
   const byHeader = [...withHeader].sort((a, b) => a.untilUs - b.untilUs)
   const startedCost = runningSums(arrivals)
   const landedCost = runningSums(landed)
+  const unknown = arrivals.filter((arrival) => arrival.decision === 'unknown')
+  const unknownByEnd = [...unknown].sort((a, b) => a.closedUs - b.closedUs)
+  const unknownStarted = runningSums(unknown)
+  const unknownLanded = runningSums(unknownByEnd)
 
   return arrivals.map((arrival) => {
     const before = byHeader[countUpTo(byHeader, (other) => other.untilUs, arrival.fromUs) - 1]
@@ -36,7 +40,13 @@ export function balanceBrackets(arrivals: readonly Arrival[]): readonly Bracket[
       startedCost[countUpTo(arrivals, (other) => other.fromUs, arrival.untilUs)]! -
       landedCost[countUpTo(landed, (other) => other.closedUs, arrival.fromUs)]! -
       arrival.costCredits
-    const ceiling = before === undefined ? Infinity : before.credits! + before.costCredits
+    // A charge taken at the start comes back when its request fails, so the balance may rise by it.
+    const refunds =
+      before === undefined
+        ? 0
+        : unknownStarted[countUpTo(unknown, (other) => other.fromUs, arrival.untilUs)]! -
+          unknownLanded[countUpTo(unknownByEnd, (other) => other.closedUs, before.fromUs)]!
+    const ceiling = before === undefined ? Infinity : before.credits! + before.costCredits + refunds
     if (arrival.credits === null) {
       const floor = after === undefined ? -Infinity : after.credits!
       return floor > ceiling

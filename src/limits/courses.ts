@@ -1,8 +1,9 @@
-import { type Band, type Contract, type Window, windows, windowUs } from '../contract/contract.ts'
+import { type Band, type Contract, type Window, windowUs } from '../contract/contract.ts'
 import type { Arrival } from './arrival.ts'
 import type { Bracket } from './balance.ts'
 import { bandsWithin, cellsNamed } from './band.ts'
 import type { Course } from './models/model.ts'
+import { otherWindowMayRefuse, type Pacing, pacingOf } from './other-windows.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /** What one key did while one limit held for it, ready for the models. */
@@ -61,6 +62,7 @@ export function coursesOf(
     if (band === undefined || limits.size !== 1) return []
     const kept = arrivals.slice(0, longest)
     const cutUs = arrivals[longest]?.fromUs ?? Infinity
+    const pacing = pacingOf(kept)
     return [
       {
         key: kept[0]!.key,
@@ -68,7 +70,7 @@ export function coursesOf(
         window,
         arrivals: kept.map((arrival, index) =>
           arrival.decision === 'rejected' &&
-          (arrival.untilUs >= cutUs || !isOfWindow(contract, band, window, kept, index))
+          (arrival.untilUs >= cutUs || !isOfWindow(contract, band, window, kept, index, pacing))
             ? { ...arrival, decision: 'unknown' as const }
             : arrival,
         ),
@@ -95,7 +97,9 @@ function bandsOf(contract: Contract, arrival: Placed): readonly Band[] {
 /** How many requests the first answer of a record says were counted before it. */
 function earlierAtMost(contract: Contract, window: Window, first: Placed): number {
   const { limit, remaining } = first
-  if (limit === null || remaining === null) return Infinity
+  // None remaining says that all was used, and perhaps more: a band with a higher limit came before.
+  if (limit === null || remaining === null || remaining === 0) return Infinity
+  if (first.decision !== 'admitted') return Infinity
   const names = cellsNamed(contract, limit).some((cell) => cell.window === window)
   return names ? Math.max(0, limit - remaining - 1) : Infinity
 }
@@ -106,25 +110,13 @@ function isOfWindow(
   window: Window,
   arrivals: readonly Placed[],
   index: number,
+  pacing: Pacing,
 ): boolean {
   const arrival = arrivals[index]!
   const cells = arrival.limit === null ? [] : cellsNamed(contract, arrival.limit)
   if (cells.length > 0 && !cells.some((cell) => cell.window === window)) return false
   // The one triple of headers may always show the minute (gap G-20), whichever window was full.
-  return windows.every(
-    (other) =>
-      other === window || !mayBeFull(band.requests[other], windowUs[other], arrivals, index),
-  )
-}
-
-function mayBeFull(
-  limit: number,
-  lengthUs: number,
-  arrivals: readonly Placed[],
-  index: number,
-): boolean {
-  const oldest = arrivals[index + 1 - limit]
-  return oldest !== undefined && arrivals[index]!.fromUs - oldest.fromUs <= 2 * lengthUs
+  return !otherWindowMayRefuse(band, window, arrivals, index, pacing)
 }
 
 /** An edge of the clock's windows: a multiple of the window in the service's epoch. */

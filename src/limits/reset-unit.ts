@@ -35,8 +35,8 @@ const slackUs = 1.5e6
  * mean that the samples fit both.
  *
  * 1. Range: an epoch lies near now, a delta between 0 and the window that the limit names.
- * 2. Slope: where a value fell by as many units as seconds (or milliseconds) passed, it counts
- *    those: a delta in the other unit would have had to jump with the clock by accident.
+ * 2. Slope: where a run of values fell by as many units as seconds (or milliseconds) passed, they
+ *    count those: a delta in the other unit would have had to follow the clock by accident.
  *
  * @param samples of one deployment, each key's in order of time
  * @param clock null where the service sends no `Date`: an epoch then may lie anywhere after 2001
@@ -54,7 +54,7 @@ export function inferResetUnit(
     ['delta-s', 'delta-ms'],
     ['delta-ms', 'delta-s'],
   ] as const) {
-    const falling = ruledOut.has(unit) ? null : fallsWithTime(samples, unit)
+    const falling = fallsWithTime(samples, unit)
     if (falling !== null && !ruledOut.has(other)) ruledOut.set(other, falling)
   }
   return { units: resetUnits.filter((unit) => !ruledOut.has(unit)), ruledOut }
@@ -97,24 +97,27 @@ function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | nul
   )
 }
 
-/** Two samples of one key and limit, some seconds apart, whose values fell exactly with time. */
+/** A run of values that falls with time must be this long, or noise could do it. */
+const chainSamples = 4
+const chainUs = 5e6
+
+/** The ends of a run of values, of one key and limit, each of which fell exactly with time. */
 function fallsWithTime(
   samples: readonly ResetSample[],
   unit: 'delta-s' | 'delta-ms',
 ): readonly ResetSample[] | null {
-  const oneUs = unitUs[unit]
-  const firsts = new Map<string, ResetSample>()
+  const chains = new Map<string, { readonly first: ResetSample; count: number }>()
   for (const sample of samples) {
-    const { arrival, value } = sample
-    const name = `${arrival.key} ${arrival.limit}`
-    const first = firsts.get(name)
-    const elapsedUs = first === undefined ? 0 : arrival.fromUs - first.arrival.fromUs
-    const fellUs = first === undefined ? 0 : (first.value - value) * oneUs
-    if (first === undefined || fellUs < 0 || elapsedUs > sample.windowUs) {
-      firsts.set(name, sample)
-    } else if (elapsedUs >= 4e6 && Math.abs(fellUs - elapsedUs) <= slackUs) {
-      return [first, sample]
+    const name = `${sample.arrival.key} ${sample.arrival.limit}`
+    const chain = chains.get(name)
+    const elapsedUs = sample.arrival.fromUs - (chain?.first.arrival.fromUs ?? 0)
+    const fellUs = ((chain?.first.value ?? 0) - sample.value) * unitUs[unit]
+    if (chain === undefined || Math.abs(fellUs - elapsedUs) > slackUs) {
+      chains.set(name, { first: sample, count: 1 })
+      continue
     }
+    chain.count++
+    if (chain.count >= chainSamples && elapsedUs >= chainUs) return [chain.first, sample]
   }
   return null
 }

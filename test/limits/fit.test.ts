@@ -110,11 +110,18 @@ const truths: readonly {
         model.algorithm === 'sliding-counter' && model.rejectionsCount === counts,
     })),
   ),
-  ...[limit, 5, 1].map((burst) => ({
-    name: `a bucket of ${burst}`,
-    limiter: () => tokenBucket(limit, burst),
-    is: (model: Model) => model.algorithm === 'bucket' && model.burst === burst,
-  })),
+  ...[limit, 5, 1].flatMap((burst) =>
+    [
+      { counts: false, debt: 0, how: '' },
+      { counts: true, debt: 0, how: ' that loses what it regains to rejections' },
+      { counts: true, debt: Number.POSITIVE_INFINITY, how: ' that rejections run into debt' },
+    ].map(({ counts, debt, how }) => ({
+      name: `a bucket of ${burst}${how}`,
+      limiter: () => tokenBucket(limit, burst, counts, debt),
+      is: (model: Model) =>
+        model.algorithm === 'bucket' && model.burst === burst && model.rejectionsCount === counts,
+    })),
+  ),
 ]
 
 describe('the true model is never dropped', () => {
@@ -125,7 +132,7 @@ describe('the true model is never dropped', () => {
         const truth = fits.find(({ model }) => is(model))
         expect(truth?.contradiction).toBeNull()
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 
@@ -137,7 +144,7 @@ describe('the true model is never dropped', () => {
         const fits = fitModels(courseOf(later, { earlierAtMost: Number.POSITIVE_INFINITY }))
         expect(fits.find(({ model }) => is(model))?.contradiction).toBeNull()
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     )
   })
 })

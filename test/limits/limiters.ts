@@ -57,7 +57,13 @@ export function slidingCounter(
   }
 }
 
-export function tokenBucket(limit: number, burst: number): Limiter {
+/** @param debt how far below empty a counted rejection may push it */
+export function tokenBucket(
+  limit: number,
+  burst: number,
+  rejectionsCount = false,
+  debt = 0,
+): Limiter {
   let tokens = burst
   let lastUs: number | null = null
   return (atUs) => {
@@ -65,8 +71,11 @@ export function tokenBucket(limit: number, burst: number): Limiter {
       tokens = Math.min(burst, tokens + ((atUs - lastUs) * limit) / minuteUs)
     }
     lastUs = atUs
-    if (tokens < 1 - 1e-9) return false
-    tokens -= 1
-    return true
+    if (tokens >= 1 - 1e-9) {
+      tokens -= 1
+      return true
+    }
+    if (rejectionsCount) tokens = Math.max(-debt, tokens - 1)
+    return false
   }
 }

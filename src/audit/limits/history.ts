@@ -1,5 +1,5 @@
 import type { Outcome } from '../../attempt/outcome.ts'
-import type { Contract } from '../../contract/contract.ts'
+import { type Contract, type Window, windowUs } from '../../contract/contract.ts'
 import type { Endpoint } from '../../contract/request.ts'
 import { type Arrival, byStart, type Decision } from '../../limits/arrival.ts'
 import { type Bracket, balanceBrackets } from '../../limits/balance.ts'
@@ -18,6 +18,8 @@ export interface Sighting extends Arrival {
 export interface History {
   readonly sightings: readonly Sighting[]
   readonly byKey: ReadonlyMap<string, readonly Sighting[]>
+  /** Keys of one account may share a counter (gap G-36): what may have been counted together. */
+  readonly byAccount: ReadonlyMap<string, readonly Sighting[]>
 }
 
 interface Row {
@@ -92,7 +94,11 @@ async function load({ store, runIds, contract }: Evidence): Promise<History> {
       }
     })
   }
-  return { sightings, byKey: Map.groupBy(sightings, (sighting) => sighting.key) }
+  return {
+    sightings,
+    byKey: Map.groupBy(sightings, ({ key }) => key),
+    byAccount: Map.groupBy(sightings, ({ account }) => account),
+  }
 }
 
 function arrivalOf(row: Row, contract: Contract): Arrival {
@@ -143,4 +149,13 @@ export function witnessOf(sighting: Arrival, shows: string): Witness {
 /** `60 or 20`, for sets in sentences. */
 export function anyOf(values: Iterable<number | string>): string {
   return [...new Set(values)].join(' or ')
+}
+
+/** Whether a sighting stands so near the beginning of the record that what came before matters. */
+export function recordBegan(
+  sightings: readonly Sighting[],
+  sighting: Sighting,
+  window: Window,
+): boolean {
+  return sighting.fromUs - sightings[0]!.fromUs < 2 * windowUs[window]
 }

@@ -1,4 +1,5 @@
-import { cellsNamed, edgesOf } from '../../limits/band.ts'
+import type { Contract, Window } from '../../contract/contract.ts'
+import { type Cell, cellsNamed, edgesOf } from '../../limits/band.ts'
 import type { Rule } from '../rule.ts'
 import { historyOf, type Sighting, witnessOf } from './history.ts'
 
@@ -22,10 +23,7 @@ At a balance that two rows share, either is right, and the note says which was c
     let crossings = 0
     let doubtful: readonly [Sighting, Sighting] | null = null
     for (const sightings of byKey.values()) {
-      for (const [before, after] of sequentialPairs(sightings)) {
-        const [from] = cellsNamed(contract, before.limit!)
-        const [to] = cellsNamed(contract, after.limit!)
-        if (from === undefined || to === undefined || from.window !== to.window) continue
+      for (const { before, after, from, to, steps } of sequentialPairs(contract, sightings)) {
         const edge = edges.find(
           ({ lower, upper }) =>
             (from.band === upper && to.band === lower) ||
@@ -39,7 +37,7 @@ At a balance that two rows share, either is right, and the note says which was c
           seen.add(
             `${edge.upper.minBalance}: ${from.band.name} at ${before.credits}, ${to.band.name} at ${after.credits}`,
           )
-        } else if (!rightAfter || goesOn(before, after)) {
+        } else if (!rightAfter || goesOn(before, after, steps)) {
           return {
             verdict: 'fail',
             observations: crossings,
@@ -77,18 +75,41 @@ At a balance that two rows share, either is right, and the note says which was c
   },
 }
 
-/** Pairs of successes of one key, the second wholly after the first, with nothing in between. */
-function* sequentialPairs(sightings: readonly Sighting[]): Generator<[Sighting, Sighting]> {
-  let previous: Sighting | null = null
+interface Pair {
+  readonly before: Sighting
+  readonly after: Sighting
+  readonly from: Cell
+  readonly to: Cell
+  /** Successes after the first and up to the second; null where other attempts lie between. */
+  readonly steps: number | null
+}
+
+/** Successes of one key, each with the last one before it whose limit is of the same window. */
+function* sequentialPairs(
+  contract: Contract,
+  sightings: readonly Sighting[],
+): Generator<Pair, void, undefined> {
+  const previous = new Map<Window, { readonly sighting: Sighting; readonly at: number }>()
+  let successes = 0
+  let others = 0
   let busyUntilUs = -Infinity
-  for (const sighting of sightings) {
-    const alone = sighting.fromUs >= busyUntilUs
-    if (!alone) previous = null
-    const whole =
-      sighting.decision === 'admitted' && sighting.limit !== null && sighting.credits !== null
-    if (whole && alone && previous !== null) yield [previous, sighting]
-    if (whole) previous = sighting
-    busyUntilUs = Math.max(busyUntilUs, sighting.closedUs)
+  for (const after of sightings) {
+    if (after.fromUs < busyUntilUs) previous.clear()
+    const alone = after.fromUs >= busyUntilUs
+    busyUntilUs = Math.max(busyUntilUs, after.closedUs)
+    if (after.decision !== 'admitted') others++
+    if (after.decision !== 'admitted' || after.limit === null || after.credits === null) continue
+    successes++
+    const [to] = cellsNamed(contract, after.limit)
+    if (to === undefined || !alone) continue
+    const last = previous.get(to.window)
+    const [from] = last === undefined ? [] : cellsNamed(contract, last.sighting.limit!)
+    if (last !== undefined && from !== undefined) {
+      const steps = others === 0 ? successes - last.at : null
+      yield { before: last.sighting, after, from, to, steps }
+    }
+    previous.set(to.window, { sighting: after, at: successes })
+    others = 0
   }
 }
 
@@ -101,8 +122,8 @@ function holds(
   return high >= band.minBalance && low <= (band.maxBalance ?? Infinity)
 }
 
-/** Whether the count of used requests went on by one: no window began between the two. */
-function goesOn(before: Sighting, after: Sighting): boolean {
-  if (before.remaining === null || after.remaining === null) return false
-  return after.limit! - after.remaining === before.limit! - before.remaining + 1
+/** Whether the count of used requests went on: no window began between the two. */
+function goesOn(before: Sighting, after: Sighting, steps: number | null): boolean {
+  if (before.remaining === null || after.remaining === null || steps === null) return false
+  return after.limit! - after.remaining === before.limit! - before.remaining + steps
 }

@@ -18,8 +18,8 @@ export const rate05: Rule = {
 attempt of the key counts as possible, rejections and errors too (gap G-18), and so does what was
 counted before the record began, as its first answer tells. A limiter that paces requests (a bucket
 of fewer than N) rejects earlier and still keeps "N per minute": the whole record is replayed through
-the models, and a rejection fails only when no pacing explains it either. Traffic of others with the same
-key looks like a fault here. A rejection that may belong to the hour or the day decides nothing.`,
+the models, and a rejection fails only when no pacing explains it either. Attempts of other keys of the account count
+as possible too (gap G-36). Traffic of others with the same key looks like a fault here. A rejection that may belong to the hour or the day decides nothing.`,
   async decide(evidence) {
     return judgeRejections(await historyOf(evidence), evidence.contract, 'minute')
   },
@@ -34,7 +34,7 @@ export function judgeRejections(history: History, contract: Contract, window: Wi
   for (const course of courses) {
     const rejections = course.arrivals.filter(({ decision }) => decision === 'rejected')
     observations += rejections.length
-    const early = earliestPremature(course, rejections)
+    const early = earliestPremature(course, rejections, siblingsOf(history, course.key))
     if (early === null) continue
     const { models, contradiction } = explain(course)
     if (contradiction !== null) {
@@ -81,6 +81,7 @@ export function judgeRejections(history: History, contract: Contract, window: Wi
 function earliestPremature(
   { arrivals, limit, windowUs, toleranceUs, earlierAtMost }: BandCourse,
   rejections: readonly Arrival[],
+  siblings: readonly Arrival[],
 ): { readonly arrival: Arrival; readonly before: number } | null {
   const starts = arrivals.map(({ fromUs }) => fromUs)
   const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
@@ -90,8 +91,18 @@ function earliestPremature(
     const horizonUs = arrival.fromUs - 2 * windowUs - toleranceUs
     const earlier = horizonUs < openedUs ? earlierAtMost : 0
     const before =
-      countBelow(starts, arrival.untilUs + toleranceUs) - countBelow(ends, horizonUs) - 1 + earlier
-    if (before < limit) return { arrival, before }
+      countBelow(starts, arrival.untilUs + 1) - countBelow(ends, horizonUs) - 1 + earlier
+    if (before >= limit) continue
+    const bySiblings = siblings.filter(
+      ({ fromUs, untilUs }) => fromUs <= arrival.untilUs && untilUs >= horizonUs,
+    ).length
+    if (before + bySiblings < limit) return { arrival, before }
   }
   return null
+}
+
+/** What other keys of the same account sent: gap G-36 lets a new key inherit the account's counts. */
+function siblingsOf({ byKey, byAccount }: History, key: string): readonly Arrival[] {
+  const account = byKey.get(key)![0]!.account
+  return byAccount.get(account)!.filter((arrival) => arrival.key !== key)
 }

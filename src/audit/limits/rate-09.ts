@@ -20,7 +20,7 @@ of the two endpoints are looked at apart; whether they are one is RATE-15. Traff
 same key looks like counting twice: where it is not systematic, nothing is decided.`,
   async decide(evidence) {
     const history = await historyOf(evidence)
-    const pairs = [...history.byKey.values()].flatMap(consecutive)
+    const pairs = [...history.byAccount.values()].flatMap(consecutive)
     const tooFast = pairs.filter(({ fell, between }) => fell > between)
     const bursts = tooSlow(history, evidence.contract)
     const observations = pairs.length + bursts.judged
@@ -85,23 +85,27 @@ interface Pair {
   readonly between: number
 }
 
-/** Each answer with the last one of the same limit that came wholly before it. */
+function counterOf({ key, limit }: Arrival): string {
+  return `${key} ${limit}`
+}
+
+/** Each answer of an account with the last one of the same key and limit wholly before it. */
 function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
   const shown = arrivals.filter(({ limit, remaining }) => limit !== null && remaining !== null)
   const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
   const starts = arrivals.map(({ fromUs }) => fromUs)
   const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
-  const last = new Map<number, Arrival>()
+  const last = new Map<string, Arrival>()
   const pairs: Pair[] = []
   let next = 0
   let started = 0
   let over = 0
   for (const after of shown) {
     while (next < ended.length && ended[next]!.untilUs <= after.fromUs) {
-      last.set(ended[next]!.limit!, ended[next]!)
+      last.set(counterOf(ended[next]!), ended[next]!)
       next++
     }
-    const before = last.get(after.limit!)
+    const before = last.get(counterOf(after))
     if (before === undefined) continue
     while (started < starts.length && starts[started]! <= after.untilUs) started++
     while (over < ends.length && ends[over]! < before.fromUs) over++

@@ -1,7 +1,7 @@
-import { windows, windowUs } from '../../contract/contract.ts'
 import { cellsNamed } from '../../limits/band.ts'
+import { otherWindowMayRefuse, pacingOf } from '../../limits/other-windows.ts'
 import type { Rule } from '../rule.ts'
-import { historyOf, witnessOf } from './history.ts'
+import { historyOf, recordBegan, witnessOf } from './history.ts'
 
 export const rate10: Rule = {
   id: 'RATE-10',
@@ -11,25 +11,23 @@ export const rate10: Rule = {
   needs: ['passive'],
   explain: `A 429 shows X-RateLimit-Remaining 0 for the window that was full. The one triple of headers may
 show another window (gap G-20): a rejection decides nothing where one of the other two may have been
-full, counting every attempt of the key on record. What the key did before the record is taken not to
-have filled an hour or a day.`,
+full or may pace requests, counting every attempt of the account on record. What the key did before the
+record is taken not to have filled an hour or a day.`,
   async decide(evidence) {
     const { contract } = evidence
-    const { byKey } = await historyOf(evidence)
+    const { byAccount } = await historyOf(evidence)
     let observations = 0
-    for (const sightings of byKey.values()) {
+    for (const sightings of byAccount.values()) {
+      const pacing = pacingOf(sightings)
       for (const [index, sighting] of sightings.entries()) {
         const { decision, limit, remaining } = sighting
         if (decision !== 'rejected' || limit === null || remaining === null) continue
         const [cell] = cellsNamed(contract, limit)
-        const otherMayBeFull =
-          cell === undefined ||
-          windows.some((window) => {
-            if (window === cell.window) return false
-            const oldest = sightings[index - cell.band.requests[window]]
-            return oldest !== undefined && sighting.fromUs - oldest.fromUs <= 2 * windowUs[window]
-          })
-        if (remaining !== 0 && otherMayBeFull) continue
+        const decides =
+          cell !== undefined &&
+          !otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing) &&
+          (cell.window === 'minute' || !recordBegan(sightings, sighting, 'minute'))
+        if (remaining !== 0 && !decides) continue
         observations++
         if (remaining === 0) continue
         return {

@@ -1,4 +1,6 @@
 import type { Arrival } from '../../limits/arrival.ts'
+import { cellsNamed } from '../../limits/band.ts'
+import { otherWindowMayRefuse, pacingOf } from '../../limits/other-windows.ts'
 import type { Rule } from '../rule.ts'
 import { historyOf, witnessOf } from './history.ts'
 
@@ -10,21 +12,27 @@ export const rate11: Rule = {
   needs: ['passive', 'quiescence'],
   explain: `Two attempts of one key, the second wholly after the first and alone: where the first showed
 more than none remaining, the second is not a 429 of the same limit. No standard guarantees it (a
-service may shed load), and a limiter that paces requests may show a count that it does not grant, so
-this is advice.`,
+service may shed load), so this is advice. Where an hour or a day may be full, or may pace requests,
+nothing is decided.`,
   async decide(evidence) {
-    const { byKey } = await historyOf(evidence)
+    const { contract } = evidence
+    const { byAccount } = await historyOf(evidence)
     let observations = 0
-    for (const sightings of byKey.values()) {
+    for (const sightings of byAccount.values()) {
+      const pacing = pacingOf(sightings)
       let before: Arrival | null = null
       let busyUntilUs = -Infinity
       for (const [index, after] of sightings.entries()) {
         const alone =
           after.fromUs >= busyUntilUs && (sightings[index + 1]?.fromUs ?? Infinity) >= after.untilUs
         busyUntilUs = Math.max(busyUntilUs, after.closedUs)
-        if (alone && before !== null && before.limit === after.limit && before.remaining! > 0) {
-          observations++
-          if (after.decision === 'rejected') {
+        if (alone && before !== null && isPromise(before, after)) {
+          const [cell] = cellsNamed(contract, before.limit!)
+          const otherWindow =
+            cell === undefined ||
+            otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing)
+          if (!otherWindow) observations++
+          if (!otherWindow && after.decision === 'rejected') {
             return {
               verdict: 'fail',
               observations,
@@ -44,4 +52,9 @@ this is advice.`,
       ? { verdict: 'pass', observations }
       : { verdict: 'not-observed', takes: 'two requests of one key, one after the other' }
   },
+}
+
+/** Whether the first answer said that the second, of the same key, still fits. */
+function isPromise(before: Arrival, after: Arrival): boolean {
+  return before.key === after.key && before.limit === after.limit && before.remaining! > 0
 }

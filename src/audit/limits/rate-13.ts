@@ -1,7 +1,8 @@
+import type { BandCourse } from '../../limits/courses.ts'
 import { type ResetUnit, resetInstant } from '../../limits/reset-unit.ts'
 import type { Rule } from '../rule.ts'
 import { coursesIn, explain } from './courses.ts'
-import { historyOf, type Sighting, witnessOf } from './history.ts'
+import { type History, historyOf, type Sighting, witnessOf } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
 
 export const rate13: Rule = {
@@ -12,8 +13,8 @@ export const rate13: Rule = {
   needs: ['active', 'quiescence'],
   explain: `Takes a rejection with its reset, read in the only unit that fits the deployment (RATE-12).
 Not after: the next attempt, sent after that instant (with W/N and 1 % of the window to spare) and alone,
-must not be rejected. Where a limiter that counts rejections explains the record, polling itself may have
-moved the reset, and nothing is decided. Not before: where only
+must not be rejected. Where a limiter that counts rejections explains the record, the time by which they may have
+moved the reset is spared too. Not before: where only
 fixed windows explain the record, nothing is admitted between the rejection and its reset. For other
 limiters a reset may name the next token or the whole refill, so an early admission decides nothing.`,
   async decide(evidence) {
@@ -29,6 +30,8 @@ limiters a reset may name the next token or the whole refill, so an early admiss
     }
     let observations = 0
     for (const course of coursesIn(history, contract, 'minute')) {
+      // Other keys of the account may share the counter (gap G-36).
+      if (hasSiblings(history, course.key)) continue
       const arrivals = course.arrivals as readonly Sighting[]
       const models = lazily(() => explain(course).models)
       const fixedOnly = () =>
@@ -36,12 +39,13 @@ limiters a reset may name the next token or the whole refill, so an early admiss
       const countsRejections = () =>
         models().some((model) => 'rejectionsCount' in model && model.rejectionsCount)
       const spareUs = course.windowUs / course.limit + course.windowUs * 0.01
+      const spareFor = (index: number) =>
+        spareUs + (countsRejections() ? movedByRejections(course, index) : 0)
       for (const [index, rejection] of arrivals.entries()) {
         const instant = instantOf(rejection, unit)
         if (rejection.decision !== 'rejected' || instant === null) continue
         const next = firstAfter(arrivals, index, instant.highUs + spareUs)
-        if (next !== null) {
-          if (next.decision === 'rejected' && countsRejections()) continue
+        if (next !== null && next.fromUs > instant.highUs + spareFor(index)) {
           observations++
           if (next.decision === 'rejected') {
             return {
@@ -106,6 +110,23 @@ function firstAdmitted(arrivals: readonly Sighting[], index: number): Sighting |
     if (arrival.decision === 'admitted' && arrival.fromUs > rejectedBy) return arrival
   }
   return null
+}
+
+/**
+ * By how much a limiter that counts rejections may be later than it says: a counter that weighs the
+ * last window weighs its rejections too, and a log that counts this one must lose one more entry.
+ */
+function movedByRejections({ arrivals, limit, windowUs }: BandCourse, index: number): number {
+  const untilUs = arrivals[index]!.fromUs
+  const trailing = arrivals.filter(({ fromUs }, at) => at <= index && fromUs >= untilUs - windowUs)
+  const rejections = trailing.filter(({ decision }) => decision !== 'admitted').length
+  const gaps = trailing.slice(1).map(({ fromUs }, at) => fromUs - trailing[at]!.fromUs)
+  return Math.max(0, ...gaps, (windowUs * rejections) / (limit + rejections))
+}
+
+function hasSiblings({ byKey, byAccount }: History, key: string): boolean {
+  const own = byKey.get(key)!
+  return byAccount.get(own[0]!.account)!.length > own.length
 }
 
 function lazily<Value>(make: () => Value): () => Value {

@@ -1,6 +1,7 @@
 import { flags } from '../../attempt/flags.ts'
 import { windowUs } from '../../contract/contract.ts'
 import { cellsNamed } from '../../limits/band.ts'
+import { otherWindowMayRefuse, pacingOf } from '../../limits/other-windows.ts'
 import type { Rule } from '../rule.ts'
 import { historyOf, type Sighting, witnessOf } from './history.ts'
 
@@ -11,12 +12,12 @@ export const rate19: Rule = {
   severity: 'advice',
   needs: ['passive'],
   explain: `RFC 9110 allows a number of seconds or an HTTP date. A number that is longer than the window
-which the limit names (a day where none is named) is an epoch or milliseconds. A value that is no number is
+which was full (a day where that is not certain) is an epoch or milliseconds. A value that is no number is
 looked up in the captured answer: a date passes, anything else fails, and without a capture nothing is
 decided.`,
   async decide(evidence) {
     const { contract, store, runIds } = evidence
-    const { sightings } = await historyOf(evidence)
+    const { sightings, byAccount } = await historyOf(evidence)
     const shown = sightings.filter(
       ({ retryAfterS, flags: bits }) =>
         retryAfterS !== null || (bits & flags.retryAfterNotSeconds) !== 0,
@@ -32,12 +33,18 @@ decided.`,
         came,
         witnesses: [witnessOf(sighting, `retry-after ${came}`)],
       }) as const
-    for (const sighting of shown) {
-      const { retryAfterS, limit } = sighting
-      if (retryAfterS === null) continue
-      const [cell] = limit === null ? [] : cellsNamed(contract, limit)
-      const longestS = windowUs[cell?.window ?? 'day'] / 1e6
-      if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(sighting, `${retryAfterS}`)
+    for (const sightings of byAccount.values()) {
+      const pacing = pacingOf(sightings)
+      for (const [index, sighting] of sightings.entries()) {
+        const { retryAfterS, limit } = sighting
+        if (retryAfterS === null) continue
+        const [cell] = limit === null ? [] : cellsNamed(contract, limit)
+        const isOfCell =
+          cell !== undefined &&
+          !otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing)
+        const longestS = windowUs[isOfCell ? cell.window : 'day'] / 1e6
+        if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(sighting, `${retryAfterS}`)
+      }
     }
     const worded = shown.filter(({ retryAfterS }) => retryAfterS === null)
     if (worded.length === 0) return { verdict: 'pass', observations: shown.length }

@@ -1,50 +1,79 @@
-import { type Contradiction, type Course, isAdmitted, isRejected, type Steps } from './model.ts'
+import {
+  type Contradiction,
+  type Course,
+  isAdmitted,
+  isRejected,
+  type Step,
+  type Steps,
+} from './model.ts'
 
 /**
  * A bucket of `burst` tokens that gains one each W/N, kept as the time at which it would be full
  * again (GCRA's theoretical arrival time, TAT): admitted while `TAT - t <= (burst - 1) W/N`.
  *
  * TAT grows with every decision time, so the earliest times bound it from below and the latest from
- * above. From below it is a busy period: where it began, and how many were let in since; that
- * holds in any order. Rejections take no token.
+ * above. Where rejections count, an empty bucket may lose what it regains or run up a debt: the debt
+ * speaks for later rejections, the loss against later admissions.
  *
  * O(n) after sorting.
  */
-export function explainByBucket(course: Course, steps: Steps, burst: number): Contradiction | null {
+export function explainByBucket(
+  course: Course,
+  steps: Steps,
+  burst: number,
+  rejectionsCount: boolean,
+): Contradiction | null {
   const gapUs = course.windowUs / course.limit
   const depthUs = (burst - 1) * gapUs
 
-  let busySinceUs = -Infinity
-  let taken = 0
+  let fullAgainUs = -Infinity
+  /** Admissions that may have come before this are in `fullAgainUs` already, or not counted. */
+  let countedFromUs = -Infinity
   const take = (atUs: number) => {
-    if (atUs >= busySinceUs + taken * gapUs) {
-      busySinceUs = atUs
-      taken = 1
-    } else if (atUs >= busySinceUs) taken++
+    if (atUs >= fullAgainUs) {
+      fullAgainUs = atUs + gapUs
+      countedFromUs = atUs
+    } else if (atUs >= countedFromUs) fullAgainUs += gapUs
   }
-  const sure = steps.byEnd.filter((step) => step.counted === 'yes' && !isRejected(step))
+  /** A rejection shows that less than a token was there; one that counts leaves none. */
+  const empty = (step: Step) => {
+    const leastUs = step.a + (rejectionsCount ? depthUs + gapUs : depthUs)
+    if (leastUs <= fullAgainUs) return
+    fullAgainUs = leastUs
+    countedFromUs = Math.max(countedFromUs, step.b)
+  }
+  const sure = steps.byEnd.filter((step) => step.counted === 'yes' || isRejected(step))
   const others = sure.filter((step) => !isAdmitted(step))
   let nextOther = 0
   for (const step of sure) {
     if (!isAdmitted(step)) continue
-    while (nextOther < others.length && others[nextOther]!.b < step.a) take(others[nextOther++]!.a)
+    while (nextOther < others.length && others[nextOther]!.to < step.from) {
+      const other = others[nextOther++]!
+      if (isRejected(other)) empty(other)
+      else take(other.a)
+    }
     take(step.a)
-    if (busySinceUs + (taken - 1) * gapUs - step.b > depthUs + 1) {
+    if (fullAgainUs - gapUs - step.b > depthUs + 1) {
       return { arrival: step.arrival, kind: 'should-be-rejected' }
     }
   }
 
   // From above: everything that may have been counted and may have come before the rejection.
-  const possible = steps.byStart.filter((step) => step.counted !== 'no' && !isRejected(step))
+  const possible = steps.byStart.filter(
+    (step) => step.counted !== 'no' && (rejectionsCount || !isRejected(step)),
+  )
   const rejections = steps.byEnd.filter(isRejected)
-  let fullAtUs = steps.openedUs + Math.min(course.earlierAtMost, burst) * gapUs
+  const earlier = rejectionsCount ? course.earlierAtMost : Math.min(course.earlierAtMost, burst)
+  let latestFullUs = steps.openedUs + earlier * gapUs
   let next = 0
   for (const step of rejections) {
-    while (next < possible.length && possible[next]!.a <= step.b) {
-      fullAtUs = Math.max(fullAtUs, possible[next]!.b) + gapUs
+    while (next < possible.length && possible[next]!.from <= step.to) {
+      latestFullUs = Math.max(latestFullUs, possible[next]!.b) + gapUs
       next++
     }
-    if (fullAtUs - step.a <= depthUs) {
+    // A rejection does not explain itself.
+    const ownUs = rejectionsCount ? gapUs : 0
+    if (latestFullUs - ownUs - step.a <= depthUs) {
       return { arrival: step.arrival, kind: 'should-be-admitted' }
     }
   }

@@ -49,10 +49,12 @@ export function fitModels(course: Course): readonly Fit[] {
         ),
       ),
     })),
-    ...burstsOf(course.limit).map((burst) => ({
-      model: { algorithm: 'bucket' as const, burst },
-      contradiction: explainByBucket(course, steps, burst),
-    })),
+    ...[false, true].flatMap((rejectionsCount) =>
+      burstsOf(course.limit).map((burst) => ({
+        model: { algorithm: 'bucket' as const, burst, rejectionsCount },
+        contradiction: explainByBucket(course, steps, burst, rejectionsCount),
+      })),
+    ),
   ]
 }
 
@@ -65,16 +67,27 @@ export function modelsThatExplain(course: Course): readonly Model[] {
 
 /** The set in words: buckets as one range. */
 export function nameModels(models: readonly Model[], limit: number): readonly string[] {
-  const bursts = models.flatMap((model) => (model.algorithm === 'bucket' ? [model.burst] : []))
-  const names = models.flatMap((model) => {
-    if (model.algorithm === 'bucket') return []
-    const counting = 'rejectionsCount' in model && model.rejectionsCount
-    return [counting ? `${model.algorithm} (rejections count)` : model.algorithm]
+  const names = [false, true].flatMap((counting) => {
+    const suffix = counting ? ' (rejections count)' : ''
+    const bursts = models.flatMap((model) =>
+      model.algorithm === 'bucket' && model.rejectionsCount === counting ? [model.burst] : [],
+    )
+    const others = models
+      .filter(
+        (model) =>
+          model.algorithm !== 'bucket' &&
+          ('rejectionsCount' in model && model.rejectionsCount) === counting,
+      )
+      .map(({ algorithm }) => `${algorithm}${suffix}`)
+    return bursts.length === 0 ? others : [...others, `${nameBuckets(bursts, limit)}${suffix}`]
   })
-  if (bursts.length === 0) return names
+  return names
+}
+
+function nameBuckets(bursts: readonly number[], limit: number): string {
   const [low, high] = [Math.min(...bursts), Math.max(...bursts)]
-  if (low === limit) return [...names, 'token bucket']
-  return [...names, low === high ? `bucket of ${low}` : `bucket of ${low} to ${high}`]
+  if (low === limit) return 'token bucket'
+  return low === high ? `bucket of ${low}` : `bucket of ${low} to ${high}`
 }
 
 /** Null as soon as one phase explains it; else the contradiction that came latest. */

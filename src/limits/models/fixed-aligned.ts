@@ -24,7 +24,7 @@ export function explainByFixedWindows(
   let nextOther = 0
   for (const step of steps.byEnd) {
     if (!isAdmitted(step)) continue
-    while (nextOther < waiting.length && waiting[nextOther]!.b < step.a) {
+    while (nextOther < waiting.length && waiting[nextOther]!.to < step.from) {
       const other = waiting[nextOther++]!
       if (windowAt(other.a) === windowAt(other.b)) others[windowAt(other.a) - first]!++
     }
@@ -40,7 +40,7 @@ export function explainByFixedWindows(
   let next = 0
   for (const step of steps.byEnd) {
     if (!isRejected(step)) continue
-    while (next < steps.byStart.length && steps.byStart[next]!.a <= step.b) {
+    while (next < steps.byStart.length && steps.byStart[next]!.from <= step.to) {
       const before = steps.byStart[next++]!
       if (before.counted === 'no') continue
       for (let at = windowAt(before.a); at <= windowAt(before.b); at++) possible[at - first]!++

@@ -86,7 +86,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
       if (step.counted === 'maybe') follow(state)
     }
     // Sent later than another that began this window, but decided before it.
-    if (step.a < state.startHigh) follow(state)
+    if (step.from < state.startHigh) follow(state)
   }
 
   function rejected(
@@ -110,10 +110,12 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
 function countedAhead(byStart: readonly Step[]): readonly number[] {
   let next = 0
   let countedUpTo = 0
-  const byEnd = byStart.map((step, index) => ({ step, index })).sort((x, y) => x.step.b - y.step.b)
+  const byEnd = byStart
+    .map((step, index) => ({ step, index }))
+    .sort((x, y) => x.step.to - y.step.to)
   const upTo = new Array<number>(byStart.length)
   for (const { step, index } of byEnd) {
-    while (next < byStart.length && byStart[next]!.a <= step.b) {
+    while (next < byStart.length && byStart[next]!.from <= step.to) {
       if (byStart[next]!.counted !== 'no') countedUpTo++
       next++
     }

@@ -18,7 +18,11 @@ export type Model =
   | { readonly algorithm: 'fixed-anchored' }
   | { readonly algorithm: 'sliding-log'; readonly rejectionsCount: boolean }
   | { readonly algorithm: 'sliding-counter'; readonly rejectionsCount: boolean }
-  | { readonly algorithm: 'bucket'; readonly burst: number }
+  | {
+      readonly algorithm: 'bucket'
+      readonly burst: number
+      readonly rejectionsCount: boolean
+    }
 
 export type Algorithm = Model['algorithm']
 
@@ -48,9 +52,13 @@ export interface Contradiction {
   readonly kind: 'should-be-rejected' | 'should-be-admitted'
 }
 
-/** An arrival on its way through a model: its interval widened by the tolerance. */
+/** An arrival on its way through a model. */
 export interface Step {
   readonly arrival: Arrival
+  /** As the client saw it: what ended before another began was decided before it. */
+  readonly from: number
+  readonly to: number
+  /** Widened by the tolerance: where it lies among the service's windows. */
   readonly a: number
   readonly b: number
   readonly counted: Counted
@@ -71,6 +79,8 @@ export function stepsOf(course: Course, widenUs: number, rejected?: Counted): St
   const margin = course.toleranceUs + widenUs
   const byStart = course.arrivals.map((arrival) => ({
     arrival,
+    from: arrival.fromUs,
+    to: arrival.untilUs,
     a: arrival.fromUs - margin,
     b: arrival.untilUs + margin,
     counted:

@@ -26,7 +26,7 @@ export function explainBySlidingCounter(
   let nextOther = 0
   for (const step of steps.byEnd) {
     if (!isAdmitted(step)) continue
-    while (nextOther < waiting.length && waiting[nextOther]!.b < step.a) {
+    while (nextOther < waiting.length && waiting[nextOther]!.to < step.from) {
       const other = waiting[nextOther++]!
       if (windowAt(other.a) === windowAt(other.b)) sure[windowAt(other.a) - first]!++
     }
@@ -39,22 +39,27 @@ export function explainBySlidingCounter(
     }
   }
 
+  // One that may lie on either side of an edge weighs most in the newer window, and counts there.
   const possible = new Float64Array(last - first + 1)
+  const ended = new Float64Array(last - first + 1)
   // What was counted before the course began may lie in its first window and in the one before.
-  possible.fill(course.earlierAtMost, 0, windowAt(steps.openedUs) - first + 1)
+  const opened = windowAt(steps.openedUs) - first
+  possible.fill(course.earlierAtMost, 0, opened + 1)
+  ended.fill(course.earlierAtMost, 0, opened + 1)
   let next = 0
   for (const step of steps.byEnd) {
     if (!isRejected(step)) continue
-    while (next < steps.byStart.length && steps.byStart[next]!.a <= step.b) {
+    while (next < steps.byStart.length && steps.byStart[next]!.from <= step.to) {
       const before = steps.byStart[next++]!
       if (before.counted === 'no') continue
       for (let at = windowAt(before.a); at <= windowAt(before.b); at++) possible[at - first]!++
+      ended[windowAt(before.b) - first]!++
     }
     const self = step.counted === 'no' ? 0 : 1
     let explained = false
     for (let at = windowAt(step.a); at <= windowAt(step.b); at++) {
       const weight = weightAt(step.a, at)
-      const previous = weight === 0 ? 0 : Math.ceil(possible[at - 1 - first]! * weight)
+      const previous = weight === 0 ? 0 : Math.ceil(ended[at - 1 - first]! * weight)
       if (previous + possible[at - first]! - self >= limit) explained = true
     }
     if (!explained) return { arrival: step.arrival, kind: 'should-be-admitted' }

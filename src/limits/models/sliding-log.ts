@@ -19,7 +19,7 @@ export function explainBySlidingLog(
   const admittedStarts = byStart.filter(isAdmitted).map((step) => step.a)
   const others = byEnd.filter((step) => step.counted === 'yes' && !isAdmitted(step))
   const otherStarts = others.map((step) => step.a).sort((x, y) => x - y)
-  const otherEnds = others.map((step) => step.b)
+  const otherEnds = others.map((step) => step.to)
   let rank = 0
   let expired = 0
   for (const step of byEnd) {
@@ -27,21 +27,21 @@ export function explainBySlidingLog(
     rank++
     const horizon = step.b - windowUs
     while (expired < admittedStarts.length && admittedStarts[expired]! <= horizon) expired++
-    const sureOthers = countBelow(otherEnds, step.a) - countBelow(otherStarts, horizon)
+    const sureOthers = countBelow(otherEnds, step.from) - countBelow(otherStarts, horizon)
     if (rank - expired + Math.max(0, sureOthers) > limit) {
       return { arrival: step.arrival, kind: 'should-be-rejected' }
     }
   }
 
   const possible = byStart.filter((step) => step.counted !== 'no')
-  const starts = possible.map((step) => step.a)
+  const starts = possible.map((step) => step.from)
   const ends = possible.map((step) => step.b).sort((x, y) => x - y)
   for (const step of byStart) {
     if (!isRejected(step)) continue
     const horizon = step.a - windowUs
     const earlier = horizon < openedUs ? course.earlierAtMost : 0
     const self = step.counted === 'no' ? 0 : 1
-    const before = countBelow(starts, step.b + 1) - countBelow(ends, horizon) - self
+    const before = countBelow(starts, step.to + 1) - countBelow(ends, horizon) - self
     if (before + earlier < limit) return { arrival: step.arrival, kind: 'should-be-admitted' }
   }
   return null

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { rateRules } from '../../../src/audit/limits/rules.ts'
+import type { Contract } from '../../../src/contract/contract.ts'
+import { defaultContract } from '../../../src/contract/default.ts'
+import { faults } from '../../../src/service/faults/list.ts'
+import { fixedAnchored, type Limiter } from '../../limits/limiters.ts'
+import { allRateTraffic, drive, rateAccounts } from './driver.ts'
+import { evidenceOf, rowOf } from './evidence.ts'
+
+async function decide(id: string, rows: readonly AttemptRow[], contract?: Contract) {
+  const evidence = await evidenceOf(rows)
+  const rule = rateRules.find((candidate) => candidate.id === id)!
+  return rule.decide(contract === undefined ? evidence : { ...evidence, contract })
+}
+
+/** What a limiter of 20 a minute answers to requests at these seconds, all headers honest. */
+function play(
+  limiter: Limiter,
+  seconds: readonly number[],
+  change: (row: AttemptRow, nth: number) => Partial<AttemptRow> = () => ({}),
+): readonly AttemptRow[] {
+  let used = 0
+  let beganS = Number.NEGATIVE_INFINITY
+  return seconds.map((atS, slot) => {
+    if (atS - beganS >= 60) {
+      beganS = atS
+      used = 0
+    }
+    const admitted = limiter(atS * 1e6 + 500)
+    if (admitted) used++
+    const row = rowOf(slot, atS * 1000, {
+      status: admitted ? 200 : 429,
+      creditsRemaining: 90 - slot,
+      rateLimit: 20,
+      rateRemaining: Math.max(0, 20 - used),
+      rateReset: Math.ceil(beganS + 60 - atS),
+    })
+    return { ...row, ...change(row, slot) }
+  })
+}
+
+const range = (count: number, fromS: number, gapS: number) =>
+  Array.from({ length: count }, (_, nth) => fromS + nth * gapS)
+
+/** 21 in a row, one 12 s later, then polls until the window is over. */
+const probing = [...range(21, 0, 0.05), 13, ...range(20, 20, 3)]
+
+describe('each rate rule fails on the fault made for it', () => {
+  test('RATE-03: more than twice the limit in a minute', async () => {
+    const verdict = await decide(
+      'RATE-03',
+      play(() => true, range(41, 0, 0.5)),
+    )
+    expect(verdict).toMatchObject({ verdict: 'fail', came: '41 admitted within one minute' })
+  })
+
+  test('RATE-03: windows of half a minute, which admit what no minute does', async () => {
+    const seconds = Array.from({ length: 6 }, (_, nth) => range(20, nth * 30, 0.5)).flat()
+    const verdict = await decide(
+      'RATE-03',
+      play(() => true, seconds),
+    )
+    expect(verdict.verdict).toBe('fail')
+  })
+
+  test('RATE-04: a burst of 30 admitted whole, twice', async () => {
+    const seconds = [...range(30, 0, 0.001), ...range(30, 200, 0.001)]
+    const verdict = await decide(
+      'RATE-04',
+      play(() => true, seconds),
+    )
+    expect(verdict).toMatchObject({ verdict: 'fail', observations: 2 })
+  })
+
+  test('RATE-04: one burst may lie over an edge, so it decides nothing', async () => {
+    const verdict = await decide(
+      'RATE-04',
+      play(() => true, range(30, 0, 0.001)),
+    )
+    expect(verdict.verdict).toBe('inconclusive')
+  })
+
+  test('RATE-05: the twentieth request rejected', async () => {
+    const verdict = await decide('RATE-05', play(fixedAnchored(19), probing))
+    expect(verdict).toMatchObject({ verdict: 'fail', witnesses: [{ slot: 19 }] })
+  })
+
+  test('RATE-06: a rate limit told as 403', async () => {
+    const rows = play(fixedAnchored(20), probing, ({ status }) =>
+      status === 429 ? { status: 403 } : {},
+    )
+    expect(await decide('RATE-06', rows)).toMatchObject({
+      verdict: 'fail',
+      witnesses: [{ slot: 20 }],
+    })
+  })
+
+  test('RATE-06: a rejection that costs a credit', async () => {
+    const rows = play(fixedAnchored(20), [...range(21, 0, 0.05), 61])
+    expect(await decide('RATE-06', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-09: each request counted twice', async () => {
+    const rows = play(fixedAnchored(20), range(8, 0, 1), ({ rateRemaining }) => ({
+      rateRemaining: 20 - 2 * (20 - rateRemaining!),
+    }))
+    expect(await decide('RATE-09', rows)).toMatchObject({
+      verdict: 'fail',
+      came: expect.stringContaining('it fell by 2'),
+    })
+  })
+
+  test('RATE-09: a counter for each of three replicas', async () => {
+    const rows = play(
+      () => true,
+      range(15, 0, 0.1),
+      (_, nth) => ({
+        rateRemaining: 19 - Math.floor(nth / 3),
+      }),
+    )
+    expect(await decide('RATE-09', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-10: five remaining on a rejection', async () => {
+    const rows = play(fixedAnchored(20), probing, ({ status }) =>
+      status === 429 ? { rateRemaining: 5 } : {},
+    )
+    expect(await decide('RATE-10', rows)).toMatchObject({
+      verdict: 'fail',
+      came: 'remaining 5 of 20',
+    })
+  })
+
+  test('RATE-11: one more remaining than is granted', async () => {
+    const rows = play(fixedAnchored(20), probing, ({ rateRemaining }) => ({
+      rateRemaining: rateRemaining! + 1,
+    }))
+    expect(await decide('RATE-11', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-12: milliseconds on a rejection, seconds elsewhere', async () => {
+    const rows = play(fixedAnchored(20), [...range(15, 0, 0.5), ...range(6, 8, 0.1)], (row) =>
+      row.status === 429 ? { rateReset: row.rateReset! * 1000 } : {},
+    )
+    expect(await decide('RATE-12', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-12: a horizon beyond the window', async () => {
+    const rows = play(fixedAnchored(20), range(3, 0, 1), () => ({ rateReset: 900_000 }))
+    expect(await decide('RATE-12', rows)).toMatchObject({
+      verdict: 'fail',
+      witnesses: [{ slot: 0 }],
+    })
+  })
+
+  test('RATE-13: a reset that comes and admits nothing', async () => {
+    const rows = play(fixedAnchored(20), [...range(15, 0, 0.5), ...range(6, 8, 0.1), 25], (row) =>
+      row.sentUs! < 24e6 ? { rateReset: Math.ceil(10 - row.sentUs! / 1e6) } : {},
+    )
+    expect(await decide('RATE-13', rows)).toMatchObject({
+      verdict: 'fail',
+      witnesses: [{}, { slot: 21 }],
+    })
+  })
+
+  test('RATE-14: one counter for keys of two accounts', async () => {
+    const rows = play(
+      () => true,
+      range(12, 0, 0.2),
+      (_, nth) => (nth % 3 === 0 ? { keyFp: 'key-b', account: 'b' } : { account: 'a' }),
+    )
+    expect(await decide('RATE-14', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-15: a counter for each endpoint', async () => {
+    const rows = play(
+      () => true,
+      range(12, 0, 0.2),
+      (_, nth) => ({
+        endpoint: nth % 3 === 0 ? 'messages' : 'chat',
+        rateRemaining: nth % 3 === 0 ? 19 - nth / 3 : 19 - (nth - Math.ceil(nth / 3)),
+      }),
+    )
+    expect(await decide('RATE-15', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-16: an hour that is never enforced', async () => {
+    const contract: Contract = {
+      ...defaultContract,
+      bands: [
+        {
+          name: 'all',
+          minBalance: 1,
+          maxBalance: null,
+          requests: { minute: 20, hour: 50, day: 400 },
+        },
+      ],
+    }
+    const seconds = Array.from({ length: 6 }, (_, nth) => range(20, nth * 61, 0.5)).flat()
+    const verdict = await decide(
+      'RATE-16',
+      play(() => true, seconds),
+      contract,
+    )
+    expect(verdict).toMatchObject({ verdict: 'fail', came: '120 admitted within one hour' })
+  })
+
+  test('RATE-18: a limit that changes while the balance stays in its band', async () => {
+    const rows = play(
+      () => true,
+      range(6, 0, 1),
+      (_, nth) => ({ rateLimit: nth < 3 ? 60 : 20 }),
+    )
+    expect(await decide('RATE-18', rows)).toMatchObject({
+      verdict: 'fail',
+      witnesses: [{ slot: 2 }, { slot: 3 }],
+    })
+  })
+
+  test('RATE-19: an epoch and milliseconds in Retry-After', async () => {
+    for (const retryAfter of [1_767_225_600, 42_000]) {
+      const rows = play(fixedAnchored(20), probing, ({ status }) =>
+        status === 429 ? { retryAfter } : {},
+      )
+      expect(await decide('RATE-19', rows)).toMatchObject({
+        verdict: 'fail',
+        came: `${retryAfter}`,
+      })
+    }
+  })
+})
+
+describe('each rate fault of the reference service is caught by its rule', () => {
+  const rateFaults = faults.filter(({ rule }) => rule.startsWith('RATE-'))
+  test.each(rateFaults)('$name: $rule', async ({ name, rule }) => {
+    const driver = await drive({ accounts: rateAccounts, faults: [name] })
+    await allRateTraffic(driver)
+    expect(await decide(rule, driver.rows)).toMatchObject({ verdict: 'fail' })
+  })
+})

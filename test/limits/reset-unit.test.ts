@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { inferResetUnit, type ResetUnit } from '../../src/limits/reset-unit.ts'
+import { serviceClock } from '../../src/limits/service-clock.ts'
+import { arrivalOf } from './arrivals.ts'
+
+const epochS = 1_767_225_600
+
+/** Answers of a fixed minute window at these seconds, the reset written in a unit. */
+function samples(unit: ResetUnit, seconds: readonly number[]) {
+  const write = (atS: number) => {
+    const leftS = 60 - (atS % 60)
+    switch (unit) {
+      case 'delta-s':
+        return Math.ceil(leftS)
+      case 'delta-ms':
+        return Math.ceil(leftS * 1e3)
+      case 'epoch-s':
+        return Math.ceil(epochS + atS + leftS)
+      case 'epoch-ms':
+        return Math.ceil((epochS + atS + leftS) * 1e3)
+      case 'epoch-us':
+        return Math.ceil((epochS + atS + leftS) * 1e6)
+    }
+  }
+  return seconds.map((atS, slot) => ({
+    arrival: arrivalOf(slot, atS * 1e6, atS * 1e6 + 2_000, {
+      limit: 60,
+      dateS: Math.floor(epochS + atS),
+    }),
+    value: write(atS),
+    windowUs: 60e6,
+  }))
+}
+
+const infer = (given: ReturnType<typeof samples>) =>
+  inferResetUnit(given, serviceClock(given.map(({ arrival }) => arrival))).units
+
+describe('the unit of a reset', () => {
+  test.each(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'] as const)(
+    '%s is told from eight seconds of traffic',
+    (unit) => {
+      expect(infer(samples(unit, [1, 2, 3, 4, 5, 6, 7, 8]))).toEqual([unit])
+    },
+  )
+
+  test('two stay where one sample fits both', () => {
+    expect(infer(samples('delta-s', [20]))).toEqual(['delta-s', 'delta-ms'])
+  })
+
+  test('none is left for microseconds from now', () => {
+    const [sample] = samples('delta-s', [20])
+    expect(infer([{ ...sample!, value: 40e6 }])).toEqual([])
+  })
+
+  test('the true unit is never dropped, whatever the traffic', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom<ResetUnit>('delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'),
+        fc.array(fc.double({ min: 0, max: 600, noNaN: true }), { minLength: 1, maxLength: 40 }),
+        (unit, seconds) => {
+          expect(
+            infer(
+              samples(
+                unit,
+                seconds.sort((a, b) => a - b),
+              ),
+            ),
+          ).toContain(unit)
+        },
+      ),
+    )
+  })
+})
+
+describe('the clock of the service', () => {
+  const at = (us: number, dateS: number) => arrivalOf(0, us, us + 1_000, { dateS })
+
+  test('is known to a second from one Date, and better once a tick was seen', () => {
+    const one = serviceClock([at(300_000, 1_000)])!
+    expect(one.highUs - one.lowUs).toBeCloseTo(1.101e6, -1)
+    const ticked = serviceClock([at(300_000, 1_000), at(600_000, 1_001)])!
+    expect(ticked.highUs - ticked.lowUs).toBeLessThan(0.81e6)
+  })
+
+  test('is unknown where no offset fits all, as when Date does not run at the same speed', () => {
+    expect(serviceClock([at(0, 1_000), at(10e6, 1_002)])).toBeNull()
+  })
+})
