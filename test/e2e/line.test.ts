@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { assay, withFolder, withService } from './command.ts'
+
+const quick = resolve(import.meta.dirname, '../../scenarios/quick.yaml')
+
+/** Everything that the store holds, as text: a compressed file could hide what it holds. */
+async function textOf(path: string): Promise<string> {
+  const store = await openStore(path)
+  const tables = await store.rows<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_type = 'BASE TABLE'`,
+  )
+  const rows = []
+  for (const { name } of tables)
+    rows.push(await store.rows(`SELECT "${name}"::VARCHAR FROM "${name}"`))
+  store.close()
+  return JSON.stringify(rows)
+}
+
+describe('the line, command by command', () => {
+  test('run, audit and report end with 0 on a clean service, and no key is left anywhere', () =>
+    withFolder((folder) =>
+      withService(['--seed', '11'], async ({ baseUrl, keys }) => {
+        const key = keys.at(-1)!.apiKey
+        const env = { ASSAY_API_KEY: key }
+        const run = await assay(['run', quick, '--base-url', baseUrl], { env, cwd: folder }).ended
+        expect(run.stderr + run.stdout).not.toContain('fault of Assay')
+        expect(run.code).toBe(0)
+        const audit = await assay(['audit'], { cwd: folder }).ended
+        expect(audit).toMatchObject({ code: 0 })
+        const report = await assay(['report', 'launch'], { cwd: folder }).ended
+        expect(report).toMatchObject({ code: 0 })
+
+        const written = readdirSync(folder).map((name) =>
+          readFileSync(join(folder, name), 'latin1'),
+        )
+        const said = [run, audit, report].flatMap((ended) => [ended.stdout, ended.stderr])
+        const store = await textOf(join(folder, 'assay.duckdb'))
+        for (const text of [...written, ...said, store]) expect(text.includes(key)).toBe(false)
+      }),
+    ))
+
+  test('audit ends with 3 and names the rule and its rows when one charge in fifty is doubled', () =>
+    withFolder((folder) =>
+      withService(['--seed', '11', '--fault', 'double-charge'], async ({ baseUrl, keys }) => {
+        const env = { ASSAY_API_KEY: keys.at(-1)!.apiKey }
+        await assay(['run', quick, '--base-url', baseUrl], { env, cwd: folder }).ended
+        const audit = await assay(['audit'], { cwd: folder }).ended
+        expect(audit.code).toBe(3)
+        expect(audit.stdout).toMatch(/BILL-1[01]/)
+        expect(audit.stdout).toMatch(/curl /)
+      }),
+    ))
+
+  test('a run against a port where nothing listens ends with 4 and says so', () =>
+    withFolder(async (folder) => {
+      const run = await assay(['run', quick, '--base-url', 'http://127.0.0.1:9'], {
+        env: { ASSAY_API_KEY: 'sk-none' },
+        cwd: folder,
+      }).ended
+      expect(run.code).toBe(4)
+      expect(run.stderr).toContain('http://127.0.0.1:9')
+    }))
+
+  test('a command that does not exist ends with 2 and names what there is', async () => {
+    const ended = await assay(['frobnicate']).ended
+    expect(ended.code).toBe(2)
+    expect(ended.stderr).toContain("unknown command 'frobnicate'")
+  })
+})
