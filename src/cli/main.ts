@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { auditCommand } from './audit.ts'
+import { calibrateCommand } from './calibrate.ts'
 import { demoCommand } from './demo.ts'
 import { exit } from './exit.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { reportCommand } from './report.ts'
 import { runCommand } from './run.ts'
+import { runsCommand } from './runs.ts'
 import { serveCommand } from './serve.ts'
 import { summaryCommand } from './summary.ts'
 import { usageCommand } from './usage.ts'
@@ -15,7 +17,9 @@ import { usageCommand } from './usage.ts'
 const commands: readonly (() => Command)[] = [
   demoCommand,
   serveCommand,
+  calibrateCommand,
   runCommand,
+  runsCommand,
   auditCommand,
   reportCommand,
   summaryCommand,

@@ -1,8 +1,9 @@
 import { Command } from 'commander'
 import { type RunSummary, run } from '../run/run.ts'
 import { loadScenario } from '../scenario/parse.ts'
-import { exit, UsageError } from './exit.ts'
+import { exit } from './exit.ts'
 import { LiveView } from './live-view.ts'
+import { positiveOf, wholeOf } from './numbers.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
 import { summaryText } from './run-summary.ts'
 
@@ -74,16 +75,4 @@ export function exitOf(summary: RunSummary): number {
   return summary.thresholds.every((threshold) => threshold.result === 'held')
     ? exit.ok
     : exit.failed
-}
-
-function wholeOf(name: string, text: string): number {
-  const value = Number(text)
-  if (Number.isSafeInteger(value) && value >= 0) return value
-  throw new UsageError(`${name}: expected a whole number from 0; came ${text}.`)
-}
-
-function positiveOf(name: string, text: string): number {
-  const value = Number(text)
-  if (Number.isFinite(value) && value > 0) return value
-  throw new UsageError(`${name}: expected a number above 0; came ${text}.`)
 }

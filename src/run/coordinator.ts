@@ -4,6 +4,7 @@ import type { Phase, Scenario } from '../scenario/scenario.ts'
 import type { RunStart } from '../store/runs.ts'
 import { arrivalsOf } from './active-phase.ts'
 import { runClock } from './clock.ts'
+import { missedEarly } from './early-miss.ts'
 import { StoreFailure } from './errors.ts'
 import type {
   FromRecorderControl,
@@ -357,7 +358,7 @@ export class Coordinator {
   private stopWhereAsked(): void {
     if (this.stopReason !== null) return
     const { policy } = this.options.scenario
-    const { ledger } = { ledger: this.tally.ledger() }
+    const ledger = this.tally.ledger()
     const failures = this.tally.counters().reduce((sum, counters) => sum + counters.failures, 0)
     const bound = policy.stop.consecutiveFailures ?? Infinity
     if (this.shared.failuresInRow >= bound) this.stop('errors')
@@ -365,6 +366,7 @@ export class Coordinator {
       this.stop('errors')
     } else if (policy.maxCredits !== null && this.spent(policy.maxCredits)) this.stop('budget')
     else if (this.neverReached(ledger.sent)) this.stop('unreachable')
+    else if (missedEarly(this.options.scenario, this.tally).length > 0) this.stop('threshold')
   }
 
   /** Whether not even the cheapest request fits into what is left. */

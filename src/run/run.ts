@@ -4,7 +4,13 @@ import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { openStore, type Store } from '../store/open.ts'
-import { endRun, type RunStart, withoutCredentials } from '../store/runs.ts'
+import {
+  type Ceiling,
+  endRun,
+  latestCeiling,
+  type RunStart,
+  withoutCredentials,
+} from '../store/runs.ts'
 import { monotonicNs } from './clock.ts'
 import { Coordinator, type StopReason } from './coordinator.ts'
 import { RunError } from './errors.ts'
@@ -27,6 +33,8 @@ import { checkThreshold, type ThresholdResult } from './thresholds.ts'
 import { judge, type RunVerdict } from './verdict.ts'
 
 export interface RunOptions {
+  /** `run` unless given. */
+  readonly kind?: 'run' | 'calibrate'
   /** Scheme, host, port and base path; the scenario's own unless given. */
   readonly baseUrl?: string
   readonly dbPath: string
@@ -86,7 +94,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunS
   const zeroNs = monotonicNs()
   const start: RunStart = {
     runId: runIdOf(startedAtUs),
-    kind: 'run',
+    kind: options.kind ?? 'run',
     scenario: scenario.name,
     scenarioJson: JSON.stringify(scenario),
     seed,
@@ -185,8 +193,10 @@ async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
     meanInFlight: seconds > 0 ? tally.flightSeconds() / seconds : null,
     lambdaW: seconds > 0 ? figures.flightSeconds / seconds : null,
     fewestSamples: samples.length > 0 ? Math.min(...samples) : null,
-    offeredPerS: steadyUs > 0 ? planned / (steadyUs / 1e6) : 0,
-    ceilingPerS: null,
+    ceilingShare: shareOfCeiling(await latestCeiling(store, start.machineJson, scenario.threads), {
+      perS: steadyUs > 0 ? planned / (steadyUs / 1e6) : 0,
+      eventsPerS: seconds > 0 ? figures.events / seconds : 0,
+    }),
   })
   const thresholds: ThresholdResult[] = []
   for (const threshold of scenario.thresholds) {
@@ -234,6 +244,15 @@ async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
     verdict,
     stopped: coordinator.stopReason,
   }
+}
+
+/** Requests and events each take their share of what the machine can do. */
+function shareOfCeiling(
+  ceiling: Ceiling | null,
+  offered: { readonly perS: number; readonly eventsPerS: number },
+): number | null {
+  if (ceiling === null) return null
+  return offered.perS / ceiling.plainPerS + offered.eventsPerS / ceiling.eventsPerS
 }
 
 /** Sorts by time, reads well, and hardly ever meets another. */

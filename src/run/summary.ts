@@ -110,6 +110,8 @@ export interface RunFigures {
   /** Sum of time in flight over all rows, in request-seconds. */
   readonly flightSeconds: number
   readonly creditsByContract: number
+  /** Events of streams that were read. */
+  readonly events: number
   readonly lastUs: number
 }
 
@@ -125,6 +127,7 @@ export async function runFigures(
        quantile_cont(CASE WHEN outcome = 'ok' THEN response_us END, 0.5) AS median,
        coalesce(sum((closed_us - dispatched_us) / 1e6), 0)::DOUBLE AS flight,
        coalesce(sum(${creditsSql(contract)}), 0)::DOUBLE AS credits,
+       coalesce(sum(events), 0)::DOUBLE AS events,
        coalesce(max(coalesce(closed_us, intended_us)), 0)::BIGINT AS last
      FROM attempt_times WHERE run_id = $1`,
     [runId],
@@ -134,6 +137,7 @@ export async function runFigures(
     medianResponseUs: row?.median ?? null,
     flightSeconds: row?.flight ?? 0,
     creditsByContract: row?.credits ?? 0,
+    events: row?.events ?? 0,
     lastUs: row?.last ?? 0,
   }
 }

@@ -98,6 +98,14 @@ export class Tally {
     )
   }
 
+  countersWhere(wants: (phase: PhaseRun, step: number) => boolean): readonly StepCounters[] {
+    return [...this.reports.values()].flatMap((report) =>
+      report.steps.flatMap(({ ordinal, step, counters }) =>
+        wants(this.phases[ordinal]!, step) ? [counters] : [],
+      ),
+    )
+  }
+
   /** Everything counted for a metric, over phases and steps; null stands for all. */
   counts(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): Counts {
     const merged = new Counts()

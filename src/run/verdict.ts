@@ -44,8 +44,8 @@ export interface RunFacts {
   readonly lambdaW: number | null
   /** Smallest number of samples behind a p99 that is shown. */
   readonly fewestSamples: number | null
-  readonly offeredPerS: number
-  readonly ceilingPerS: number | null
+  /** Of what this machine was calibrated to send; null when it was not. */
+  readonly ceilingShare: number | null
 }
 
 /** Samples for 99 % confidence in a percentile, from MLPerf's early stopping. */
@@ -224,18 +224,17 @@ function samplesTest({ fewestSamples }: RunFacts): RunTest {
   }
 }
 
-function ceilingTest({ offeredPerS, ceilingPerS }: RunFacts): RunTest {
+function ceilingTest({ ceilingShare }: RunFacts): RunTest {
   const name = 'share of calibrated ceiling'
   const bound = '< 70 %'
-  if (ceilingPerS === null) {
+  if (ceilingShare === null) {
     return notJudged(name, bound, 'this machine is not calibrated: assay calibrate')
   }
-  const share = offeredPerS / ceilingPerS
-  const held = share < 0.7
+  const held = ceilingShare < 0.7
   return {
     name,
     result: held ? 'held' : 'degraded',
-    figure: `${(share * 100).toFixed(0)} % (${offeredPerS.toFixed(0)}/s of ${ceilingPerS.toFixed(0)}/s)`,
+    figure: `${(ceilingShare * 100).toFixed(0)} %`,
     bound,
     remedy: held ? '' : 'The client is near its own limit: add threads or machines.',
   }

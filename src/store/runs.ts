@@ -65,3 +65,58 @@ export function withoutCredentials(baseUrl: string): string {
   const url = new URL(baseUrl)
   return `${url.origin}${url.pathname.replace(/\/$/, '')}`
 }
+
+/** A run as a list shows it. */
+export interface ListedRun {
+  readonly runId: string
+  readonly kind: string
+  readonly scenario: string
+  readonly startedAt: Date
+  /** Null while it runs, and after a kill. */
+  readonly endedUs: number | null
+  readonly attempts: number
+  readonly verdict: string | null
+  readonly baseUrl: string
+}
+
+/** All runs, newest first. */
+export async function listRuns(store: Store): Promise<readonly ListedRun[]> {
+  return store.rows<ListedRun>(
+    `SELECT run_id AS "runId", kind, scenario, started_at AS "startedAt", ended_us AS "endedUs",
+       coalesce(n, 0)::BIGINT AS attempts, verdict, base_url AS "baseUrl"
+     FROM runs LEFT JOIN (SELECT run_id, count(*) AS n FROM attempts GROUP BY run_id) USING (run_id)
+     ORDER BY started_at DESC, run_id`,
+  )
+}
+
+/** What this machine was measured to send, at most. */
+export interface Ceiling {
+  readonly plainPerS: number
+  readonly eventsPerS: number
+  readonly threads: number
+}
+
+/** The latest calibration in the store of a machine like this one; null when there is none. */
+export async function latestCeiling(
+  store: Store,
+  machineJson: string,
+  threads: number,
+): Promise<Ceiling | null> {
+  const rows = await store.rows<{ verdict_json: string | null }>(
+    `SELECT verdict_json FROM runs WHERE kind = 'calibrate' AND machine_json = $1
+     ORDER BY started_at DESC`,
+    [machineJson],
+  )
+  for (const row of rows) {
+    const ceiling = (JSON.parse(row.verdict_json ?? '{}') as { readonly ceiling?: Ceiling }).ceiling
+    if (ceiling?.threads === threads) return ceiling
+  }
+  return null
+}
+
+/** Takes the attempts of a run away; what is known of the run itself stays. */
+export async function dropAttempts(store: Store, runId: string): Promise<void> {
+  for (const table of ['attempts', 'templates', 'bodies', 'histograms', 'health']) {
+    await store.execute(`DELETE FROM ${table} WHERE run_id = $1`, [runId])
+  }
+}

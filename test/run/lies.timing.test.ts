@@ -119,3 +119,33 @@ test('time to the first token and between tokens are those of the service within
   })
   target.close()
 })
+
+test('a sweep finds the capacity of a queue with a known service time within 5 %', async () => {
+  // One server, 20 ms each, so 50/s at the most. Past that the queue grows without end.
+  let free = 0
+  const target = await startTarget((_, response) => {
+    const now = performance.now()
+    free = Math.max(free, now) + 20
+    setTimeout(() => answerChat(response), free - now)
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      `  - name: sweep
+    load: sweep
+    start: 45/s
+    max: 60/s
+    trial: 1500ms
+    cool_down: 100ms
+    precision: 4%
+    goodput: 95%
+    arrivals: constant`,
+      'objectives: { response: 60ms }',
+    )
+    const { sweeps, ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const [sweep] = sweeps
+    expect(Math.abs(sweep!.safePerS! / 50 - 1)).toBeLessThan(0.05)
+    expect(sweep!.failedPerS! / sweep!.safePerS! - 1).toBeLessThan(0.05)
+    expect(ledger.planned).toBe(ledger.ok)
+  })
+  target.close()
+})

@@ -355,32 +355,22 @@ test('no key is given to autocannon over TLS, which does not verify certificates
   ).rejects.toThrow(/does not verify certificates/)
 })
 
-test('a sweep finds the capacity of a queue with a known service time within 5 %', async () => {
-  // One server, 20 ms each, so 50/s at the most. Past that the queue grows without end.
-  let free = 0
-  const target = await startTarget((_, response) => {
-    const now = performance.now()
-    free = Math.max(free, now) + 20
-    setTimeout(() => answerChat(response), free - now)
-  })
+test('a threshold that is to abort ends the run as soon as it is missed', async () => {
+  let seen = 0
+  const target = await startTarget((_, response) =>
+    ++seen % 2 === 0 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
+  )
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
-      `  - name: sweep
-    load: sweep
-    start: 45/s
-    max: 60/s
-    trial: 1500ms
-    cool_down: 100ms
-    precision: 4%
-    goodput: 95%
-    arrivals: constant`,
-      'objectives: { response: 60ms }',
+      '  - { name: steady, load: constant, rate: 200/s, duration: 20s }',
+      `thresholds:
+  - { check: 'errors{code=429} < 10%', abort: true }
+  - chat.response.p50 < 10s`,
     )
-    const { sweeps, ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    const [sweep] = sweeps
-    expect(Math.abs(sweep!.safePerS! / 50 - 1)).toBeLessThan(0.05)
-    expect(sweep!.failedPerS! / sweep!.safePerS! - 1).toBeLessThan(0.05)
-    expect(ledger.planned).toBe(ledger.ok)
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(summary.stopped).toBe('threshold')
+    expect(summary.thresholds.map((threshold) => threshold.result)).toEqual(['missed', 'held'])
+    expect(summary.ledger.planned).toBeLessThan(4000)
   })
   target.close()
 })

@@ -18,8 +18,7 @@ const sound: RunFacts = {
   meanInFlight: 10,
   lambdaW: 10.1,
   fewestSamples: 1000,
-  offeredPerS: 100,
-  ceilingPerS: 1000,
+  ceilingShare: 0.1,
 }
 
 const testOf = (facts: RunFacts, name: string) =>
@@ -46,7 +45,7 @@ test.each([
     'degraded',
   ],
   ["Little's law", { lambdaW: 9.4 }, 'failed'],
-  ['share of calibrated ceiling', { offeredPerS: 700 }, 'degraded'],
+  ['share of calibrated ceiling', { ceilingShare: 0.7 }, 'degraded'],
   ['recorder', { recorded: 999 }, 'failed'],
   ['recorder', { deepestQueue: 65 }, 'degraded'],
   ['ledgers', { rows: { ...ledger, ok: 999, sent: 999 } }, 'failed'],
@@ -87,7 +86,7 @@ test('what was not measured is not judged, and is no reason to call a run valid 
     plannedArrivals: 0,
     meanInFlight: null,
     fewestSamples: null,
-    ceilingPerS: null,
+    ceilingShare: null,
   }
   const { verdict, tests } = judge(blind)
   expect(verdict).toBe('valid')

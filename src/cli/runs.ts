@@ -1,0 +1,54 @@
+import { Command } from 'commander'
+import { openStore } from '../store/open.ts'
+import { listRuns } from '../store/runs.ts'
+import { duration, table } from './text.ts'
+
+interface Options {
+  readonly db: string
+  readonly json?: boolean
+}
+
+/** `assay runs`: what is in the store. */
+export function runsCommand(): Command {
+  return new Command('runs')
+    .description('Lists the runs in the store, newest first.')
+    .option('--db <file>', 'the store', 'assay.duckdb')
+    .option('--json', 'the list as JSON')
+    .action(async ({ db, json }: Options) => {
+      const store = await openStore(db)
+      try {
+        const runs = await listRuns(store)
+        if (json) {
+          process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`)
+          return
+        }
+        if (runs.length === 0) {
+          process.stdout.write(`${db} holds no runs; assay run <scenario> makes one.\n`)
+          return
+        }
+        const head = [
+          'run',
+          'kind',
+          'scenario',
+          'started (UTC)',
+          'took',
+          'attempts',
+          'verdict',
+          'service',
+        ]
+        const lines = runs.map((run) => [
+          run.runId,
+          run.kind,
+          run.scenario,
+          run.startedAt.toISOString().slice(0, 19).replace('T', ' '),
+          run.endedUs === null ? 'not ended' : duration(run.endedUs),
+          String(run.attempts),
+          run.verdict ?? '-',
+          run.baseUrl,
+        ])
+        process.stdout.write(`${table([head, ...lines], 'words').join('\n')}\n`)
+      } finally {
+        store.close()
+      }
+    })
+}

@@ -1,0 +1,126 @@
+import type { Scenario } from '../scenario/scenario.ts'
+import { openStore } from '../store/open.ts'
+import { type Ceiling, dropAttempts } from '../store/runs.ts'
+import { startNullServer } from './null-server.ts'
+import { run } from './run.ts'
+import type { Progress } from './tally.ts'
+
+export interface CalibrateOptions {
+  readonly dbPath: string
+  readonly threads: number
+  /** Of each of the two measurements. */
+  readonly seconds: number
+  readonly onProgress?: (progress: Progress) => void
+}
+
+export interface Calibration extends Ceiling {
+  readonly runIds: readonly string[]
+}
+
+/** Events of a stream of the null server. */
+const eventsOfStream = 100
+
+/**
+ * Measures what this machine can send before it measures itself: closed loop, flat out, against a
+ * server that does next to nothing, with everything recorded. Plain answers give requests per
+ * second, streams give events per second. The figures stay in the store; the attempts do not.
+ */
+export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
+  const server = await startNullServer(eventsOfStream)
+  try {
+    const measure = async (stream: boolean) => {
+      const scenario = calibrationScenario(options, stream)
+      const summary = await run(scenario, {
+        kind: 'calibrate',
+        baseUrl: server.baseUrl,
+        dbPath: options.dbPath,
+        keys: { default: 'calibration' },
+        ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+      })
+      return { runId: summary.runId, perS: summary.steps[0]?.perS ?? 0 }
+    }
+    const plain = await measure(false)
+    const streams = await measure(true)
+    const ceiling: Ceiling = {
+      plainPerS: plain.perS,
+      eventsPerS: streams.perS * eventsOfStream,
+      threads: options.threads,
+    }
+    const store = await openStore(options.dbPath)
+    try {
+      for (const { runId } of [plain, streams]) {
+        await dropAttempts(store, runId)
+        await store.execute('UPDATE runs SET verdict_json = $2 WHERE run_id = $1', [
+          runId,
+          JSON.stringify({ ceiling }),
+        ])
+      }
+    } finally {
+      store.close()
+    }
+    return { ...ceiling, runIds: [plain.runId, streams.runId] }
+  } finally {
+    server.close()
+  }
+}
+
+function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenario {
+  const users = 64 * options.threads
+  const load = {
+    kind: 'concurrency',
+    fromUsers: users,
+    toUsers: users,
+    rampUs: 0,
+    think: { kind: 'fixed', us: 0 },
+  } as const
+  const phase = { load, maxRequests: null, steps: [] }
+  return {
+    name: stream ? 'calibrate streams' : 'calibrate plain',
+    question: 'How much can this machine send before it measures itself?',
+    seed: 1,
+    baseUrl: null,
+    threads: options.threads,
+    pacing: 'timer',
+    transport: 'own',
+    caFile: null,
+    keys: [{ name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' }],
+    steps: [
+      {
+        name: stream ? 'stream' : 'plain',
+        weight: 1,
+        endpoint: 'chat',
+        path: null,
+        method: null,
+        stream,
+        model: 'svc-k2',
+        prompt: { kind: 'text', text: 'How fast?' },
+        system: null,
+        maxTokens: 16,
+        wrong: null,
+        abort: null,
+        session: null,
+        headers: {},
+        body: {},
+        keys: [],
+      },
+    ],
+    phases: [
+      { ...phase, name: 'warm-up', part: 'warmup', durationUs: 1e6 },
+      { ...phase, name: 'steady', part: 'steady', durationUs: options.seconds * 1e6 },
+    ],
+    thresholds: [],
+    objectives: { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null },
+    policy: {
+      retries: 'none',
+      maxInFlight: 1_000_000,
+      maxCredits: null,
+      connectTimeoutUs: 30e6,
+      firstByteTimeoutUs: 30e6,
+      idleTimeoutUs: 30e6,
+      totalTimeoutUs: 30e6,
+      stop: { errorShare: null, consecutiveFailures: null },
+    },
+    capture: 'none',
+    modulePath: null,
+  }
+}

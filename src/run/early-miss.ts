@@ -1,0 +1,80 @@
+import type { Scenario, Threshold } from '../scenario/scenario.ts'
+import type { StepCounters } from './ledger.ts'
+import { countedMetrics, type Metric, type PhaseRun } from './messages.ts'
+import type { Tally } from './tally.ts'
+import { compare } from './thresholds.ts'
+
+/** Fewer samples than this say nothing early. */
+const enough = 100
+
+/**
+ * The thresholds marked `abort` that are missed so far, looked at on counters while a run goes.
+ * Those that only rows can tell (TPOT, lag, filters by account) wait for the end.
+ */
+export function missedEarly(scenario: Scenario, tally: Tally): readonly Threshold[] {
+  return scenario.thresholds.filter((threshold) => {
+    if (!threshold.abort) return false
+    const value = figureSoFar(scenario, tally, threshold)
+    return value !== null && !compare(value, threshold.operator, threshold.bound)
+  })
+}
+
+function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): number | null {
+  const wants = (phase: PhaseRun, step: number) =>
+    (threshold.phase === null ? phase.part === 'steady' : phase.name === threshold.phase) &&
+    (threshold.step === null || scenario.steps[step]!.name === threshold.step)
+  const { metric, statistic, filter } = threshold
+  if ((countedMetrics as readonly string[]).includes(metric)) {
+    if (Object.keys(filter).length > 0) return null
+    const counts = tally.counts(metric as Metric, wants)
+    return counts.samples < enough ? null : counts.statistic(statistic)
+  }
+  if (statistic.kind === 'rate') return null
+  const counters = tally.countersWhere(wants)
+  const sum = (pick: (each: StepCounters) => number) =>
+    counters.reduce((total, each) => total + pick(each), 0)
+  const one = countedSoFar(threshold, sum)
+  if (one === null) return null
+  const all =
+    metric === 'goodput' || metric === 'success'
+      ? sum((each) => each.judged)
+      : sum((each) => each.sent)
+  if (all < enough) return null
+  return statistic.kind === 'share' ? one / all : one
+}
+
+type Sum = (pick: (each: StepCounters) => number) => number
+
+function countedSoFar({ metric, filter }: Threshold, sum: Sum): number | null {
+  const filters = Object.entries(filter)
+  if (metric === 'errors' && filters.length === 1) {
+    const [key, wanted] = filters[0]!
+    if (key !== 'code' && key !== 'status' && key !== 'reason') return null
+    // Errors are counted by words such as `429 rate_limit_exceeded` or `connect-refused`.
+    return sum((each) =>
+      [...each.errors].reduce(
+        (total, [words, count]) => total + (words.split(' ').includes(wanted) ? count : 0),
+        0,
+      ),
+    )
+  }
+  if (filters.length > 0) return null
+  switch (metric) {
+    case 'errors':
+      return sum((each) => each.failures)
+    case 'success':
+      return sum((each) => each.ok)
+    case 'goodput':
+      return sum((each) => each.good)
+    case 'not_sent':
+      return sum((each) => each.notSent)
+    case 'requests':
+      return sum((each) => each.sent)
+    case 'tokens':
+      return sum((each) => each.tokens)
+    case 'credits':
+      return sum((each) => each.credits)
+    default:
+      return null
+  }
+}
