@@ -2,6 +2,10 @@ import { Resvg } from '@resvg/resvg-js'
 import type { Size } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { renderPicture } from './svg.ts'
+import { drawingFont } from './theme.ts'
+
+/** The first that the machine has; widths were estimated for one like these. */
+const pictureFonts = 'Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans'
 
 /** A chart as a PNG picture at twice its size, with its title, on white. */
 export async function renderPng(
@@ -10,10 +14,13 @@ export async function renderPng(
   size: Size,
 ): Promise<{ readonly png: Uint8Array; readonly warnings: readonly string[] }> {
   const { svg, warnings } = await renderPicture(chart, rows, size)
-  const picture = new Resvg(svg, {
-    fitTo: { mode: 'zoom', value: 2 },
-    background: '#ffffff',
-    font: { loadSystemFonts: true, sansSerifFamily: 'DejaVu Sans' },
-  })
+  const picture = new Resvg(
+    svg.replaceAll(`font-family="${drawingFont}"`, `font-family="${pictureFonts}"`),
+    {
+      fitTo: { mode: 'zoom', value: 2 },
+      background: '#ffffff',
+      font: { loadSystemFonts: true, defaultFontFamily: 'DejaVu Sans' },
+    },
+  )
   return { png: picture.render().asPng(), warnings }
 }

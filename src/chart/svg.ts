@@ -27,7 +27,7 @@ export async function renderSvg(
   options: DrawOptions,
 ): Promise<Drawing> {
   const { body, warnings } = await draw(chart, rows, options)
-  const { id } = options
+  const id = escapeXml(options.id)
   const svg = toCssVariables(body)
     .replaceAll(` font-family="${drawingFont}"`, '')
     .replace(

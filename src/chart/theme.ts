@@ -106,7 +106,7 @@ export function chartConfig(narrow: boolean): object {
       labelFontSize: 11,
       titleFontSize: 11,
       titleFontWeight: 'normal',
-      labelLimit: narrow ? 120 : 180,
+      labelLimit: narrow ? 170 : 200,
       symbolType: 'circle',
       symbolSize: 60,
       symbolStrokeWidth: 2,

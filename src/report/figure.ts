@@ -22,13 +22,16 @@ export async function renderFigure(part: Part, rows: readonly Row[]): Promise<Fi
   return part.chart === null ? tableFigure(part, rows) : chartFigure(part, part.chart, rows)
 }
 
+/** A name as an id: rules are named by a store, which somebody else may have written. */
+const anchorOf = (name: string) => name.replace(/[^\w-]+/g, '-').slice(0, 80)
+
 function tableFigure(part: Part, rows: readonly Row[]): Figure {
   const { front } = part
   return {
     section: front.section ?? null,
     chart: null,
     warnings: [],
-    body: html`<section class="card ${front.wide === false ? 'half' : 'whole'}" id="${part.name}">
+    body: html`<section class="card ${front.wide === false ? 'half' : 'whole'}" id="${anchorOf(part.name)}">
 <h3>${front.title}</h3>
 ${
   rows.length === 0
@@ -41,7 +44,7 @@ ${
 async function chartFigure(part: Part, chart: ChartSpec, rows: readonly Row[]): Promise<Figure> {
   const { front } = part
   const size = front.wide === true ? 'whole' : 'half'
-  const id = `chart-${part.name}`
+  const id = `chart-${anchorOf(part.name)}`
   const desk = await renderSvg(chart, rows, { id, widthPx: widths[size] })
   const phone = await renderSvg(chart, rows, { id: `${id}-p`, widthPx: widths.phone })
   const drawn = rows.length > 0
@@ -51,7 +54,7 @@ async function chartFigure(part: Part, chart: ChartSpec, rows: readonly Row[]): 
       ? { id, live: interactiveChart(chart, rows, { deskPx: widths[size], phonePx: widths.phone }) }
       : null,
     warnings: desk.warnings,
-    body: html`<figure class="card ${size}" id="${part.name}"${drawn && trusted(` data-chart="${id}"`)}>
+    body: html`<figure class="card ${size}" id="${anchorOf(part.name)}"${drawn && html` data-chart="${id}"`}>
 <figcaption><h3>${chart.title}</h3></figcaption>
 <div class="chart-drawings"><div class="on-desk">${trusted(desk.svg)}</div><div class="on-phone">${trusted(phone.svg)}</div></div>
 ${front.note !== undefined && html`<p class="note">${front.note}</p>`}</figure>`,
