@@ -1,0 +1,249 @@
+import type { CreditsReport, EntryLine, UsageLine } from '../usage/report.ts'
+import { zone } from '../usage/zone.ts'
+import { type Bar, barChart } from './charts.ts'
+import { complaint, document, type Viewer } from './document.ts'
+import type { Drawer } from './drawer.ts'
+import { average, count, moment, plural } from './figures.ts'
+import { Html, html } from './html.ts'
+
+/** Three looks at one account: all of it, its last hours, its last days. */
+export interface UsageLook {
+  readonly whole: CreditsReport
+  readonly hours: CreditsReport['by_hour']
+  readonly days: CreditsReport['by_day']
+}
+
+const hourUs = 3600e6
+const hoursShown = 48
+const daysShown = 30
+const entriesShown = 20
+
+/** The queries of `GET /user/credits` whose answers the page shows. */
+export function lookAt(
+  report: (query: string) => CreditsReport,
+  timezone: string,
+  before: string | null,
+  nowUs: number,
+): UsageLook {
+  const local = zone(timezone)
+  const firstHour = local(nowUs - (hoursShown - 1) * hourUs).hour
+  const firstDay = new Date(Date.parse(local(nowUs).date) - (daysShown - 1) * 86_400e3)
+  const ask = (more: Record<string, string>) =>
+    report(new URLSearchParams({ timezone, ...more }).toString())
+  const limit = { limit: String(entriesShown) }
+  const filled = { fill: 'true', limit: '0' }
+  return {
+    whole: ask(before === null ? limit : { ...limit, before }),
+    hours: ask({ ...filled, from: new Date(firstHour).toISOString() }).by_hour,
+    days: ask({ ...filled, from: firstDay.toISOString().slice(0, 10) }).by_day,
+  }
+}
+
+export interface MyCreditsParts {
+  readonly viewer: Viewer
+  readonly look: UsageLook
+  readonly nowUs: number
+  /** Changes when, and only when, something that is shown does. */
+  readonly tag: string
+  readonly drawer: Drawer
+  readonly error: string | null
+}
+
+/** `/my-credits`: what was used, when, by which model, and what is left for how long. */
+export async function myCreditsPage(parts: MyCreditsParts): Promise<Html> {
+  const { viewer, look, nowUs, tag, drawer, error } = parts
+  const { whole } = look
+  const { timezone } = whole
+  const now = moment(nowUs, timezone)
+  return document({
+    title: 'My credits',
+    path: '/my-credits',
+    viewer,
+    live: true,
+    main: html`<div data-tag="${tag}"><h1>My credits</h1>
+${complaint(error)}
+${zoneForm(timezone, now)}
+${headFigures(whole)}
+<div class="grid">
+${await hourFigure(look.hours, drawer)}
+${await dayFigure(look.days, drawer)}
+</div>
+${modelCard(whole)}
+${expiryCard(whole)}
+${entryCard(whole)}
+<p class="note">The same figures as <code>GET /user/credits?timezone=${timezone}</code>. Only successful requests are charged and counted.</p></div>`,
+  })
+}
+
+function zoneForm(timezone: string, now: string): Html {
+  return html`<form method="get" action="/my-credits" class="as-of">
+<p>As of <time data-as-of data-zone="${timezone}">${now}</time><span data-live hidden>, and kept so</span></p>
+<p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"> <button class="quiet">Show</button></p>
+<datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist></form>`
+}
+
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+
+function headFigures(whole: CreditsReport): Html {
+  const { remaining, total_consumed, total_granted, total_expired, requests } = whole
+  const tokens = whole.by_model.reduce(
+    (sum, line) => sum + line.prompt_tokens + line.completion_tokens,
+    0,
+  )
+  return html`<dl class="figures">
+<div><dt>Credits left</dt><dd id="remaining">${count(remaining)}</dd><dd class="aside">${nextExpiry(whole)}</dd></div>
+<div><dt>Credits used</dt><dd id="consumed">${count(total_consumed)}</dd><dd class="aside">of ${count(total_granted)} received${total_expired > 0 && `, ${count(total_expired)} expired`}</dd></div>
+<div><dt>Requests</dt><dd id="requests">${count(requests)}</dd><dd class="aside">successful</dd></div>
+<div><dt>Tokens per request</dt><dd id="average">${average(whole.average_tokens_per_request)}</dd><dd class="aside">${requests === 0 ? 'no request yet' : `${count(tokens)} in all, in and out`}</dd></div>
+</dl>`
+}
+
+function nextExpiry({ expiring, timezone }: CreditsReport): string {
+  const next = expiring.find((lot) => lot.expires_at !== null)
+  if (next === undefined || next.expires_at === null) return 'none of them expire'
+  return `${count(next.remaining)} expire on ${moment(Date.parse(next.expires_at) * 1000, timezone)}`
+}
+
+async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Promise<Html> {
+  const bars = lines.map(({ start, date, credits }) => {
+    const hour = start.slice(11, 13)
+    return { at: start, label: hour === '00' ? dayLabel(date) : `${hour}:00`, credits }
+  })
+  const title = `Last ${hoursShown} hours`
+  const description = `Bars: credits used in each of the last ${hoursShown} hours.`
+  return figure({
+    id: 'hours',
+    title,
+    note: sumOf(lines),
+    drawings: await draw(drawer, 'hours', (narrow) => {
+      const every = narrow ? 12 : 6
+      const labelled = ({ at }: Bar) => Number(at.slice(11, 13)) % every === 0
+      return barChart({ title, description, axis: 'hour', bars, labelled })
+    }),
+    table: usageTable('Hour', lines, ({ start }) => `${start.slice(0, 10)} ${start.slice(11, 16)} (UTC${start.slice(19)})`),
+  })
+}
+
+async function dayFigure(lines: CreditsReport['by_day'], drawer: Drawer): Promise<Html> {
+  const bars = lines.map(({ date, credits }) => ({ at: date, label: dayLabel(date), credits }))
+  const title = `Last ${daysShown} days`
+  const description = `Bars: credits used in each of the last ${daysShown} days.`
+  return figure({
+    id: 'days',
+    title,
+    note: sumOf(lines),
+    drawings: await draw(drawer, 'days', (narrow) => {
+      const every = narrow ? 10 : 5
+      const last = bars.length - 1
+      const labels = new Set(bars.filter((_, at) => (last - at) % every === 0))
+      return barChart({ title, description, axis: 'day', bars, labelled: (bar) => labels.has(bar) })
+    }),
+    table: usageTable('Day', lines, ({ date }) => date),
+  })
+}
+
+function dayLabel(date: string): string {
+  const format = { timeZone: 'UTC', day: 'numeric', month: 'short' } as const
+  return new Date(date).toLocaleDateString('en-GB', format)
+}
+
+function sumOf(lines: readonly UsageLine[]): string {
+  const credits = lines.reduce((sum, line) => sum + line.credits, 0)
+  const requests = lines.reduce((sum, line) => sum + line.requests, 0)
+  return `${plural(credits, 'credit')}, ${plural(requests, 'request')}`
+}
+
+async function draw(
+  drawer: Drawer,
+  id: string,
+  chartFor: (narrow: boolean) => ReturnType<typeof barChart>,
+): Promise<Html> {
+  const drawing = async (narrow: boolean) => {
+    const { chart, rows } = chartFor(narrow)
+    const size = narrow ? { widthPx: 315, heightPx: 170 } : { widthPx: 500 }
+    return new Html(await drawer.draw(chart, rows, { id: `${id}${narrow ? '-n' : ''}`, ...size }))
+  }
+  try {
+    const [desk, phone] = await Promise.all([drawing(false), drawing(true)])
+    return html`<div class="on-desk">${desk}</div><div class="on-phone">${phone}</div>`
+  } catch (error) {
+    process.stderr.write(`A chart failed: ${error instanceof Error ? error.message : error}\n`)
+    return html`<p class="empty">The chart could not be drawn; the table has its figures.</p>`
+  }
+}
+
+interface FigureParts {
+  readonly id: string
+  readonly title: string
+  readonly note: string
+  readonly drawings: Html
+  readonly table: Html
+}
+
+function figure({ id, title, note, drawings, table }: FigureParts): Html {
+  return html`<figure class="card" id="${id}"><figcaption><h3>${title}</h3><small>${note}</small></figcaption>
+${drawings}
+<details><summary>As a table</summary>${table}</details></figure>`
+}
+
+function usageTable<Line extends UsageLine>(
+  name: string,
+  lines: readonly Line[],
+  nameOf: (line: Line) => string,
+): Html {
+  const used = lines.filter((line) => line.requests !== 0 || line.credits !== 0).reverse()
+  if (used.length === 0) return html`<p class="empty">Nothing was used in this time.</p>`
+  return html`<div class="table-scroll" tabindex="0"><table>
+<thead><tr><th>${name}</th><th class="num">Credits</th><th class="num">Requests</th><th class="num">Tokens in</th><th class="num">out</th><th class="num">a request</th></tr></thead>
+<tbody>${used.map(
+    (line) => html`<tr><th class="txt">${nameOf(line)}</th>${cells(line)}</tr>`,
+  )}</tbody></table></div>`
+}
+
+function cells(line: UsageLine): Html {
+  return html`<td class="num">${count(line.credits)}</td><td class="num">${count(line.requests)}</td><td class="num">${count(line.prompt_tokens)}</td><td class="num">${count(line.completion_tokens)}</td><td class="num">${average(line.average_tokens_per_request)}</td>`
+}
+
+function modelCard({ by_model }: CreditsReport): Html {
+  const byUse = [...by_model].sort((a, b) => a.credits - b.credits)
+  return html`<section class="card" id="models"><h2>By model</h2>
+${by_model.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable('Model', byUse, ({ model }) => model)}</section>`
+}
+
+function expiryCard({ expiring, timezone }: CreditsReport): Html {
+  return html`<section class="card" id="expiry"><h2>What is left, and for how long</h2>
+${
+  expiring.length === 0
+    ? html`<p class="empty">No credits are left.</p>`
+    : html`<div class="table-scroll" tabindex="0"><table>
+<thead><tr><th>From</th><th class="num">Left</th><th class="num">Received</th><th>Expire</th></tr></thead>
+<tbody>${expiring.map(
+        (lot) => html`<tr><th class="txt">${lot.source}</th><td class="num">${count(lot.remaining)}</td><td class="num">${count(lot.credits)}</td><td class="nowrap">${
+          lot.expires_at === null ? 'never' : moment(Date.parse(lot.expires_at) * 1000, timezone)
+        }</td></tr>`,
+      )}</tbody></table></div><p class="note">In the order in which they are spent.</p>`
+}</section>`
+}
+
+function entryCard({ entries, timezone }: CreditsReport): Html {
+  const last = entries.at(-1)
+  const older = entries.length === entriesShown && last !== undefined
+  const query = new URLSearchParams({ timezone, before: String(last?.id) }).toString()
+  return html`<section class="card" id="entries"><h2>Every change of the balance</h2>
+${
+  entries.length === 0
+    ? html`<p class="empty">Nothing here.</p>`
+    : html`<div class="table-scroll" tabindex="0"><table>
+<thead><tr><th>When</th><th>What</th><th class="num">Credits</th><th class="num">Before</th><th class="num">After</th><th class="num">Tokens</th></tr></thead>
+<tbody>${entries.map(
+        (entry) => html`<tr><td class="nowrap">${moment(Date.parse(entry.at) * 1000, timezone)}</td><td class="txt">${whatOf(entry)}</td><td class="num">${entry.credits > 0 && '+'}${count(entry.credits)}</td><td class="num">${count(entry.balance_before)}</td><td class="num">${count(entry.balance_after)}</td><td class="num">${entry.tokens === null ? '–' : count(entry.tokens)}</td></tr>`,
+      )}</tbody></table></div>
+${older && html`<p class="note"><a href="/my-credits?${query}">Older changes</a></p>`}`
+}</section>`
+}
+
+function whatOf({ kind, model, note, endpoint }: EntryLine): Html {
+  const about = [model, note].filter((part) => part !== null && part !== '')
+  const words = about.length === 0 ? (endpoint ?? '') : about.join(', ')
+  return html`${kind} <small>${words}</small>`
+}
