@@ -97,6 +97,8 @@ export interface Behaviour {
   creditsHeader(call: Call, credits: Credits): string | null
   /** @throws QueryError for a query that cannot be followed */
   creditsReport(call: Call): CreditsReport
+  /** What the page of an account shows for a query of `GET /user/credits`. */
+  pageReport(call: Call, accountId: number, query: string): CreditsReport
   // Customers
   /** When credits of a package bought now expire; null for never. */
   packageExpiryUs(chance: Chance, bought: Package, nowUs: number): number | null

@@ -88,7 +88,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   }
   const behaviour = withFaults(honest, active, kit)
   const customers = new Customers(kit, behaviour)
-  const pages = new Pages(kit, customers)
+  const pages = new Pages(kit, behaviour, customers)
   const gateway = new Gateway(kit, behaviour, pages)
 
   // Responses may take as long as the specification lets them (§8.3); keep-alive outlasts pauses.

@@ -14,6 +14,7 @@ type Billing = Pick<
   | 'onLeave'
   | 'creditsHeader'
   | 'creditsReport'
+  | 'pageReport'
   | 'packageExpiryUs'
   | 'paymentReward'
   | 'inviteAllowed'
@@ -63,6 +64,7 @@ export function honestBilling({ contract, profile, ledger, usage }: Kit): Billin
     paymentReward: (_chance, paymentsBefore) =>
       paymentsBefore === 0 ? contract.grants.inviteFirstPayment : 0,
     inviteAllowed: (_chance, inviter, invitee) => inviter !== invitee,
+    pageReport: (_call, accountId, query) => usage.of(accountId, query),
     creditsReport: (call) => usage.of(call.key!.accountId, call.arrival.query),
   }
 }

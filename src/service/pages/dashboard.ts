@@ -141,7 +141,7 @@ function inviteCard({ viewer, contract, desk, origin }: DashboardParts): Html {
 ${
   account.invitedBy === null &&
   html`<form method="post" action="/dashboard/invite" class="inline"><input type="hidden" name="token" value="${viewer.formToken}">
-<label>Were you invited? The code of who invited you <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"></label>
+<label>Were you invited? Enter that code <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"></label>
 <button>Enter the code</button></form>`
 }
 </section>`

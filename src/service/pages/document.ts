@@ -42,7 +42,7 @@ ${live && html`<script src="/pages/live.js" defer></script>`}
 <a class="brand" href="${viewer === null ? '/sign-in' : '/dashboard'}"><b>assay</b> reference service</a>
 ${viewer !== null && menuOf(viewer, path)}
 </header>
-<main${live && html` data-live`}>
+<main>
 ${main}
 </main>
 </div>
@@ -59,8 +59,11 @@ ${menu
     (item) =>
       html`<a href="${item.path}"${item.path === path && html` aria-current="page"`}>${item.name}</a>`,
   )}
-<form method="post" action="/sign-out"><input type="hidden" name="token" value="${formToken}">
-<button class="quiet" title="Signed in as ${account.name}">Sign out <span class="who">${account.name}</span></button></form>
+${
+  formToken !== '' &&
+  html`<form method="post" action="/sign-out"><input type="hidden" name="token" value="${formToken}">
+<button class="quiet" title="Signed in as ${account.name}">Sign out <span class="who">${account.name}</span></button></form>`
+}
 </nav>`
 }
 

@@ -19,9 +19,10 @@ const mostKept = 64
 
 /**
  * Draws charts on a thread of its own, so that somebody who watches their usage does not slow the
- * requests that they watch. The thread starts with the first drawing.
+ * requests that they watch. The thread starts with the first drawing and serves all services of
+ * the process, and keeps none alive.
  */
-export class Drawer {
+class Drawer {
   #worker: Worker | null = null
   #number = 0
   readonly #waiting = new Map<
@@ -39,10 +40,6 @@ export class Drawer {
     drawing.catch(() => this.#kept.delete(name))
     if (this.#kept.size > mostKept) this.#kept.delete(this.#kept.keys().next().value ?? '')
     return drawing
-  }
-
-  async close(): Promise<void> {
-    await this.#worker?.terminate()
   }
 
   #send(chart: ChartSpec, rows: readonly ChartRow[], options: DrawOptions): Promise<string> {
@@ -63,7 +60,6 @@ export class Drawer {
         import.meta.url,
       ),
     )
-    // It keeps nobody's process alive.
     worker.unref()
     worker.on('message', ({ number, svg, error }: DrawnChart) => {
       const waiting = this.#waiting.get(number)
@@ -81,3 +77,6 @@ export class Drawer {
     return worker
   }
 }
+
+export type { Drawer }
+export const drawer = new Drawer()

@@ -15,19 +15,31 @@ async function refresh() {
       cache: 'no-store',
     })
     if (response.redirected) location.reload()
-    if (response.status !== 200) return
+    if (response.status !== 200) return showTime(response)
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
     const fresh = next.querySelector('main')
     const old = document.querySelector('main')
     if (fresh === null || old === null) return
     keepOpen(old, fresh)
     old.replaceWith(fresh)
+    showTime(response)
     tag = fresh.querySelector('[data-tag]')?.dataset.tag ?? ''
   } catch {
     // The service is away; the next attempt may find it.
   } finally {
     asking = false
   }
+}
+
+/** The service's own time, as of which the figures hold. */
+function showTime(response) {
+  const date = new Date(response.headers.get('date') ?? '')
+  const time = document.querySelector('[data-as-of]')
+  if (time === null || Number.isNaN(date.getTime()) || !(response.ok || response.status === 304))
+    return
+  const style = { dateStyle: 'medium', timeStyle: 'medium', timeZone: time.dataset.zone }
+  time.textContent = new Intl.DateTimeFormat('en-GB', style).format(date)
+  document.querySelector('[data-live][hidden]')?.removeAttribute('hidden')
 }
 
 /** What was unfolded and scrolled stays so. */

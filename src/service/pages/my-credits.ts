@@ -67,9 +67,9 @@ ${headFigures(whole)}
 <div class="grid">
 ${await hourFigure(look.hours, drawer)}
 ${await dayFigure(look.days, drawer)}
-</div>
 ${modelCard(whole)}
 ${expiryCard(whole)}
+</div>
 ${entryCard(whole)}
 <p class="note">The same figures as <code>GET /user/credits?timezone=${timezone}</code>. Only successful requests are charged and counted.</p></div>`,
   })
@@ -77,7 +77,7 @@ ${entryCard(whole)}
 
 function zoneForm(timezone: string, now: string): Html {
   return html`<form method="get" action="/my-credits" class="as-of">
-<p>As of <time data-as-of data-zone="${timezone}">${now}</time><span data-live hidden>, and kept so</span></p>
+<p>As of <time data-as-of data-zone="${timezone}">${now}</time><span data-live hidden>, kept up to date</span></p>
 <p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"> <button class="quiet">Show</button></p>
 <datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist></form>`
 }
@@ -120,7 +120,11 @@ async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Prom
       const labelled = ({ at }: Bar) => Number(at.slice(11, 13)) % every === 0
       return barChart({ title, description, axis: 'hour', bars, labelled })
     }),
-    table: usageTable('Hour', lines, ({ start }) => `${start.slice(0, 10)} ${start.slice(11, 16)} (UTC${start.slice(19)})`),
+    table: usageTable(
+      'Hour',
+      lines,
+      ({ start }) => `${start.slice(0, 10)} ${start.slice(11, 16)} (UTC${start.slice(19)})`,
+    ),
   })
 }
 
@@ -218,9 +222,10 @@ ${
     : html`<div class="table-scroll" tabindex="0"><table>
 <thead><tr><th>From</th><th class="num">Left</th><th class="num">Received</th><th>Expire</th></tr></thead>
 <tbody>${expiring.map(
-        (lot) => html`<tr><th class="txt">${lot.source}</th><td class="num">${count(lot.remaining)}</td><td class="num">${count(lot.credits)}</td><td class="nowrap">${
-          lot.expires_at === null ? 'never' : moment(Date.parse(lot.expires_at) * 1000, timezone)
-        }</td></tr>`,
+        (lot) =>
+          html`<tr><th class="txt">${lot.source}</th><td class="num">${count(lot.remaining)}</td><td class="num">${count(lot.credits)}</td><td class="nowrap">${
+            lot.expires_at === null ? 'never' : moment(Date.parse(lot.expires_at) * 1000, timezone)
+          }</td></tr>`,
       )}</tbody></table></div><p class="note">In the order in which they are spent.</p>`
 }</section>`
 }
@@ -236,7 +241,8 @@ ${
     : html`<div class="table-scroll" tabindex="0"><table>
 <thead><tr><th>When</th><th>What</th><th class="num">Credits</th><th class="num">Before</th><th class="num">After</th><th class="num">Tokens</th></tr></thead>
 <tbody>${entries.map(
-        (entry) => html`<tr><td class="nowrap">${moment(Date.parse(entry.at) * 1000, timezone)}</td><td class="txt">${whatOf(entry)}</td><td class="num">${entry.credits > 0 && '+'}${count(entry.credits)}</td><td class="num">${count(entry.balance_before)}</td><td class="num">${count(entry.balance_after)}</td><td class="num">${entry.tokens === null ? '–' : count(entry.tokens)}</td></tr>`,
+        (entry) =>
+          html`<tr><td class="nowrap">${moment(Date.parse(entry.at) * 1000, timezone)}</td><td class="txt">${whatOf(entry)}</td><td class="num">${entry.credits > 0 && '+'}${count(entry.credits)}</td><td class="num">${count(entry.balance_before)}</td><td class="num">${count(entry.balance_after)}</td><td class="num">${entry.tokens === null ? '–' : count(entry.tokens)}</td></tr>`,
       )}</tbody></table></div>
 ${older && html`<p class="note"><a href="/my-credits?${query}">Older changes</a></p>`}`
 }</section>`

@@ -2,12 +2,15 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { chartCss } from '../../chart/theme.ts'
-import type { Kit } from '../behaviour.ts'
+import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { CustomerError, type Customers } from '../customers.ts'
+import { QueryError } from '../usage/report.ts'
+import { ZoneError } from '../usage/zone.ts'
 import { dashboardPage } from './dashboard.ts'
 import { Desk } from './desk.ts'
 import { messagePage, type Viewer } from './document.ts'
+import { drawer } from './drawer.ts'
 import { registerPage, signInPage } from './entrance.ts'
 import {
   isOwnOrigin,
@@ -18,6 +21,7 @@ import {
   writeAnswer,
 } from './exchange.ts'
 import type { Html } from './html.ts'
+import { lookAt, myCreditsPage, type UsageLook } from './my-credits.ts'
 import { type Session, Sessions } from './sessions.ts'
 
 type Route = (request: PageRequest, session: Session | null) => PageAnswer | Promise<PageAnswer>
@@ -31,14 +35,16 @@ interface Flash {
 /** The pages that customers see in a browser: accounts, keys, packages, invites, usage. */
 export class Pages {
   readonly #kit: Kit
+  readonly #behaviour: Behaviour
   readonly #desk: Desk
   readonly #sessions: Sessions
   readonly #routes: ReadonlyMap<string, Route>
   /** By the hash of the session; in memory alone, since it may hold a key. */
   readonly #flashes = new Map<string, Flash>()
 
-  constructor(kit: Kit, customers: Customers) {
+  constructor(kit: Kit, behaviour: Behaviour, customers: Customers) {
     this.#kit = kit
+    this.#behaviour = behaviour
     this.#desk = new Desk(kit, customers)
     this.#sessions = new Sessions(kit.database, kit.accounts, kit.clock)
     this.#routes = this.#routeAll()
@@ -117,6 +123,7 @@ export class Pages {
         (request, session) =>
           this.#forOwner(session, (viewer) => this.#dashboard(request, viewer, session!)),
       ],
+      ['GET /my-credits', (request, session) => this.#myCredits(request, session)],
       [
         'POST /dashboard/keys',
         (request, session) =>
@@ -235,6 +242,45 @@ export class Pages {
       error,
     })
     return page(main, error === null ? 200 : 400)
+  }
+
+  async #myCredits(request: PageRequest, session: Session | null): Promise<PageAnswer> {
+    const { call, query } = request
+    const viewer = this.#viewerOf(session) ?? this.#viewerByKey(call)
+    if (viewer === null) return redirect('/sign-in')
+    const nowUs = this.#kit.clock.nowUs()
+    const report = (asked: string) => this.#behaviour.pageReport(call, viewer.account.id, asked)
+    const look = (timezone: string, before: string | null) =>
+      lookAt(report, timezone, before, nowUs)
+    let error: string | null = null
+    let seen: UsageLook
+    try {
+      seen = look(query.get('timezone') || 'UTC', query.get('before'))
+    } catch (fault) {
+      if (!(fault instanceof QueryError) && !(fault instanceof ZoneError)) throw fault
+      error = fault.message
+      seen = look('UTC', null)
+    }
+    const { to: _, ...whole } = seen.whole
+    const shown = JSON.stringify([viewer.account.id, error, { ...seen, whole }])
+    const tag = `"${hash('sha256', shown).slice(0, 16)}"`
+    if (call.arrival.headers['if-none-match'] === tag) return { is: 'unchanged', tag }
+    const body = await myCreditsPage({
+      viewer,
+      look: seen,
+      nowUs,
+      tag,
+      drawer,
+      error,
+    })
+    return page(body, error === null ? 200 : 400)
+  }
+
+  /** Programs may look at the page with the key that they would read `GET /user/credits` with. */
+  #viewerByKey(call: Call): Viewer | null {
+    const key = this.#behaviour.keyFor(call, this.#behaviour.presentedKey(call))
+    const account = key === null ? null : this.#kit.accounts.byId(key.accountId)
+    return account === null ? null : { account, scope: 'usage', formToken: '' }
   }
 
   #makeKey(request: PageRequest, viewer: Viewer, session: Session): PageAnswer {

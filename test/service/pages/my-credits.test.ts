@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { manualClock } from '../../../src/service/clock.ts'
+import type { CreditsReport } from '../../../src/service/usage/report.ts'
+import { hello, serving } from '../serving.ts'
+import { Customer, dayUs, openHouse } from './customer.ts'
+
+const figures = ['remaining', 'consumed', 'requests', 'average'] as const
+
+/** The figures at the head of the page. */
+function shown(text: string): Record<(typeof figures)[number], string> {
+  const read = (id: string) => new RegExp(`id="${id}">([^<]*)<`).exec(text)?.[1] ?? ''
+  return {
+    remaining: read('remaining'),
+    consumed: read('consumed'),
+    requests: read('requests'),
+    average: read('average'),
+  }
+}
+
+const rows = (text: string, id: string) =>
+  (new RegExp(`id="${id}"[\\s\\S]*?<tbody>([\\s\\S]*?)</tbody>`).exec(text)?.[1] ?? '')
+    .split('<tr>')
+    .slice(1)
+    .map((row) => [...row.matchAll(/<t[hd][^>]*>([^<]*)/g)].map((cell) => cell[1]))
+
+test('the page shows what GET /user/credits tells, right after each request (PAGE-01)', async () => {
+  const { target, visitor } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const key = await ada.makeKey()
+  for (const model of ['svc-k2', 'svc-k2.5', 'svc-k2-thinking', 'no-such-model']) {
+    await target.chat({ model }, key)
+    const { text } = await ada.get('/my-credits')
+    const told = (await (await target.get('/user/credits', key)).json()) as CreditsReport
+    expect(shown(text)).toEqual({
+      remaining: String(told.remaining),
+      consumed: String(told.total_consumed),
+      requests: String(told.requests),
+      average: String(Math.round((told.average_tokens_per_request ?? 0) * 10) / 10),
+    })
+  }
+})
+
+test('the average is tokens over successes: failures and the order of days change nothing', async () => {
+  const { target, visitor, clock } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const key = await ada.makeKey()
+  const say = (words: string) =>
+    target.chat({ messages: [{ role: 'user', content: `Say: ${words}` }] }, key)
+  const used = async (answer: Promise<Response>) =>
+    ((await (await answer).json()) as { usage: { total_tokens: number } }).usage.total_tokens
+  let tokens = await used(say('one two three four five six seven eight'))
+  clock.advance(2 * dayUs)
+  for (let sent = 0; sent < 3; sent++) tokens += await used(say('one'))
+  await target.chat({ ...hello, temperature: 9 }, key)
+  const { text } = await ada.get('/my-credits')
+  expect(shown(text).average).toBe(String(Math.round((tokens / 4) * 10) / 10))
+})
+
+test('an hour that the clocks of autumn show twice is two lines, and no request is lost', async () => {
+  // 2026-10-25 00:30 UTC is 02:30 in Berlin, for the first time.
+  const clock = manualClock(Date.UTC(2026, 9, 25, 0, 30) * 1000)
+  const target = await serving({ clock, accounts: [{ name: 'ready', balance: 100 }] })
+  const key = target.service.keys[0]!.apiKey
+  await target.chat({}, key)
+  clock.advance(3600e6)
+  await target.chat({}, key)
+  await target.chat({}, key)
+  const ready = new Customer(target)
+  await ready.post('/sign-in', { key })
+  const { text } = await ready.get('/my-credits?timezone=Europe%2FBerlin')
+  expect(rows(text, 'hours').map((row) => row.slice(0, 3))).toEqual([
+    ['2026-10-25 02:00 (UTC+01:00)', '2', '2'],
+    ['2026-10-25 02:00 (UTC+02:00)', '1', '1'],
+  ])
+  expect(rows(text, 'days').map((row) => row.slice(0, 3))).toEqual([['2026-10-25', '3', '3']])
+})
+
+test('what expires when stands in the order of spending', async () => {
+  const { visitor } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  await ada.buy('Starter')
+  await ada.buy('Premium')
+  const { text } = await ada.get('/my-credits')
+  expect(rows(text, 'expiry')).toEqual([
+    ['Premium', '20,000', '20,000', '28 Feb 2026, 12:00:00'],
+    ['free credits', '100', '100', 'never'],
+    ['Starter', '500', '500', 'never'],
+  ])
+})
+
+test('a page that changed nothing since is not sent again', async () => {
+  const { target, visitor } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const key = await ada.makeKey()
+  const { text } = await ada.get('/my-credits')
+  const tag = /data-tag="([^"]+)"/.exec(text)?.[1]?.replaceAll('&#34;', '"') ?? ''
+  const again = () => ada.get('/my-credits', { 'if-none-match': tag })
+  expect((await again()).status).toBe(304)
+  await target.chat({}, key)
+  expect((await again()).status).toBe(200)
+})
+
+test('a time zone that is none is told in words, as text', async () => {
+  const { visitor } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const page = await ada.get('/my-credits?timezone=%3Cimg%20src%3Dx%3E')
+  expect(page.status).toBe(400)
+  expect(page.text).toContain('expected an IANA time zone')
+  expect(page.text).not.toContain('<img')
+})
+
+test('a program looks at the page with its key; a wrong key and nobody are shown the door', async () => {
+  const target = await serving({ accounts: [{ name: 'ready', balance: 70 }] })
+  const page = await target.get('/my-credits', target.service.keys[0]!.apiKey)
+  expect(shown(await page.text()).remaining).toBe('70')
+  expect((await target.get('/my-credits', 'sk-svc-wrong')).url).toMatch(/\/sign-in$/)
+})
