@@ -1,38 +1,34 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
-import { auditCommand } from './audit.ts'
-import { calibrateCommand } from './calibrate.ts'
-import { demoCommand } from './demo.ts'
+import { assayVersion } from '../run/machine.ts'
 import { exit } from './exit.ts'
-import { exportCommand } from './export.ts'
-import { importCommand } from './import.ts'
-import { reportCommand } from './report.ts'
-import { runCommand } from './run.ts'
-import { runsCommand } from './runs.ts'
-import { serveCommand } from './serve.ts'
-import { summaryCommand } from './summary.ts'
-import { usageCommand } from './usage.ts'
 
-/** Commands in the order of the line; each is a file of its own beside this one. */
-const commands: readonly (() => Command)[] = [
-  demoCommand,
-  serveCommand,
-  calibrateCommand,
-  runCommand,
-  runsCommand,
-  auditCommand,
-  reportCommand,
-  summaryCommand,
-  importCommand,
-  exportCommand,
-  usageCommand,
-]
+/**
+ * Commands in the order of the line, each a file of its own beside this one. Only the one that is
+ * asked for is loaded: a summary should not wait for a tokenizer.
+ */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  demo: async () => (await import('./demo.ts')).demoCommand(),
+  serve: async () => (await import('./serve.ts')).serveCommand(),
+  calibrate: async () => (await import('./calibrate.ts')).calibrateCommand(),
+  run: async () => (await import('./run.ts')).runCommand(),
+  runs: async () => (await import('./runs.ts')).runsCommand(),
+  audit: async () => (await import('./audit.ts')).auditCommand(),
+  report: async () => (await import('./report.ts')).reportCommand(),
+  summary: async () => (await import('./summary.ts')).summaryCommand(),
+  usage: async () => (await import('./usage.ts')).usageCommand(),
+  import: async () => (await import('./import.ts')).importCommand(),
+  export: async () => (await import('./export.ts')).exportCommand(),
+}
 
 const program = new Command('assay')
   .description('Load-tests, audits and reports on credit-billed text-generation APIs.')
+  .version(assayVersion())
   .exitOverride()
-for (const command of commands) program.addCommand(command())
-for (const command of program.commands) command.exitOverride()
+const asked = process.argv[2] ?? ''
+for (const name of Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands)) {
+  program.addCommand((await commands[name]!()).exitOverride())
+}
 
 try {
   await program.parseAsync()
