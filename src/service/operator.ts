@@ -44,6 +44,12 @@ export class Operator {
     return key
   }
 
+  /** False for a key that the account does not have, or that was revoked before. */
+  revokeKey(account: number, key: string): boolean {
+    const known = this.#kit.accounts.findKey(key)
+    return known !== null && this.#kit.accounts.revokeKey(account, known.id)
+  }
+
   balance(account: number): Credits {
     return this.#kit.ledger.balance(account).balance
   }

@@ -71,9 +71,3 @@ test('a double charge befalls about the share that was asked for', async () => {
   expect(doubled).toBeGreaterThan(25)
   expect(doubled).toBeLessThan(80)
 })
-
-test('a lost update charges less than the successes cost', async () => {
-  const target = await serving({ faults: ['lost-update'] })
-  await Promise.all(Array.from({ length: 50 }, () => target.chat()))
-  expect((await target.credits()).remaining).toBeGreaterThan(1_000_000 - 50)
-})

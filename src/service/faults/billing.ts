@@ -1,8 +1,50 @@
+import type { Behaviour, Kit } from '../behaviour.ts'
+import type { Call } from '../call.ts'
 import { noteOf } from '../honest/billing.ts'
+import type { RefusalKind } from '../refusal.ts'
 import { type Fault, fault } from './fault.ts'
+import { failureShare } from './transport.ts'
 
-/** Time between reading and writing the balance that lets a lost update show itself. */
+/** Time between check and act, or read and write, that lets a race show itself. */
 const raceUs = 5_000
+const lateUs = 5e6
+const trustedAbove = 5_000
+
+const slower = (honest: Behaviour): Pick<Behaviour, 'timing'> => ({
+  timing(call, answer) {
+    const timing = honest.timing(call, answer)
+    return { ...timing, toFirstUs: timing.toFirstUs + raceUs }
+  },
+})
+
+/** Charges refusals of some kinds. */
+const chargedRefusals = (
+  honest: Behaviour,
+  { ledger }: Kit,
+  kinds: readonly RefusalKind[],
+): Pick<Behaviour, 'wireError'> => ({
+  wireError(call, refusal) {
+    if (call.key !== null && kinds.includes(refusal.kind)) {
+      ledger.move(call.key.accountId, -1, 'charge', 'fault', { charge: noteOf(call) })
+    }
+    return honest.wireError(call, refusal)
+  },
+})
+
+/** Takes the price off without asking whether it is there. */
+const unguarded = ({ ledger }: Kit): Pick<Behaviour, 'settle' | 'release'> => ({
+  settle(call, usage) {
+    ledger.move(call.key!.accountId, -call.price, 'charge', 'fault', {
+      charge: noteOf(call, usage),
+    })
+  },
+  release() {},
+})
+
+/** Fails a share of the generations that would have succeeded. */
+const failing = (honest: Behaviour, { random }: Kit, kind: 'internal' | 'unavailable') => ({
+  outage: (call: Call) => honest.outage(call) ?? (random() < failureShare ? kind : null),
+})
 
 export const billingFaults: readonly Fault[] = [
   fault('charge-2-thinking', 'BILL-01', 'svc-k2-thinking costs 2', (honest) => ({
@@ -11,21 +53,83 @@ export const billingFaults: readonly Fault[] = [
   fault('k2.5-charged-1', 'BILL-02', 'svc-k2.5 costs 1', (honest) => ({
     price: (call) => Math.min(1, honest.price(call)),
   })),
-  fault('charge-on-400', 'BILL-05', 'a refused request costs its price', (honest, { ledger }) => ({
-    wireError(call, refusal) {
-      if (call.key !== null && ['request', 'model', 'context'].includes(refusal.kind)) {
-        ledger.move(call.key.accountId, -1, 'charge', 'fault', { charge: noteOf(call) })
-      }
-      return honest.wireError(call, refusal)
+  fault('alias-charged-1', 'BILL-02', 'SVC-K2.5 is accepted, and costs 1', (honest) => ({
+    modelFor(call, id) {
+      const model = honest.modelFor(call, id)
+      const meant = model ?? honest.modelFor(call, id.toLowerCase())
+      return meant === model || meant === null ? model : { ...meant, costCredits: 1 }
     },
   })),
-  fault('charge-on-429', 'BILL-05', 'a rate-limited request costs 1', (honest, { ledger }) => ({
-    wireError(call, refusal) {
-      if (call.key !== null && refusal.kind === 'rate') {
-        ledger.move(call.key.accountId, -1, 'charge', 'fault', { charge: noteOf(call) })
+  fault('charge-per-choice', 'BILL-03', 'n choices cost n times the price', (honest) => ({
+    price: (call) => honest.price(call) * (call.request?.n ?? 1),
+  })),
+  fault('streams-free', 'BILL-03', 'a stream costs nothing', (honest) => ({
+    price: (call) => (call.request?.stream ? 0 : honest.price(call)),
+  })),
+  fault('messages-double', 'BILL-03', 'the messages format costs double', (honest) => ({
+    price: (call) => honest.price(call) * (call.endpoint === 'messages' ? 2 : 1),
+  })),
+  fault('trusted-bypass', 'BILL-04', 'above 5,000 credits nothing is charged', (honest) => ({
+    price: (call) => (call.available > trustedAbove ? 0 : honest.price(call)),
+  })),
+  fault('charge-on-400', 'BILL-05', 'a request that is not valid costs 1', (honest, kit) =>
+    chargedRefusals(honest, kit, ['request', 'model', 'context']),
+  ),
+  fault('charge-on-429', 'BILL-05', 'a rate-limited request costs 1', (honest, kit) =>
+    chargedRefusals(honest, kit, ['rate']),
+  ),
+  fault(
+    'charge-on-503',
+    'BILL-06',
+    'one generation in ten is a 503, and costs 1',
+    (honest, kit) => ({
+      ...failing(honest, kit, 'unavailable'),
+      ...chargedRefusals(honest, kit, ['unavailable']),
+    }),
+  ),
+  fault(
+    'refund-forgotten',
+    'BILL-06',
+    'one generation in ten fails after its charge',
+    (honest, { random }) => {
+      const failed = new WeakSet<Call>()
+      return {
+        generate(call, sink) {
+          if (random() >= failureShare) return honest.generate(call, sink)
+          failed.add(call)
+          sink.fail({ kind: 'internal', message: 'the service failed' })
+          return () => {}
+        },
+        release(call) {
+          if (!failed.has(call)) honest.release(call)
+          else honest.settle(call, { promptTokens: 0, completionTokens: 0, totalTokens: 0 })
+        },
       }
-      return honest.wireError(call, refusal)
     },
+  ),
+  fault(
+    'charged-at-start',
+    'BILL-07',
+    'charged when it begins, kept when it fails',
+    (_honest, { ledger }) => ({
+      reserve(call) {
+        const accountId = call.key!.accountId
+        const charged = ledger.charge(accountId, call.price, 0, noteOf(call))
+        return charged === null ? null : charged.after - ledger.balance(accountId).held
+      },
+      settle() {},
+      release() {},
+    }),
+  ),
+  fault('async-settle', 'BILL-08', 'charged five seconds after the response', (honest, kit) => ({
+    reserve: (call) => {
+      const free = honest.available(call)
+      return free < call.price ? null : free
+    },
+    settle(call, usage) {
+      kit.clock.at(kit.clock.nowUs() + lateUs, () => unguarded(kit).settle(call, usage))
+    },
+    release() {},
   })),
   fault('credits-header-missing', 'BILL-09', 'no X-Credits-Remaining', () => ({
     creditsHeader: () => null,
@@ -44,38 +148,137 @@ export const billingFaults: readonly Fault[] = [
     'double-charge',
     'BILL-10',
     'one success in fifty is charged twice',
-    (honest, { ledger }) => ({
+    (honest, kit) => ({
       settle(call, usage) {
         honest.settle(call, usage)
-        ledger.move(call.key!.accountId, -call.price, 'charge', 'fault', {
-          charge: noteOf(call, usage),
-        })
+        unguarded(kit).settle(call, usage)
       },
     }),
     0.02,
   ),
-  fault('lost-update', 'BILL-11', 'the balance is read, and written later', (honest, kit) => {
-    const read = new WeakMap<object, number>()
+  fault(
+    'lost-update',
+    'BILL-11',
+    'the balance is read, and written later',
+    (honest, { ledger }) => {
+      const read = new WeakMap<Call, number>()
+      return {
+        reserve(call) {
+          const { balance } = ledger.balance(call.key!.accountId)
+          if (balance < call.price) return null
+          read.set(call, balance)
+          return balance - call.price
+        },
+        settle(call, usage) {
+          const accountId = call.key!.accountId
+          const now = ledger.balance(accountId).balance
+          const written = (read.get(call) ?? now) - call.price
+          ledger.move(accountId, written - now, 'charge', 'fault', { charge: noteOf(call, usage) })
+        },
+        release() {},
+        ...slower(honest),
+      }
+    },
+  ),
+  fault(
+    'balance-cached-60s',
+    'BILL-12',
+    '/user/credits shows a balance of up to 60 s ago',
+    (honest, { clock }) => {
+      const cached = new Map<number, { readonly atUs: number; readonly remaining: number }>()
+      return {
+        creditsReport(call) {
+          const report = honest.creditsReport(call)
+          const accountId = call.key!.accountId
+          const nowUs = clock.nowUs()
+          const before = cached.get(accountId)
+          if (before !== undefined && nowUs - before.atUs < 60e6) {
+            return { ...report, remaining: before.remaining }
+          }
+          cached.set(accountId, { atUs: nowUs, remaining: report.remaining })
+          return report
+        },
+      }
+    },
+  ),
+  fault('overdraft-by-one', 'BILL-13', 'any balance above zero suffices', (_honest, kit) => ({
+    affords: (call) => call.available > 0,
+    reserve: (call) => call.available - call.price,
+    ...unguarded(kit),
+  })),
+  fault('last-credit-unusable', 'BILL-14', 'the last credit cannot be spent', () => ({
+    affords: (call) => call.available > call.price,
+  })),
+  fault('check-then-act', 'BILL-15', 'balance checked first, charged later', (honest, kit) => ({
+    reserve: (call) => call.available - call.price,
+    ...unguarded(kit),
+    ...slower(honest),
+  })),
+  fault('per-key-balance', 'BILL-16', 'each key has the balance for itself', (honest) => {
+    const byAccount = new Map<number, number>()
+    const byKey = new Map<number, number>()
+    const others = ({ key }: Call) =>
+      key === null ? 0 : (byAccount.get(key.accountId) ?? 0) - (byKey.get(key.id) ?? 0)
     return {
+      available: (call) => honest.available(call) + others(call),
       reserve(call) {
-        const { balance } = kit.ledger.balance(call.key!.accountId)
-        if (balance < call.price) return null
-        read.set(call, balance)
-        return balance - call.price
+        const after = honest.reserve(call)
+        return after === null ? null : after + others(call)
       },
       settle(call, usage) {
-        const accountId = call.key!.accountId
-        const now = kit.ledger.balance(accountId).balance
-        const written = (read.get(call) ?? now) - call.price
-        kit.ledger.move(accountId, written - now, 'charge', 'fault', {
-          charge: noteOf(call, usage),
-        })
+        honest.settle(call, usage)
+        const { accountId, id } = call.key!
+        byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + call.price)
+        byKey.set(id, (byKey.get(id) ?? 0) + call.price)
       },
-      release() {},
-      timing(call, answer) {
-        const timing = honest.timing(call, answer)
-        return { ...timing, toFirstUs: timing.toFirstUs + raceUs }
+      creditsReport(call) {
+        const report = honest.creditsReport(call)
+        return { ...report, remaining: report.remaining + others(call) }
       },
     }
   }),
+  fault(
+    'failed-attempt-charged',
+    'BILL-17',
+    'one generation in ten is a 500, and costs 1',
+    (honest, kit) => ({
+      ...failing(honest, kit, 'internal'),
+      ...chargedRefusals(honest, kit, ['internal']),
+    }),
+  ),
+  fault(
+    'replay-charged',
+    'BILL-17',
+    'a second request of an Idempotency-Key is charged twice',
+    (honest, kit) => {
+      const seen = new Set<string>()
+      return {
+        settle(call, usage) {
+          honest.settle(call, usage)
+          const name = call.arrival.headers['idempotency-key']
+          if (typeof name !== 'string') return
+          if (seen.has(name)) unguarded(kit).settle(call, usage)
+          seen.add(name)
+        },
+      }
+    },
+  ),
+  fault(
+    'reward-on-every-payment',
+    'BILL-18',
+    'every payment of an invitee pays 500',
+    (_honest, { contract }) => ({
+      paymentReward: () => contract.grants.inviteFirstPayment,
+    }),
+  ),
+  fault('self-invite', 'BILL-18', 'an account may invite itself', () => ({
+    inviteAllowed: () => true,
+  })),
+  fault('starter-expires', 'BILL-19', 'Starter expires after a month', (honest) => ({
+    packageExpiryUs: (chance, bought, nowUs) =>
+      honest.packageExpiryUs(chance, { ...bought, validMonths: bought.validMonths ?? 1 }, nowUs),
+  })),
+  fault('expired-spendable', 'BILL-19', 'credits can be spent after they expired', () => ({
+    packageExpiryUs: () => null,
+  })),
 ]

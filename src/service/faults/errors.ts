@@ -40,4 +40,21 @@ export const errorFaults: readonly Fault[] = [
       },
     }),
   ),
+  fault('credits-as-429', 'ERR-05', 'too few credits is a 429', (honest) => ({
+    wireError(call, refusal) {
+      const error = honest.wireError(call, refusal)
+      return refusal.kind === 'credits' ? { ...error, status: 429 } : error
+    },
+  })),
+  fault(
+    'error-200',
+    'ERR-06',
+    'a request that is not valid gets 200 and an error body',
+    (honest) => ({
+      wireError(call, refusal) {
+        const error = honest.wireError(call, refusal)
+        return refusal.kind === 'request' ? { ...error, status: 200 } : error
+      },
+    }),
+  ),
 ]

@@ -1,5 +1,53 @@
-import { bandsAt } from '../../contract/contract.ts'
+import { type Band, bandsAt, windowUs } from '../../contract/contract.ts'
+import type { Behaviour } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import { fixedWindow } from '../limiter/fixed-window.ts'
+import type { Limiter } from '../limiter/limiter.ts'
 import { type Fault, fault } from './fault.ts'
+
+const lateCountUs = 50_000
+const staleBandUs = 30e6
+
+/** Changes one of the headers, where it is. */
+const header = (
+  honest: Behaviour,
+  name: string,
+  edit: (value: string, refused: boolean) => string,
+): Pick<Behaviour, 'rateHeaders'> => ({
+  rateHeaders(call, look, refused) {
+    const headers = honest.rateHeaders(call, look, refused)
+    const value = headers[name]
+    if (value !== undefined) headers[name] = edit(value, refused)
+    return headers
+  },
+})
+
+const subject = (
+  honest: Behaviour,
+  name: (call: Call) => string,
+): Pick<Behaviour, 'rateSubject'> => ({
+  rateSubject: (call) => `${honest.rateSubject(call)} ${name(call)}`,
+})
+
+/** Enforces more or fewer requests a minute than the header says. */
+const minuteOffBy = (
+  honest: Behaviour,
+  by: number,
+  { rateLimit, rateRemaining }: { rateLimit: string; rateRemaining: string },
+): Pick<Behaviour, 'limits' | 'rateHeaders'> => ({
+  limits(call) {
+    const limits = honest.limits(call)
+    return { ...limits, minute: limits.minute + by }
+  },
+  rateHeaders(call, look, refused) {
+    const headers = honest.rateHeaders(call, look, refused)
+    const promised = honest.limits(call).minute
+    if (headers[rateLimit] !== String(promised + by)) return headers
+    headers[rateLimit] = String(promised)
+    headers[rateRemaining] = String(Math.min(promised, Number(headers[rateRemaining])))
+    return headers
+  },
+})
 
 export const limitFaults: readonly Fault[] = [
   fault(
@@ -13,12 +61,114 @@ export const limitFaults: readonly Fault[] = [
       },
     }),
   ),
+  fault('band-stale', 'RATE-01', "a key's band is looked up every 30 s", (honest, { clock }) => {
+    const known = new Map<number, { readonly band: Band; readonly atUs: number }>()
+    return {
+      band(call, balance) {
+        const before = known.get(call.key!.id)
+        if (before !== undefined && clock.nowUs() - before.atUs < staleBandUs) return before.band
+        const band = honest.band(call, balance)
+        known.set(call.key!.id, { band, atUs: clock.nowUs() })
+        return band
+      },
+    }
+  }),
   fault(
     'band-edge-off-by-one',
     'RATE-02',
     'a balance at the end of a band is in the next',
     (honest, { contract }) => ({
       band: (call, balance) => bandsAt(contract, balance + 1).at(-1) ?? honest.band(call, balance),
+    }),
+  ),
+  fault(
+    'band-by-purchases',
+    'RATE-02',
+    'the band belongs to all that ever came in',
+    (honest, { database }) => {
+      const statement = database.sql.prepare(
+        `SELECT sum(credits) AS credits FROM entries
+       WHERE account_id = ? AND kind IN ('grant', 'purchase') AND credits > 0`,
+      )
+      return {
+        band: (call) => honest.band(call, Number(statement.get(call.key!.accountId)?.credits ?? 0)),
+      }
+    },
+  ),
+  fault(
+    'limit-plus-one',
+    'RATE-03',
+    'one request a minute more than the limit',
+    (honest, { contract }) => minuteOffBy(honest, 1, contract.headers),
+  ),
+  fault(
+    'limit-times-replicas',
+    'RATE-03',
+    'three replicas count for themselves',
+    (honest, { random }) => subject(honest, () => `replica ${Math.floor(random() * 3)}`),
+  ),
+  fault(
+    'rate-non-atomic',
+    'RATE-04',
+    'requests are counted 50 ms after they are let in',
+    (honest, { clock }) => ({
+      count(call) {
+        clock.at(clock.nowUs() + lateCountUs, () => honest.count(call))
+      },
+    }),
+  ),
+  fault(
+    'early-429',
+    'RATE-05',
+    'one request a minute fewer than the limit',
+    (honest, { contract }) => minuteOffBy(honest, -1, contract.headers),
+  ),
+  fault('counter-not-reset', 'RATE-05', 'no window ever ends', (_honest, { clock, rates }) => {
+    const startUs = clock.nowUs()
+    return {
+      look: (call) => rates.look(call.subject, call.limits, startUs),
+      count: (call) => rates.count(call.subject, call.limits, startUs),
+    }
+  }),
+  fault(
+    'foreign-key-bleed',
+    'RATE-05',
+    'requests also count for the key seen before',
+    (honest, { clock, rates }) => {
+      let last: Pick<Call, 'subject' | 'limits'> | null = null
+      return {
+        count(call) {
+          honest.count(call)
+          if (last !== null && last.subject !== call.subject) {
+            rates.count(last.subject, last.limits, clock.nowUs())
+          }
+          last = { subject: call.subject, limits: call.limits }
+        },
+      }
+    },
+  ),
+  fault('429-as-403', 'RATE-06', 'exceeding a limit is a 403', (honest) => ({
+    wireError(call, refusal) {
+      const error = honest.wireError(call, refusal)
+      return refusal.kind === 'rate' ? { ...error, status: 403 } : error
+    },
+  })),
+  fault('reset-suffix', 'RATE-07', 'X-RateLimit-Reset: 42s', (honest, { contract }) =>
+    header(honest, contract.headers.rateReset, (value) => `${value}s`),
+  ),
+  fault(
+    'reset-rfc3339',
+    'RATE-07',
+    'X-RateLimit-Reset is a date',
+    (honest, { contract, clock }) => ({
+      rateHeaders(call, look, refused) {
+        const headers = honest.rateHeaders(call, look, refused)
+        const resetUs = look.window('minute').resetUs
+        headers[contract.headers.rateReset] = new Date(
+          Math.max(resetUs, clock.nowUs()) / 1000,
+        ).toISOString()
+        return headers
+      },
     }),
   ),
   fault('rate-headers-missing-on-429', 'RATE-07', 'no X-RateLimit headers on 429', (honest) => ({
@@ -28,14 +178,166 @@ export const limitFaults: readonly Fault[] = [
     'remaining-negative',
     'RATE-08',
     'X-RateLimit-Remaining below zero',
-    (honest, { contract }) => ({
-      rateHeaders(call, look, refused) {
-        const headers = honest.rateHeaders(call, look, refused)
-        const name = contract.headers.rateRemaining
-        return name in headers
-          ? { ...headers, [name]: String(-1 - Number(headers[name])) }
-          : headers
-      },
-    }),
+    (honest, { contract }) =>
+      header(honest, contract.headers.rateRemaining, (value) => String(-1 - Number(value))),
   ),
+  fault('counts-twice', 'RATE-09', 'each request counts twice', (honest) => ({
+    count(call) {
+      honest.count(call)
+      honest.count(call)
+    },
+  })),
+  fault('sharded-counters', 'RATE-09', 'two counters take turns', (honest) =>
+    subject(honest, ({ arrival }) => `shard ${arrival.sequence % 2}`),
+  ),
+  fault(
+    'remaining-5-on-429',
+    'RATE-10',
+    'X-RateLimit-Remaining is 5 on 429',
+    (honest, { contract }) =>
+      header(honest, contract.headers.rateRemaining, (value, refused) => (refused ? '5' : value)),
+  ),
+  fault(
+    'remaining-off-by-one',
+    'RATE-11',
+    'X-RateLimit-Remaining is 1 when none is left',
+    (honest, { contract }) =>
+      header(honest, contract.headers.rateRemaining, (value, refused) =>
+        refused ? value : String(Number(value) + 1),
+      ),
+  ),
+  fault(
+    'reset-ms-on-429',
+    'RATE-12',
+    'X-RateLimit-Reset is a thousand times larger on 429',
+    (honest, { contract }) =>
+      header(honest, contract.headers.rateReset, (value, refused) =>
+        refused ? String(Number(value) * 1000) : value,
+      ),
+  ),
+  fault(
+    'reset-microseconds',
+    'RATE-12',
+    'X-RateLimit-Reset is in microseconds',
+    (honest, { contract }) =>
+      header(honest, contract.headers.rateReset, (value) => String(Number(value) * 1e6)),
+  ),
+  fault('reset-constant', 'RATE-13', 'X-RateLimit-Reset is always 60', (honest, { contract }) =>
+    header(honest, contract.headers.rateReset, () => '60'),
+  ),
+  fault(
+    'reset-window-late',
+    'RATE-13',
+    'admitted again one window after X-RateLimit-Reset',
+    (honest, { clock, rates }) => {
+      // Every second window is closed to a key that exhausted the one before.
+      const closedUntilUs = new Map<string, number>()
+      return {
+        look(call) {
+          const nowUs = clock.nowUs()
+          const look = honest.look(call)
+          if (look.refusedBy === 'minute' && !closedUntilUs.has(call.subject)) {
+            closedUntilUs.set(call.subject, look.window('minute').resetUs + windowUs.minute)
+          }
+          const untilUs = closedUntilUs.get(call.subject)
+          if (untilUs === undefined) return look
+          if (nowUs >= untilUs) {
+            closedUntilUs.delete(call.subject)
+            rates.forget(call.subject)
+            return honest.look(call)
+          }
+          const { limit } = look.window('minute')
+          const promisedUs = nowUs < untilUs - windowUs.minute ? untilUs - windowUs.minute : untilUs
+          return {
+            refusedBy: 'minute',
+            window: (window) =>
+              window === 'minute'
+                ? { limit, remaining: 0, resetUs: promisedUs }
+                : look.window(window),
+          }
+        },
+      }
+    },
+  ),
+  fault('rate-per-account', 'RATE-14', 'keys of an account are counted together', () => ({
+    rateSubject: (call) => `account ${call.key?.accountId}`,
+  })),
+  fault('rate-per-address', 'RATE-14', 'all keys of an address are counted together', () => ({
+    rateSubject: (call) => `address ${call.arrival.remoteAddress}`,
+  })),
+  fault('rate-per-endpoint', 'RATE-15', 'each endpoint counts for itself', (honest) =>
+    subject(honest, ({ endpoint }) => endpoint),
+  ),
+  fault('hour-not-enforced', 'RATE-16', 'the limit of the hour is never enforced', (honest) => ({
+    look(call) {
+      const look = honest.look(call)
+      return look.refusedBy === 'hour' ? { ...look, refusedBy: null } : look
+    },
+  })),
+  fault(
+    'day-resets-hourly',
+    'RATE-17',
+    "the day's count starts anew each hour",
+    (honest, { clock }) => {
+      const days = new Map<string, Limiter>()
+      const dayOf = (call: Call) => {
+        const day = days.get(call.subject) ?? fixedWindow(windowUs.hour, 'anchored')
+        days.set(call.subject, day)
+        return day
+      }
+      return {
+        look(call) {
+          const look = honest.look(call)
+          const nowUs = clock.nowUs()
+          const limit = call.limits.day
+          const day = dayOf(call)
+          const refusedBy =
+            look.refusedBy !== 'day' && look.refusedBy !== null
+              ? look.refusedBy
+              : day.admits(nowUs, limit)
+                ? null
+                : 'day'
+          return {
+            refusedBy,
+            window: (window) =>
+              window === 'day'
+                ? {
+                    limit,
+                    remaining: day.remaining(nowUs, limit),
+                    resetUs: day.resetUs(nowUs, limit),
+                  }
+                : look.window(window),
+          }
+        },
+        count(call) {
+          honest.count(call)
+          dayOf(call).count(clock.nowUs(), call.limits.day)
+        },
+      }
+    },
+  ),
+  fault('band-until-restart', 'RATE-18', "a key's limits never change", (honest) => {
+    const first = new Map<number, Band>()
+    return {
+      band(call, balance) {
+        const band = first.get(call.key!.id) ?? honest.band(call, balance)
+        first.set(call.key!.id, band)
+        return band
+      },
+    }
+  }),
+  fault('retry-after-epoch', 'RATE-19', 'Retry-After is an epoch', (honest, { clock }) => ({
+    rateHeaders(call, look, refused) {
+      const headers = honest.rateHeaders(call, look, refused)
+      if (refused) headers['retry-after'] = String(Math.ceil(clock.nowUs() / 1e6) + 60)
+      return headers
+    },
+  })),
+  fault('retry-after-ms', 'RATE-19', 'Retry-After is in milliseconds', (honest) => ({
+    rateHeaders(call, look, refused) {
+      const headers = honest.rateHeaders(call, look, refused)
+      if (refused) headers['retry-after'] = '60000'
+      return headers
+    },
+  })),
 ]

@@ -16,7 +16,7 @@ function fingerprintOf(model: string): string {
   return fingerprint
 }
 
-function envelope(call: Call, id: string, object: string) {
+function envelope(call: Call, id: string, object: string): Envelope {
   const model = call.model?.id ?? ''
   return {
     id,
@@ -35,19 +35,51 @@ export function usageObject({ promptTokens, completionTokens, totalTokens }: Usa
   }
 }
 
+interface Envelope {
+  readonly id: string
+  readonly object: string
+  /** Seconds. */
+  readonly created: number
+  readonly model: string
+  readonly system_fingerprint: string
+}
+
 /** A chat completion (§2.5). */
+export interface ChatCompletion extends Envelope {
+  readonly choices: readonly {
+    readonly index: number
+    readonly message: { readonly role: 'assistant'; readonly content: string }
+    readonly finish_reason: string | null
+  }[]
+  readonly usage: ReturnType<typeof usageObject>
+}
+
+/** A chunk of a chat stream (§6). */
+export interface ChatChunk extends Envelope {
+  readonly choices: readonly {
+    readonly index: number
+    readonly delta: object
+    readonly finish_reason: string | null
+  }[]
+  readonly usage?: ReturnType<typeof usageObject>
+}
+
+export function isChunk(data: object): data is ChatChunk {
+  return 'choices' in data
+}
+
 export function chatCompletion(
   call: Call,
   id: string,
   answer: Answer,
   usage: Usage,
   profile: Profile,
-): object {
+): ChatCompletion {
   return {
     ...envelope(call, id, 'chat.completion'),
     choices: answer.choices.map((choice, index) => ({
       index,
-      message: { role: 'assistant', ...chatContent(choice, profile) },
+      message: { role: 'assistant' as const, ...chatContent(choice, profile) },
       finish_reason: choice.finish,
     })),
     usage: usageObject(usage),
@@ -77,10 +109,13 @@ export function chatEvents(
   moment: StreamMoment,
   profile: Profile,
 ): readonly StreamEvent[] {
-  const chunk = (choices: readonly object[], more: object = {}): StreamEvent => ({
-    name: null,
-    data: { ...envelope(call, id, 'chat.completion.chunk'), choices, ...more },
-  })
+  const chunk = (
+    choices: ChatChunk['choices'],
+    more: Pick<ChatChunk, 'usage'> = {},
+  ): StreamEvent => {
+    const data: ChatChunk = { ...envelope(call, id, 'chat.completion.chunk'), choices, ...more }
+    return { name: null, data }
+  }
   switch (moment.at) {
     case 'start':
       return Array.from({ length: call.request?.n ?? 1 }, (_, index) =>

@@ -10,14 +10,30 @@ function stopReason({ finish, stopSequence }: Choice): string {
   return stopSequence === null ? stopReasons[finish] : 'stop_sequence'
 }
 
+/** A content block; text blocks are the specification's, thinking blocks our answer to G-01. */
+export type Block =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+
 /** A message (§2.6). */
+export interface Message {
+  readonly id: string
+  readonly type: 'message'
+  readonly role: 'assistant'
+  readonly content: readonly Block[]
+  readonly model: string
+  readonly stop_reason: string
+  readonly stop_sequence: string | null
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number }
+}
+
 export function message(
   call: Call,
   id: string,
   answer: Answer,
   usage: Usage,
   profile: Profile,
-): object {
+): Message {
   const choice = answer.choices[0]!
   return {
     id,
@@ -31,7 +47,7 @@ export function message(
   }
 }
 
-function blocksOf({ reasoning, pieces }: Choice, profile: Profile): readonly object[] {
+function blocksOf({ reasoning, pieces }: Choice, profile: Profile): readonly Block[] {
   const text = pieces.join('')
   const thought = reasoning.join('')
   if (thought === '' || profile.reasoning === 'nowhere') return [{ type: 'text', text }]

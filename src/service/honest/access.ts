@@ -48,7 +48,7 @@ export function honestAccess({ contract, profile, accounts }: Kit): Access {
       const key = presented === null ? null : accounts.findKey(presented)
       return key === null || key.revokedUs !== null ? null : key
     },
-    modelList: () => ({
+    modelList: (): ModelList => ({
       object: 'list',
       data: contract.models
         .filter((model) => model.listed || (profile.listK25 && !model.listed))
@@ -58,13 +58,30 @@ export function honestAccess({ contract, profile, accounts }: Kit): Access {
   }
 }
 
-function modelObject({ id }: Model, permission: boolean): object {
+/** An element of the model list (§2.2). */
+export interface ModelObject {
+  readonly id: string
+  readonly object: 'model'
+  /** Seconds. */
+  readonly created: number
+  readonly owned_by: string
+  readonly permission: readonly object[]
+  readonly root: string
+  readonly parent: null
+}
+
+export interface ModelList {
+  readonly object: 'list'
+  readonly data: readonly ModelObject[]
+}
+
+function modelObject({ id }: Model, permission: boolean): ModelObject {
   const created = Date.parse(released[id] ?? '2025-01-15') / 1000
   return {
     id,
     object: 'model',
     created,
-    owned_by: id.split('-')[0],
+    owned_by: id.split('-')[0] ?? id,
     permission: permission
       ? [
           {

@@ -1,0 +1,44 @@
+import type { Behaviour, StreamEvent } from '../behaviour.ts'
+import { type ChatChunk, type ChatCompletion, isChunk } from '../format/chat.ts'
+import type { Message } from '../format/messages.ts'
+
+/** Changes chat completions and the chunks of chat streams alike. */
+export function editChat(
+  honest: Behaviour,
+  edit: <Part extends ChatCompletion | ChatChunk>(part: Part) => object,
+): Pick<Behaviour, 'completion' | 'events'> {
+  return {
+    completion(call, answer, usage) {
+      const body = honest.completion(call, answer, usage)
+      return call.endpoint === 'chat' ? edit(body as ChatCompletion) : body
+    },
+    events: editChunks(honest, edit),
+  }
+}
+
+/** Changes the chunks of chat streams. */
+export function editChunks(
+  honest: Behaviour,
+  edit: (chunk: ChatChunk) => object,
+): Behaviour['events'] {
+  return (call, moment) =>
+    honest
+      .events(call, moment)
+      .map(
+        (event): StreamEvent =>
+          isChunk(event.data) ? { ...event, data: edit(event.data) } : event,
+      )
+}
+
+/** Changes whole messages. */
+export function editMessage(
+  honest: Behaviour,
+  edit: (message: Message, stops: readonly string[]) => object,
+): Pick<Behaviour, 'completion'> {
+  return {
+    completion(call, answer, usage) {
+      const body = honest.completion(call, answer, usage)
+      return call.endpoint === 'messages' ? edit(body as Message, call.request?.stop ?? []) : body
+    },
+  }
+}

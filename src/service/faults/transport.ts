@@ -1,0 +1,58 @@
+import { type Fault, fault } from './fault.ts'
+
+/** Share of generations that fail, for faults that show themselves on failures alone. */
+export const failureShare = 0.1
+
+export const transportFaults: readonly Fault[] = [
+  fault(
+    'html-503',
+    'TRN-02',
+    'one generation in ten is a 503 with an HTML body',
+    (honest, { random }) => ({
+      outage: (call) => honest.outage(call) ?? (random() < failureShare ? 'unavailable' : null),
+      reply(call, reply) {
+        if (reply.status !== 503) return honest.reply(call, reply)
+        reply.headers['content-type'] = 'text/html'
+        return { ...reply, body: '<html><body><h1>503 Service Unavailable</h1></body></html>' }
+      },
+    }),
+  ),
+  fault('latin1-body', 'TRN-02', 'plain bodies are in Latin-1', (honest) => ({
+    reply: (call, reply) =>
+      honest.reply(call, { ...reply, body: Buffer.from(reply.body.toString(), 'latin1') }),
+  })),
+  fault('cors-only-on-2xx', 'TRN-03', 'no CORS headers on failures', (honest) => ({
+    headers(call, status, headers) {
+      const all = honest.headers(call, status, headers)
+      if (status < 300) return all
+      const { 'access-control-allow-origin': _, ...rest } = all
+      return rest
+    },
+  })),
+  fault('cors-not-exposed', 'TRN-04', 'no Access-Control-Expose-Headers', (honest) => ({
+    headers(call, status, headers) {
+      const { 'access-control-expose-headers': _, ...rest } = honest.headers(call, status, headers)
+      return rest
+    },
+  })),
+  fault(
+    'credits-under-v1',
+    'TRN-05',
+    '/user/credits is at /v1/user/credits',
+    (honest, { contract }) => ({
+      path(call) {
+        const path = honest.path(call)
+        if (path === `/v1${contract.paths.credits}`) return contract.paths.credits
+        return path === contract.paths.credits ? '/moved' : path
+      },
+    }),
+  ),
+  fault('catch-all-200', 'TRN-06', 'unknown paths answer 200', (honest) => ({
+    wireError(call, refusal) {
+      const error = honest.wireError(call, refusal)
+      return refusal.kind === 'path' ? { ...error, status: 200 } : error
+    },
+    errorBody: (call, error) =>
+      call.endpoint === 'other' ? { ok: true } : honest.errorBody(call, error),
+  })),
+]
