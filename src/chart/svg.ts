@@ -1,5 +1,6 @@
 import { parse, resetSVGDefIds, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
+import { compactSvg } from './compact.ts'
 import { type Compiled, compileChart, type Size, warningsInto } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { drawingFont, toCssVariables } from './theme.ts'
@@ -28,7 +29,7 @@ export async function renderSvg(
 ): Promise<Drawing> {
   const { body, warnings } = await draw(chart, rows, options)
   const id = escapeXml(options.id)
-  const svg = toCssVariables(body)
+  const svg = toCssVariables(compactSvg(body))
     .replaceAll(` font-family="${drawingFont}"`, '')
     .replace(
       /^<svg[^>]*viewBox="([^"]*)"[^>]*>/,
