@@ -1,10 +1,13 @@
 import { Command } from 'commander'
+import { defaultContract } from '../contract/default.ts'
+import { planOf } from '../run/plan.ts'
 import { type RunSummary, run } from '../run/run.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import { exit } from './exit.ts'
 import { LiveView } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
+import { planText } from './run-plan.ts'
 import { summaryText } from './run-summary.ts'
 
 interface Options extends RunOverrides {
@@ -32,7 +35,13 @@ export function runCommand(): Command {
     .action(async (path: string, options: Options) => {
       const scenario = overridden(await loadScenario(path), options)
       if (options.dryRun) {
-        process.stdout.write(`${JSON.stringify(scenario, null, 2)}\n`)
+        const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
+        const plan = planOf(scenario, defaultContract, seed)
+        process.stdout.write(
+          options.json
+            ? `${JSON.stringify({ scenario, seed, plan }, null, 2)}\n`
+            : planText(scenario, plan),
+        )
         return
       }
       const live = new LiveView()

@@ -19,6 +19,7 @@ import type {
   ToRecorder,
   ToSender,
 } from './messages.ts'
+import { stepsOf } from './plan.ts'
 import { SharedNumbers } from './shared.ts'
 import { type Progress, Tally } from './tally.ts'
 
@@ -227,11 +228,7 @@ export class Coordinator {
       startUs: startUs ?? Math.floor(this.now() + leadUs),
       durationUs: phase.durationUs,
       maxRequests: phase.maxRequests,
-      steps: this.options.scenario.steps.flatMap((step, index) =>
-        step.weight > 0 && (phase.steps.length === 0 || phase.steps.includes(step.name))
-          ? [index]
-          : [],
-      ),
+      steps: stepsOf(this.options.scenario, phase.steps),
       slotBase: this.nextSlot,
     }
   }

@@ -1,0 +1,25 @@
+import type { PhasePlan } from '../run/plan.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { duration, table } from './text.ts'
+
+/** What a scenario would send, as a person reads it. */
+export function planText(scenario: Scenario, plan: readonly PhasePlan[]): string {
+  const head = ['phase', 'part', 'load', 'lasts', 'requests', 'at most credits', 'by steps']
+  const rows = plan.map((phase) => [
+    phase.phase,
+    phase.part,
+    phase.load,
+    phase.durationUs === null ? '-' : duration(phase.durationUs),
+    phase.requests === null ? 'open' : String(phase.requests),
+    phase.mostCredits === null ? 'open' : String(phase.mostCredits),
+    Object.entries(phase.bySteps)
+      .map(([step, count]) => `${step} ${count}`)
+      .join(', ') || '-',
+  ])
+  return [
+    `${scenario.name}: ${scenario.question}`,
+    ...table([head, ...rows], 'words'),
+    'Nothing was sent.',
+    '',
+  ].join('\n')
+}

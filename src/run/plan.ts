@@ -1,0 +1,57 @@
+import { type Contract, costOf } from '../contract/contract.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { ActivePhase, arrivalsOf } from './active-phase.ts'
+import type { PhaseRun } from './messages.ts'
+
+/** What a phase of a scenario would send, without sending it. */
+export interface PhasePlan {
+  readonly phase: string
+  readonly part: string
+  readonly load: string
+  readonly durationUs: number | null
+  /** First requests; null where answers or a search decide how many there are. */
+  readonly requests: number | null
+  readonly bySteps: Readonly<Record<string, number>>
+  /** What it costs if all that can succeed does; null where the number of requests is open. */
+  readonly mostCredits: number | null
+}
+
+/** Walks the plans of the open phases as senders would. */
+export function planOf(scenario: Scenario, contract: Contract, seed: number): readonly PhasePlan[] {
+  return scenario.phases.map((phase, ordinal): PhasePlan => {
+    const { load } = phase
+    const base = {
+      phase: phase.name,
+      part: phase.part,
+      load: load.kind === 'arrivals' ? load.spacing.kind : load.kind,
+      durationUs: phase.durationUs,
+    }
+    if (load.kind !== 'arrivals') return { ...base, requests: null, bySteps: {}, mostCredits: null }
+    const run: PhaseRun = {
+      ...phase,
+      ordinal,
+      load,
+      startUs: 0,
+      slotBase: 0,
+      steps: stepsOf(scenario, phase.steps),
+    }
+    const active = new ActivePhase(run, scenario, seed)
+    const arrivals = arrivalsOf(run, seed)!
+    const bySteps: Record<string, number> = {}
+    let mostCredits = 0
+    while (arrivals.advance()) {
+      const step = scenario.steps[active.stepAt(arrivals.index)]!
+      bySteps[step.name] = (bySteps[step.name] ?? 0) + 1
+      const price = step.wrong === null && step.model !== null ? costOf(contract, step.model) : 0
+      mostCredits += (price ?? 1) * (step.session?.turns ?? 1)
+    }
+    return { ...base, requests: arrivals.index + 1, bySteps, mostCredits }
+  })
+}
+
+/** Indexes of the steps that a phase draws from: those that it names, or all, if they have weight. */
+export function stepsOf(scenario: Scenario, names: readonly string[]): readonly number[] {
+  return scenario.steps.flatMap((step, index) =>
+    step.weight > 0 && (names.length === 0 || names.includes(step.name)) ? [index] : [],
+  )
+}
