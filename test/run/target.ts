@@ -8,6 +8,8 @@ import type { Scenario } from '../../src/scenario/scenario.ts'
 
 /** A service whose truth is known, in this process. */
 export interface Target {
+  /** How many requests came so far. */
+  readonly requests: number
   readonly baseUrl: string
   close(): void
 }
@@ -16,13 +18,17 @@ export async function startTarget(
   handle: (request: IncomingMessage, response: ServerResponse, body: string) => void,
 ): Promise<Target> {
   const sockets = new Set<Socket>()
+  let requests = 0
   const server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8')
     request.on('data', (piece: string) => {
       body += piece
     })
-    request.on('end', () => handle(request, response, body))
+    request.on('end', () => {
+      requests++
+      handle(request, response, body)
+    })
   })
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -33,6 +39,9 @@ export async function startTarget(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 4096, resolve))
   const { port } = server.address() as AddressInfo
   return {
+    get requests() {
+      return requests
+    },
     baseUrl: `http://127.0.0.1:${port}`,
     close() {
       for (const socket of sockets) socket.destroy()

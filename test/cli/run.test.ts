@@ -1,0 +1,245 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { positiveOf, wholeOf } from '../../src/cli/numbers.ts'
+import { overridden } from '../../src/cli/run-overrides.ts'
+import type { RunSummary } from '../../src/run/run.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+import { openStore } from '../../src/store/open.ts'
+import { answerChat, key, startTarget, type Target } from '../run/target.ts'
+
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+let folder: string
+let quick: Target
+let slow: Target
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'assay-cli-run-'))
+  quick = await startTarget((_, response) => answerChat(response))
+  slow = await startTarget(() => {})
+})
+afterAll(() => {
+  quick.close()
+  slow.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function scenarioFile(name: string, text: string): string {
+  const path = join(folder, `${name}.yaml`)
+  writeFileSync(
+    path,
+    `name: ${name}\nquestion: Does it?\nmodel: svc-k2\nsteps: { chat: { endpoint: chat } }\n${text}\n`,
+  )
+  return path
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly error: string
+}
+
+function start(...args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...process.env, ASSAY_API_KEY: key },
+  })
+  let [out, error] = ['', '']
+  child.stdout.on('data', (piece) => {
+    out += piece
+  })
+  child.stderr.on('data', (piece) => {
+    error += piece
+  })
+  const ended = new Promise<Ended>((done) => {
+    child.on('close', (code) => done({ code, out, error }))
+  })
+  return { child, ended }
+}
+
+const assay = (...args: readonly string[]) => start(...args).ended
+
+test('a run prints its summary, keeps its rows and ends with 0; assay runs lists it', async () => {
+  const db = join(folder, 'good.duckdb')
+  const path = scenarioFile(
+    'good',
+    `phases: [{ name: steady, load: constant, rate: 50/s, max_requests: 20 }]
+thresholds: [errors < 1%]`,
+  )
+  const { code, out, error } = await assay('run', path, '--base-url', quick.baseUrl, '--db', db)
+  expect(out).toContain('sent 20 = ok 20 + http_error 0 + broken 0 + timeout 0 + aborted 0')
+  expect(out).toMatch(/errors < 1% +held +0\.00 %/)
+  expect(out).toMatch(/Result is: (VALID|DEGRADED|INVALID)/)
+  expect([0, 4]).toContain(code)
+  expect(out + error).not.toContain(key)
+  const list = JSON.parse((await assay('runs', '--db', db, '--json')).out)
+  expect(list).toMatchObject([{ scenario: 'good', kind: 'run', attempts: 20 }])
+})
+
+test('a wrong scenario is told with every fault and its line, and ends with 2', async () => {
+  const path = scenarioFile('wrong', 'phases: [{ name: a, load: poison, rate: 5 }]\nsead: 4')
+  const { code, out, error } = await assay('run', path, '--base-url', quick.baseUrl)
+  expect(code).toBe(2)
+  expect(out).toBe('')
+  expect(error).toContain('2 faults')
+  expect(error).toMatch(/line 5, phases\[0\]\.load: expected a phase whose load is one of constant/)
+  expect(error).toContain('line 6, sead: there is no field "sead"; did you mean "seed"?')
+  expect(error).not.toMatch(/\n\s+at /)
+})
+
+test('a port where nothing listens ends with 4 and one sentence', async () => {
+  const target = await startTarget(() => {})
+  target.close()
+  const path = scenarioFile(
+    'dead',
+    'phases: [{ name: a, load: poisson, rate: 5/s, duration: 60s }]',
+  )
+  const { code, error } = await assay(
+    'run',
+    path,
+    '--base-url',
+    target.baseUrl,
+    '--db',
+    join(folder, 'd'),
+  )
+  expect(code).toBe(4)
+  expect(error.trim().split('\n')).toEqual([
+    expect.stringMatching(/was never reached: nothing listens there/),
+  ])
+})
+
+test('a threshold that is missed ends with 3, and so does one without samples', async () => {
+  const phases = 'phases: [{ name: steady, load: constant, rate: 40/s, duration: 2s }]'
+  for (const [name, threshold] of [
+    ['missed', 'chat.response.p50 < 1us'],
+    ['empty', 'chat.ttft.p95 < 10s'],
+  ]) {
+    const path = scenarioFile(name!, `${phases}\nthresholds: [${threshold}]`)
+    const { code, out } = await assay(
+      'run',
+      path,
+      '--base-url',
+      quick.baseUrl,
+      '--db',
+      join(folder, name!),
+      '--json',
+    )
+    const summary = JSON.parse(out) as RunSummary
+    expect(summary.thresholds[0]!.result).toBe(name === 'missed' ? 'missed' : 'inconclusive')
+    expect(code).toBe(summary.verdict.verdict === 'invalid' ? 4 : 3)
+  }
+})
+
+/** Waits until the process has sent something. */
+async function firstRequest(target: Target): Promise<void> {
+  while (target.requests === 0) await new Promise((done) => setTimeout(done, 20))
+}
+
+test('Ctrl-C twice leaves what is in flight, keeps every row and ends with 130', async () => {
+  const db = join(folder, 'cut.duckdb')
+  const path = scenarioFile(
+    'cut',
+    'phases: [{ name: a, load: constant, rate: 20/s, duration: 60s }]',
+  )
+  const { child, ended } = start('run', path, '--base-url', slow.baseUrl, '--db', db, '--json')
+  await firstRequest(slow)
+  child.kill('SIGINT')
+  await new Promise((done) => child.stderr!.once('data', done))
+  child.kill('SIGINT')
+  const { code, out } = await ended
+  expect(code).toBe(130)
+  const { ledger, stopped } = JSON.parse(out) as RunSummary
+  expect(stopped).toBe('interrupted')
+  expect(ledger.aborted).toBeGreaterThan(0)
+  expect(ledger.planned).toBe(ledger.aborted + ledger.notSent)
+  const store = await openStore(db)
+  const [row] = await store.rows<{ n: number }>('SELECT count(*)::INTEGER AS n FROM attempts')
+  store.close()
+  expect(row!.n).toBe(ledger.planned)
+})
+
+test('Ctrl-C once drains: what was sent is answered, and nothing new begins', async () => {
+  const db = join(folder, 'drain.duckdb')
+  const target = await startTarget(
+    (_, response) => void setTimeout(() => answerChat(response), 200),
+  )
+  const path = scenarioFile(
+    'drain',
+    'phases: [{ name: a, load: constant, rate: 50/s, duration: 60s }]',
+  )
+  const { child, ended } = start('run', path, '--base-url', target.baseUrl, '--db', db, '--json')
+  await firstRequest(target)
+  child.kill('SIGINT')
+  const { code, out } = await ended
+  target.close()
+  expect(code).toBe(130)
+  const { ledger } = JSON.parse(out) as RunSummary
+  expect(ledger.ok).toBe(ledger.sent)
+  expect(ledger.ok).toBe(target.requests)
+  expect(ledger.planned).toBeLessThan(1000)
+})
+
+test('a run that is killed loses at most what was not flushed, and the store opens again', async () => {
+  const db = join(folder, 'killed.duckdb')
+  const target = await startTarget((_, response) => answerChat(response))
+  const path = scenarioFile(
+    'killed',
+    'phases: [{ name: a, load: constant, rate: 100/s, duration: 60s }]',
+  )
+  const { child, ended } = start('run', path, '--base-url', target.baseUrl, '--db', db)
+  while (target.requests < 250) await new Promise((done) => setTimeout(done, 20))
+  const seen = target.requests
+  child.kill('SIGKILL')
+  await ended
+  target.close()
+  const store = await openStore(db)
+  const [row] = await store.rows<{ n: number; ended: number | null }>(
+    'SELECT count(*)::INTEGER AS n, (SELECT ended_us FROM runs) AS ended FROM attempts',
+  )
+  store.close()
+  // A flush each second, batches of 250 ms, and one flush that may have been running.
+  expect(row!.n).toBeGreaterThan(seen - 250)
+  expect(row!.n).toBeGreaterThan(0)
+  expect(row!.ended).toBeNull()
+})
+
+test('a dry run says what would be sent, and sends nothing', async () => {
+  const before = quick.requests
+  const path = scenarioFile(
+    'dry',
+    'phases: [{ name: a, load: constant, rate: 50/s, duration: 2s }]',
+  )
+  const { code, out } = await assay('run', path, '--dry-run', '--rate', '100/s', '--duration', '3s')
+  expect(code).toBe(0)
+  expect(out).toMatch(/a +steady +constant +3\.00 s +300 +300 +chat 300/)
+  expect(quick.requests).toBe(before)
+})
+
+test('an option that is no rate, duration or number is refused with what was expected', () => {
+  const path = scenarioFile(
+    'options',
+    'phases: [{ name: a, load: constant, rate: 5/s, duration: 1s }]',
+  )
+  const scenario = parseScenario(readFileSync(path, 'utf8'), path)
+  const refusal = (change: () => unknown) => {
+    try {
+      return change()
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  expect([
+    refusal(() => overridden(scenario, { rate: 'fast' })),
+    refusal(() => overridden(scenario, { duration: '5' })),
+    refusal(() => overridden(scenario, { maxCredits: '0' })),
+    refusal(() => wholeOf('--seed', 'x')),
+    refusal(() => positiveOf('--time-scale', '0')),
+  ]).toEqual([
+    '--rate: expected a rate such as 50/s; came fast.',
+    '--duration: expected a duration such as 30s; came 5.',
+    '--max-credits: expected a whole number from 1; came 0.',
+    '--seed: expected a whole number from 0; came x.',
+    '--time-scale: expected a number above 0; came 0.',
+  ])
+})
