@@ -165,13 +165,16 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
 /** Keys first seen in the period, once a whole day of usage before it knew none of them. */
 async function newKeys(store: Store): Promise<readonly Anomaly[]> {
   const rows = await store.rows<Row>(
-    `SELECT 'key' AS source, key_fp AS id, ever_first_us AS "atUs",
+    `WITH fresh AS (
+       SELECT key_fp, min(first_us) AS first_us, sum(requests) AS requests FROM usage_keys
+       WHERE key_fp IS NOT NULL GROUP BY key_fp
+       HAVING min(first_us) >= getvariable('usage_covered_from') + 86400000000)
+     SELECT 'key' AS source, key_fp AS id, first_us AS "atUs",
        requests || ' requests in the period' AS shows
-     FROM usage_keys
-     WHERE key_fp IS NOT NULL AND requests > 0
-       AND ever_first_us >= getvariable('usage_covered_from') + 86400000000
-       AND ever_first_us >= getvariable('usage_from')
-     ORDER BY ever_first_us`,
+     FROM fresh WHERE key_fp NOT IN (
+       SELECT key_fp FROM usage_shown
+       WHERE at_us < getvariable('usage_from') AND key_fp IN (SELECT key_fp FROM fresh))
+     ORDER BY first_us`,
   )
   return [
     {

@@ -12,6 +12,7 @@ const mostSeries = 9
 export const otherSeries = '(other)'
 export const unknownSeries = '(unknown)'
 
+const mostKeys = 20
 const defaultDays = 30
 
 const columns: Readonly<Record<UsageDimension, string>> = {
@@ -31,7 +32,8 @@ const columns: Readonly<Record<UsageDimension, string>> = {
  * - `usage_hours`, `usage_days`: the same by local hour and day, gaps filled: 0 where it was
  *   measured that nothing came, null where nothing was measured
  * - `usage_week_hours`: means by local weekday and hour
- * - `usage_keys`: sums of each key over the period, with the times it was first and last seen
+ * - `usage_keys`: requests, credits, first and last time of each key in the period;
+ *   `usage_key_hours` the same by hour of UTC, `usage_key_sums` all sums of the first twenty
  *
  * Rows are read a handful of times whatever the page shows; all that follows is over quarters.
  *
@@ -151,59 +153,81 @@ function periodBefore(
   return [beforeFrom, Math.min(fromUs, beforeFrom + quarters)]
 }
 
-/** Sums of rows, by the names of `UsageSums` in snake case, with how many rows tell them. */
-function sums(when = 'true'): string {
-  const count = (name: string, also: string) =>
-    `count(*) FILTER (WHERE ${when} AND ${also}) AS ${name}`
-  const sum = (name: string, also = 'true') =>
-    `sum(${name}) FILTER (WHERE ${when} AND ${also}) AS ${name}`
-  return [
-    count('requests', 'true'),
-    count('ok', `outcome = 'ok'`),
-    count('failed', `outcome = 'http_error'`),
-    count('limited', 'status = 429'),
-    count('ambiguous', `outcome IN ('broken', 'timeout', 'aborted')`),
-    sum('credits'),
-    sum('possible_credits'),
-    count('credits_known', 'possible_credits IS NOT NULL'),
-    sum('prompt_tokens', `outcome = 'ok'`),
-    sum('completion_tokens', `outcome = 'ok'`),
-    count(
-      'tokens_known',
-      `outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL`,
-    ),
-  ].join(',\n')
-}
+/**
+ * Sums of each kind of outcome, and the columns of `UsageSums` (in snake case) from them: two
+ * steps, since a filter on each of ten sums costs more than a few more groups.
+ */
+const outcomeSums = `
+  outcome, status = 429 AS limited, count(*) AS n, sum(credits) AS credits,
+  sum(possible_credits) AS possible_credits, count(possible_credits) AS credits_known,
+  sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
+  count(prompt_tokens + completion_tokens) AS tokens_known`
 
+const usageSums = (() => {
+  const sum = (column: string, when: string, name: string) =>
+    `coalesce(sum(${column}) FILTER (WHERE ${when}), 0) AS ${name}`
+  return [
+    'sum(n) AS requests',
+    sum('n', `outcome = 'ok'`, 'ok'),
+    sum('n', `outcome = 'http_error'`, 'failed'),
+    sum('n', 'limited', 'limited'),
+    sum('n', `outcome IN ('broken', 'timeout', 'aborted')`, 'ambiguous'),
+    'sum(credits) AS credits',
+    'sum(possible_credits) AS possible_credits',
+    'sum(credits_known) AS credits_known',
+    `sum(prompt_tokens) FILTER (WHERE outcome = 'ok') AS prompt_tokens`,
+    `sum(completion_tokens) FILTER (WHERE outcome = 'ok') AS completion_tokens`,
+    sum('tokens_known', `outcome = 'ok'`, 'tokens_known'),
+  ].join(',\n')
+})()
+
+const inPeriod = `at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')`
+
+/** Hours of UTC of each key: what the list of keys and the busiest hour are read from. */
 async function prepareKeys(store: Store): Promise<void> {
   await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_key_hours AS
+    SELECT key_fp, account, at_us // 3600000000 AS hour, count(*) AS requests,
+      sum(credits) AS credits, min(at_us) AS first_us, max(at_us) AS last_us
+    FROM usage_shown WHERE ${inPeriod} GROUP BY ALL;
     CREATE OR REPLACE TEMP TABLE usage_keys AS
-    SELECT key_fp, account, min(at_us) AS ever_first_us,
-      min(at_us) FILTER (WHERE shown) AS first_us, max(at_us) FILTER (WHERE shown) AS last_us,
-      ${sums('shown')}
-    FROM (SELECT *, at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to') AS shown
-          FROM usage_shown)
-    GROUP BY key_fp, account
+    SELECT key_fp, account, sum(requests)::BIGINT AS requests, sum(credits) AS credits,
+      min(first_us) AS first_us, max(last_us) AS last_us
+    FROM usage_key_hours GROUP BY ALL;
+    CREATE OR REPLACE TEMP TABLE usage_top_keys AS
+    SELECT * FROM usage_keys ORDER BY credits DESC NULLS LAST, requests DESC, key_fp
+    LIMIT ${mostKeys};
+    CREATE OR REPLACE TEMP TABLE usage_key_sums AS
+    SELECT key_fp, account, ${usageSums}
+    FROM (
+      SELECT key_fp, account, ${outcomeSums} FROM usage_shown
+      WHERE ${inPeriod}
+        AND coalesce(key_fp, '') IN (SELECT coalesce(key_fp, '') FROM usage_top_keys)
+      GROUP BY ALL)
+    GROUP BY ALL
   `)
 }
 
 async function prepareQuarters(store: Store, by: UsageDimension): Promise<void> {
-  const column = columns[by]
+  const name = `coalesce(${columns[by]}, ${quoted(unknownSeries)})`
+  const names =
+    by === 'key'
+      ? `SELECT ${name} AS name, sum(requests) AS requests FROM usage_keys GROUP BY 1`
+      : `SELECT ${name} AS name, count(*) AS requests FROM usage_shown WHERE ${inPeriod} GROUP BY 1`
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_series AS
-    SELECT name, row_number() OVER (ORDER BY requests DESC, name) AS rank FROM (
-      SELECT coalesce(${column}, ${quoted(unknownSeries)}) AS name, count(*) AS requests
-      FROM usage_shown
-      WHERE at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')
-      GROUP BY 1)
+    SELECT name, row_number() OVER (ORDER BY requests DESC, name) AS rank FROM (${names})
     ORDER BY rank LIMIT ${mostSeries};
     CREATE OR REPLACE TEMP TABLE usage_quarters AS
-    SELECT at_us // ${quarterUs} AS quarter,
-      CASE WHEN coalesce(${column}, ${quoted(unknownSeries)}) IN (SELECT name FROM usage_series)
-           THEN coalesce(${column}, ${quoted(unknownSeries)}) ELSE ${quoted(otherSeries)} END AS series,
-      ${sums()}
-    FROM usage_shown
-    WHERE at_us >= getvariable('usage_before_from') AND at_us < getvariable('usage_to')
+    SELECT quarter, series, ${usageSums}
+    FROM (
+      SELECT at_us // ${quarterUs} AS quarter,
+        CASE WHEN ${name} IN (SELECT name FROM usage_series) THEN ${name}
+             ELSE ${quoted(otherSeries)} END AS series,
+        ${outcomeSums}
+      FROM usage_shown
+      WHERE at_us >= getvariable('usage_before_from') AND at_us < getvariable('usage_to')
+      GROUP BY ALL)
     GROUP BY ALL
   `)
 }

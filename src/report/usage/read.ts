@@ -5,6 +5,7 @@ import { adviseOn } from './advice.ts'
 import { findAnomalies } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
 import { type ComingDay, expectedBurn, forecastBurn, lookAhead, type PastDay } from './forecast.ts'
+import { readPeak } from './peak.ts'
 import { prepareUsage, quarterUs } from './prepare.ts'
 import { reconcile } from './reconcile.ts'
 import type {
@@ -23,7 +24,6 @@ import { endOfDayUs, shiftDaysUs, weekdayOf } from './zone.ts'
 
 const horizonDays = 365
 const planDays = 30
-const shownKeys = 20
 
 /**
  * Everything that the usage page shows, from the store.
@@ -45,7 +45,7 @@ export async function readUsage(store: Store, options: UsageOptions): Promise<Us
     grants,
     randomOf(options.seed),
   )
-  const peak = await readPeak(store)
+  const peak = await readPeak(store, options.contract)
   const reconciliation = await reconcile(store)
   return {
     scope,
@@ -203,28 +203,18 @@ function readErrors(store: Store): Promise<readonly ErrorPoint[]> {
 
 function readKeys(store: Store): Promise<readonly KeyRow[]> {
   return store.rows<KeyRow>(
-    `SELECT coalesce(key_fp, '(unknown)') AS "keyFp", account, first_us AS "firstUs",
-       last_us AS "lastUs", requests, ok, failed, limited, ambiguous,
-       CASE WHEN credits_known > 0 THEN credits::DOUBLE END AS credits,
+    `SELECT coalesce(sums.key_fp, '(unknown)') AS "keyFp", sums.account,
+       first_us AS "firstUs", last_us AS "lastUs", sums.requests::BIGINT AS requests,
+       ok::BIGINT AS ok, failed::BIGINT AS failed, limited::BIGINT AS limited,
+       ambiguous::BIGINT AS ambiguous,
+       CASE WHEN credits_known > 0 THEN sums.credits::DOUBLE END AS credits,
        CASE WHEN credits_known > 0 THEN possible_credits::DOUBLE END AS "possibleCredits",
-       CASE WHEN tokens_known > 0 THEN prompt_tokens END AS "promptTokens",
-       CASE WHEN tokens_known > 0 THEN completion_tokens END AS "completionTokens"
-     FROM usage_keys WHERE requests > 0
-     ORDER BY credits DESC NULLS LAST, requests DESC, "keyFp" LIMIT ${shownKeys}`,
+       CASE WHEN tokens_known > 0 THEN prompt_tokens::DOUBLE END AS "promptTokens",
+       CASE WHEN tokens_known > 0 THEN completion_tokens::DOUBLE END AS "completionTokens"
+     FROM usage_key_sums AS sums JOIN usage_top_keys AS top
+       ON sums.key_fp IS NOT DISTINCT FROM top.key_fp AND sums.account IS NOT DISTINCT FROM top.account
+     ORDER BY credits DESC NULLS LAST, requests DESC, "keyFp"`,
   )
-}
-
-/** Busiest clock minute, hour and local day of any one key; a sliding window can hold up to twice. */
-async function readPeak(store: Store): Promise<Peak> {
-  const busiest = (bucketUs: number) =>
-    `(SELECT max(n) FROM (SELECT count(*) AS n FROM period GROUP BY key_fp, at_us // ${bucketUs}))`
-  const [peak] = await store.rows<Peak>(
-    `WITH period AS (
-       SELECT key_fp, at_us FROM usage_shown
-       WHERE at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to'))
-     SELECT ${busiest(60e6)} AS minute, ${busiest(3600e6)} AS hour, ${busiest(86_400e6)} AS day`,
-  )
-  return peak ?? { minute: null, hour: null, day: null }
 }
 
 function planFor(

@@ -143,7 +143,10 @@ export interface KeyRow extends UsageSums {
   readonly lastUs: number
 }
 
-/** The busiest minute, hour and day of one key: what the band must carry. */
+/**
+ * The busiest clock minute, hour and day (UTC) of one key: what the band must carry. A minute is
+ * exact above the lowest limit of the contract; below it, it is that of the busiest hours.
+ */
 export interface Peak {
   readonly minute: number | null
   readonly hour: number | null

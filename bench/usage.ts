@@ -1,0 +1,145 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { defaultContract } from '../src/contract/default.ts'
+import { readUsage } from '../src/report/usage/read.ts'
+import { ownMapping } from '../src/store/import/mapping.ts'
+import { importUsageLog, type LogFormat } from '../src/store/import/usage-log.ts'
+import { openStore, type Store } from '../src/store/open.ts'
+
+/**
+ * `node bench/usage.ts [--events 20] [--format parquet|jsonl|csv] [--json]`: millions of usage
+ * events over 30 days, 2,000 keys and 40 models are imported into a new store, imported again, and
+ * the data of the usage page is read from them: seconds per million, file size, peak memory.
+ */
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string', default: '20' },
+    format: { type: 'string', default: 'parquet' },
+    json: { type: 'boolean', default: false },
+  },
+})
+const millions = Number(values.events)
+const format = values.format as LogFormat
+const folder = mkdtempSync(join(tmpdir(), 'assay-bench-usage-'))
+const log = join(folder, `log.${format}`)
+const figures: Record<string, number> = { millions }
+
+try {
+  await makeLog()
+  figures.logMb = mb(log)
+  const store = await openStore(join(folder, 'usage.duckdb'))
+  try {
+    figures.importS = await seconds(() => importLog(store))
+    figures.importSPerMillion = figures.importS / millions
+    await store.execute('CHECKPOINT')
+    figures.storeMb = mb(store.path)
+    figures.bytesPerEvent = (figures.storeMb * 1e6) / (millions * 1e6)
+    figures.peakAfterImportMb = peakMb()
+    figures.againS = await seconds(() => importLog(store))
+    figures.peakAfterSecondImportMb = peakMb()
+    for (const by of ['model', 'key'] as const) {
+      figures[`pageBy${by === 'model' ? 'Model' : 'Key'}S`] = await seconds(() => page(store, by))
+    }
+    figures.peakAfterPagesMb = peakMb()
+  } finally {
+    store.close()
+  }
+  print()
+} finally {
+  rmSync(folder, { recursive: true })
+}
+
+/** The same events each time: every value is a hash of the row's number. */
+async function makeLog(): Promise<void> {
+  const store = await openStore(':memory:')
+  const options = {
+    parquet: 'FORMAT parquet',
+    csv: 'FORMAT csv, HEADER true',
+    jsonl: 'FORMAT json',
+  }
+  const pick = (salt: number, of: number) => `(hash(i * 16 + ${salt}) % ${of})`
+  await store.execute(
+    `SET memory_limit = '1500MB'; SET preserve_insertion_order = false;
+     COPY (
+       SELECT 'gateway' AS source, printf('req-%016x', hash(i)) AS id,
+         (${Date.UTC(2026, 9, 15) * 1000} + i * ${Math.floor((30 * 86_400e6) / (millions * 1e6))}
+           + ${pick(1, 60_000_000)})::BIGINT AS at_us,
+         'model-' || ${pick(2, 40)} AS model,
+         CASE WHEN ${pick(3, 3)} = 0 THEN 'messages' ELSE 'chat' END AS endpoint,
+         printf('%012x', ${pick(4, 2000)}) AS key_fp, 'account-' || ${pick(4, 500)} AS account,
+         CASE WHEN ${pick(5, 50)} = 0 THEN 'http_error' ELSE 'ok' END AS outcome,
+         CASE WHEN ${pick(5, 50)} = 0 THEN 429 ELSE 200 END AS status, NULL AS error_code,
+         CASE WHEN ${pick(5, 50)} = 0 THEN 0 ELSE 1 + ${pick(6, 2)} END AS credits,
+         ${pick(7, 4000)} AS prompt_tokens, ${pick(8, 800)} AS completion_tokens
+       FROM range(${Math.round(millions * 1e6)}) AS t(i)
+     ) TO '${log}' (${options[format]})`,
+  )
+  store.close()
+}
+
+async function importLog(store: Store): Promise<void> {
+  const ledger = await importUsageLog(store, {
+    file: log,
+    mapping: ownMapping,
+    source: 'gateway',
+    format,
+    rejectsFile: join(folder, 'rejects.jsonl'),
+    nowUs: Date.UTC(2026, 10, 20) * 1000,
+  })
+  if (ledger.rejected > 0) throw new Error(`${ledger.rejected} of our own lines were rejected`)
+}
+
+async function page(store: Store, by: 'model' | 'key'): Promise<void> {
+  await readUsage(store, {
+    contract: defaultContract,
+    fromUs: null,
+    toUs: null,
+    timezone: 'America/New_York',
+    by,
+    runIds: [],
+    sources: [],
+    nowUs: Date.UTC(2026, 10, 20) * 1000,
+    seed: 1,
+    grants: [{ name: 'Premium', credits: 2e7, expiresUs: null }],
+  })
+}
+
+async function seconds(work: () => Promise<void>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return (performance.now() - start) / 1000
+}
+
+function mb(path: string): number {
+  return statSync(path).size / 1e6
+}
+
+/** Most memory that this process held so far; 0 where the system does not tell. */
+function peakMb(): number {
+  try {
+    const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))
+    return line === null ? 0 : Number(line[1]) / 1000
+  } catch {
+    return 0
+  }
+}
+
+function print(): void {
+  if (values.json) {
+    process.stdout.write(`${JSON.stringify(figures)}\n`)
+    return
+  }
+  const goals: Readonly<Record<string, string>> = {
+    pageByModelS: 'under 5 s',
+    pageByKeyS: 'under 5 s',
+    peakAfterPagesMb: 'under 2,147 MB',
+  }
+  for (const [name, value] of Object.entries(figures)) {
+    process.stdout.write(
+      `${name.padEnd(26)}${value.toFixed(value < 100 ? 2 : 0).padStart(10)}  ${goals[name] ?? ''}`.trimEnd() +
+        '\n',
+    )
+  }
+}
