@@ -10,7 +10,7 @@ import type { PreparedRequest } from './request.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ResponseWords, textOf } from './response-words.ts'
 import { SseDecoder } from './sse.ts'
-import type { Exchange, ExchangeSink, Failure, Transport } from './transport.ts'
+import type { Exchange, ExchangeSink, Failure, HeaderLines, Transport } from './transport.ts'
 
 /** Which responses to keep word for word; `errors` are all that are not 2xx. */
 export type CaptureChoice = 'always' | 'errors' | 'never'
@@ -159,13 +159,13 @@ export class Attempt implements ExchangeSink, ResponseValues {
     } else if (abort.at === 'after-us') this.abortAt(nowUs + abort.us)
   }
 
-  onHead(status: number, head: Buffer, start: number, end: number): void {
+  onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void {
     const nowUs = this.bench.now()
     this.headersUs = nowUs
     this.status = status
     this.bench.timer.arm(this.stage, 'idle', nowUs)
     const said = this.bench.head
-    said.read(head, start, end)
+    said.read(head, lines)
     this.creditsRemaining = said.creditsRemaining
     this.rateLimit = said.rateLimit
     this.rateRemaining = said.rateRemaining

@@ -3,12 +3,25 @@ const keyMark = '[key]'
 
 /** Every occurrence of the key gone, also as it stands in JSON strings and in URLs. */
 export function withoutKey(text: string, key: string): string {
-  if (key === '') return text
-  let clean = text.replaceAll(key, keyMark)
-  for (const form of [JSON.stringify(key).slice(1, -1), encodeURIComponent(key)]) {
-    if (form !== key) clean = clean.replaceAll(form, keyMark)
+  // No form of a key is shorter than the key, and most texts are.
+  if (key === '' || text.length < key.length) return text
+  let clean = text
+  for (const form of formsOf(key)) {
+    if (clean.includes(form)) clean = clean.replaceAll(form, keyMark)
   }
   return clean
+}
+
+let lastKey = ''
+let lastForms: readonly string[] = []
+
+/** Most calls ask for the same few keys, one after the other. */
+function formsOf(key: string): readonly string[] {
+  if (key !== lastKey) {
+    lastKey = key
+    lastForms = [...new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)])]
+  }
+  return lastForms
 }
 
 /** What came back, word for word except for the key. */

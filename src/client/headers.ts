@@ -1,6 +1,9 @@
+import { ByteNames, isName } from './byte-names.ts'
+import type { HeaderLines } from './transport.ts'
+
 /**
- * Header values by name, read from bytes: one pass over the head, no object and no string for the
- * headers that nobody asked for (strings of all headers cost more than the rest of a request).
+ * Header values by name, read from bytes: no object, and no string for the headers that nobody
+ * asked for (strings of all headers cost more than the rest of a request).
  */
 export class HeaderReader {
   /** Where each value lies, in the order of the names; -1 for absent. White space is cut off. */
@@ -8,40 +11,33 @@ export class HeaderReader {
   readonly ends: Int32Array
   /** How often each came. */
   readonly counts: Int32Array
-  private readonly byLength: { readonly name: Buffer; readonly slot: number }[][] = []
+  private readonly slots: ByteNames
 
   /** @param names in lower case */
   constructor(names: readonly string[]) {
     this.starts = new Int32Array(names.length)
     this.ends = new Int32Array(names.length)
     this.counts = new Int32Array(names.length)
-    for (const [slot, text] of names.entries()) {
-      const name = Buffer.from(text, 'latin1')
-      while (this.byLength.length <= name.length) this.byLength.push([])
-      this.byLength[name.length]!.push({ name, slot })
-    }
+    this.slots = new ByteNames(
+      Object.fromEntries(names.map((name, slot) => [name, slot + 1])),
+      true,
+    )
   }
 
-  /** Reads the lines `Name: value\r\n` of `head[start..end)`; the first of equal names is kept. */
-  read(head: Buffer, start: number, end: number): void {
-    this.starts.fill(-1)
-    this.counts.fill(0)
-    let line = start
-    while (line < end) {
-      let colon = line
-      while (colon < end && head[colon] !== 58) colon++
-      let next = colon
-      while (next < end && head[next] !== 10) next++
-      const names = this.byLength[colon - line]
-      if (names !== undefined) {
-        for (let at = 0; at < names.length; at++) {
-          if (sameName(head, line, names[at]!.name)) {
-            this.keep(names[at]!.slot, head, colon + 1, next)
-            break
-          }
-        }
-      }
-      line = next + 1
+  /** Reads the lines of a head; the first of equal names is kept. */
+  read(head: Buffer, lines: HeaderLines): void {
+    const { slots, starts, counts } = this
+    const { offsets } = lines
+    // By hand: `fill` costs more than nine numbers do.
+    for (let slot = 0; slot < starts.length; slot++) {
+      starts[slot] = -1
+      counts[slot] = 0
+    }
+    const end = lines.count * 3
+    for (let line = 0; line < end; line += 3) {
+      const colon = offsets[line + 1]!
+      const slot = slots.find(head, offsets[line]!, colon) - 1
+      if (slot >= 0) this.keep(slot, head, colon + 1, offsets[line + 2]!)
     }
   }
 
@@ -57,18 +53,8 @@ export class HeaderReader {
   }
 }
 
-/** Upper case letters differ from lower case ones by one bit; digits and `-` have it set. */
-function sameName(head: Buffer, at: number, name: Buffer): boolean {
-  for (let index = 0; index < name.length; index++) {
-    const byte = head[at + index]!
-    const expected = name[index]!
-    if (byte !== expected && (byte < 65 || byte > 90 || (byte | 32) !== expected)) return false
-  }
-  return true
-}
-
 function isBlank(byte: number): boolean {
-  return byte === 32 || byte === 9 || byte === 13
+  return byte === 32 || byte === 9
 }
 
 /**
@@ -94,9 +80,9 @@ export function decimalOf(head: Buffer, start: number, end: number, fraction: bo
   return negative ? -value : value
 }
 
-/** Whether the value holds the word, letters compared without case: for media types. */
+/** Whether the value begins with the word, which is in lower case: for media types. */
 export function startsWith(head: Buffer, start: number, end: number, word: Buffer): boolean {
-  return end - start >= word.length && sameName(head, start, word)
+  return end - start >= word.length && isName(head, start, word)
 }
 
 /**
@@ -120,4 +106,15 @@ export class DateReader {
     }
     return Date.parse(head.toString('latin1', start, end)) / 1000
   }
+}
+
+/** The lines of a head that a transport did not read itself: `Name: value\r\n` each. */
+export function linesOf(head: Buffer): HeaderLines {
+  const offsets: number[] = []
+  for (let line = 0; line < head.length; ) {
+    const end = head.indexOf('\r\n', line, 'latin1')
+    offsets.push(line, head.indexOf(58, line), end)
+    line = end + 2
+  }
+  return { count: offsets.length / 3, offsets: Int32Array.from(offsets) }
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { ByteNames, JsonCursor } from './json.ts'
+import { ByteNames } from './byte-names.ts'
+import { JsonCursor } from './json.ts'
 
 /** What an object is, by where it stands. */
 const ROOT = 1
@@ -114,7 +115,7 @@ export class ReplyReader extends JsonCursor {
       this.badUtf8 = !isUtf8(bytes.subarray(start, end))
       return false
     }
-    if (this.seenBytes > 127) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+    if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
     return !this.badUtf8
   }
 

@@ -1,6 +1,7 @@
 import { flags } from '../attempt/flags.ts'
 import type { Contract } from '../contract/contract.ts'
 import { DateReader, decimalOf, HeaderReader, startsWith } from './headers.ts'
+import type { HeaderLines } from './transport.ts'
 
 const CREDITS = 0
 const LIMIT = 1
@@ -44,9 +45,9 @@ export class ResponseHead {
     ])
   }
 
-  read(head: Buffer, start: number, end: number): void {
+  read(head: Buffer, lines: HeaderLines): void {
     const { headers } = this
-    headers.read(head, start, end)
+    headers.read(head, lines)
     this.flags = 0
     this.creditsRemaining = this.number(head, CREDITS, false, flags.malformedCredits)
     this.rateLimit = this.number(head, LIMIT, true, flags.malformedRateLimit)

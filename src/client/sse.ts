@@ -69,21 +69,21 @@ export class SseDecoder {
       if (bytes[from] === LF) from++
       this.afterCr = false
     }
-    let at = from
-    while (at < end) {
-      const byte = bytes[at]!
-      if (byte !== LF && byte !== CR) {
-        at++
-        continue
-      }
+    // JSON holds no CR, so in most streams there is none, or none but at the ends of lines: the
+    // next one is looked for only when the last one found is behind.
+    let nextCr = -1
+    while (from < end) {
+      if (nextCr < from) nextCr = placeOf(bytes, CR, from, end)
+      let at = placeOf(bytes, LF, from, end)
+      if (nextCr < at) at = nextCr
+      if (at === end) break
       if (this.partialLength > 0) this.endPartialLine(bytes, from, at)
       else this.line(bytes, from, at)
-      if (byte === CR) {
+      if (bytes[at] === CR) {
         if (at + 1 === end) this.afterCr = true
         else if (bytes[at + 1] === LF) at++
       }
-      at++
-      from = at
+      from = at + 1
     }
     if (from < end) this.keepPartial(bytes, from, end)
     if (this.dataLines > 0 && this.dataBytes === bytes) this.holdData()
@@ -190,4 +190,11 @@ function grown(buffer: Buffer | null, kept: number, length: number): Buffer {
 
 function isByteOrderMark(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf
+}
+
+/** Where the byte next stands in `bytes[from..end)`; `end` when it does not. */
+function placeOf(bytes: Buffer, byte: number, from: number, end: number): number {
+  if (bytes[from] === byte) return from
+  const at = bytes.indexOf(byte, from)
+  return at === -1 || at > end ? end : at
 }

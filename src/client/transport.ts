@@ -43,6 +43,15 @@ export interface Failure {
   readonly message: string
 }
 
+/**
+ * Where the lines of a head lie, so that nobody scans them twice: three offsets each, of the name,
+ * of the colon, and of the line's end (at its CR). It belongs to the transport, as the bytes do.
+ */
+export interface HeaderLines {
+  readonly count: number
+  readonly offsets: Int32Array
+}
+
 /** Receives one exchange. Buffers belong to the transport and are valid during the call only. */
 export interface ExchangeSink {
   /** The first byte of the request is about to be written to a connected socket. */
@@ -51,7 +60,7 @@ export interface ExchangeSink {
    * The final response head is complete (1xx heads are skipped).
    * `head[start..end)` holds the header lines, `Name: value\r\n` each, without the status line.
    */
-  onHead(status: number, head: Buffer, start: number, end: number): void
+  onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void
   /**
    * A piece of the body, after transfer decoding: all that one read of the socket brought, so that
    * whoever stamps the call stamps the read, however the service cut its chunks.

@@ -1,16 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { flags } from '../../src/attempt/flags.ts'
+import { linesOf } from '../../src/client/headers.ts'
 import { ResponseHead } from '../../src/client/response-head.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 
 const head = new ResponseHead(defaultContract)
 
 function read(lines: readonly string[]): ResponseHead {
-  const before = 'HTTP/1.1 200 OK\r\n'
-  const text = lines.map((line) => `${line}\r\n`).join('')
-  const bytes = Buffer.from(`${before}${text}\r\nX-Credits-Remaining: 1\r\n`, 'latin1')
-  head.read(bytes, before.length, before.length + text.length)
+  const bytes = Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1')
+  head.read(bytes, linesOf(bytes))
   return head
 }
 

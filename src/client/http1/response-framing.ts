@@ -1,4 +1,5 @@
-import { ByteNames } from '../json.ts'
+import { ByteNames } from '../byte-names.ts'
+import type { HeaderLines } from '../transport.ts'
 
 /** Bytes of the blank line at the end of a head. */
 export const headEnd = 2
@@ -27,8 +28,10 @@ export type BodyKind = 'none' | 'length' | 'chunked' | 'until-close'
  * Strict where leniency lets two readers disagree about where a response ends: bare LF, blanks
  * before the colon, folded lines, a length that is doubled or stands beside `Transfer-Encoding`.
  */
-export class ResponseFraming {
+export class ResponseFraming implements HeaderLines {
   status = 0
+  count = 0
+  offsets = new Int32Array(3 * 64)
   /** Where the header lines begin, behind the status line. */
   linesStart = 0
   /** Where the head ended, blank line included. */
@@ -56,6 +59,9 @@ export class ResponseFraming {
     this.saysKeepAlive = false
     this.contentLength = 0
     this.keepAliveTimeoutS = Number.NaN
+    let { offsets } = this
+    let place = 0
+    const end4 = end - 3
     let at = lines
     for (;;) {
       if (at >= end) return 'incomplete'
@@ -63,6 +69,7 @@ export class ResponseFraming {
         if (at + 1 >= end) return 'incomplete'
         if (bytes[at + 1] !== LF) return 'protocol'
         this.end = at + 2
+        this.count = place / 3
         return this.decide(bytes[start + 7] === 49) ? 'read' : 'protocol'
       }
       const name = at
@@ -70,10 +77,25 @@ export class ResponseFraming {
       if (at >= end) return 'incomplete'
       if (at === name || bytes[at] !== COLON) return 'protocol'
       const colon = at++
+      while (
+        at < end4 &&
+        (isValue[bytes[at]!]! &
+          isValue[bytes[at + 1]!]! &
+          isValue[bytes[at + 2]!]! &
+          isValue[bytes[at + 3]!]!) ===
+          1
+      ) {
+        at += 4
+      }
       while (at < end && isValue[bytes[at]!] === 1) at++
       if (at + 1 >= end) return at < end && bytes[at] !== CR ? 'protocol' : 'incomplete'
       if (bytes[at] !== CR || bytes[at + 1] !== LF) return 'protocol'
       if (!this.field(bytes, name, colon, at)) return 'protocol'
+      if (place === offsets.length) offsets = this.moreLines()
+      offsets[place] = name
+      offsets[place + 1] = colon
+      offsets[place + 2] = at
+      place += 3
       at += 2
     }
   }
@@ -95,6 +117,13 @@ export class ResponseFraming {
     while (at < end && isValue[bytes[at]!] === 1) at++
     if (at + 1 >= end) return at < end && bytes[at] !== CR ? -2 : -1
     return bytes[at] === CR && bytes[at + 1] === LF ? at + 2 : -2
+  }
+
+  private moreLines(): Int32Array<ArrayBuffer> {
+    const more = new Int32Array(this.offsets.length * 2)
+    more.set(this.offsets)
+    this.offsets = more
+    return more
   }
 
   /** Looks at a field by the length of its name: few of them matter. */

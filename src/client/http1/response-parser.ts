@@ -1,15 +1,12 @@
 import { maxHeadBytes } from '../limits.ts'
-import type { FailureCode } from '../transport.ts'
+import type { ExchangeSink, FailureCode } from '../transport.ts'
 import { headEnd, ResponseFraming } from './response-framing.ts'
 
 /** What `read` came to: `more` bytes are needed, the response is `done`, or it failed. */
 export type ParseResult = 'more' | 'done' | Extract<FailureCode, 'protocol' | 'too-large'>
 
 /** Where the parts of a response go; offsets, never strings or slices. */
-export interface ParserSink {
-  onHead(status: number, head: Buffer, start: number, end: number): void
-  onBody(bytes: Buffer, start: number, end: number): void
-}
+export type ParserSink = Pick<ExchangeSink, 'onHead' | 'onBody'>
 
 type State =
   | 'head'
@@ -150,7 +147,7 @@ export class ResponseParser {
     this.keepAlive = framing.keepAlive
     this.keepAliveTimeoutS = framing.keepAliveTimeoutS
     this.enterBody()
-    sink.onHead(framing.status, head, framing.linesStart, framing.end - headEnd)
+    sink.onHead(framing.status, head, framing.linesStart, framing.end - headEnd, framing)
     this.carry = null
     this.carried = 0
     return null

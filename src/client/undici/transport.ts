@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici'
 import { authorities } from '../authorities.ts'
+import { linesOf } from '../headers.ts'
 import { maxHeadBytes } from '../limits.ts'
 import { isTlsError } from '../tls-error.ts'
 import type {
@@ -107,7 +108,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (this.sink === null || status < 200) return
     const head = headOf(controller.rawHeaders)
-    this.sink.onHead(status, head, 0, head.length)
+    this.sink.onHead(status, head, 0, head.length, linesOf(head))
   }
 
   /** undici hands on each chunk of a read; we hand on what one turn brought, as the contract says. */
