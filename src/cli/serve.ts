@@ -1,7 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { parseDurations, parseLengths } from '../service/distribution.ts'
 import { faults } from '../service/faults/list.ts'
-import type { ServiceOptions } from '../service/options.ts'
+import type { Outage, ServiceOptions } from '../service/options.ts'
 import { answersOf, parseProfile, profileQuestions, readProfile } from '../service/profile.ts'
 import { type RunningService, startService } from '../service/start.ts'
 
@@ -20,17 +20,26 @@ interface Flags {
   readonly tokens?: string
   readonly listFaults?: boolean
   readonly listProfile?: boolean
+  readonly outage?: Outage
+  readonly operator?: boolean
   readonly json?: boolean
 }
 
 /** `assay serve`: the reference service, until it is told to stop. */
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('run the reference service on this machine')
+    .description('Run the reference service on this machine.')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 lets the system pick', port, 8787)
     .option('--data <file>', 'SQLite file of the ledger; :memory: keeps nothing', ':memory:')
-    .option('--durability <what>', 'what a charge survives: process, or power', 'process')
+    .addOption(
+      new Option(
+        '--durability <what>',
+        'what a charge survives: the end of the process, or of power',
+      )
+        .choices(['process', 'power'])
+        .default('process'),
+    )
     .option('--profile <file>', 'answers to what the specification leaves open (YAML)')
     .option('--set <question=answer>', 'one such answer; repeat for more', gather, [])
     .option('--list-profile', 'print every question with its standard answer, and exit')
@@ -41,6 +50,8 @@ export function serveCommand(): Command {
     .option('--ttft <time>', 'time to the first token, such as lognormal(300ms,0.4)')
     .option('--itl <time>', 'time between tokens, such as 20ms')
     .option('--tokens <number>', 'length of answers, such as uniform(20,200)')
+    .option('--outage <status[=share]>', 'fail with 500 or 503, uncharged, now and then', outage)
+    .option('--operator', 'offer /operator/ to this machine: moves the clock and balances')
     .option('--json', 'print one JSON object for programs')
     .action(async (flags: Flags) => {
       if (flags.listFaults) return printFaults(flags.json === true)
@@ -63,6 +74,8 @@ function optionsOf(flags: Flags): ServiceOptions {
     timeScale: flags.timeScale,
     dataPath: flags.data,
     durability: flags.durability,
+    operatorEndpoint: flags.operator === true,
+    ...(flags.outage === undefined ? {} : { outage: flags.outage }),
     ...(flags.seed === undefined ? {} : { seed: flags.seed }),
     shape: {
       ...(flags.ttft === undefined ? {} : { timeToFirstUs: parseDurations(flags.ttft, '--ttft') }),
@@ -146,6 +159,14 @@ function port(text: string): number {
 function whole(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number')
   return Number(text)
+}
+
+function outage(text: string): Outage {
+  const match = /^(500|503)(?:=(0?\.\d+|1|0))?$/.exec(text)
+  if (match === null) {
+    throw new InvalidArgumentError('expected 500 or 503 and a share, such as 503=0.05')
+  }
+  return { status: match[1] === '500' ? 500 : 503, probability: Number(match[2] ?? 0.01) }
 }
 
 function positive(text: string): number {

@@ -50,6 +50,20 @@ export class Operator {
     return known !== null && this.#kit.accounts.revokeKey(account, known.id)
   }
 
+  hasAccount(account: number): boolean {
+    return this.#kit.accounts.byId(account) !== null
+  }
+
+  accounts(): readonly {
+    readonly account: number
+    readonly name: string
+    readonly balance: Credits
+  }[] {
+    return this.#kit.accounts
+      .all()
+      .map(({ id, name }) => ({ account: id, name, balance: this.balance(id) }))
+  }
+
   balance(account: number): Credits {
     return this.#kit.ledger.balance(account).balance
   }
@@ -74,6 +88,6 @@ export class Operator {
     if (this.#clock === null) throw new OperatorError('the clock of this service cannot be moved')
     if (!(us >= 0))
       throw new OperatorError(`expected microseconds to move by, at least 0; got ${us}`)
-    this.#clock.advance(us)
+    this.#clock.advance(Math.round(us))
   }
 }

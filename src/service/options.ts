@@ -46,6 +46,8 @@ export interface ServiceOptions {
   readonly accounts?: readonly AccountRequest[]
   readonly shape?: Partial<Shape>
   readonly outage?: Outage
+  /** Whether `/operator/` moves the clock and balances, for callers on this machine. */
+  readonly operatorEndpoint?: boolean
 }
 
 /** A ready account and its key, which is shown here and nowhere else. */

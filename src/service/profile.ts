@@ -95,9 +95,6 @@ const schema = z.strictObject({
   emptyMessages: z.enum(['refused', 'accepted']).describe('an empty list of messages (G-31)'),
   maxN: z.number().int().min(4).max(128).describe('the largest n (G-31)'),
   stopText: z.enum(['excluded', 'included']).describe('stop sequence in the output (G-33)'),
-  keyCounters: z
-    .enum(['fresh', 'inherited'])
-    .describe('rate state of a new key: its own, or what the account used already (G-36)'),
   burnOrder: z.enum(['expiry', 'purchase']).describe('which credits burn first (G-35)'),
   idempotencyKey: z
     .enum(['ignored', 'replayed'])
@@ -139,7 +136,6 @@ export const defaultProfile: Profile = {
   emptyMessages: 'refused',
   maxN: 8,
   stopText: 'excluded',
-  keyCounters: 'fresh',
   burnOrder: 'expiry',
   idempotencyKey: 'ignored',
 }

@@ -15,6 +15,7 @@ import { honestGeneration } from './honest/generation.ts'
 import { honestLimits } from './honest/limits.ts'
 import { honestWire } from './honest/wire.ts'
 import { Gateway } from './http/gateway.ts'
+import { OperatorDesk } from './http/operator-desk.ts'
 import { Accounts } from './ledger/accounts.ts'
 import { Database } from './ledger/database.ts'
 import { Ledger } from './ledger/ledger.ts'
@@ -89,7 +90,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const behaviour = withFaults(honest, active, kit)
   const customers = new Customers(kit, behaviour)
   const pages = new Pages(kit, behaviour, customers)
-  const gateway = new Gateway(kit, behaviour, pages)
+  const operator = new Operator(kit, isMovable(clock) ? clock : null, options.seed ?? null)
+  const desk = options.operatorEndpoint ? new OperatorDesk(operator) : null
+  const gateway = new Gateway(kit, behaviour, pages, desk)
 
   // Responses may take as long as the specification lets them (§8.3); keep-alive outlasts pauses.
   const server = createServer(
@@ -105,7 +108,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     server.listen(options.port ?? 0, host, 1024, resolve)
   })
   const { port } = server.address() as AddressInfo
-  const operator = new Operator(kit, isMovable(clock) ? clock : null, options.seed ?? null)
   const keys = (options.accounts ?? defaultAccounts).map((asked) => {
     const account = operator.openAccount(asked.name, asked.balance)
     const apiKey = operator.issueKey(account, 'ready')

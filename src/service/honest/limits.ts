@@ -30,10 +30,7 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
       return row ?? lowest
     },
     limits: (call) => (call.band ?? lowest).requests,
-    rateSubject: (call) =>
-      profile.keyCounters === 'inherited'
-        ? `account ${call.key?.accountId}`
-        : `key ${call.key?.id}`,
+    rateSubject: (call) => `key ${call.key?.id}`,
     look: (call) => rates.look(call.subject, call.limits, clock.nowUs()),
     count: (call) => rates.count(call.subject, call.limits, clock.nowUs()),
     rateHeaders(_call, look, refused) {

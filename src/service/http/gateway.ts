@@ -8,7 +8,9 @@ import type { Pages } from '../pages/pages.ts'
 import { type Refusal, statusOf } from '../refusal.ts'
 import { InvalidRequest, readRequest } from '../request.ts'
 import { QueryError } from '../usage/report.ts'
+import type { OperatorDesk } from './operator-desk.ts'
 import { PlainAnswer } from './plain-answer.ts'
+import { Replays } from './replays.ts'
 import { StreamAnswer } from './stream-answer.ts'
 
 /** More than any context window; beyond it a body is not read to its end. */
@@ -25,13 +27,17 @@ export class Gateway {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
   readonly #pages: Pages
+  readonly #desk: OperatorDesk | null
+  readonly #replays = new Replays()
   readonly #endpoints: ReadonlyMap<string, { readonly endpoint: Endpoint; readonly method: string }>
   readonly #connections = new WeakMap<object, number>()
   #connectionCount = 0
   #sequence = 0
 
-  constructor(kit: Kit, behaviour: Behaviour, pages: Pages) {
+  /** @param desk the operator's endpoint; null unless it was asked for */
+  constructor(kit: Kit, behaviour: Behaviour, pages: Pages, desk: OperatorDesk | null) {
     this.#kit = kit
+    this.#desk = desk
     this.#pages = pages
     this.#behaviour = behaviour
     this.#endpoints = endpointsOf(kit.contract)
@@ -54,7 +60,7 @@ export class Gateway {
       if (bytes > maxBodyBytes) {
         const message = `the body must not exceed ${maxBodyBytes} bytes; got ${bytes}`
         this.#refuse(call, response, { kind: 'request', message })
-      } else this.#answer(call, response)
+      } else this.#safely(call, response)
     })
   }
 
@@ -104,10 +110,27 @@ export class Gateway {
     this.#write(call, response, 204, headers, '')
   }
 
+  /** A fault of our own is a 500, and not the end of the service. */
+  #safely(call: Call, response: ServerResponse): void {
+    try {
+      this.#answer(call, response)
+    } catch (error) {
+      process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
+      if (response.headersSent) response.destroy()
+      else this.#refuse(call, response, { kind: 'internal', message: 'the service failed' })
+    }
+  }
+
   #answer(call: Call, response: ServerResponse): void {
     const behaviour = this.#behaviour
     if (call.endpoint === 'other') {
       if (this.#pages.handle(call, response)) return
+      const desk = this.#desk?.answer(call) ?? null
+      if (desk !== null) {
+        const body = JSON.stringify(desk.body)
+        this.#write(call, response, desk.status, { 'content-type': json }, body)
+        return
+      }
       const message = `no such endpoint: ${call.arrival.method} ${call.arrival.path.slice(0, 200)}`
       this.#refuse(call, response, { kind: 'path', message })
       return
@@ -155,6 +178,12 @@ export class Gateway {
 
   #generate(call: Call, response: ServerResponse): void {
     const behaviour = this.#behaviour
+    const replays = this.#kit.profile.idempotencyKey === 'replayed'
+    const replay = replays ? this.#replays.find(call) : null
+    if (replay !== null) {
+      this.#write(call, response, replay.status, { ...replay.headers }, replay.body)
+      return
+    }
     const refusal = this.#admit(call)
     if (refusal !== null) {
       this.#refuse(call, response, refusal)
@@ -177,6 +206,7 @@ export class Gateway {
     if (this.#kit.profile.bandAt === 'after-charge') {
       call.band = behaviour.band(call, after)
       call.limits = behaviour.limits(call)
+      call.look = behaviour.look(call)
     }
     this.#count(call)
     const parts = {
@@ -186,8 +216,10 @@ export class Gateway {
       database: this.#kit.database,
       creditsSemantics: this.#kit.profile.creditsHeader,
       head: (credits: number) => this.#creditsHeader(call, credits, this.#rateHeaders(call, false)),
-      write: (status: number, headers: Record<string, string>, body: string) =>
-        this.#write(call, response, status, headers, body),
+      write: (status: number, headers: Record<string, string>, body: string) => {
+        if (replays) this.#replays.keep(call, { status, headers: { ...headers }, body })
+        this.#write(call, response, status, headers, body)
+      },
       writeHead: (status: number, headers: Record<string, string>) =>
         response.writeHead(status, this.#finished(call, status, headers)),
       refuse: (failure: Refusal) => this.#refuse(call, response, failure),

@@ -42,6 +42,7 @@ export class Accounts {
          VALUES (?, ?, ?, ?)`,
       ),
       byId: sql.prepare('SELECT * FROM accounts WHERE id = ?'),
+      all: sql.prepare('SELECT * FROM accounts ORDER BY id'),
       byName: sql.prepare('SELECT * FROM accounts WHERE name = ?'),
       setInviter: sql.prepare('UPDATE accounts SET invited_by = ? WHERE id = ?'),
       countPayment: sql.prepare(
@@ -72,6 +73,10 @@ export class Accounts {
 
   byId(id: number): Account | null {
     return accountOf(this.#statements.byId.get(id))
+  }
+
+  all(): readonly Account[] {
+    return this.#statements.all.all().flatMap((row) => accountOf(row) ?? [])
   }
 
   byName(name: string): Account | null {
