@@ -13,5 +13,5 @@ SELECT
   CASE WHEN credits_known > 0 THEN credits::DOUBLE END AS credits,
   requests, ok, limited, failed,
   CASE WHEN tokens_known > 0 THEN (prompt_tokens + completion_tokens) / tokens_known END AS "tokens per request"
-FROM usage_keys WHERE requests > 0
+FROM usage_key_sums WHERE requests > 0
 ORDER BY credits DESC NULLS LAST, requests DESC, key LIMIT 20
