@@ -18,6 +18,8 @@ interface Flags {
   readonly ttft?: string
   readonly itl?: string
   readonly tokens?: string
+  readonly upstream?: string
+  readonly upstreamModel: readonly string[]
   readonly listFaults?: boolean
   readonly listProfile?: boolean
   readonly outage?: Outage
@@ -52,6 +54,11 @@ export function serveCommand(): Command {
     .option('--tokens <number>', 'length of answers, such as uniform(20,200)')
     .option('--outage <status[=share]>', 'fail with 500 or 503, uncharged, now and then', outage)
     .option('--operator', 'offer /operator/ to this machine: moves the clock and balances')
+    .option(
+      '--upstream <url>',
+      'relay generation to an OpenAI-compatible server (key: ASSAY_UPSTREAM_KEY)',
+    )
+    .option('--upstream-model <name>', 'its model, or ours=theirs; repeat for more', gather, [])
     .option('--json', 'print one JSON object for programs')
     .action(async (flags: Flags) => {
       if (flags.listFaults) return printFaults(flags.json === true)
@@ -77,6 +84,15 @@ function optionsOf(flags: Flags): ServiceOptions {
     operatorEndpoint: flags.operator === true,
     ...(flags.outage === undefined ? {} : { outage: flags.outage }),
     ...(flags.seed === undefined ? {} : { seed: flags.seed }),
+    ...(flags.upstream === undefined
+      ? {}
+      : {
+          upstream: {
+            url: flags.upstream,
+            apiKey: process.env.ASSAY_UPSTREAM_KEY || null,
+            models: flags.upstreamModel,
+          },
+        }),
     shape: {
       ...(flags.ttft === undefined ? {} : { timeToFirstUs: parseDurations(flags.ttft, '--ttft') }),
       ...(flags.itl === undefined ? {} : { betweenTokensUs: parseDurations(flags.itl, '--itl') }),
@@ -99,6 +115,8 @@ function print({ baseUrl, keys }: RunningService, flags: Flags): void {
   process.stdout.write(
     [
       `Listening on ${baseUrl}`,
+      `Dashboard    ${baseUrl}/dashboard (register there, or sign in with a key below to see its usage)`,
+      ...(flags.upstream === undefined ? [] : [`Relaying to  ${flags.upstream}`]),
       ...(flags.fault.length > 0 ? [`Broken on purpose: ${flags.fault.join(', ')}`] : []),
       '',
       '  band        credits     key',

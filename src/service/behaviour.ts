@@ -38,6 +38,8 @@ export interface Piece {
   readonly choice: number
   readonly text: string
   readonly reasoning: boolean
+  /** The delta of a chat chunk as an upstream sent it: it may hold more than text. */
+  readonly relayed?: object
 }
 
 /** A whole response, before it is written. */

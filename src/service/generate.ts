@@ -10,6 +10,8 @@ export interface Choice {
   readonly finish: 'stop' | 'length'
   /** The stop sequence that ended it; null for none. */
   readonly stopSequence: string | null
+  /** What an upstream sent: its message, unless it was a stream, and why it ended. */
+  readonly relayed?: { readonly message: object | null; readonly finishReason: string }
 }
 
 export interface Answer {

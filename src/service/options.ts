@@ -3,6 +3,7 @@ import type { Clock, MovableClock } from './clock.ts'
 import type { Distribution } from './distribution.ts'
 import type { Durability } from './ledger/database.ts'
 import type { ProfileAnswers } from './profile.ts'
+import type { UpstreamOptions } from './upstream/target.ts'
 
 /** Failures of the service's own, as an honest service has them: never charged. */
 export interface Outage {
@@ -48,6 +49,8 @@ export interface ServiceOptions {
   readonly outage?: Outage
   /** Whether `/operator/` moves the clock and balances, for callers on this machine. */
   readonly operatorEndpoint?: boolean
+  /** Another server that makes the answers; by default they are made up here. */
+  readonly upstream?: UpstreamOptions
 }
 
 /** A ready account and its key, which is shown here and nowhere else. */

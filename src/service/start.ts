@@ -25,6 +25,8 @@ import { Pages } from './pages/pages.ts'
 import { parseProfile } from './profile.ts'
 import { seededRandom } from './random.ts'
 import { RateTable } from './rates.ts'
+import { asIs } from './upstream/as-is.ts'
+import { Upstream } from './upstream/relay.ts'
 import { UsageReports } from './usage/report.ts'
 
 /** A service that listens. */
@@ -72,20 +74,24 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const usage = new UsageReports(database, ledger, clock, profile.charge === 'end')
   const kit: Kit = { contract, profile, clock, random, database, accounts, ledger, rates, usage }
 
+  const upstream = options.upstream === undefined ? null : new Upstream(kit, options.upstream)
+  const wire = honestWire(kit, (call) => behaviour.responseId(call))
   const honest: Behaviour = {
     ...honestAccess(kit),
     ...honestAdmission(kit, options.outage ?? null),
     ...honestLimits(kit),
     ...honestBilling(kit),
-    ...honestGeneration(
-      kit,
-      { ...defaultShape, ...options.shape },
-      seed,
-      // Late, so that a fault in one part is seen by the others.
-      (call, answer) => behaviour.timing(call, answer),
-      (call) => behaviour.answer(call),
-    ),
-    ...honestWire(kit, (call) => behaviour.responseId(call)),
+    ...(upstream?.generation() ??
+      honestGeneration(
+        kit,
+        { ...defaultShape, ...options.shape },
+        seed,
+        // Late, so that a fault in one part is seen by the others.
+        (call, answer) => behaviour.timing(call, answer),
+        (call) => behaviour.answer(call),
+      )),
+    ...wire,
+    ...(upstream === null ? {} : asIs(wire)),
   }
   const behaviour = withFaults(honest, active, kit)
   const customers = new Customers(kit, behaviour)
@@ -125,6 +131,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
         server.close(() => resolve())
         server.closeAllConnections()
       })
+      await upstream?.close()
       database.close()
     },
   }

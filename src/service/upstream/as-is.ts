@@ -1,0 +1,56 @@
+import type { Behaviour, StreamEvent } from '../behaviour.ts'
+import type { Choice } from '../generate.ts'
+
+type Shapes = Pick<Behaviour, 'completion' | 'events'>
+
+interface ChatBody {
+  readonly choices: readonly { readonly index: number }[]
+}
+
+/**
+ * Chat answers as the upstream sent them, in an envelope of ours: messages and deltas may hold more
+ * than text (tool calls, log probabilities), and end for reasons of their own.
+ */
+export function asIs(honest: Shapes): Shapes {
+  return {
+    completion(call, answer, usage) {
+      const made = honest.completion(call, answer, usage)
+      if (call.endpoint !== 'chat') return made
+      const choices = (made as ChatBody).choices.map((choice, at) => ({
+        ...choice,
+        ...relayedEnd(answer.choices[at]),
+      }))
+      return { ...made, choices }
+    },
+    events(call, moment) {
+      const made = honest.events(call, moment)
+      if (call.endpoint !== 'chat') return made
+      switch (moment.at) {
+        case 'pieces':
+          return made.map((event, at) => {
+            const delta = moment.pieces[at]?.relayed
+            return delta === undefined ? event : withChoice(event, { delta })
+          })
+        case 'end':
+          return made.map((event, at) => {
+            const { finish_reason } = relayedEnd(moment.answer.choices[at])
+            return finish_reason === undefined ? event : withChoice(event, { finish_reason })
+          })
+        default:
+          return made
+      }
+    },
+  }
+}
+
+function relayedEnd(choice: Choice | undefined): { message?: object; finish_reason?: string } {
+  if (choice?.relayed === undefined) return {}
+  const { message, finishReason } = choice.relayed
+  return { finish_reason: finishReason, ...(message === null ? {} : { message }) }
+}
+
+/** A chunk has one choice. */
+function withChoice({ name, data }: StreamEvent, fields: object): StreamEvent {
+  const { choices } = data as ChatBody
+  return { name, data: { ...data, choices: choices.map((choice) => ({ ...choice, ...fields })) } }
+}

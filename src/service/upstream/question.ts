@@ -1,0 +1,40 @@
+import type { Call } from '../call.ts'
+
+/** The body of the request upstream: always chat completions, whatever was asked here. */
+export function questionOf(call: Call, model: string, maxOutputTokens: number): object {
+  const request = call.request!
+  const shared = {
+    model,
+    // What the contract promises holds here too, whatever the upstream would do by itself.
+    max_tokens: Math.min(request.maxTokens, maxOutputTokens),
+    temperature: request.temperature,
+    top_p: request.topP,
+    stream: request.stream,
+  }
+  const body = JSON.parse(call.body.toString('utf8')) as Record<string, unknown>
+  if (request.format === 'chat') {
+    return { ...body, ...shared, ...usageWanted(request.stream, body.stream_options) }
+  }
+  const { metadata } = body
+  const user =
+    typeof metadata === 'object' && metadata !== null && 'user_id' in metadata
+      ? metadata.user_id
+      : undefined
+  return {
+    ...shared,
+    messages: [
+      ...(request.system === null ? [] : [{ role: 'system', content: request.system }]),
+      ...request.messages.map(({ role, text }) => ({ role, content: text })),
+    ],
+    ...(request.stop.length > 0 ? { stop: request.stop } : {}),
+    ...(typeof user === 'string' ? { user } : {}),
+    ...usageWanted(request.stream, null),
+  }
+}
+
+/** Streams tell their usage only when they are asked to. */
+function usageWanted(stream: boolean, given: unknown): object {
+  if (!stream) return { stream_options: undefined }
+  const options = typeof given === 'object' && given !== null ? given : {}
+  return { stream_options: { ...options, include_usage: true } }
+}

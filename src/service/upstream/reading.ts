@@ -1,0 +1,176 @@
+import type { Piece } from '../behaviour.ts'
+import type { Answer, Choice } from '../generate.ts'
+import { countTokens } from '../tokens.ts'
+import { BrokenStream } from './events.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** One choice, as far as it has come. */
+interface Draft {
+  text: string
+  reasoning: string
+  finish: string | null
+  /** Which of our stop sequences ended it, where the upstream says so. */
+  stopSequence: string | null
+  message: Json | null
+}
+
+/** Puts together what an upstream answers, whole or chunk by chunk. */
+export class Reading {
+  readonly #choices = new Map<number, Draft>()
+  readonly #promptTokens: number
+  readonly #stops: readonly string[]
+  #usage: { readonly prompt: number; readonly completion: number } | null = null
+
+  /**
+   * @param promptTokens our own count, for an upstream that tells none
+   * @param stops the stop sequences that were asked for
+   */
+  constructor(promptTokens: number, stops: readonly string[]) {
+    this.#promptTokens = promptTokens
+    this.#stops = stops
+  }
+
+  /**
+   * One chunk of a stream; gives the pieces in it.
+   *
+   * @throws BrokenStream for what is no chunk, and for an error in the place of one
+   */
+  chunk(data: string): readonly Piece[] {
+    const chunk = parseObject(data)
+    if (chunk.error !== undefined) throw new BrokenStream('an error in the stream')
+    this.#readUsage(chunk.usage)
+    const pieces: Piece[] = []
+    for (const choice of listOf(chunk.choices)) {
+      const index = typeof choice.index === 'number' ? choice.index : 0
+      const draft = this.#draft(index)
+      const delta = isObject(choice.delta) ? choice.delta : {}
+      const text = textOf(delta.content)
+      const reasoning = reasoningOf(delta)
+      draft.text += text
+      draft.reasoning += reasoning
+      this.#readFinish(draft, choice)
+      if (saysSomething(delta)) {
+        const isReasoning = text === '' && reasoning !== ''
+        pieces.push({
+          choice: index,
+          text: isReasoning ? reasoning : text,
+          reasoning: isReasoning,
+          relayed: delta,
+        })
+      }
+    }
+    return pieces
+  }
+
+  /**
+   * A whole completion.
+   *
+   * @throws BrokenStream for what is none
+   */
+  whole(data: string): Answer {
+    const body = parseObject(data)
+    this.#readUsage(body.usage)
+    for (const choice of listOf(body.choices)) {
+      if (!isObject(choice.message)) throw new BrokenStream('a choice without a message')
+      const draft = this.#draft(typeof choice.index === 'number' ? choice.index : 0)
+      draft.text = textOf(choice.message.content)
+      draft.reasoning = reasoningOf(choice.message)
+      draft.message = choice.message
+      this.#readFinish(draft, choice)
+    }
+    if (!this.isWhole()) throw new BrokenStream('no completion')
+    return this.answer()
+  }
+
+  /** Whether every choice came to its end. */
+  isWhole(): boolean {
+    const drafts = [...this.#choices.values()]
+    return drafts.length > 0 && drafts.every(({ finish }) => finish !== null)
+  }
+
+  answer(): Answer {
+    const drafts = [...this.#choices].sort(([a], [b]) => a - b).map(([, draft]) => draft)
+    const ownCount = () =>
+      drafts.reduce(
+        (sum, { text, reasoning }) => sum + countTokens(text) + countTokens(reasoning),
+        0,
+      )
+    return {
+      choices: drafts.map(choiceOf),
+      promptTokens: this.#usage?.prompt ?? this.#promptTokens,
+      completionTokens: this.#usage?.completion ?? ownCount(),
+    }
+  }
+
+  #draft(index: number): Draft {
+    let draft = this.#choices.get(index)
+    if (draft === undefined) {
+      draft = { text: '', reasoning: '', finish: null, stopSequence: null, message: null }
+      this.#choices.set(index, draft)
+    }
+    return draft
+  }
+
+  #readFinish(draft: Draft, { finish_reason, stop_reason }: Json): void {
+    if (typeof finish_reason === 'string') draft.finish = finish_reason
+    if (typeof stop_reason === 'string' && this.#stops.includes(stop_reason)) {
+      draft.stopSequence = stop_reason
+    }
+  }
+
+  #readUsage(usage: unknown): void {
+    if (!isObject(usage)) return
+    const { prompt_tokens: prompt, completion_tokens: completion } = usage
+    if (isCount(prompt) && isCount(completion)) this.#usage = { prompt, completion }
+  }
+}
+
+function choiceOf({ text, reasoning, finish, stopSequence, message }: Draft): Choice {
+  return {
+    reasoning: reasoning === '' ? [] : [reasoning],
+    pieces: [text],
+    finish: finish === 'length' ? 'length' : 'stop',
+    stopSequence,
+    relayed: { message, finishReason: finish ?? 'stop' },
+  }
+}
+
+/** A chunk that only names the role, or ends a choice, is made here anew. */
+function saysSomething(delta: Json): boolean {
+  return Object.entries(delta).some(
+    ([name, value]) => name !== 'role' && value !== null && value !== '',
+  )
+}
+
+/** Servers call it one or the other. */
+function reasoningOf(from: Json): string {
+  return textOf(from.reasoning_content) || textOf(from.reasoning)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+function parseObject(data: string): Json {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    throw new BrokenStream('not JSON')
+  }
+  if (!isObject(value)) throw new BrokenStream('not an object')
+  return value
+}

@@ -1,0 +1,201 @@
+import { Agent, request as send } from 'undici'
+import type { Contract } from '../../contract/contract.ts'
+import type { Behaviour, Kit, Sink } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import type { Refusal } from '../refusal.ts'
+import { BrokenStream, EventData } from './events.ts'
+import { questionOf } from './question.ts'
+import { Reading } from './reading.ts'
+import { chatAddress, modelNames, type UpstreamOptions } from './target.ts'
+
+type Generation = Pick<Behaviour, 'generate' | 'answer' | 'timing' | 'usage'>
+
+/** Enough to read what is wrong; the rest of an error page is not read. */
+const maxErrorBytes = 64 << 10
+const maxBodyBytes = 32 << 20
+
+/**
+ * Answers that another server makes, while accounts, credits and limits stay ours: in the place of
+ * the made-up ones. What fails there is a 5xx here and is not charged; a client that leaves here
+ * cancels there. Time there is real time.
+ */
+export class Upstream {
+  readonly #address: URL
+  readonly #contract: Contract
+  readonly #modelName: (ours: string) => string
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #apiKey: string | null
+  readonly #streamMs: number
+  readonly #agent: Agent
+
+  /** @throws UpstreamError for an address or a model name that is none */
+  constructor({ contract }: Kit, options: UpstreamOptions) {
+    const { connectMs, readMs, streamMs } = { ...contract.timeouts, ...options.timeouts }
+    this.#address = chatAddress(options.url)
+    this.#contract = contract
+    this.#modelName = modelNames(options.models ?? [])
+    this.#apiKey = options.apiKey ?? null
+    this.#headers = {
+      'content-type': 'application/json',
+      ...(this.#apiKey === null ? {} : { authorization: `Bearer ${this.#apiKey}` }),
+    }
+    this.#streamMs = streamMs
+    this.#agent = new Agent({
+      connect: { timeout: connectMs },
+      headersTimeout: readMs,
+      bodyTimeout: readMs,
+    })
+  }
+
+  /** What it does in the place of the service's own generation. */
+  generation(): Generation {
+    return {
+      generate: (call, sink) => this.#generate(call, sink),
+      // Of a plain request whose client left, nothing is known but its prompt.
+      answer: ({ promptTokens }) => ({ choices: [], promptTokens, completionTokens: 0 }),
+      timing: () => ({ toFirstUs: 0, gapUs: () => 0 }),
+      usage: (_call, { promptTokens, completionTokens }) => ({
+        promptTokens,
+        completionTokens,
+        totalTokens: promptTokens + completionTokens,
+      }),
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy()
+  }
+
+  #generate(call: Call, sink: Sink): () => void {
+    const left = new AbortController()
+    const late = setTimeout(() => left.abort(), this.#streamMs)
+    this.#relay(call, sink, left.signal)
+      .catch((error: unknown) => sink.fail(failureOf(error)))
+      .finally(() => clearTimeout(late))
+    return () => left.abort()
+  }
+
+  async #relay(call: Call, sink: Sink, signal: AbortSignal): Promise<void> {
+    const request = call.request!
+    const { limits } = this.#contract
+    const model = this.#modelName(call.model?.id ?? request.model)
+    const { statusCode, headers, body } = await send(this.#address, {
+      method: 'POST',
+      headers: {
+        ...this.#headers,
+        accept: request.stream ? 'text/event-stream' : 'application/json',
+      },
+      body: JSON.stringify(questionOf(call, model, limits.maxOutputTokens)),
+      dispatcher: this.#agent,
+      signal,
+    })
+    // A body that is left unread ends with an error, and nobody else would hear it.
+    body.on('error', () => {})
+    if (statusCode !== 200) {
+      const text = await textOf(body, maxErrorBytes)
+      sink.fail(this.#refusalOf(statusCode, text))
+      return
+    }
+    const reading = new Reading(call.promptTokens, request.stop)
+    if (!request.stream) {
+      sink.done(reading.whole(await textOf(body, maxBodyBytes)))
+      return
+    }
+    if (!String(headers['content-type']).includes('text/event-stream')) {
+      body.destroy()
+      throw new BrokenStream('no stream')
+    }
+    await relayStream(body, reading, sink)
+  }
+
+  /**
+   * What a status there means here: only what is wrong with the request itself is its sender's
+   * fault. That our key is refused there, or is limited, is none of the client's doing.
+   */
+  #refusalOf(status: number, text: string): Refusal {
+    if (status === 400 || status === 413 || status === 422) {
+      const { code, message } = errorIn(text)
+      const kind = code === 'context_length_exceeded' ? 'context' : 'request'
+      return { kind, message: this.#withoutKey(message ?? 'the upstream refused the request') }
+    }
+    const passing = status === 429 || (status >= 502 && status <= 504)
+    return {
+      kind: passing ? 'unavailable' : 'internal',
+      message: `the upstream answered ${status}; nothing was charged`,
+    }
+  }
+
+  #withoutKey(text: string): string {
+    const shown = this.#apiKey === null ? text : text.replaceAll(this.#apiKey, '(key)')
+    return shown.slice(0, 500)
+  }
+}
+
+/** @throws BrokenStream when it ends before its end */
+async function relayStream(
+  body: AsyncIterable<Uint8Array>,
+  reading: Reading,
+  sink: Sink,
+): Promise<void> {
+  const events = new EventData()
+  let done = false
+  const checkWhole = () => {
+    if (!reading.isWhole()) throw new BrokenStream('an end before the end')
+  }
+  const end = () => {
+    checkWhole()
+    done = true
+    sink.done(reading.answer())
+  }
+  // Read to the end of the body, even when all is said: then the connection can be used again.
+  for await (const bytes of body) {
+    if (done) continue
+    const data = events.push(bytes)
+    const last = data.indexOf('[DONE]')
+    // All that came together is understood before any of it is passed on: a failure among the
+    // first bytes is still a plain 5xx.
+    const pieces = (last < 0 ? data : data.slice(0, last)).flatMap((each) => reading.chunk(each))
+    if (last >= 0) checkWhole()
+    if (pieces.length > 0) sink.pieces(pieces)
+    if (last >= 0) end()
+  }
+  if (!done) end()
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > maxBytes) break
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The `code` and `message` of an error body, where there is one. */
+function errorIn(text: string): { readonly code: unknown; readonly message: string | null } {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } }
+    const message = typeof error?.message === 'string' ? error.message : null
+    return { code: error?.code, message }
+  } catch {
+    return { code: null, message: null }
+  }
+}
+
+/** Without the words of the error: they may name hosts that are nobody's business. */
+function failureOf(error: unknown): Refusal {
+  if (error instanceof BrokenStream) {
+    return { kind: 'internal', message: 'the upstream broke off; nothing was charged' }
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const silent =
+    /TIMEOUT|ABORT/.test(code) || (error instanceof Error && error.name === 'AbortError')
+  return {
+    kind: 'unavailable',
+    message: silent
+      ? 'the upstream did not answer in time; nothing was charged'
+      : 'the upstream cannot be reached; nothing was charged',
+  }
+}

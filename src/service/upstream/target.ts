@@ -1,0 +1,63 @@
+/** Where answers come from when they are not made up here. */
+export interface UpstreamOptions {
+  /** Base address of an OpenAI-compatible server, such as `http://localhost:8000/v1`. */
+  readonly url: string
+  /** Sent as `Authorization: Bearer`; null sends none. */
+  readonly apiKey?: string | null
+  /** `ours=theirs`, or `theirs` alone for every model that is not named. */
+  readonly models?: readonly string[]
+  /** The contract's unless given, in real milliseconds. */
+  readonly timeouts?: {
+    readonly connectMs?: number
+    readonly readMs?: number
+    readonly streamMs?: number
+  }
+}
+
+export class UpstreamError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * The address of chat completions below a base address: `/v1` is added to a bare host.
+ *
+ * @throws UpstreamError for what is no HTTP address
+ */
+export function chatAddress(base: string): URL {
+  const url = URL.canParse(base) ? new URL(base) : null
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new UpstreamError(
+      `--upstream: expected an address such as http://localhost:8000/v1; got "${base}"`,
+    )
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UpstreamError(
+      '--upstream: expected no user or password in the address; ASSAY_UPSTREAM_KEY holds the key',
+    )
+  }
+  const path = url.pathname.replace(/\/+$/, '')
+  url.pathname = path.endsWith('/chat/completions')
+    ? path
+    : `${path === '' ? '/v1' : path}/chat/completions`
+  return url
+}
+
+/**
+ * How a model of ours is called there.
+ *
+ * @throws UpstreamError for a name that is none
+ */
+export function modelNames(given: readonly string[]): (ours: string) => string {
+  const names = new Map<string, string>()
+  let standard: string | null = null
+  for (const each of given) {
+    const at = each.indexOf('=')
+    const theirs = each.slice(at + 1)
+    if (theirs === '' || at === 0) {
+      throw new UpstreamError(`--upstream-model: expected a name, or ours=theirs; got "${each}"`)
+    }
+    if (at < 0) standard = theirs
+    else names.set(each.slice(0, at), theirs)
+  }
+  return (ours) => names.get(ours) ?? standard ?? ours
+}

@@ -1,0 +1,282 @@
+import OpenAI from 'openai'
+import { describe, expect, test } from 'vitest'
+import { hello, serving, type Target } from '../serving.ts'
+import { chunk, streamed, upstreamThat, usageChunk } from './broken-server.ts'
+
+const accounts = [{ name: 'ready', balance: 50 }]
+
+/** A service in front of an upstream, and its one key. */
+async function inFrontOf(url: string, more: object = {}): Promise<{ target: Target; key: string }> {
+  const target = await serving({ accounts, upstream: { url, ...more } })
+  return { target, key: target.service.keys[0]!.apiKey }
+}
+
+async function remaining(target: Target, key: string): Promise<number> {
+  return (await target.credits(key)).remaining!
+}
+
+describe('in front of a second reference service', () => {
+  async function chained() {
+    const there = await serving({ accounts: [{ name: 'team', balance: 1_000 }] })
+    const theirKey = there.service.keys[0]!.apiKey
+    return { there, theirKey, ...(await inFrontOf(there.service.baseUrl, { apiKey: theirKey })) }
+  }
+
+  test('both formats, plain and streamed, say what the upstream says and charge our credits', async () => {
+    const { there, theirKey, target, key } = await chained()
+    const said = { messages: [{ role: 'user', content: 'Say: one two three' }] }
+    const plain = await (await target.chat(said, key)).json()
+    expect(plain).toMatchObject({
+      model: 'svc-k2',
+      choices: [{ message: { content: 'one two three' }, finish_reason: 'stop' }],
+    })
+    const stream = await (await target.chat({ ...said, stream: true }, key)).text()
+    expect(textOfChunks(stream)).toBe('one two three')
+    expect(stream.endsWith('data: [DONE]\n\n')).toBe(true)
+    const message = await (await target.messages({ ...said, system: 'Be brief' }, key)).json()
+    expect(message).toMatchObject({
+      type: 'message',
+      content: [{ type: 'text', text: 'one two three' }],
+      stop_reason: 'end_turn',
+    })
+    const events = await (await target.messages({ ...said, stream: true }, key)).text()
+    expect(events).toContain('event: message_stop')
+    expect([...events.matchAll(/"text_delta","text":"([^"]*)"/g)].map(([, text]) => text)).toEqual([
+      'one',
+      ' two',
+      ' three',
+    ])
+    expect(await remaining(target, key)).toBe(46)
+    expect(await remaining(there, theirKey)).toBe(996)
+  })
+
+  test('usage is what the upstream counted, in the answer and in the account', async () => {
+    const { target, key } = await chained()
+    const { usage } = (await (await target.chat({}, key)).json()) as {
+      usage: { total_tokens: number }
+    }
+    expect((await target.credits(key)).average_tokens_per_request).toBe(usage.total_tokens)
+  })
+
+  test('a limit that is reached there ends the answer here the same', async () => {
+    const { target, key } = await chained()
+    const cut = { messages: [{ role: 'user', content: 'Say: one two three' }], max_tokens: 2 }
+    expect(await (await target.chat(cut, key)).json()).toMatchObject({
+      choices: [{ finish_reason: 'length' }],
+    })
+    expect(await (await target.messages(cut, key)).json()).toMatchObject({
+      stop_reason: 'max_tokens',
+    })
+  })
+
+  test('what is wrong with a request is refused here and never sent', async () => {
+    const { there, theirKey, target, key } = await chained()
+    expect((await target.chat({ temperature: 3 }, key)).status).toBe(400)
+    expect((await target.chat({}, 'sk-svc-wrong')).status).toBe(401)
+    expect(await remaining(there, theirKey)).toBe(1_000)
+  })
+
+  test('the official client streams through it', async () => {
+    const { target, key } = await chained()
+    const client = new OpenAI({ apiKey: key, baseURL: `${target.service.baseUrl}/v1` })
+    const stream = await client.chat.completions.create({
+      model: 'svc-k2',
+      messages: [{ role: 'user', content: 'Say: one two three' }],
+      stream: true,
+    })
+    let text = ''
+    for await (const part of stream) text += part.choices[0]?.delta.content ?? ''
+    expect(text).toBe('one two three')
+  })
+})
+
+describe('an upstream that fails is a 5xx and costs nothing', () => {
+  test.each([500, 502, 503, 504, 401, 403, 429])('status %i', async (status) => {
+    const url = await upstreamThat((_, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end('{"error":{"message":"host db-7.internal is down"}}')
+    })
+    const { target, key } = await inFrontOf(url)
+    for (const stream of [false, true]) {
+      const answer = await target.chat({ stream }, key)
+      expect(answer.status).toBe(status === 500 || status < 429 ? 500 : 503)
+      expect(await answer.text()).not.toContain('db-7')
+    }
+    expect(await remaining(target, key)).toBe(50)
+  })
+
+  test('nobody listens there', async () => {
+    const { target, key } = await inFrontOf('http://127.0.0.1:1/v1')
+    const answer = await target.chat({}, key)
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({
+      error: { message: 'the upstream cannot be reached; nothing was charged' },
+    })
+    expect(await remaining(target, key)).toBe(50)
+  })
+
+  test('it never answers', async () => {
+    const url = await upstreamThat(() => {})
+    const { target, key } = await inFrontOf(url, { timeouts: { streamMs: 50 } })
+    const answer = await target.messages({}, key)
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } })
+    expect(await remaining(target, key)).toBe(50)
+  })
+
+  test.each([
+    ['no JSON', 'text/html', '<h1>hello</h1>'],
+    ['no completion', 'application/json', '{}'],
+    ['a list', 'application/json', '[]'],
+    ['a choice without a message', 'application/json', '{"choices":[{"index":0}]}'],
+  ])('it answers %s', async (_, type, body) => {
+    const url = await upstreamThat((_request, response) => {
+      response.writeHead(200, { 'content-type': type }).end(body)
+    })
+    const { target, key } = await inFrontOf(url)
+    for (const stream of [false, true]) {
+      expect((await target.chat({ stream }, key)).status).toBe(500)
+    }
+    expect(await remaining(target, key)).toBe(50)
+  })
+
+  test.each([
+    ['ends without a reason', ''],
+    ['is done before its end', 'data: [DONE]\n\n'],
+    ['brings an error', 'data: {"error":{"message":"no"}}\n\n'],
+    ['brings what is not JSON', 'data: {"cho\n\n'],
+  ])('a stream that %s is cut off here, without its end', async (_, bad) => {
+    const passedOn = Promise.withResolvers<void>()
+    const url = await upstreamThat(async (_request, response) => {
+      response.writeHead(200, streamed).write(chunk({ content: 'one' }))
+      await passedOn.promise
+      response.end(bad)
+    })
+    const { target, key } = await inFrontOf(url)
+    const answer = await target.chat({ stream: true }, key)
+    passedOn.resolve()
+    await expect(answer.text()).rejects.toThrow()
+    expect(await remaining(target, key)).toBe(50)
+  })
+
+  test('a stream that begins with an error is a plain 5xx', async () => {
+    const url = await upstreamThat((_, response) => {
+      response.writeHead(200, streamed).end('data: {"error":{"message":"no"}}\n\n')
+    })
+    const { target, key } = await inFrontOf(url)
+    const answer = await target.messages({ stream: true }, key)
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } })
+  })
+
+  test('a connection that breaks in the middle of a stream breaks here too', async () => {
+    const url = await upstreamThat((_, response) => {
+      response.writeHead(200, streamed)
+      response.write(chunk({ content: 'one' }), () => response.destroy())
+    })
+    const { target, key } = await inFrontOf(url)
+    const answer = await target.chat({ stream: true }, key)
+    await expect(answer.text()).rejects.toThrow()
+    expect(await remaining(target, key)).toBe(50)
+  })
+})
+
+test('a stream is relayed as it comes, not when it is over', async () => {
+  const release = Promise.withResolvers<void>()
+  const url = await upstreamThat(async (_, response) => {
+    response.writeHead(200, streamed)
+    response.write(chunk({ role: 'assistant', content: '' }) + chunk({ content: 'first' }))
+    await release.promise
+    response.end(`${chunk({ content: ' last' }, 'stop')}${usageChunk}data: [DONE]\n\n`)
+  })
+  const { target, key } = await inFrontOf(url)
+  const answer = await target.chat({ stream: true, stream_options: { include_usage: true } }, key)
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!text.includes('first')) text += (await reader.read()).value ?? ''
+  expect(text).not.toContain('last')
+  release.resolve()
+  for (let read = await reader.read(); !read.done; read = await reader.read()) text += read.value
+  expect(textOfChunks(text)).toBe('first last')
+  expect(text).toContain('"usage":{"prompt_tokens":11,"completion_tokens":22,"total_tokens":33}')
+  expect((await target.credits(key)).average_tokens_per_request).toBe(33)
+})
+
+test('a client that leaves cancels upstream', async () => {
+  const cancelled = Promise.withResolvers<void>()
+  const url = await upstreamThat((_, response) => {
+    response.writeHead(200, streamed)
+    response.write(chunk({ content: 'first' }))
+    response.once('close', () => cancelled.resolve())
+  })
+  const { target, key } = await inFrontOf(url)
+  const answer = await target.chat({ stream: true }, key)
+  const reader = answer.body!.getReader()
+  await reader.read()
+  await reader.cancel()
+  await expect(cancelled.promise).resolves.toBeUndefined()
+})
+
+test('deltas that hold more than text are relayed as they are, and so is why they ended', async () => {
+  const tool_calls = [{ index: 0, id: 'call_1', function: { name: 'look', arguments: '{}' } }]
+  const url = await upstreamThat((_, response, body) => {
+    if (JSON.parse(body).stream) {
+      response.writeHead(200, streamed)
+      response.end(`${chunk({ tool_calls })}${chunk({}, 'tool_calls')}data: [DONE]\n\n`)
+      return
+    }
+    const message = { role: 'assistant', content: null, tool_calls }
+    const choices = [{ index: 0, message, finish_reason: 'tool_calls' }]
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ choices }))
+  })
+  const { target, key } = await inFrontOf(url)
+  expect(await (await target.chat({}, key)).json()).toMatchObject({
+    choices: [{ message: { content: null, tool_calls }, finish_reason: 'tool_calls' }],
+  })
+  const stream = await (await target.chat({ stream: true }, key)).text()
+  expect(stream).toContain(JSON.stringify({ tool_calls }))
+  expect(stream).toContain('"finish_reason":"tool_calls"')
+})
+
+test('the upstream gets its own key and model names, and what the client asked for', async () => {
+  const seen: { authorization: string | undefined; body: Record<string, unknown> }[] = []
+  const url = await upstreamThat((request, response, body) => {
+    seen.push({ authorization: request.headers.authorization, body: JSON.parse(body) })
+    response.writeHead(400).end('{"error":{"message":"not with key up-secret","code":"x"}}')
+  })
+  const models = ['svc-k2=big-model', 'small-model']
+  const { target, key } = await inFrontOf(url, { apiKey: 'up-secret', models })
+  const tools = [{ type: 'function', function: { name: 'look' } }]
+  const refused = await target.chat({ tools, max_tokens: 100_000 }, key)
+  expect(refused.status).toBe(400)
+  expect(await refused.text()).not.toContain('up-secret')
+  await target.messages({ model: 'svc-k2.5', system: 'Be brief', stop_sequences: ['.'] }, key)
+  expect(seen.map(({ authorization }) => authorization)).toEqual([
+    'Bearer up-secret',
+    'Bearer up-secret',
+  ])
+  expect(seen[0]?.body).toMatchObject({ model: 'big-model', tools, max_tokens: 8_192 })
+  expect(seen[1]?.body).toMatchObject({
+    model: 'small-model',
+    messages: [{ role: 'system', content: 'Be brief' }, ...hello.messages],
+    stop: ['.'],
+    max_tokens: 64,
+  })
+})
+
+test.each([
+  ['ftp://example.com', 'expected an address such as'],
+  ['not an address', 'expected an address such as'],
+  ['http://me:secret@127.0.0.1', 'expected no user or password'],
+])('an address that cannot be used is told at the start: %s', async (url, says) => {
+  await expect(inFrontOf(url)).rejects.toThrow(says)
+})
+
+function textOfChunks(stream: string): string {
+  return stream
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: {'))
+    .map((event) => JSON.parse(event.slice(6)).choices[0]?.delta.content ?? '')
+    .join('')
+}
