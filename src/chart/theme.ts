@@ -45,9 +45,6 @@ const bad = tone('bad', '#b3261e', '#ff8f85')
 
 const tones = [...series, ...ramp, ink, muted, grid, paper, shade, bad]
 
-/** How charts look; `dark` is for pictures, pages use `toCssVariables`. */
-export type Theme = 'light' | 'dark'
-
 const lightNames = new Map(tones.map((each) => [each.light, each]))
 const hexes = new RegExp(`#(?:${tones.map((each) => each.light.slice(1)).join('|')})\\b`, 'gi')
 
@@ -56,13 +53,8 @@ export function toCssVariables(drawing: string): string {
   return drawing.replace(hexes, (hex) => `var(--${lightNames.get(hex.toLowerCase())?.name})`)
 }
 
-/** Replaces every colour of ours by its counterpart of a theme. */
-export function toTheme(drawing: string, theme: Theme): string {
-  if (theme === 'light') return drawing
-  return drawing.replace(hexes, (hex) => lightNames.get(hex.toLowerCase())?.dark ?? hex)
-}
-
-const declare = (theme: Theme) => tones.map((each) => `--${each.name}:${each[theme]}`).join(';')
+const declare = (theme: 'light' | 'dark') =>
+  tones.map((each) => `--${each.name}:${each[theme]}`).join(';')
 
 /** The variables that drawings refer to: light, dark where the reader asks for it, light on paper. */
 export const chartCss = `:root{${declare('light')}}

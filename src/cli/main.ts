@@ -30,6 +30,12 @@ for (const name of Object.hasOwn(commands, asked) ? [asked] : Object.keys(comman
   program.addCommand((await commands[name]!()).exitOverride())
 }
 
+// A reader that has seen enough (`| head`) is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
 try {
   await program.parseAsync()
 } catch (error) {
@@ -49,6 +55,7 @@ function endOf(error: unknown): number {
       'StoreError',
       'ContractError',
       'ReportError',
+      'ChartError',
       'ImportError',
     ].includes(error.name)
   ) {

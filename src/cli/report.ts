@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs'
 import { Argument, Command, Option } from 'commander'
 import { defaultContract } from '../contract/default.ts'
 import { type PageName, pageNames, writeReport } from '../report/page.ts'
 import { writePictures } from '../report/pictures.ts'
+import { makeText, type TextFormat, textFormats } from '../report/text.ts'
 import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
 import { parseMoment } from '../report/usage/zone.ts'
 import { openStore } from '../store/open.ts'
@@ -9,6 +11,7 @@ import { openStore } from '../store/open.ts'
 interface Options {
   readonly db: string
   readonly out?: string
+  readonly format: 'html' | TextFormat
   readonly timezone: string
   readonly from?: string
   readonly to?: string
@@ -26,7 +29,12 @@ export function reportCommand(): Command {
     .addArgument(new Argument('<page>', 'which page').choices(pageNames))
     .argument('[run...]', 'runs that it tells of; the last one unless given, all for usage')
     .option('--db <file>', 'the store', 'assay.duckdb')
-    .option('--out <file>', 'where to write it; assay-<page>.html unless given')
+    .option('--out <file>', 'where to write it; assay-<page>.html, or standard output for text')
+    .addOption(
+      new Option('--format <format>', 'a page, or what it says as text')
+        .choices(['html', ...textFormats])
+        .default('html'),
+    )
     .option('--timezone <zone>', 'IANA zone of hours and days', 'UTC')
     .option('--from <date>', 'usage: from this date or moment; 30 days before the end unless given')
     .option('--to <date>', 'usage: to this date or moment; the end of the last day unless given')
@@ -62,6 +70,12 @@ export function reportCommand(): Command {
           nowUs: Date.now() * 1000,
           usage,
           ...(options.reports === undefined ? {} : { reportsFolder: options.reports }),
+        }
+        if (options.format !== 'html') {
+          const text = await makeText(asked, options.format)
+          if (options.out === undefined) process.stdout.write(text)
+          else writeFileSync(options.out, text)
+          return
         }
         const { warnings } = await writeReport({ ...asked, out })
         for (const warning of warnings) process.stderr.write(`${warning}\n`)

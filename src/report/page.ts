@@ -13,9 +13,10 @@ import { type Html, html } from './html.ts'
 import { aboutRuns, launchTop } from './launch.ts'
 import { type Part, readParts } from './part.ts'
 import { prepareScope } from './scope.ts'
+import { resolveRun } from './summary/summarise.ts'
 import { enterPrices } from './usage/prepare.ts'
 import { readUsage } from './usage/read.ts'
-import type { Grant, UsageDimension } from './usage/shape.ts'
+import type { Grant, UsageDimension, UsagePage } from './usage/shape.ts'
 import { aboutUsage, usageTop } from './usage-page.ts'
 import { fillUsageTables } from './usage-tables.ts'
 
@@ -129,7 +130,7 @@ interface Top {
 export async function prepareTop(options: ReportOptions): Promise<Top> {
   const { store, page, timeZone } = options
   if (page === 'usage') return prepareUsageTop(options)
-  const runIds = options.runIds.length > 0 ? options.runIds : await lastRun(store)
+  const runIds = await meantRuns(options)
   await prepareScope(store, { runIds, timeZone })
   await prepareHistograms(store)
   await enterPrices(store, options.contract)
@@ -146,12 +147,20 @@ export async function prepareTop(options: ReportOptions): Promise<Top> {
 }
 
 async function prepareUsageTop(options: ReportOptions): Promise<Top> {
-  const { store, contract, timeZone, runIds, nowUs, usage } = options
-  const page = await readUsage(store, {
+  const page = await readUsageOf(options)
+  await fillUsageTables(options.store, page)
+  return { about: aboutUsage(page), body: usageTop(page), figures: [] }
+}
+
+/** The usage page as data, as its options ask for it. */
+export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
+  const { store, contract, timeZone, nowUs, usage } = options
+  return readUsage(store, {
     contract,
     timezone: timeZone,
-    runIds,
+    runIds: options.runIds.length > 0 ? await meantRuns(options) : [],
     nowUs,
+    // The same page twice says the same dates.
     seed: 1,
     fromUs: usage?.fromUs ?? null,
     toUs: usage?.toUs ?? null,
@@ -159,8 +168,17 @@ async function prepareUsageTop(options: ReportOptions): Promise<Top> {
     sources: usage?.sources ?? [],
     grants: usage?.grants ?? null,
   })
-  await fillUsageTables(store, page)
-  return { about: aboutUsage(page), body: usageTop(page), figures: [] }
+}
+
+/**
+ * The runs that a person named, by id, the beginning of one, or `latest`; the last one when none is
+ * named, and no run at all in a store without any.
+ */
+export async function meantRuns({ store, runIds }: ReportOptions): Promise<readonly string[]> {
+  if (runIds.length === 0) return lastRun(store)
+  const meant: string[] = []
+  for (const runId of runIds) meant.push(await resolveRun(store, runId))
+  return meant
 }
 
 /** Rows of a part, once `prepareTop` has made its tables ready. */

@@ -20,14 +20,15 @@ export function aboutUsage({ scope }: UsagePage): Html {
 
 /** The answer of the usage page: when will it run out? Then what was used. */
 export function usageTop(page: UsagePage): Html {
-  return html`${renderAnswer(answerOf(page))}${renderCards(page.cards.map(cardOf))}${page.scope.notes.map(
+  return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map(cardOf))}${page.scope.notes.map(
     (note) => html`<p class="note">${note}</p>`,
   )}`
 }
 
 const dayUs = 86_400e6
 
-function answerOf(page: UsagePage): Answer {
+/** When it runs out, what to buy, whether the service agrees, which rate bands are lost. */
+export function usageAnswer(page: UsagePage): Answer {
   const { depletion, scope } = page
   const checks = [planCheck(page), reconciliationCheck(page), ...bandChecks(page)]
   if (!depletion.known) {

@@ -6,9 +6,11 @@ import { openStore, type Store } from '../../src/store/open.ts'
  * A store with one run made up by arithmetic alone: 20 s of four steps on four accounts, with
  * 429, 403, 400, 401, a timeout and a broken stream, so that every chart has something to show.
  */
-export async function seededStore(options: { readonly attempts?: number } = {}): Promise<Store> {
+export async function seededStore(
+  options: { readonly attempts?: number; readonly path?: string } = {},
+): Promise<Store> {
   const attempts = options.attempts ?? 3000
-  const store = await openStore(':memory:')
+  const store = await openStore(options.path ?? ':memory:')
   const verdict = {
     verdict: 'valid',
     says: '',

@@ -1,0 +1,124 @@
+import { auditAnswer, latestFindings, type StoredFinding } from './findings.ts'
+import { meantRuns, type ReportOptions, readUsageOf } from './page.ts'
+import { prepareScope } from './scope.ts'
+import { csvSummary, jsonSummary, markdownSummary } from './summary/formats.ts'
+import { csvCell, markdownCell } from './summary/printable.ts'
+import { summarise } from './summary/summarise.ts'
+import type { UsagePage } from './usage/shape.ts'
+import { usageAnswer } from './usage-page.ts'
+
+export const textFormats = ['md', 'json', 'csv'] as const
+export type TextFormat = (typeof textFormats)[number]
+
+/**
+ * What a page says, without pictures: for a pull request, a pipeline or a spreadsheet. The pages
+ * launch and run are the summaries of their runs, audit is its findings, usage its days.
+ *
+ * @throws ReportError as `makeReport` does
+ */
+export async function makeText(options: ReportOptions, format: TextFormat): Promise<string> {
+  switch (options.page) {
+    case 'launch':
+    case 'run':
+      return runsText(options, format)
+    case 'audit':
+      return findingsText(await findingsOf(options), format)
+    case 'usage':
+      return usageText(await readUsageOf(options), format)
+  }
+}
+
+async function runsText(options: ReportOptions, format: TextFormat): Promise<string> {
+  const texts: string[] = []
+  for (const runId of await meantRuns(options)) {
+    const summary = await summarise(options.store, runId, options.contract)
+    if (format === 'md') texts.push(markdownSummary(summary))
+    else texts.push(format === 'csv' ? csvSummary(summary) : jsonSummary(summary))
+  }
+  if (format !== 'csv') return texts.join('\n')
+  // One header for all runs: each row names its own.
+  return texts.map((text, at) => (at === 0 ? text : text.slice(text.indexOf('\r\n') + 2))).join('')
+}
+
+async function findingsOf(options: ReportOptions): Promise<readonly StoredFinding[]> {
+  const { store, timeZone } = options
+  await prepareScope(store, { runIds: await meantRuns(options), timeZone })
+  return latestFindings(store)
+}
+
+function findingsText(findings: readonly StoredFinding[], format: TextFormat): string {
+  const answer = auditAnswer(findings)
+  const rows = findings.map(({ rule, severity, verdict, observations, says, detail }) => ({
+    rule,
+    severity,
+    verdict,
+    observations,
+    says,
+    expected: detail.expected ?? null,
+    came: detail.came ?? detail.why ?? detail.takes ?? detail.note ?? null,
+  }))
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify({ answer: answer.says, because: answer.because, findings }, null, 2)}\n`
+    case 'csv':
+      return csvTable(rows)
+    case 'md':
+      return `## ${markdownCell(answer.says)}\n\n${answer.because}\n\n${markdownTable(rows)}`
+  }
+}
+
+function usageText(page: UsagePage, format: TextFormat): string {
+  const rows = page.days.map((day) => ({
+    day: day.label,
+    hours: day.lengthS / 3600,
+    series: day.series,
+    open: day.open,
+    requests: day.requests,
+    ok: day.ok,
+    failed: day.failed,
+    limited: day.limited,
+    end_not_known: day.ambiguous,
+    credits: day.credits,
+    prompt_tokens: day.promptTokens,
+    completion_tokens: day.completionTokens,
+  }))
+  const answer = usageAnswer(page)
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(page, null, 2)}\n`
+    case 'csv':
+      return csvTable(rows)
+    case 'md': {
+      const checks = answer.checks.map(({ name, figure }) => `- **${name}** ${figure}`).join('\n')
+      const cards = page.cards.map(({ name, value, before, n, unmeasured }) => ({
+        figure: name,
+        value,
+        before,
+        n,
+        unmeasured,
+      }))
+      return `## ${answer.says}\n\n${answer.because}\n\n${checks}\n\n${markdownTable(cards)}\n${markdownTable(rows)}`
+    }
+  }
+}
+
+type TextRow = Readonly<Record<string, string | number | boolean | null>>
+
+/** RFC 4180; no cell can start a formula. */
+function csvTable(rows: readonly TextRow[]): string {
+  const names = Object.keys(rows[0] ?? {})
+  const lines = [names, ...rows.map((row) => names.map((name) => csvCell(row[name] ?? null)))]
+  return lines.map((cells) => `${cells.join(',')}\r\n`).join('')
+}
+
+function markdownTable(rows: readonly TextRow[]): string {
+  const names = Object.keys(rows[0] ?? {})
+  const cell = (value: TextRow[string] | undefined) =>
+    value === null || value === undefined ? '–' : markdownCell(String(value), 160)
+  const lines = [
+    names,
+    names.map(() => '---'),
+    ...rows.map((row) => names.map((name) => cell(row[name]))),
+  ]
+  return `${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`
+}

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { seededStore } from '../report/seeded.ts'
+
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+const folder = mkdtempSync(join(tmpdir(), 'assay-report-'))
+const db = join(folder, 'seeded.duckdb')
+
+beforeAll(async () => {
+  const store = await seededStore({ attempts: 300, path: db })
+  store.close()
+}, 30_000)
+
+async function report(...asked: readonly string[]) {
+  const args = [main, 'report', ...asked, '--db', db]
+  return promisify(execFile)(process.execPath, args, { cwd: folder }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) =>
+      ({ code, stdout, stderr }) as { code: number; stdout: string; stderr: string },
+  )
+}
+
+describe('assay report', () => {
+  test('writes a page and its pictures, and says where they are', async () => {
+    const pictures = join(folder, 'pictures')
+    const told = await report('launch', '--out', 'page.html', '--png', pictures, '--json')
+    const { out, pictures: files } = JSON.parse(told.stdout)
+    expect(out).toBe('page.html')
+    expect(readFileSync(join(folder, 'page.html'), 'utf8')).toContain('Launch report')
+    expect(files).toEqual(
+      readdirSync(pictures)
+        .sort()
+        .map((name) => join(pictures, name)),
+    )
+    expect(files.length).toBeGreaterThan(8)
+  }, 60_000)
+
+  test("takes a chart of the reader's own beside ours", async () => {
+    const own = mkdtempSync(join(folder, 'own-'))
+    writeFileSync(join(own, '99-mine.sql'), '-- title: My own table\nSELECT 42 AS answer')
+    await report('launch', 'run-1', '--reports', own, '--out', 'own.html')
+    const page = readFileSync(join(folder, 'own.html'), 'utf8')
+    expect(page).toContain('My own table')
+    expect(page).toContain('>42<')
+  }, 60_000)
+
+  test.each([
+    [['launch', 'nowhere'], /nowhere/],
+    [['usage', '--timezone', 'Mars/Base'], /"Mars\/Base" is no time zone/],
+    [['usage', '--from', 'yesterday'], /"yesterday" is no date/],
+    [['launch', '--reports', '/nowhere'], /no folder \/nowhere/],
+  ] as const)(
+    '%j is refused with a sentence and exit code 2',
+    async (asked, says) => {
+      const { code, stderr } = await report(...asked, '--out', 'never.html')
+      expect(code).toBe(2)
+      expect(stderr).toMatch(says)
+      expect(stderr).not.toContain('    at ')
+      expect(existsSync(join(folder, 'never.html'))).toBe(false)
+    },
+    20_000,
+  )
+
+  test('a query that fails is named, as the mistake of whoever wrote it', async () => {
+    const own = mkdtempSync(join(folder, 'broken-'))
+    writeFileSync(join(own, '99-mine.sql'), '-- title: Mine\nSELECT nothing FROM nowhere')
+    const { code, stderr } = await report('launch', '--reports', own, '--out', 'never.html')
+    expect(code).toBe(2)
+    expect(stderr).toContain('99-mine')
+  }, 60_000)
+
+  test('says the same as text, for a pipe', async () => {
+    const markdown = await report('audit', '--format', 'md')
+    const json = await report('audit', '--format', 'json')
+    const csv = await report('usage', '--format', 'csv')
+    expect(markdown.stdout).toContain('## 1 rule failed')
+    expect(JSON.parse(json.stdout).findings[0].rule).toBe('BILL-10')
+    expect(csv.stdout.split('\r\n')[0]).toContain('day,hours,series')
+  }, 60_000)
+})
