@@ -1,23 +1,12 @@
 import type { RunSummary } from '../run/run.ts'
-import type { Quantiles } from '../run/summary.ts'
 import type { ThresholdResult } from '../run/thresholds.ts'
-import { samplesFor } from '../run/verdict.ts'
-import { duration, table } from './text.ts'
+import { duration, table, wrapped } from './text.ts'
 
 const marks = { held: 'held', missed: 'MISSED', inconclusive: 'INCONCLUSIVE' } as const
 
-/** The end of a run as a person reads it: what was sent, thresholds first, then its own verdict. */
-export function summaryText(summary: RunSummary): string {
-  const { ledger } = summary
+/** What a run says beyond its figures: sweeps, thresholds first of all, then its own verdict. */
+export function judgementText(summary: RunSummary): string {
   return [
-    `${summary.scenario}: ${summary.question}`,
-    `run ${summary.runId} against ${summary.baseUrl}, seed ${summary.seed}, ${duration(summary.durationUs)}, rows in ${summary.dbPath}`,
-    '',
-    `planned ${ledger.planned} = sent ${ledger.sent} + not sent ${ledger.notSent}`,
-    `sent ${ledger.sent} = ok ${ledger.ok} + http_error ${ledger.httpError} + broken ${ledger.broken} + timeout ${ledger.timeout} + aborted ${ledger.aborted}`,
-    `credits by the price list: ${summary.creditsByContract}`,
-    '',
-    ...table(stepTable(summary)),
     '',
     ...sweepLines(summary),
     ...thresholdLines(summary.thresholds),
@@ -25,48 +14,6 @@ export function summaryText(summary: RunSummary): string {
     ...verdictLines(summary),
     '',
   ].join('\n')
-}
-
-function stepTable(summary: RunSummary): readonly (readonly string[])[] {
-  const head = [
-    'step',
-    'sent',
-    'ok',
-    'failed',
-    'per s',
-    'service p50',
-    'p95',
-    'p99',
-    'response p50',
-    'p95',
-    'p99',
-    'TTFT p50',
-    'p95',
-  ]
-  const cells = (
-    times: Quantiles | null,
-    samples: number,
-    names: readonly ('p50' | 'p95' | 'p99')[],
-  ) =>
-    names.map((name) => {
-      if (times === null) return '-'
-      if (name === 'p99' && samples < samplesFor.p99) return 'n too small'
-      if (name === 'p95' && samples < samplesFor.p95) return 'n too small'
-      return duration(times[name])
-    })
-  return [
-    head,
-    ...summary.steps.map((step) => [
-      step.step,
-      String(step.sent),
-      String(step.ok),
-      String(step.failures),
-      step.perS.toFixed(1),
-      ...cells(step.serviceUs, step.samples, ['p50', 'p95', 'p99']),
-      ...cells(step.responseUs, step.samples, ['p50', 'p95', 'p99']),
-      ...cells(step.ttftUs, step.samples, ['p50', 'p95']),
-    ]),
-  ]
 }
 
 function sweepLines(summary: RunSummary): readonly string[] {
@@ -120,14 +67,21 @@ function valueText({ value, unit }: ThresholdResult): string {
 }
 
 function verdictLines({ verdict }: RunSummary): readonly string[] {
+  const names = Math.max(...verdict.tests.map((test) => test.name.length))
+  const indent = ' '.repeat(names + 17)
   return [
-    ...table(
-      verdict.tests.map((test) => [test.name, test.result, `${test.figure}; asked: ${test.bound}`]),
-      'words',
-    ).map((line) => `  ${line}`),
+    ...verdict.tests.flatMap((test) =>
+      wrapped(
+        `  ${test.name.padEnd(names)}  ${test.result.padEnd(10)}  ${test.figure} (asked: ${test.bound})`,
+        indent,
+      ),
+    ),
     ...verdict.tests
       .filter((test) => test.remedy !== '')
-      .map((test) => `  ${test.name}: ${test.remedy}`),
-    `Result is: ${verdict.verdict.toUpperCase()}${verdict.says === '' ? '' : `. ${verdict.says}`}`,
+      .flatMap((test) => wrapped(`${test.name}: ${test.remedy}`, '  ')),
+    ...wrapped(
+      `Result is: ${verdict.verdict.toUpperCase()}${verdict.says === '' ? '' : `. ${verdict.says}`}`,
+      '',
+    ),
   ]
 }

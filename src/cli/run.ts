@@ -1,14 +1,17 @@
 import { Command } from 'commander'
 import { defaultContract } from '../contract/default.ts'
+import { terminalFigures } from '../report/summary/formats.ts'
+import { summarise } from '../report/summary/summarise.ts'
 import { planOf } from '../run/plan.ts'
 import { type RunSummary, run } from '../run/run.ts'
 import { loadScenario } from '../scenario/parse.ts'
+import { openStore } from '../store/open.ts'
 import { exit } from './exit.ts'
 import { LiveView } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
 import { planText } from './run-plan.ts'
-import { summaryText } from './run-summary.ts'
+import { judgementText } from './run-summary.ts'
 
 interface Options extends RunOverrides {
   readonly baseUrl?: string
@@ -66,13 +69,24 @@ export function runCommand(): Command {
         })
         live.clear()
         process.stdout.write(
-          options.json ? `${JSON.stringify(summary, null, 2)}\n` : summaryText(summary),
+          options.json
+            ? `${JSON.stringify(summary, null, 2)}\n`
+            : `${scenario.question}\n${await figuresOf(summary)}${judgementText(summary)}`,
         )
         process.exitCode = exitOf(summary)
       } finally {
         process.off('SIGINT', onInterrupt)
       }
     })
+}
+
+async function figuresOf(summary: RunSummary): Promise<string> {
+  const store = await openStore(summary.dbPath)
+  try {
+    return terminalFigures(await summarise(store, summary.runId, defaultContract))
+  } finally {
+    store.close()
+  }
 }
 
 /** An interrupted run is that first; numbers of an invalid one are not held against thresholds. */

@@ -183,7 +183,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
     rows: await rowLedger(store, runId),
     handedOver: coordinator.handedOver,
     recorded: coordinator.recorded,
-    lagP99Us: figures.lagP99Us,
+    lag: figures.lag,
     medianResponseUs: figures.medianResponseUs,
     plannedArrivals: planned,
     arrivedInTime: inTime,

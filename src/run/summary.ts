@@ -2,6 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { Store } from '../store/open.ts'
 import { emptyLedger, type Ledger } from './ledger.ts'
 import { creditsSql } from './thresholds.ts'
+import type { LagFigures } from './verdict.ts'
 
 /** One step of a run as its rows tell it: exact percentiles, by linear interpolation (R-7). */
 export interface StepSummary {
@@ -105,7 +106,7 @@ function quantilesOf(list: unknown, max: unknown): Quantiles | null {
 }
 
 export interface RunFigures {
-  readonly lagP99Us: number | null
+  readonly lag: LagFigures | null
   readonly medianResponseUs: number | null
   /** Sum of time in flight over all rows, in request-seconds. */
   readonly flightSeconds: number
@@ -121,25 +122,42 @@ export async function runFigures(
   runId: string,
   contract: Contract,
 ): Promise<RunFigures> {
-  const [row] = await store.rows<Record<string, number | null>>(
-    `SELECT quantile_cont(CASE WHEN part = 'steady' THEN lag_us END, 0.99) AS steady_lag,
-       quantile_cont(lag_us, 0.99) AS any_lag,
+  const [row] = await store.rows<Figures>(
+    `WITH lags AS (
+       SELECT quantile_cont(lag_us, [0.5, 0.9, 0.99]) AS lag, count(lag_us)::BIGINT AS n
+       FROM attempt_times WHERE run_id = $1
+         AND (part = 'steady' OR NOT EXISTS (
+           SELECT 1 FROM attempts WHERE run_id = $1 AND part = 'steady')))
+     SELECT any_value(lags.lag) AS lag, any_value(lags.n) AS lag_n,
        quantile_cont(CASE WHEN outcome = 'ok' THEN response_us END, 0.5) AS median,
        coalesce(sum((closed_us - dispatched_us) / 1e6), 0)::DOUBLE AS flight,
        coalesce(sum(${creditsSql(contract)}), 0)::DOUBLE AS credits,
        coalesce(sum(events), 0)::DOUBLE AS events,
        coalesce(max(coalesce(closed_us, intended_us)), 0)::BIGINT AS last
-     FROM attempt_times WHERE run_id = $1`,
+     FROM attempt_times, lags WHERE run_id = $1`,
     [runId],
   )
   return {
-    lagP99Us: row?.steady_lag ?? row?.any_lag ?? null,
+    lag: lagOf(row),
     medianResponseUs: row?.median ?? null,
     flightSeconds: row?.flight ?? 0,
     creditsByContract: row?.credits ?? 0,
     events: row?.events ?? 0,
     lastUs: row?.last ?? 0,
   }
+}
+
+type Figures = Readonly<
+  Record<'median' | 'flight' | 'credits' | 'events' | 'last', number | null>
+> & {
+  readonly lag: readonly number[] | null
+  readonly lag_n: number | null
+}
+
+function lagOf(row: Figures | undefined): LagFigures | null {
+  if (!Array.isArray(row?.lag) || !row.lag_n) return null
+  const [p50Us, p90Us, p99Us] = row.lag as [number, number, number]
+  return { p50Us, p90Us, p99Us, samples: row.lag_n }
 }
 
 /** Of a phase's first attempts: how many there are, and how many left before its end. */

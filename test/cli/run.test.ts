@@ -68,7 +68,8 @@ test('a run prints its summary, keeps its rows and ends with 0; assay runs lists
 thresholds: [errors < 1%]`,
   )
   const { code, out, error } = await assay('run', path, '--base-url', quick.baseUrl, '--db', db)
-  expect(out).toContain('sent 20 = ok 20 + http_error 0 + broken 0 + timeout 0 + aborted 0')
+  expect(out).toContain('attempts 20 = sent 20 + not sent 0')
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
   expect(out).toMatch(/errors < 1% +held +0\.00 %/)
   expect(out).toMatch(/Result is: (VALID|DEGRADED|INVALID)/)
   expect([0, 4]).toContain(code)

@@ -8,7 +8,7 @@ const sound: RunFacts = {
   rows: ledger,
   handedOver: 1000,
   recorded: 1000,
-  lagP99Us: 1200,
+  lag: { p50Us: 500, p90Us: 900, p99Us: 1200, samples: 1000 },
   medianResponseUs: 80_000,
   plannedArrivals: 1000,
   arrivedInTime: 1000,
@@ -32,7 +32,7 @@ test('a sound run is valid, and every test shows its figure', () => {
 })
 
 test.each([
-  ['lag p99', { lagP99Us: 5000 }, 'failed'],
+  ['lag p99', { lag: { p50Us: 1, p90Us: 1, p99Us: 5000, samples: 662 } }, 'failed'],
   ['achieved / planned rate', { arrivedInTime: 980 }, 'failed'],
   [
     'event-loop delay p99',
@@ -71,18 +71,32 @@ test('up to one in a hundred not sent degrades a run, more makes it invalid', ()
 })
 
 test('slow answers allow more lag: one percent of their median', () => {
-  expect(testOf({ ...sound, medianResponseUs: 1e6, lagP99Us: 9000 }, 'lag p99').result).toBe('held')
+  const lag = { p50Us: 1, p90Us: 1, p99Us: 9000, samples: 1000 }
+  expect(testOf({ ...sound, medianResponseUs: 1e6, lag }, 'lag p99').result).toBe('held')
+  expect(testOf({ ...sound, medianResponseUs: 5e5, lag }, 'lag p99').result).toBe('failed')
+})
+
+test('lag is judged by the highest percentile that its samples can carry, and says which', () => {
+  const lag = { p50Us: 600, p90Us: 6000, p99Us: 90_000 }
+  const judged = (samples: number) =>
+    judge({ ...sound, lag: { ...lag, samples } }).tests.find((each) => each.name.startsWith('lag'))!
+  expect(judged(662)).toMatchObject({ name: 'lag p99', result: 'failed' })
+  expect(judged(661)).toMatchObject({ name: 'lag p90', result: 'failed' })
+  expect(judged(63)).toMatchObject({ name: 'lag p50', result: 'held' })
+  expect(judged(63).figure).toBe('0.60 ms; 63 requests are too few for a p99')
 })
 
 test('a run that is invalid for latency still says that its rows can be judged', () => {
-  expect(judge({ ...sound, lagP99Us: 1e6 }).says).toContain('billing and rate limits can be judged')
+  expect(
+    judge({ ...sound, lag: { p50Us: 1e6, p90Us: 1e6, p99Us: 1e6, samples: 1000 } }).says,
+  ).toContain('billing and rate limits can be judged')
   expect(judge({ ...sound, recorded: 1 }).says).toContain('nothing can be judged')
 })
 
 test('what was not measured is not judged, and is no reason to call a run valid or not', () => {
   const blind = {
     ...sound,
-    lagP99Us: null,
+    lag: null,
     plannedArrivals: 0,
     meanInFlight: null,
     fewestSamples: null,

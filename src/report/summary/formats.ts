@@ -15,6 +15,11 @@ const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'it
 
 /** A run's summary as a terminal shows it: at most 80 columns, no escape sequence. */
 export function terminalSummary(summary: RunSummary): string {
+  return `${terminalFigures(summary)}\nResult: ${summary.verdict?.toUpperCase() ?? 'not judged'}\n`
+}
+
+/** The same without the last line: for who says more of the result. */
+export function terminalFigures(summary: RunSummary): string {
   const { run, all, credits } = summary
   const { counts } = all
   const lines = [
@@ -47,8 +52,7 @@ export function terminalSummary(summary: RunSummary): string {
       lines.push(`  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`)
     }
   }
-  lines.push('', `Result: ${summary.verdict?.toUpperCase() ?? 'not judged'}`, '')
-  return lines.join('\n')
+  return `${lines.join('\n')}\n`
 }
 
 /** The same as Markdown, for a pull request or an issue. */
