@@ -70,7 +70,9 @@ export function auditCommand(): Command {
         })
         const text = formats[options.json ? 'json' : options.format]
         process.stdout.write(text(report, await reproductions(store, report)))
-        const undecided = report.findings.some(({ verdict }) => verdict.verdict === 'inconclusive')
+        const undecided = report.findings.some(
+          ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
+        )
         const failed = report.findings.some(isBroken) || (options.strict === true && undecided)
         process.exitCode = failed ? exit.failed : exit.ok
       } finally {

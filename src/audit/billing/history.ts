@@ -32,6 +32,8 @@ export interface History {
   readonly streamed: Float64Array
   /** Index of the model in the contract, -1 for none. */
   readonly model: Float64Array
+  /** Number of the API key among those of the account. */
+  readonly key: Float64Array
   /** HTTP status; NaN for none. */
   readonly status: Float64Array
   /** 1 where the client saw text before it left. */
@@ -51,6 +53,7 @@ export interface HistoryRow {
   readonly value?: number
   readonly streamed?: boolean
   readonly model?: number
+  readonly key?: number
   readonly status?: number
   readonly sawContent?: boolean
 }
@@ -76,6 +79,7 @@ export function historyOf(
     value: column((row) => row.value ?? Number.NaN),
     streamed: column((row) => (row.streamed ? 1 : 0)),
     model: column((row) => row.model ?? 0),
+    key: column((row) => row.key ?? 1),
     status: column((row) => row.status ?? (row.effect === 'failure' ? 500 : 200)),
     sawContent: column((row) => (row.sawContent ? 1 : 0)),
     lifetimeUs,
@@ -101,6 +105,7 @@ export function filterHistory(history: History, keep: (row: number) => boolean):
     value: take(history.value),
     streamed: take(history.streamed),
     model: take(history.model),
+    key: take(history.key),
     status: take(history.status),
     sawContent: take(history.sawContent),
     lifetimeUs: history.lifetimeUs,

@@ -41,7 +41,8 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN 0
             ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
        CASE WHEN (flags & 2) = 0 THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
-       streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE, status::DOUBLE,
+       streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
+       dense_rank() OVER (ORDER BY key_fp)::DOUBLE, status::DOUBLE,
        (first_content_us IS NOT NULL)::INTEGER::DOUBLE
      FROM attempts LEFT JOIN price USING (model)
        LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
@@ -50,8 +51,8 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
      ORDER BY sent_us, slot, retry`,
     [ledger.runId, ledger.account],
   )
-  const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, model, status, saw] =
-    columns
+  const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, ...rest] = columns
+  const [model, key, status, saw] = rest
   const longestMs = Math.max(contract.timeouts.readMs, contract.timeouts.streamMs)
   return {
     ...ledger,
@@ -66,6 +67,7 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
     value: value!,
     streamed: streamed!,
     model: model!,
+    key: key!,
     status: status!,
     sawContent: saw!,
     // A service that keeps its own deadlines has given up by then.

@@ -1,8 +1,27 @@
 import { rateRules } from '../limits/rules.ts'
 import type { Rule } from '../rule.ts'
+import { authRules } from './auth/list.ts'
 import { billingRules } from './billing/list.ts'
-import { chat08 } from './chat/usage.ts'
+import { chatRules } from './chat/list.ts'
 import { errorRules } from './errors/list.ts'
+import { messagesRules } from './messages/list.ts'
+import { modelRules } from './models/list.ts'
+import { streamRules } from './streams/list.ts'
+import { tokenRules } from './tokens/list.ts'
+import { transportRules } from './transport/list.ts'
+import { usageRules } from './usage/list.ts'
 
 /** Every rule, in the order of the rulebook. */
-export const allRules: readonly Rule[] = [chat08, ...errorRules, ...billingRules, ...rateRules]
+export const allRules: readonly Rule[] = [
+  ...transportRules,
+  ...authRules,
+  ...modelRules,
+  ...chatRules,
+  ...messagesRules,
+  ...streamRules,
+  ...errorRules,
+  ...tokenRules,
+  ...billingRules,
+  ...rateRules,
+  ...usageRules,
+]

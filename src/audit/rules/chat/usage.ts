@@ -1,4 +1,60 @@
+import { type Exchange, exchangesOf, isList, isObject } from '../../exchange/exchange.ts'
+import { verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
 import { sqlRule } from '../sql-rule.ts'
+
+export const chat06: Rule = {
+  id: 'CHAT-06',
+  says: 'max_tokens is a limit, and finish_reason length tells that it was hit',
+  section: '§2.5, §4.2',
+  severity: 'must',
+  needs: ['active', 'passive'],
+  explain: `completion_tokens must not pass max_tokens for each choice. length below every limit is
+wrong; stop exactly at the limit may be the natural end, so it is wrong only when at least three
+requests ended exactly at their limit and none of all says length.`,
+  async decide(evidence) {
+    const { contract } = evidence
+    const exchanges = await exchangesOf(evidence)
+    const judged = exchanges.map((exchange) => [exchange, limitJudged(exchange)] as const)
+    const full = judged.filter(([exchange, came]) => came === null && isFull(exchange))
+    const told = exchanges.some(
+      ({ row }) => row.endpoint === 'chat' && row.finishReason === 'length',
+    )
+    const neverTold = full.length >= 3 && !told
+    return verdictOf(
+      judged.map(([exchange, came]) => [
+        exchange,
+        neverTold && came === null && isFull(exchange) ? 'finish_reason stop at the limit' : came,
+      ]),
+      'at most max_tokens, and length exactly when they were reached',
+      'a chat completion with usage whose request names max_tokens',
+    )
+
+    function limitJudged(exchange: Exchange): string | null | undefined {
+      const { row } = exchange
+      const limit = exchange.askedFor('max_tokens')
+      if (row.endpoint !== 'chat' || !exchange.isOk || typeof limit !== 'number') return undefined
+      if (row.completionTokens === null) return undefined
+      const n = exchange.askedFor('n')
+      const choices = typeof n === 'number' ? n : 1
+      if (row.completionTokens > limit * choices) {
+        return `${row.completionTokens} tokens for max_tokens ${limit}${choices > 1 ? ` and n ${choices}` : ''}`
+      }
+      const total = row.completionTokens + (row.promptTokens ?? 0)
+      const reachable = Math.min(limit, contract.limits.maxOutputTokens)
+      return row.finishReason === 'length' &&
+        choices === 1 &&
+        row.completionTokens < reachable &&
+        total < contract.limits.maxTotalTokens
+        ? `length at ${row.completionTokens} of ${limit} tokens`
+        : null
+    }
+
+    function isFull(exchange: Exchange): boolean {
+      return exchange.row.completionTokens === exchange.askedFor('max_tokens')
+    }
+  },
+}
 
 export const chat08 = sqlRule({
   id: 'CHAT-08',
@@ -21,3 +77,56 @@ Whether streams carry usage is open (gap G-11), so a stream without it decides n
       AND (streamed = 0 OR coalesce(prompt_tokens, completion_tokens, total_tokens) IS NOT NULL)`,
   takes: 'a chat completion with usage',
 })
+
+export const chat09: Rule = {
+  id: 'CHAT-09',
+  says: 'The same prompt costs the same prompt_tokens, streamed or not, and a longer one not fewer',
+  section: '§2.5',
+  severity: 'derived',
+  needs: ['active'],
+  explain: `Metamorphic: successes on one endpoint with equal model, system and messages must report
+equal prompt tokens, whatever else they ask. A conversation that goes on from another (the same
+messages and more) must not report fewer. The exact count is the tokenizer's affair and not judged.`,
+  async decide(evidence) {
+    const all = (await exchangesOf(evidence)).filter(
+      (exchange) =>
+        exchange.isOk && exchange.row.endpoint === 'chat' && exchange.row.promptTokens !== null,
+    )
+    const prompts = Map.groupBy(all, (exchange) =>
+      JSON.stringify([exchange.askedFor('model'), exchange.askedFor('messages')]),
+    )
+    const repeated = [...prompts.values()].filter((group) => group.length > 1)
+    const judged = repeated.flatMap((group) => {
+      const usual = group[0]!.row.promptTokens
+      return group.map((exchange): readonly [Exchange, string | null] => {
+        const { promptTokens } = exchange.row
+        return [
+          exchange,
+          promptTokens === usual ? null : `${promptTokens} after ${usual} for the same prompt`,
+        ]
+      })
+    })
+    const longer = [...prompts.values()].flatMap((group) => shrinking(group[0]!, prompts))
+    return verdictOf(
+      [...judged, ...longer],
+      'equal prompt_tokens for equal prompts, and no fewer for longer ones',
+      'two successes with the same prompt',
+    )
+  },
+}
+
+/** A conversation against the one that it goes on from, where that was sent too. */
+function shrinking(exchange: Exchange, prompts: ReadonlyMap<string, readonly Exchange[]>) {
+  const messages = exchange.askedFor('messages')
+  if (!isList(messages) || messages.length < 2 || !messages.every(isObject)) return []
+  for (let kept = messages.length - 1; kept > 0; kept--) {
+    const key = JSON.stringify([exchange.askedFor('model'), messages.slice(0, kept)])
+    const shorter = prompts.get(key)?.[0]?.row.promptTokens
+    if (shorter === undefined || shorter === null) continue
+    const { promptTokens } = exchange.row
+    const came =
+      promptTokens! < shorter ? `${promptTokens} for more than what cost ${shorter}` : null
+    return [[exchange, came] as const]
+  }
+  return []
+}

@@ -1,0 +1,58 @@
+import type { Json } from './exchange.ts'
+
+/** One server-sent event, as its lines say. */
+export interface StreamEvent {
+  /** Of the `event:` line; null for none. */
+  readonly name: string | null
+  /** All `data:` lines, joined by line ends. */
+  readonly data: string
+  readonly dataLines: number
+  /** The data as JSON; undefined where it is none. */
+  readonly json: Json | undefined
+}
+
+/** The body of a stream, taken apart by the rules of server-sent events. */
+export interface StreamEvents {
+  readonly events: readonly StreamEvent[]
+  /** Whether the last event was ended by a blank line. */
+  readonly ended: boolean
+  /** Lines that are neither fields nor comments. */
+  readonly strays: readonly string[]
+}
+
+export function decodeEvents(body: string): StreamEvents {
+  const events: StreamEvent[] = []
+  const strays: string[] = []
+  let name: string | null = null
+  let data: string[] = []
+  const lines = body.split(/\r\n|\n|\r/)
+  for (const line of lines) {
+    if (line === '') {
+      if (data.length > 0) events.push(eventOf(name, data))
+      name = null
+      data = []
+      continue
+    }
+    if (line.startsWith(':')) continue
+    const colon = line.indexOf(':')
+    const field = colon < 0 ? line : line.slice(0, colon)
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '')
+    if (field === 'data') data.push(value)
+    else if (field === 'event') name = value
+    else if (field !== 'id' && field !== 'retry') strays.push(line)
+  }
+  const ended = data.length === 0
+  if (!ended) events.push(eventOf(name, data))
+  return { events, ended, strays }
+}
+
+function eventOf(name: string | null, lines: readonly string[]): StreamEvent {
+  const data = lines.join('\n')
+  let json: Json | undefined
+  try {
+    json = JSON.parse(data) as Json
+  } catch {
+    json = undefined
+  }
+  return { name, data, dataLines: lines.length, json }
+}

@@ -1,0 +1,152 @@
+import type { Outcome } from '../../attempt/outcome.ts'
+import type { Endpoint } from '../../contract/request.ts'
+import type { Evidence } from '../rule.ts'
+import { decodeEvents, type StreamEvents } from './events.ts'
+
+/** A row with what was asked and what came back, where it was captured. */
+export interface ExchangeRow {
+  readonly runId: string
+  readonly slot: number
+  readonly retry: number
+  readonly endpoint: Endpoint
+  readonly streamed: number
+  readonly model: string | null
+  readonly expects: string
+  readonly keyFp: string | null
+  readonly sentUs: number
+  readonly closedUs: number | null
+  readonly outcome: Outcome
+  readonly status: number | null
+  readonly errorCode: string | null
+  readonly errorType: string | null
+  readonly finishReason: string | null
+  readonly choices: number | null
+  readonly promptTokens: number | null
+  readonly completionTokens: number | null
+  readonly doneMarks: number
+  readonly flags: number
+  readonly method: string | null
+  readonly path: string | null
+  readonly requestHeaders: string | null
+  readonly requestBody: string | null
+  readonly responseHeaders: string | null
+  readonly responseBody: string | null
+  readonly truncated: boolean | null
+}
+
+/** What JSON may be. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export type JsonObject = { readonly [name: string]: Json | undefined }
+
+export class Exchange {
+  readonly row: ExchangeRow
+  private parsedAsked: Json | undefined | null = null
+  private parsedCame: Json | undefined | null = null
+  private parsedEvents: StreamEvents | null = null
+
+  constructor(row: ExchangeRow) {
+    this.row = row
+  }
+
+  /** The request's body; undefined for none or one that is not JSON. */
+  get asked(): Json | undefined {
+    if (this.parsedAsked === null) this.parsedAsked = parse(this.row.requestBody)
+    return this.parsedAsked
+  }
+
+  /** A field of the request; undefined where it is absent. */
+  askedFor(field: string): Json | undefined {
+    return isObject(this.asked) ? this.asked[field] : undefined
+  }
+
+  /** The body of a plain answer; undefined where none was captured whole, or it is not JSON. */
+  get came(): Json | undefined {
+    if (this.parsedCame === null)
+      this.parsedCame = this.isWhole ? parse(this.row.responseBody) : undefined
+    return this.parsedCame
+  }
+
+  /** The events of a streamed answer; null where it was not captured whole. */
+  get events(): StreamEvents | null {
+    if (!this.isWhole || !this.isStream) return null
+    this.parsedEvents ??= decodeEvents(this.row.responseBody ?? '')
+    return this.parsedEvents
+  }
+
+  /** Whether the whole body was captured. */
+  get isWhole(): boolean {
+    return this.row.responseBody !== null && this.row.truncated === false
+  }
+
+  get isOk(): boolean {
+    return this.row.outcome === 'ok'
+  }
+
+  /** Whether the answer said that it is a stream. */
+  get isStream(): boolean {
+    return (this.row.flags & (1 << 8)) !== 0
+  }
+
+  /** A header of the answer; undefined where it is absent or nothing was captured. */
+  header(name: string): string | undefined {
+    const start = `${name}:`
+    const line = this.row.responseHeaders
+      ?.split('\n')
+      .find((each) => each.toLowerCase().startsWith(start))
+    return line?.slice(start.length).trim()
+  }
+}
+
+const cache = new WeakMap<Evidence, Promise<readonly Exchange[]>>()
+
+/**
+ * What was asked and what came back, for a sample of the attempts: at most two hundred of each
+ * template, status and error code, those with captured bodies first. Loaded once for all rules.
+ */
+export function exchangesOf(evidence: Evidence): Promise<readonly Exchange[]> {
+  const known = cache.get(evidence)
+  if (known !== undefined) return known
+  const loading = load(evidence)
+  cache.set(evidence, loading)
+  return loading
+}
+
+async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
+  const rows = await store.rows<ExchangeRow>(
+    `WITH chosen AS (
+       SELECT attempts.*, bodies.headers AS "responseHeaders", bodies.body AS "responseBody",
+         bodies.truncated
+       FROM attempts LEFT JOIN bodies USING (run_id, slot, retry)
+       WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
+       QUALIFY row_number() OVER (
+         PARTITION BY run_id, template, outcome, status, error_code
+         ORDER BY bodies.body IS NULL, slot, retry) <= 200)
+     SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, key_fp AS "keyFp",
+       sent_us AS "sentUs", closed_us AS "closedUs", outcome, status,
+       error_code AS "errorCode", error_type AS "errorType", finish_reason AS "finishReason",
+       choices, prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",
+       done_marks AS "doneMarks", flags, method, path, templates.headers AS "requestHeaders",
+       templates.body AS "requestBody", "responseHeaders", "responseBody", truncated
+     FROM chosen LEFT JOIN templates USING (run_id, template)
+     ORDER BY run_id, slot, retry LIMIT 50000`,
+    [JSON.stringify(runIds)],
+  )
+  return rows.map((row) => new Exchange(row))
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+function parse(text: string | null): Json | undefined {
+  if (text === null) return undefined
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}

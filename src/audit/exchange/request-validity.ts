@@ -1,0 +1,178 @@
+import type { Contract, Range } from '../../contract/contract.ts'
+import { isList, isObject, type Json, type JsonObject } from './exchange.ts'
+
+/**
+ * What the specification says of a request before the service has answered: which promises it
+ * breaks, by the rule that tells them, and which of its parts the specification leaves open.
+ */
+export interface RequestValidity {
+  readonly faults: readonly RequestFault[]
+  /** Parts that may be taken or refused (gaps G-29, G-31). */
+  readonly open: readonly string[]
+  /** Parts that must be taken, by the rule that says so: ends of ranges, all listed roles. */
+  readonly allowed: readonly RequestFault[]
+}
+
+export interface RequestFault {
+  readonly rule: string
+  readonly what: string
+}
+
+/** Judges the body of a generation request; null stands for absent where a default is null. */
+export function validityOf(
+  contract: Contract,
+  format: 'chat' | 'messages',
+  body: Json | undefined,
+): RequestValidity {
+  const faults: RequestFault[] = []
+  const open: string[] = []
+  const allowed: RequestFault[] = []
+  const rules = format === 'chat' ? chatRules : messagesRules
+  if (!isObject(body)) {
+    faults.push({ rule: rules.required, what: 'a body that is not a JSON object' })
+    return { faults, open, allowed }
+  }
+  const fault = (rule: string, what: string) => void faults.push({ rule, what })
+  const allow = (rule: string, what: string) => void allowed.push({ rule, what })
+
+  for (const field of rules.requiredFields) {
+    if (body[field] === undefined || body[field] === null) fault(rules.required, `no ${field}`)
+  }
+  if (present(body, 'model') && typeof body.model !== 'string') {
+    fault(rules.types, 'a model that is not a string')
+  }
+  judgeMessages(body.messages, rules)
+
+  const temperature =
+    format === 'chat' ? contract.ranges.chatTemperature : contract.ranges.messagesTemperature
+  judgeNumber('temperature', rules.temperature, temperature)
+  if (present(body, 'top_p') && typeof body.top_p !== 'number')
+    fault(rules.types, 'top_p of a wrong type')
+  else if (present(body, 'top_p') && !within(body.top_p as number, { min: 0, max: 1 }))
+    open.push('top_p')
+  if (format === 'chat') {
+    judgeNumber('frequency_penalty', rules.types, contract.ranges.penalty)
+    judgeNumber('presence_penalty', rules.types, contract.ranges.penalty)
+    judgeType('user', 'string')
+    judgeWhole('n', { min: 1, max: 4 }, true)
+    if (present(body, 'stream_options')) open.push('stream_options')
+  } else {
+    judgeType('system', 'string')
+    if (present(body, 'metadata') && !isObject(body.metadata))
+      fault(rules.types, 'metadata of a wrong type')
+  }
+  judgeType('stream', 'boolean')
+  const largest = contract.limits.maxTokensParameter
+  judgeWhole('max_tokens', { min: 1, max: largest }, false)
+  const asked = body.max_tokens
+  if (typeof asked === 'number' && asked > contract.limits.maxOutputTokens && asked <= largest) {
+    open.push('max_tokens above the output limit')
+  }
+  judgeStops(format === 'chat' ? 'stop' : 'stop_sequences')
+  for (const field of Object.keys(body)) if (!rules.fields.includes(field)) open.push(field)
+  return { faults, open, allowed }
+
+  function judgeNumber(field: string, rule: string, range: Range): void {
+    const value = given(field)
+    if (value === undefined) return
+    if (typeof value !== 'number') fault(rules.types, `${field} of a wrong type`)
+    else if (!within(value, range)) fault(rule, `${field} ${value}`)
+    else allow(rule, `${field} ${value}`)
+  }
+
+  function judgeWhole(field: string, { min, max }: Range, openAbove: boolean): void {
+    const value = given(field)
+    if (value === undefined) return
+    if (typeof value !== 'number' || !Number.isInteger(value))
+      fault(rules.types, `${field} that is not an integer`)
+    else if (value < min || (openAbove && value > max)) open.push(`${field} ${value}`)
+    else if (value > max) fault(rules.types, `${field} ${value}`)
+    else allow(rules.types, `${field} ${value}`)
+  }
+
+  function judgeType(field: string, type: 'string' | 'boolean'): void {
+    const value = given(field)
+    if (value !== undefined && typeof value !== type) fault(rules.types, `${field} of a wrong type`)
+  }
+
+  function judgeStops(field: string): void {
+    const value = given(field)
+    if (value === undefined) return
+    const stops = isList(value) ? value : [value]
+    if (!isList(value) && (format === 'messages' || typeof value !== 'string')) {
+      fault(rules.types, `${field} of a wrong type`)
+    } else if (stops.some((stop) => typeof stop !== 'string')) {
+      fault(rules.types, `${field} of a wrong type`)
+    } else if (stops.length > contract.limits.maxStopSequences) {
+      fault(rules.types, `${stops.length} stop sequences`)
+    } else if (stops.some((stop) => stop === '')) open.push(`an empty ${field}`)
+    else allow(rules.types, `${stops.length} stop sequences`)
+  }
+
+  function judgeMessages(
+    messages: Json | undefined,
+    { roles, role: rule }: typeof chatRules,
+  ): void {
+    if (messages === undefined || messages === null) return
+    if (!isList(messages)) {
+      fault(rules.types, 'messages that are not a list')
+      return
+    }
+    if (messages.length === 0) open.push('empty messages')
+    for (const message of messages) {
+      if (!isObject(message)) fault(rule, 'a message that is not an object')
+      else if (message.role === undefined || message.role === null)
+        fault(rule, 'a message without role')
+      else if (typeof message.role !== 'string' || !roles.includes(message.role)) {
+        fault(rule, `role ${JSON.stringify(message.role)}`)
+      } else if (message.content === undefined || message.content === null) {
+        fault(rule, 'a message without content')
+      } else if (isList(message.content)) open.push('content in parts')
+      else if (typeof message.content !== 'string') fault(rule, 'content of a wrong type')
+      else allow(rule, `role ${message.role}`)
+    }
+  }
+
+  /** Null is the default of some fields and open for the others; it is never judged. */
+  function given(field: string): Json | undefined {
+    const value = (body as JsonObject)[field]
+    if (value === null && !rules.nullable.includes(field)) open.push(`${field} null`)
+    return value === null ? undefined : value
+  }
+}
+
+function present(body: JsonObject, field: string): boolean {
+  return body[field] !== undefined && body[field] !== null
+}
+
+function within(value: number, { min, max }: Range): boolean {
+  return value >= min && value <= max
+}
+
+const chatRules = {
+  required: 'CHAT-10',
+  role: 'CHAT-11',
+  types: 'CHAT-12',
+  temperature: 'CHAT-12',
+  roles: ['system', 'user', 'assistant'] as readonly string[],
+  requiredFields: ['model', 'messages'] as readonly string[],
+  nullable: ['stop', 'user'] as readonly string[],
+  fields: [
+    ...['model', 'messages', 'temperature', 'max_tokens', 'top_p', 'frequency_penalty'],
+    ...['presence_penalty', 'stream', 'n', 'stop', 'user', 'stream_options'],
+  ] as readonly string[],
+}
+
+const messagesRules: typeof chatRules = {
+  required: 'MSG-03',
+  role: 'MSG-04',
+  types: 'MSG-06',
+  temperature: 'MSG-05',
+  roles: ['user', 'assistant'],
+  requiredFields: ['model', 'messages', 'max_tokens'],
+  nullable: ['system', 'stop_sequences', 'metadata'],
+  fields: [
+    ...['model', 'messages', 'max_tokens', 'system', 'temperature', 'top_p', 'stop_sequences'],
+    ...['stream', 'metadata'],
+  ],
+}

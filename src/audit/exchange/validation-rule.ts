@@ -1,0 +1,65 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { Rule } from '../rule.ts'
+import type { Exchange } from './exchange.ts'
+import { exchangeRule } from './exchange-rule.ts'
+import { validityOf } from './request-validity.ts'
+
+/**
+ * A rule about which requests are taken and which are refused: a request with faults of this rule
+ * alone must get a 400, and one that is valid must not be refused as invalid.
+ */
+export function validationRule(
+  rule: Omit<Rule, 'decide' | 'explain' | 'severity' | 'needs'> & {
+    readonly format: 'chat' | 'messages'
+    readonly takes: string
+  },
+): Rule {
+  const { format, takes, ...described } = rule
+  return exchangeRule({
+    ...described,
+    severity: 'must',
+    needs: ['active'],
+    explain: `Reads the body of each ${format} request by the specification's table of parameters.
+A request whose only faults are this rule's must be refused with 400; one without any fault that has
+parts of which the rule speaks must not be refused as invalid. Requests that were refused for another
+reason (key, credits, rate, model) decide nothing, and nor do parts that the specification leaves
+open: max_tokens above the output limit (G-29), top_p out of range, empty messages, unknown fields,
+a large n (G-31).`,
+    expected: '400 for what the table forbids, and no 400 for what it allows',
+    takes,
+    judge(exchange, contract) {
+      const { row } = exchange
+      if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
+        return undefined
+      }
+      const { faults, open, allowed } = validityOf(contract, format, exchange.asked)
+      const refused = row.status === 400
+      if (faults.length > 0) {
+        if (!faults.every((fault) => fault.rule === rule.id)) return undefined
+        const whats = faults.map((fault) => fault.what).join(', ')
+        return refused ? null : `status ${row.status} for ${whats}`
+      }
+      const ours = allowed.filter((part) => part.rule === rule.id)
+      if (ours.length === 0 || open.length > 0 || !isServed(exchange, contract)) return undefined
+      if (refused && !isInvalidRequest(exchange)) return undefined
+      return refused ? `refused: ${[...new Set(ours.map((part) => part.what))].join(', ')}` : null
+    },
+  })
+}
+
+/** Whether the answer tells what the service thinks of the request itself. */
+function isAboutTheRequest({ row }: Exchange): boolean {
+  if (row.expects === 'missing-key' || row.expects === 'invalid-key') return false
+  return row.status === 400 || (row.status !== null && row.status < 300)
+}
+
+/** A known model and a prompt that fits: nothing but the parameters could be refused. */
+function isServed(exchange: Exchange, contract: Contract): boolean {
+  const known = contract.models.some((model) => model.id === exchange.askedFor('model'))
+  return known && (exchange.row.requestBody?.length ?? 0) < contract.limits.maxInputTokens / 2
+}
+
+/** A 400 with another code (model_not_found, context_length_exceeded) is no word on validity. */
+function isInvalidRequest({ row }: Exchange): boolean {
+  return row.errorCode === null || row.errorCode === 'invalid_request'
+}

@@ -1,0 +1,160 @@
+import type { AuthHeader, Contract } from '../../../contract/contract.ts'
+import { excessOf } from '../../billing/conservation.ts'
+import { type ExchangeRule, exchangeRule } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
+import { billingRule, witnessOf } from '../billing/evidence.ts'
+import { sqlRule } from '../sql-rule.ts'
+
+const keyVariable = '$ASSAY_API_KEY'
+
+/** A request with the real key in the header of its own format, and in no other. */
+function takesKey(
+  id: string,
+  format: 'chat' | 'messages',
+  section: string,
+  headerOf: (contract: Contract) => AuthHeader,
+): Rule {
+  const rule: Omit<ExchangeRule, 'judge'> = {
+    id,
+    says: `The ${format} endpoint takes the key in its own header`,
+    section,
+    severity: 'must',
+    needs: ['active'],
+    explain: `A valid key in the header that the specification names for ${format} must not get a 401.
+If a key is refused everywhere, the key is wrong and not the service: that decides nothing.`,
+    expected: 'an answer other than 401',
+    takes: `a ${format} request with a valid key`,
+  }
+  const judged = exchangeRule({
+    ...rule,
+    judge({ row }, contract) {
+      if (row.endpoint !== format || row.status === null || row.requestHeaders === null)
+        return undefined
+      if (row.expects === 'missing-key' || row.expects === 'invalid-key') return undefined
+      const { name, prefix } = headerOf(contract)
+      const headers = JSON.parse(row.requestHeaders) as Record<string, string>
+      if (headers[name] !== `${prefix}${keyVariable}`) return undefined
+      return row.status === 401 ? '401 for a key in its own header' : null
+    },
+  })
+  return {
+    ...judged,
+    async decide(evidence) {
+      const verdict = await judged.decide(evidence)
+      if (verdict.verdict !== 'fail') return verdict
+      const [accepted] = await evidence.store.rows<{ n: number }>(
+        `SELECT count(*)::DOUBLE AS n FROM attempts
+         WHERE list_contains($1::VARCHAR[], run_id) AND endpoint IN ('chat', 'messages')
+           AND status IS NOT NULL AND status <> 401 AND expects NOT IN ('missing-key', 'invalid-key')`,
+        [JSON.stringify(evidence.runIds)],
+      )
+      return (accepted?.n ?? 0) > 0
+        ? verdict
+        : { verdict: 'not-observed', takes: 'a valid key: this one was refused everywhere' }
+    },
+  }
+}
+
+export const auth01 = takesKey('AUTH-01', 'chat', '§5.2', (contract) => contract.auth.chat)
+export const auth02 = takesKey('AUTH-02', 'messages', '§5.3', (contract) => contract.auth.messages)
+
+const refusesKey = (id: string, expects: string, what: string) =>
+  sqlRule({
+    id,
+    says: `A generation request with ${what} is refused with 401, plain or streamed`,
+    section: '§5.4',
+    severity: 'must',
+    needs: ['active'],
+    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401. A 429
+or 5xx may come first and decides nothing; a success, or any other failure, breaks the promise.`,
+    expected: 'status 401',
+    observe: () => `
+      SELECT run_id, slot, retry,
+        CASE WHEN status <> 401 THEN 'status ' || status || ' on ' || endpoint ||
+          CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS came
+      FROM seen WHERE expects = '${expects}' AND endpoint IN ('chat', 'messages')
+        AND status IS NOT NULL AND status <> 429 AND status < 500`,
+    takes: `a generation request with ${what} (wrong: ${expects})`,
+  })
+
+export const auth03 = refusesKey('AUTH-03', 'missing-key', 'no key')
+export const auth04 = refusesKey('AUTH-04', 'invalid-key', 'an invalid key')
+
+export const auth05 = sqlRule({
+  id: 'AUTH-05',
+  says: 'A 401 carries the error of an invalid key, in the shape of its endpoint',
+  section: '§7.2, §7.3',
+  severity: 'must',
+  needs: ['active'],
+  explain: `On chat the code must be the contract's for status 401 with its type, on messages the type
+of its table for 401.`,
+  expected: ({ chatErrors, messagesErrors }) =>
+    `${chatErrors.find((error) => error.status === 401)?.code} on chat, ${messagesErrors.find((error) => error.statuses?.includes(401))?.type} on messages`,
+  observe: ({ chatErrors, messagesErrors }) => {
+    const chat = chatErrors.find((error) => error.status === 401)
+    const messages = messagesErrors.find((error) => error.statuses?.includes(401))
+    const word = (text: string | undefined) => `'${(text ?? '').replaceAll("'", "''")}'`
+    return `
+      SELECT run_id, slot, retry,
+        CASE WHEN endpoint = 'chat' AND (error_code IS DISTINCT FROM ${word(chat?.code)}
+                                         OR error_type IS DISTINCT FROM ${word(chat?.type)})
+               OR endpoint = 'messages' AND error_type IS DISTINCT FROM ${word(messages?.type)}
+             THEN 'code ' || coalesce(error_code, 'none') || ', type ' || coalesce(error_type, 'none') ||
+               ' on ' || endpoint END AS came
+      FROM seen WHERE status = 401 AND endpoint IN ('chat', 'messages')`
+  },
+  takes: 'a 401 on a generation endpoint',
+})
+
+export const auth06 = billingRule({
+  id: 'AUTH-06',
+  says: 'A key moves the balance of its own account and of no other',
+  section: '§2.8',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Two accounts in one run: each balance must fall by what its own requests cost. Credits that
+are missing on one account while another was spared as many tell that a charge went astray.`,
+  decide(ledgers) {
+    const runs = [...Map.groupBy(ledgers, (ledger) => ledger.history.runId).values()]
+      .map((all) =>
+        all.filter((ledger) => ledger.charges > 0 || ledger.conservation.whole !== null),
+      )
+      .filter((all) => all.length > 1)
+    const takes = 'two accounts in one run, each with idle values of its balance'
+    if (runs.length === 0) return { verdict: 'not-observed', takes }
+    let observations = 0
+    for (const run of runs) {
+      const judged = run.flatMap((ledger) =>
+        ledger.conservation.whole === null
+          ? []
+          : [
+              {
+                ledger,
+                whole: ledger.conservation.whole,
+                excess: excessOf(ledger.conservation.whole),
+              },
+            ],
+      )
+      const over = judged.find(({ excess }) => excess > 0)
+      const under = judged.find(({ excess }) => excess < 0)
+      if (over !== undefined && under !== undefined) {
+        return {
+          verdict: 'fail',
+          observations: judged.length,
+          expected: 'each account pays for its own requests',
+          came: `${over.ledger.history.account} paid ${over.excess} too much, ${under.ledger.history.account} ${-under.excess} too little`,
+          witnesses: [
+            witnessOf(over.ledger, over.whole.to, `${over.excess} too low`),
+            witnessOf(under.ledger, under.whole.to, `${-under.excess} too high`),
+          ],
+        }
+      }
+      if (judged.length > 1 && over === undefined && under === undefined)
+        observations += judged.length
+    }
+    return observations > 0 ? { verdict: 'pass', observations } : { verdict: 'not-observed', takes }
+  },
+})
+
+/** Rules of the rulebook's section 1.2. */
+export const authRules: readonly Rule[] = [auth01, auth02, auth03, auth04, auth05, auth06]

@@ -1,0 +1,188 @@
+import { excessOf } from '../../billing/conservation.ts'
+import { filterHistory } from '../../billing/history.ts'
+import { readLedger } from '../../billing/ledger.ts'
+import type { Verdict } from '../../verdict.ts'
+import { billingRule, credits, witnessOf } from './evidence.ts'
+import { clearStretches } from './segments.ts'
+
+export const bill16 = billingRule({
+  id: 'BILL-16',
+  says: 'A balance belongs to the account: its keys share it',
+  section: '§2.8, §8.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Two keys that the scenario gives to one account: their values together must fit one history.
+It fails when they do not, while the values of each key by itself do.`,
+  decide(ledgers): Verdict {
+    let observations = 0
+    for (const ledger of ledgers) {
+      const { history } = ledger
+      const keys = [...new Set(history.key.filter((_, row) => !Number.isNaN(history.value[row]!)))]
+      if (keys.length < 2) continue
+      if (ledger.fits === 'exact' || ledger.fits === 'loose') {
+        observations += ledger.observations
+        continue
+      }
+      const apart = keys.map((key) =>
+        readLedger(filterHistory(history, (row) => history.key[row] === key)),
+      )
+      if (!apart.every(({ fits }) => fits === 'exact')) continue
+      const rowOf = (key: number) =>
+        history.key.findIndex((each, row) => each === key && !Number.isNaN(history.value[row]!))
+      return {
+        verdict: 'fail',
+        observations: ledger.observations,
+        expected: `one balance for the keys of account ${history.account}`,
+        came: `${keys.length} balances, one for each key`,
+        witnesses: [
+          witnessOf(ledger, rowOf(keys[0]!), `shows ${history.value[rowOf(keys[0]!)]}`),
+          witnessOf(
+            ledger,
+            rowOf(keys[1]!),
+            `shows ${history.value[rowOf(keys[1]!)]} with another key`,
+          ),
+        ],
+      }
+    }
+    return observations > 0
+      ? { verdict: 'pass', observations }
+      : { verdict: 'not-observed', takes: 'two keys of one account (keys: … account: …)' }
+  },
+})
+
+export const bill17 = billingRule({
+  id: 'BILL-17',
+  says: 'A request that was tried again is paid once, its failed attempts not at all',
+  section: '§7.5, §8.4',
+  severity: 'must',
+  needs: ['passive', 'quiescence'],
+  explain: `Looks at stretches between idle values that hold retries: what they took must be what the
+successes cost. Each attempt is a row of its own, so nothing is hidden in a retry.`,
+  decide(ledgers): Verdict {
+    const retried = clearStretches(ledgers).filter(({ ledger: { history }, segment }) =>
+      history.retry.subarray(segment.from + 1, segment.to + 1).some((retry) => retry > 0),
+    )
+    if (retried.length === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: 'a retry after a 429 between two idle values (retries: specification)',
+      }
+    }
+    const wrong = retried.find(({ excess }) => excess > 0)
+    if (wrong === undefined) return { verdict: 'pass', observations: retried.length }
+    const { ledger, segment, excess } = wrong
+    const row = ledger.history.retry.findIndex((retry, at) => at > segment.from && retry > 0)
+    return {
+      verdict: 'fail',
+      observations: retried.length,
+      expected: `${credits(segment.sure)} for ${segment.charges} successes and their failed attempts`,
+      came: `${credits(segment.sure + excess)}`,
+      witnesses: [witnessOf(ledger, row, 'an attempt that was tried again')],
+    }
+  },
+})
+
+/** Balances that rose between idle values, and by how much. */
+function rises(ledgers: Parameters<typeof clearStretches>[0]) {
+  return clearStretches(ledgers)
+    .filter(
+      ({ segment, excess }) => excess < 0 && segment.taken < 0 && excessOf(segment) === excess,
+    )
+    .map((stretch) => ({ ...stretch, gained: -stretch.excess }))
+}
+
+export const bill18 = billingRule({
+  id: 'BILL-18',
+  says: 'Grants have their size: a new account, an invitation, its first payment',
+  section: '§1.4, §1.5',
+  severity: 'must',
+  needs: ['time'],
+  explain: `Recognises grants by the size of a rise between idle values. When a grant is due, and that it
+comes once, only the operator of accounts can tell: let the embedded service make them, or record a
+run around an invitation.`,
+  decide(ledgers, { contract }): Verdict {
+    const sizes = Object.values(contract.grants)
+    const grants = rises(ledgers).filter(({ gained }) => sizes.includes(gained))
+    return grants.length > 0
+      ? {
+          verdict: 'pass',
+          observations: grants.length,
+          note: 'Whether each was due is not seen from outside.',
+        }
+      : {
+          verdict: 'not-observed',
+          takes: 'a grant during the run, made by the operator of the accounts',
+        }
+  },
+})
+
+export const bill19 = billingRule({
+  id: 'BILL-19',
+  says: 'A package adds its credits; Starter never expires, the others after a month',
+  section: '§1.6',
+  severity: 'must',
+  needs: ['time'],
+  explain: `Recognises purchases by the size of a rise between idle values. A rise of more than half the
+smallest package or grant that is no sum of them is wrong. What expires when needs a month, or a service
+whose clock can be scaled.`,
+  decide(ledgers, { contract }): Verdict {
+    const packages = contract.packages.map((each) => each.credits)
+    const gifts = [...packages, ...Object.values(contract.grants)].filter((size) => size > 0)
+    const smallest = Math.min(...gifts)
+    const large = rises(ledgers).filter(({ gained }) => gained * 2 > smallest)
+    const odd = large.find(({ gained }) => !isSum(gained, gifts))
+    if (odd !== undefined) {
+      return {
+        verdict: 'fail',
+        observations: large.length,
+        expected: `a rise by a package or grant: ${gifts.join(', ')}`,
+        came: `a rise by ${odd.gained}`,
+        witnesses: [witnessOf(odd.ledger, odd.segment.to, `${odd.gained} more than before`)],
+      }
+    }
+    const bought = large.filter(({ gained }) => packages.includes(gained))
+    return bought.length > 0
+      ? { verdict: 'pass', observations: bought.length, note: 'Expiry was not seen.' }
+      : {
+          verdict: 'not-observed',
+          takes: 'a purchase during the run, and a month of time for its expiry',
+        }
+  },
+})
+
+/** Whether an amount is a sum of at most three of the sizes. */
+function isSum(amount: number, sizes: readonly number[], parts = 3): boolean {
+  if (amount === 0) return true
+  if (amount < 0 || parts === 0) return false
+  return sizes.some((size) => isSum(amount - size, sizes, parts - 1))
+}
+
+export const bill20 = billingRule({
+  id: 'BILL-20',
+  says: 'The listed price of a credit is the price of a package by its credits, rounded alike',
+  section: '§1.6',
+  severity: 'advice',
+  needs: ['passive'],
+  explain: `A look at the contract alone: each listed price per credit, to four places, must be price by
+credits, either rounded in every row or cut off in every row. Where it is not, the price list is at
+odds with itself, and no answer of the service can settle it: inconclusive.`,
+  decide(_ledgers, { contract }): Verdict {
+    const rows = contract.packages.map((each) => {
+      const exact = each.priceUsdCents / each.credits / 100
+      const near = (value: number) => Math.abs(value - each.listedUsdPerCredit) < 1e-9
+      const ways = [
+        ...(near(Math.round(exact * 1e4) / 1e4) ? ['rounded'] : []),
+        ...(near(Math.floor(exact * 1e4) / 1e4) ? ['cut off'] : []),
+      ]
+      return { ...each, exact, ways }
+    })
+    if (rows.length === 0) return { verdict: 'not-observed', takes: 'a contract with packages' }
+    const alike = ['rounded', 'cut off'].some((way) => rows.every(({ ways }) => ways.includes(way)))
+    if (alike) return { verdict: 'pass', observations: rows.length }
+    const told = rows.map(
+      ({ name, exact, listedUsdPerCredit, ways }) =>
+        `${name} ${exact.toFixed(5)} is listed as ${listedUsdPerCredit} (${ways.join(' or ') || 'neither'})`,
+    )
+    return { verdict: 'inconclusive', observations: rows.length, why: told.join('; ') }
+  },
+})

@@ -1,0 +1,136 @@
+import { bandsAt } from '../../../contract/contract.ts'
+import { type Exchange, exchangesOf } from '../../exchange/exchange.ts'
+import type { Verdict } from '../../verdict.ts'
+import { billingRule, credits, witnessOf } from './evidence.ts'
+import { singleCharge } from './prices.ts'
+import { clearStretches } from './segments.ts'
+
+type Single = ReturnType<typeof singleCharge>[number]
+
+/** What the price must not depend on, and the level of a request in each. */
+const factors: Readonly<Record<string, (exchange: Exchange) => string>> = {
+  format: ({ row }) => row.endpoint,
+  stream: ({ row }) => (row.streamed === 1 ? 'streamed' : 'plain'),
+  n: (exchange) => `n ${exchange.askedFor('n') ?? 1}`,
+  max_tokens: (exchange) => `max_tokens ${exchange.askedFor('max_tokens') ?? 'left out'}`,
+  'prompt length': ({ row }) =>
+    (row.requestBody?.length ?? 0) > 1000 ? 'a long prompt' : 'a short prompt',
+  user: (exchange) => (exchange.askedFor('user') === undefined ? 'no user' : 'a user'),
+}
+
+export const bill03 = billingRule({
+  id: 'BILL-03',
+  says: 'The price of a success depends on its model and on nothing else',
+  section: '§8.4.1',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Compares charges that were seen by themselves (one at a time) over the levels of format,
+stream, n, max_tokens, prompt length and user. It fails when all requests of one level of one factor
+cost other than their price while those of another level cost it. It passes for the factors that were
+seen at two levels, which it names.`,
+  async decide(ledgers, evidence) {
+    const exchanges = new Map(
+      (await exchangesOf(evidence)).map((each) => [
+        keyOf(each.row.runId, each.row.slot, each.row.retry),
+        each,
+      ]),
+    )
+    const singles = clearStretches(ledgers)
+      .flatMap(singleCharge)
+      .flatMap((single) => {
+        const { runId, slot, retry } = single.ledger.history
+        const exchange = exchanges.get(keyOf(runId, slot[single.row]!, retry[single.row]!))
+        return exchange === undefined ? [] : [{ single, exchange }]
+      })
+    const varied: string[] = []
+    for (const [factor, levelOf] of Object.entries(factors)) {
+      const levels = Map.groupBy(singles, ({ exchange }) => levelOf(exchange))
+      if (levels.size < 2) continue
+      varied.push(factor)
+      const verdict = levelVerdict(
+        [...levels].map(([level, all]) => [level, all.map(({ single }) => single)]),
+      )
+      if (verdict !== null) return verdict
+    }
+    if (varied.length === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: 'requests one at a time that differ in stream, format, n or max_tokens',
+      }
+    }
+    const wrong = singles.filter(({ single }) => single.took !== single.price).length
+    return wrong === 0
+      ? {
+          verdict: 'pass',
+          observations: singles.length,
+          note: `seen at two levels: ${varied.join(', ')}`,
+        }
+      : {
+          verdict: 'inconclusive',
+          observations: singles.length,
+          why: `${wrong} requests cost other than their price, and no factor explains which`,
+        }
+  },
+})
+
+function keyOf(runId: string, slot: number, retry: number): string {
+  return `${runId}/${slot}/${retry}`
+}
+
+/** A failure when one level is charged wrongly throughout and another rightly; null otherwise. */
+function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[]): Verdict | null {
+  const isRight = (single: Single) => single.took === single.price
+  const right = levels.find(([, all]) => all.every(isRight))
+  const wrong = levels.find(([, all]) => all.length >= 2 && !all.some(isRight))
+  if (right === undefined || wrong === undefined) return null
+  const [level, all] = wrong
+  const first = all[0]!
+  return {
+    verdict: 'fail',
+    observations: levels.reduce((sum, [, singles]) => sum + singles.length, 0),
+    expected: `the same price with ${level} as with ${right[0]}`,
+    came: `${credits(first.took)} instead of ${first.price} in all ${all.length} requests with ${level}`,
+    witnesses: [
+      witnessOf(first.ledger, first.row, `took ${credits(first.took)}, ${level}`),
+      ...right[1]
+        .slice(0, 1)
+        .map((single) =>
+          witnessOf(single.ledger, single.row, `took ${credits(single.took)}, ${right[0]}`),
+        ),
+    ],
+  }
+}
+
+export const bill04 = billingRule({
+  id: 'BILL-04',
+  says: 'The price does not depend on the balance',
+  section: '§8.4.1',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Compares charges that were seen by themselves over the bands that the balance was in. A
+service that trusts rich accounts and does not charge them is a real path in real gateways.`,
+  decide(ledgers, { contract }) {
+    const singles = clearStretches(ledgers).flatMap(singleCharge)
+    const bandOf = ({ ledger, row, price }: Single) =>
+      bandsAt(contract, ledger.history.value[row]! + price).at(-1)?.name ?? 'no band'
+    const bands = Map.groupBy(singles, bandOf)
+    if (bands.size < 2) {
+      return { verdict: 'not-observed', takes: 'requests one at a time on balances in two bands' }
+    }
+    const levels = [...bands].map(([band, all]) => [`a balance in ${band}`, all] as const)
+    return (
+      levelVerdict(levels) ??
+      (singles.every(({ took, price }) => took === price)
+        ? {
+            verdict: 'pass',
+            observations: singles.length,
+            note: `seen in ${[...bands.keys()].join(', ')}`,
+          }
+        : {
+            verdict: 'inconclusive',
+            observations: singles.length,
+            why: 'some requests cost other than their price, and the band does not explain which',
+          })
+    )
+  },
+})

@@ -1,0 +1,186 @@
+import { excessOf } from '../../billing/conservation.ts'
+import { effects } from '../../billing/history.ts'
+import type { LedgerReading } from '../../billing/ledger.ts'
+import type { Witness } from '../../verdict.ts'
+import { usageReports } from '../usage/report.ts'
+import { billingRule, credits, witnessOf } from './evidence.ts'
+import { rowsOf } from './segments.ts'
+
+export const bill07 = billingRule({
+  id: 'BILL-07',
+  says: 'Credits are deducted for what completed, and kept for nothing that failed on its way',
+  section: '§8.4.2',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Looks at stretches between idle values in which the balance was read while a stream was open:
+the balance may be held or charged at its start (gap G-13), but once it completed it must have fallen
+by its price, once. A stream that the service itself broke off with an error did not complete: where
+nothing else happened, it must have cost nothing.`,
+  async decide(ledgers, { store, runIds }) {
+    const broken = await store.rows<{ runId: string; slot: number }>(
+      `SELECT run_id AS "runId", slot FROM attempts
+       WHERE list_contains($1::VARCHAR[], run_id) AND reason = 'error-in-stream'`,
+      [JSON.stringify(runIds)],
+    )
+    const brokeOff = new Set(broken.map(({ runId, slot }) => `${runId}/${slot}`))
+    let observations = 0
+    for (const ledger of ledgers) {
+      if (ledger.fits === 'late') continue
+      const { history } = ledger
+      for (const segment of ledger.conservation.segments) {
+        const stretch = { ledger, segment, excess: excessOf(segment) }
+        const ambiguous = rowsOf(stretch, 'ambiguous')
+        const failed = ambiguous.filter((row) =>
+          brokeOff.has(`${history.runId}/${history.slot[row]}`),
+        )
+        if (failed.length > 0 && failed.length === ambiguous.length) {
+          observations += failed.length
+          if (segment.taken > segment.sure) {
+            return {
+              verdict: 'fail',
+              observations,
+              expected: 'nothing taken for a stream that failed on its way',
+              came: `${credits(segment.taken - segment.sure)} taken`,
+              witnesses: [witnessOf(ledger, failed[0]!, 'ended with an error event')],
+            }
+          }
+        }
+        const charges = rowsOf(stretch, 'charge')
+        const [charge] = charges
+        if (charge === undefined || charges.length > 1 || ambiguous.length > 0) continue
+        if (!readWhileOpen(ledger, charge)) continue
+        observations++
+        if (segment.taken === segment.sure) continue
+        return {
+          verdict: 'fail',
+          observations,
+          expected: `${credits(segment.sure)} taken once the stream was over`,
+          came: `${credits(segment.taken)} taken`,
+          witnesses: [witnessOf(ledger, charge, 'the stream during which the balance was read')],
+        }
+      }
+    }
+    return observations > 0
+      ? { verdict: 'pass', observations }
+      : {
+          verdict: 'not-observed',
+          takes: 'a read of the balance while a slow stream is open, and one after',
+        }
+  },
+})
+
+function readWhileOpen({ history }: LedgerReading, charge: number): boolean {
+  const { callUs, endUs, effect, value } = history
+  for (let row = charge + 1; row < history.size && callUs[row]! < endUs[charge]!; row++) {
+    if (effect[row] === effects.read && !Number.isNaN(value[row]!) && endUs[row]! < endUs[charge]!)
+      return true
+  }
+  return false
+}
+
+export const bill08 = billingRule({
+  id: 'BILL-08',
+  says: 'A charge has settled when its response is over',
+  section: '§8.4.2',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Every value that was read after a response ended must show its charge. It fails when the
+values fit only with charges that settle later, and the balance is right in the end; how late is the
+smallest of a row of delays that explains them.`,
+  decide(ledgers) {
+    const late = ledgers.find(({ fits, settleUs }) => fits === 'late' && settleUs > 0)
+    const stale = ledgers.find(({ fits, settleUs }) => fits === 'late' && settleUs === 0)
+    const judged = ledgers.filter(
+      ({ fits, charges, observations }) => fits !== 'none' && charges > 0 && observations > 1,
+    )
+    const observations = judged.reduce((sum, ledger) => sum + ledger.observations, 0)
+    if (late !== undefined) {
+      const { later, earlier } = late.bounds.rise ?? {
+        later: late.bounds.most.row,
+        earlier: late.bounds.least.row,
+      }
+      const witnesses: [Witness, ...Witness[]] = [
+        witnessOf(late, Math.max(later, 0), 'does not show what had been charged before'),
+        witnessOf(late, Math.max(earlier, 0), 'was over by then'),
+      ]
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `account ${late.history.account}: every charge in every later value`,
+        came: `charges that show up to ${late.settleUs / 1e6} s after their response`,
+        witnesses,
+      }
+    }
+    if (stale !== undefined) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: 'the header shows values that are older than its response, and the balance is right in the end',
+      }
+    }
+    return observations > 0
+      ? { verdict: 'pass', observations }
+      : { verdict: 'not-observed', takes: 'a success, and a value of the balance after it' }
+  },
+})
+
+export const bill12 = billingRule({
+  id: 'BILL-12',
+  says: 'The credits endpoint tells the balance that the header tells',
+  section: '§4.4, §8.4.4',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Compares the remaining credits in the body of GET /user/credits, read with nothing else in
+flight, with its own header, or else with the last value before it. The field is found by its name
+(gap G-09).`,
+  async decide(ledgers, evidence) {
+    const reports = (await usageReports(evidence)).filter(
+      ({ remaining, exchange }) => remaining !== null && !(exchange.row.path ?? '').includes('?'),
+    )
+    let observations = 0
+    for (const { exchange, remaining } of reports) {
+      const { runId, slot, retry } = exchange.row
+      const ledger = ledgers.find(
+        ({ history }) =>
+          history.runId === runId &&
+          history.slot.some((each, row) => each === slot && history.retry[row] === retry),
+      )
+      if (ledger === undefined || ledger.fits === 'late') continue
+      const { idle, balance } = ledger.conservation
+      const at = idle.findIndex((row) => ledger.history.slot[row] === slot)
+      if (at < 0) continue
+      const header = Number(
+        exchange.header(evidence.contract.headers.creditsRemaining) ?? Number.NaN,
+      )
+      const segment = ledger.conservation.segments[at - 1]
+      const expected = Number.isNaN(header)
+        ? segment === undefined || segment.ambiguous > 0
+          ? null
+          : balance[at - 1]! - segment.sure
+        : header
+      if (expected === null) continue
+      observations++
+      if (expected === remaining) continue
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `${expected} remaining, as the header tells`,
+        came: `${remaining}`,
+        witnesses: [
+          {
+            runId,
+            slot,
+            retry,
+            shows: `remaining ${remaining} in the body, ${expected} by the header`,
+          },
+        ],
+      }
+    }
+    return observations > 0
+      ? { verdict: 'pass', observations }
+      : {
+          verdict: 'not-observed',
+          takes: 'a captured answer of GET /user/credits with nothing in flight',
+        }
+  },
+})

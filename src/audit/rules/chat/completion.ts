@@ -1,0 +1,212 @@
+import type { Contract } from '../../../contract/contract.ts'
+import {
+  type Exchange,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../../exchange/exchange.ts'
+import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import { isUnixSeconds } from '../models/list.ts'
+import { sqlList, sqlRule } from '../sql-rule.ts'
+
+const takes = 'a captured chat completion'
+
+/** The body of a plain chat success; undefined for anything else. */
+function completion(exchange: Exchange): Json | undefined {
+  const { row } = exchange
+  return row.endpoint === 'chat' && exchange.isOk && !exchange.isStream ? exchange.came : undefined
+}
+
+function choicesOf(exchange: Exchange): readonly JsonObject[] | undefined {
+  const body = completion(exchange)
+  return isObject(body) && isList(body.choices) ? body.choices.filter(isObject) : undefined
+}
+
+/** Texts of a completion; null where one is not a string. */
+function textsOf(exchange: Exchange): readonly string[] | undefined {
+  return choicesOf(exchange)?.flatMap(({ message }) =>
+    isObject(message) && typeof message.content === 'string' ? [message.content] : [],
+  )
+}
+
+export const chat01 = exchangeRule({
+  id: 'CHAT-01',
+  says: 'A chat completion has its seven fields',
+  section: '§2.5',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Reads captured plain completions: id, model and system_fingerprint are strings, object is
+"chat.completion", created a Unix time in seconds, choices an array, usage an object.`,
+  expected: 'id, object, created, model, system_fingerprint, choices and usage as specified',
+  takes,
+  judge(exchange) {
+    const body = completion(exchange)
+    if (body === undefined) return undefined
+    if (!isObject(body)) return 'no object'
+    for (const field of ['id', 'model', 'system_fingerprint']) {
+      if (typeof body[field] !== 'string') return `${field} is ${kindOf(body[field])}`
+    }
+    if (body.object !== 'chat.completion') return `object ${JSON.stringify(body.object)}`
+    if (!isUnixSeconds(body.created)) return `created ${JSON.stringify(body.created)}`
+    if (!isList(body.choices)) return 'choices is not an array'
+    return isObject(body.usage) ? null : `usage is ${kindOf(body.usage)}`
+  },
+})
+
+export function kindOf(value: Json | undefined): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'null'
+  return isList(value) ? 'an array' : `a ${typeof value}`
+}
+
+export const chat02 = sqlRule({
+  id: 'CHAT-02',
+  says: 'Each chat completion has an id of its own',
+  section: '§2.5',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Compares the ids of all chat successes of the audited runs. A request that carried an
+Idempotency-Key may be answered again with the same id (gap G-37) and is left out.`,
+  expected: 'an id that no other request got',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN count(*) OVER (PARTITION BY response_id) > 1
+           THEN 'the same id as another request' END AS came
+    FROM seen LEFT JOIN templates USING (run_id, template)
+    WHERE endpoint = 'chat' AND outcome = 'ok' AND response_id IS NOT NULL
+      AND coalesce(templates.headers, '') NOT ILIKE '%idempotency-key%'`,
+  takes: 'a chat completion',
+})
+
+export const chat03 = sqlRule({
+  id: 'CHAT-03',
+  says: 'A chat completion names the model that was asked for',
+  section: '§2.5',
+  severity: 'must',
+  needs: ['passive'],
+  explain: 'Compares the model of each chat success, plain or streamed, with the one asked for.',
+  expected: 'the model that was asked for',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN response_model <> model THEN response_model || ' for ' || model END AS came
+    FROM seen WHERE endpoint = 'chat' AND outcome = 'ok' AND response_model IS NOT NULL
+      AND model IS NOT NULL`,
+  takes: 'a chat completion that names its model',
+})
+
+export const chat04 = exchangeRule({
+  id: 'CHAT-04',
+  says: 'n choices come, numbered from 0, each a message of the assistant',
+  section: '§2.5, §4.2',
+  severity: 'must',
+  needs: ['active', 'passive'],
+  explain:
+    'Reads captured plain completions against the n of their request, 1 where it named none.',
+  expected: 'n choices with index 0 to n - 1, role assistant and content a string',
+  takes,
+  judge(exchange, contract) {
+    const choices = choicesOf(exchange)
+    if (choices === undefined) return undefined
+    const n = countAsked(exchange, contract)
+    if (choices.length !== n) return `${choices.length} choices for n ${n}`
+    const indexes = choices.map((choice) => choice.index)
+    if (!choices.every((_, at) => indexes.includes(at))) return `indexes ${JSON.stringify(indexes)}`
+    for (const { message } of choices) {
+      if (!isObject(message)) return 'a choice without message'
+      if (message.role !== 'assistant') return `role ${JSON.stringify(message.role)}`
+      if (typeof message.content !== 'string') return `content is ${kindOf(message.content)}`
+    }
+    return null
+  },
+})
+
+function countAsked(exchange: Exchange, contract: Contract): number {
+  const n = exchange.askedFor('n')
+  return typeof n === 'number' ? n : contract.defaults.n
+}
+
+export const chat05 = sqlRule({
+  id: 'CHAT-05',
+  says: 'finish_reason is stop or length',
+  section: '§2.5',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Looks at the first choice of every chat success. A plain completion must have a reason;
+whether a stream tells one is open (gap G-11), so only one that is told is judged there.`,
+  expected: ({ finishReasons }) => finishReasons.join(' or '),
+  observe: ({ finishReasons }) => `
+    SELECT run_id, slot, retry,
+      CASE WHEN finish_reason IS NULL THEN 'none'
+           WHEN finish_reason NOT IN ${sqlList(finishReasons)} THEN '"' || finish_reason || '"' END AS came
+    FROM seen WHERE endpoint = 'chat' AND outcome = 'ok' AND (streamed = 0 OR finish_reason IS NOT NULL)`,
+  takes: 'a chat completion',
+})
+
+export const chat07 = exchangeRule({
+  id: 'CHAT-07',
+  says: 'A stop sequence that is reached ends the text with finish_reason stop',
+  section: '§2.5, §4.2',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Looks at requests that ask for text which holds a stop sequence ("Repeat after me: one two
+three", stop "two"). The text must not go on after it, and a text that ends where it would have come
+must have the reason stop. Whether the sequence itself is part of the text is open (gap G-33). A
+request whose answer never reached its sequence decides nothing.`,
+  expected: 'a text that ends at the stop sequence, finish_reason stop',
+  takes: 'a request with stop whose prompt asks to repeat text that holds it',
+  judge(exchange) {
+    const texts = textsOf(exchange)
+    const stops = stopsOf(exchange.askedFor('stop'))
+    if (texts === undefined || stops.length === 0) return undefined
+    for (const text of texts) {
+      const over = stops.find((stop) => text.includes(stop) && !text.trimEnd().endsWith(stop))
+      if (over !== undefined) return 'text goes on after the stop sequence'
+    }
+    const wanted = echoOf(exchange)
+    if (wanted === null || !stops.some((stop) => wanted.includes(stop))) return undefined
+    const reason = exchange.row.finishReason
+    const full = exchange.row.completionTokens === exchange.askedFor('max_tokens')
+    if (reason === 'length') return full ? undefined : 'finish_reason length'
+    return null
+  },
+})
+
+function stopsOf(stop: Json | undefined): readonly string[] {
+  const list = isList(stop) ? stop : [stop]
+  return list.filter((each): each is string => typeof each === 'string' && each !== '')
+}
+
+/** The text that a prompt such as `Repeat after me: …` asks for; null for other prompts. */
+function echoOf(exchange: Exchange): string | null {
+  const messages = exchange.askedFor('messages')
+  const last = isList(messages) ? messages.at(-1) : undefined
+  const content = isObject(last) && typeof last.content === 'string' ? last.content : ''
+  return /\brepeat\b[^:]*:\s*([\s\S]+)/i.exec(content)?.[1] ?? null
+}
+
+export const chat13 = exchangeRule({
+  id: 'CHAT-13',
+  says: 'Left out, max_tokens is 1024, n is 1 and stream is false',
+  section: '§4.2',
+  severity: 'must',
+  needs: ['active'],
+  explain: `A request that names none of the three must get a plain JSON body with one choice and at
+most the default number of tokens. A wrong default of max_tokens shows only when the model wants to
+say more than that; the audit scenarios ask it to count far.`,
+  expected: 'a plain body with one choice and at most 1024 tokens',
+  takes: 'a chat request without max_tokens, n and stream',
+  judge(exchange, { defaults }) {
+    const { row } = exchange
+    if (row.endpoint !== 'chat' || !exchange.isOk || row.requestBody === null) return undefined
+    const absent = (field: string) => exchange.askedFor(field) === undefined
+    if (absent('stream') && exchange.isStream) return 'a stream'
+    if (absent('n') && row.choices !== null && row.choices !== defaults.n && !exchange.isStream) {
+      return `${row.choices} choices`
+    }
+    if (!absent('max_tokens') || !absent('n')) return absent('stream') ? null : undefined
+    return row.completionTokens !== null && row.completionTokens > defaults.maxTokens
+      ? `${row.completionTokens} tokens`
+      : null
+  },
+})

@@ -1,0 +1,180 @@
+import {
+  type Exchange,
+  exchangesOf,
+  isList,
+  isObject,
+  type JsonObject,
+} from '../../exchange/exchange.ts'
+import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
+import { validationRule } from '../../exchange/validation-rule.ts'
+import type { Rule } from '../../rule.ts'
+import { kindOf } from '../chat/completion.ts'
+
+const takes = 'a captured answer of the messages endpoint'
+
+/** The body of a plain messages success; undefined for anything else. */
+function message(exchange: Exchange) {
+  const { row } = exchange
+  return row.endpoint === 'messages' && exchange.isOk && !exchange.isStream
+    ? exchange.came
+    : undefined
+}
+
+const msg01: Rule = {
+  id: 'MSG-01',
+  says: 'A message has its fields, and an id of its own',
+  section: '§2.6',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Reads captured plain messages: id is a string that no other has, type "message", role
+assistant, content an array of blocks (a text block has text), model the one asked for, usage two
+integers. Other kinds of blocks are open (gap G-05).`,
+  async decide(evidence) {
+    const all = await exchangesOf(evidence)
+    const ids = new Map<unknown, Exchange>()
+    return verdictOf(
+      all.map((exchange) => {
+        const body = message(exchange)
+        if (body === undefined) return [exchange, undefined] as const
+        if (!isObject(body)) return [exchange, 'no object'] as const
+        const again = ids.has(body.id)
+        ids.set(body.id, exchange)
+        return [
+          exchange,
+          again ? 'the same id as another request' : wrongField(body, exchange),
+        ] as const
+      }),
+      'id, type, role, content, model and usage as specified',
+      takes,
+    )
+  },
+}
+
+function wrongField(body: JsonObject, { row }: Exchange): string | null {
+  if (typeof body.id !== 'string') return `id is ${kindOf(body.id)}`
+  if (body.type !== 'message') return `type ${JSON.stringify(body.type)}`
+  if (body.role !== 'assistant') return `role ${JSON.stringify(body.role)}`
+  if (!isList(body.content)) return `content is ${kindOf(body.content)}`
+  for (const block of body.content) {
+    if (!isObject(block) || typeof block.type !== 'string') return 'a block without type'
+    if (block.type === 'text' && typeof block.text !== 'string') return 'a text block without text'
+  }
+  if (typeof body.model !== 'string') return `model is ${kindOf(body.model)}`
+  if (row.model !== null && body.model !== row.model) return `model ${body.model} for ${row.model}`
+  const { usage } = body
+  if (!isObject(usage)) return `usage is ${kindOf(usage)}`
+  for (const field of ['input_tokens', 'output_tokens']) {
+    const count = usage[field]
+    if (typeof count !== 'number' || !Number.isInteger(count) || count < 0) {
+      return `${field} ${JSON.stringify(count)}`
+    }
+  }
+  return null
+}
+
+const msg02 = exchangeRule({
+  id: 'MSG-02',
+  says: 'stop_reason is a string, stop_sequence the one that ended the text or null',
+  section: '§2.6',
+  severity: 'must',
+  needs: ['passive', 'active'],
+  explain: `stop_sequence must be null or one of those that the request asked for. Which stop reasons
+there are is open (gap G-04).`,
+  expected: 'stop_reason a string, stop_sequence null or one that was asked for',
+  takes,
+  judge(exchange) {
+    const body = message(exchange)
+    if (!isObject(body)) return undefined
+    if (typeof body.stop_reason !== 'string') return `stop_reason is ${kindOf(body.stop_reason)}`
+    const stop = body.stop_sequence
+    if (stop === null) return null
+    if (typeof stop !== 'string') return `stop_sequence is ${kindOf(stop)}`
+    const asked = exchange.askedFor('stop_sequences')
+    return isList(asked) && asked.includes(stop) ? null : `stop_sequence ${JSON.stringify(stop)}`
+  },
+})
+
+const msg03 = validationRule({
+  id: 'MSG-03',
+  says: 'A messages request without model, messages or max_tokens is refused',
+  section: '§4.3',
+  format: 'messages',
+  takes: 'a messages request without one of the three (body: { max_tokens: null })',
+})
+
+const msg04 = validationRule({
+  id: 'MSG-04',
+  says: 'Messages have the role user or assistant only',
+  section: '§4.3',
+  format: 'messages',
+  takes: 'a messages request with a message of the role system',
+})
+
+const msg05 = validationRule({
+  id: 'MSG-05',
+  says: 'The temperature of messages is 0 to 1',
+  section: '§4.3',
+  format: 'messages',
+  takes: 'messages requests with temperature 1 and 1.01',
+})
+
+const msg06 = validationRule({
+  id: 'MSG-06',
+  says: 'Messages take at most 4 stop sequences, a metadata object and a system string',
+  section: '§4.3, §8.4.5',
+  format: 'messages',
+  takes: 'messages requests with 4 and 5 stop sequences, or metadata of a wrong type',
+})
+
+const msg07: Rule = {
+  id: 'MSG-07',
+  says: 'A system prompt counts as input, and output_tokens stay within max_tokens',
+  section: '§4.3',
+  severity: 'derived',
+  needs: ['active'],
+  explain: `Metamorphic: the same messages with a system prompt must report more input tokens than
+without. output_tokens must not pass max_tokens.`,
+  async decide(evidence) {
+    const all = (await exchangesOf(evidence)).filter(
+      ({ row, isOk }) => isOk && row.endpoint === 'messages',
+    )
+    const bare = new Map<string, number>()
+    for (const exchange of all) {
+      const { promptTokens } = exchange.row
+      if (hasSystem(exchange) || promptTokens === null) continue
+      bare.set(promptOf(exchange), promptTokens)
+    }
+    return verdictOf(
+      all.map((exchange) => {
+        const { promptTokens, completionTokens } = exchange.row
+        const limit = exchange.askedFor('max_tokens')
+        if (typeof limit === 'number' && completionTokens !== null && completionTokens > limit) {
+          return [exchange, `${completionTokens} tokens for max_tokens ${limit}`] as const
+        }
+        const without = bare.get(promptOf(exchange))
+        if (!hasSystem(exchange) || promptTokens === null || without === undefined) {
+          return [exchange, undefined] as const
+        }
+        const counts = promptTokens > without
+        return [
+          exchange,
+          counts ? null : `${promptTokens} input tokens with system, ${without} without`,
+        ] as const
+      }),
+      'more input tokens with a system prompt, and no more output than max_tokens',
+      'the same messages with and without system',
+    )
+  },
+}
+
+function hasSystem(exchange: Exchange): boolean {
+  const system = exchange.askedFor('system')
+  return typeof system === 'string' && system !== ''
+}
+
+function promptOf(exchange: Exchange): string {
+  return JSON.stringify([exchange.askedFor('model'), exchange.askedFor('messages')])
+}
+
+/** Rules of the rulebook's section 1.5. */
+export const messagesRules: readonly Rule[] = [msg01, msg02, msg03, msg04, msg05, msg06, msg07]

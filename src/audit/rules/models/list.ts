@@ -1,0 +1,143 @@
+import type { Contract } from '../../../contract/contract.ts'
+import { type Exchange, isList, isObject, type JsonObject } from '../../exchange/exchange.ts'
+import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import { validityOf } from '../../exchange/request-validity.ts'
+import type { Rule } from '../../rule.ts'
+
+const takes = 'a captured answer of the model list'
+
+/** The body of a successful model list; undefined for anything else. */
+function listing(exchange: Exchange) {
+  return exchange.row.endpoint === 'models' && exchange.isOk ? exchange.came : undefined
+}
+
+function modelsOf(exchange: Exchange): readonly JsonObject[] | undefined {
+  const body = listing(exchange)
+  return isObject(body) && isList(body.data) ? body.data.filter(isObject) : undefined
+}
+
+export const model01 = exchangeRule({
+  id: 'MODEL-01',
+  says: 'The model list is an object "list" with data',
+  section: '§2.3, §4.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: 'Reads the captured body of GET /v1/models.',
+  expected: '{"object": "list", "data": [...]}',
+  takes,
+  judge(exchange) {
+    const body = listing(exchange)
+    if (body === undefined) return undefined
+    if (!isObject(body)) return isList(body) ? 'a bare array' : 'no object'
+    if (body.object !== 'list') return `object ${JSON.stringify(body.object)}`
+    return isList(body.data) ? null : 'no data array'
+  },
+})
+
+export const model02 = exchangeRule({
+  id: 'MODEL-02',
+  says: 'Every model of the list has its seven fields',
+  section: '§2.2',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `id and owned_by are strings, object is "model", created a Unix time in seconds (a time in
+milliseconds would lie millennia ahead), permission an array, root the id, parent null.`,
+  expected: 'id, object, created, owned_by, permission, root and parent as specified',
+  takes,
+  judge(exchange) {
+    const models = modelsOf(exchange)
+    if (models === undefined || models.length === 0) return undefined
+    for (const model of models) {
+      const wrong = wrongField(model)
+      if (wrong !== null) return `${JSON.stringify(model.id)}: ${wrong}`
+    }
+    return null
+  },
+})
+
+function wrongField(model: JsonObject): string | null {
+  if (typeof model.id !== 'string') return 'id is not a string'
+  if (model.object !== 'model') return `object ${JSON.stringify(model.object)}`
+  if (!isUnixSeconds(model.created)) return `created ${JSON.stringify(model.created)}`
+  if (typeof model.owned_by !== 'string') return 'owned_by is not a string'
+  if (!isList(model.permission)) return 'permission is not an array'
+  if (model.root !== model.id) return `root ${JSON.stringify(model.root)}`
+  return model.parent === null ? null : `parent ${JSON.stringify(model.parent)}`
+}
+
+/** Between 2001 and 5138: seconds, not milliseconds. */
+export function isUnixSeconds(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value > 1e9 && value < 1e11
+}
+
+export const model03 = exchangeRule({
+  id: 'MODEL-03',
+  says: 'The list shows the promised models, each once',
+  section: '§4.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: 'Other models may be listed besides: whether svc-k2.5 is, is open (gap G-02).',
+  expected: 'each listed model of the contract, once',
+  takes,
+  judge(exchange, contract) {
+    const models = modelsOf(exchange)
+    if (models === undefined) return undefined
+    const ids = models.map((model) => model.id)
+    const missing = contract.models.filter(({ id, listed }) => listed && !ids.includes(id))
+    if (missing.length > 0) return `missing: ${missing.map((model) => model.id).join(', ')}`
+    const twice = ids.filter((id, at) => ids.indexOf(id) !== at)
+    return twice.length > 0 ? `listed twice: ${JSON.stringify(twice[0])}` : null
+  },
+})
+
+export const model04 = exchangeRule({
+  id: 'MODEL-04',
+  says: 'Every model of the contract can be used on both formats',
+  section: '§2.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: `A valid request for a model of the contract must not be refused for its model. Each model
+and format that was never asked for is simply not among the observations.`,
+  expected: 'no request refused because of a model of the contract',
+  takes: 'a request for a model of the contract',
+  judge(exchange, contract) {
+    const { row } = exchange
+    if (row.endpoint !== 'chat' && row.endpoint !== 'messages') return undefined
+    if (row.expects !== 'ok' || row.model === null || !isKnown(contract, row.model))
+      return undefined
+    const { faults, open } = validityOf(contract, row.endpoint, exchange.asked)
+    if (faults.length > 0 || open.length > 0) return undefined
+    if (exchange.isOk) return null
+    return row.errorCode === 'model_not_found' || row.status === 404
+      ? `${row.model} not found on ${row.endpoint}`
+      : undefined
+  },
+})
+
+export const model05 = exchangeRule({
+  id: 'MODEL-05',
+  says: 'An unknown model is refused as model_not_found, and never served by another',
+  section: '§7.2',
+  severity: 'must',
+  needs: ['active'],
+  explain: `A request for a model that the contract does not know must fail; on chat the code must be
+model_not_found. Its status is open (gap G-27), and the messages format has no code for it.`,
+  expected: 'model_not_found',
+  takes: 'a request for an unknown model (wrong: unknown-model)',
+  judge(exchange) {
+    const { row } = exchange
+    if (row.expects !== 'unknown-model' || row.status === null) return undefined
+    if (row.status < 300) return `served with status ${row.status}`
+    if ([401, 403, 429].includes(row.status) || row.status >= 500) return undefined
+    return row.endpoint !== 'chat' || row.errorCode === 'model_not_found'
+      ? null
+      : `code ${JSON.stringify(row.errorCode)}`
+  },
+})
+
+function isKnown(contract: Contract, id: string): boolean {
+  return contract.models.some((model) => model.id === id)
+}
+
+/** Rules of the rulebook's section 1.3. */
+export const modelRules: readonly Rule[] = [model01, model02, model03, model04, model05]

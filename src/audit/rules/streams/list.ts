@@ -1,0 +1,227 @@
+import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../exchange/exchange.ts'
+import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
+import { kindOf } from '../chat/completion.ts'
+import { sqlRule } from '../sql-rule.ts'
+
+const takes = 'a captured chat stream'
+
+/** The events of a chat stream that came whole; null for anything else. */
+function chatEvents(exchange: Exchange) {
+  return exchange.row.endpoint === 'chat' && exchange.isOk ? exchange.events : null
+}
+
+const sse01 = sqlRule({
+  id: 'SSE-01',
+  says: 'stream true gives server-sent events, and nothing else does',
+  section: '§6',
+  severity: 'must',
+  needs: ['passive'],
+  explain: 'Compares the content type of each 2xx on chat with what was asked.',
+  expected: 'text/event-stream exactly when stream is true',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN streamed = 1 AND (flags & 256) = 0 THEN 'no event stream for stream true'
+           WHEN streamed = 0 AND (flags & 256) <> 0 THEN 'an event stream for a plain request' END AS came
+    FROM seen WHERE endpoint = 'chat' AND status BETWEEN 200 AND 299`,
+  takes: 'a chat success',
+})
+
+const sse02 = exchangeRule({
+  id: 'SSE-02',
+  says: 'Each event is one line of data with JSON, and a blank line ends it',
+  section: '§6.1',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Takes the captured bytes of chat streams apart by the rules of server-sent events. Comments
+(lines that begin with a colon) are legal. The terminal event is SSE-04's.`,
+  expected: 'data: <JSON>, then a blank line',
+  takes,
+  judge(exchange) {
+    const stream = chatEvents(exchange)
+    if (stream === null) return undefined
+    for (const event of stream.events) {
+      if (event.dataLines > 1) return 'several data lines in one event'
+      if (event.json === undefined && event.data.trim().toUpperCase() !== '[DONE]') {
+        return 'data that is not JSON'
+      }
+    }
+    if (stream.strays.length > 0) return 'a line that is neither field nor comment'
+    return stream.ended ? null : 'no blank line after the last event'
+  },
+})
+
+const sse03 = exchangeRule({
+  id: 'SSE-03',
+  says: 'Each chunk has id and choices; each choice an index and a delta with text',
+  section: '§6.2',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Reads the chunks of captured chat streams. Empty choices are legal (a chunk of usage, or a
+first one), a delta without content too, and null counts as none.`,
+  expected: 'id a string, choices an array, index an integer, delta an object, content a string',
+  takes,
+  judge(exchange) {
+    const stream = chatEvents(exchange)
+    if (stream === null) return undefined
+    const chunks = stream.events.flatMap(({ json }) => (isObject(json) ? [json] : []))
+    for (const chunk of chunks) {
+      if (chunk.error !== undefined) continue
+      if (typeof chunk.id !== 'string') return `id is ${kindOf(chunk.id)}`
+      if (!isList(chunk.choices)) return `choices is ${kindOf(chunk.choices)}`
+      for (const choice of chunk.choices) {
+        const wrong = wrongChoice(choice)
+        if (wrong !== null) return wrong
+      }
+    }
+    return null
+  },
+})
+
+function wrongChoice(choice: Json): string | null {
+  if (!isObject(choice)) return 'a choice that is not an object'
+  if (!Number.isInteger(choice.index)) return `index is ${kindOf(choice.index)}`
+  if (!isObject(choice.delta)) return `delta is ${kindOf(choice.delta)}`
+  const { content } = choice.delta
+  return content === undefined || content === null || typeof content === 'string'
+    ? null
+    : `content is ${kindOf(content)}`
+}
+
+const sse04 = sqlRule({
+  id: 'SSE-04',
+  says: 'A stream ends with exactly one data: [DONE], and nothing after it',
+  section: '§6.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Counts the terminal events of every chat stream that the service ended by itself. A stream
+that the client left, or that a connection broke off, decides nothing.`,
+  expected: 'one [DONE] at the end',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN done_marks = 0 THEN 'no [DONE]'
+           WHEN done_marks > 1 THEN done_marks || ' times [DONE]'
+           WHEN (flags & 2048) <> 0 THEN 'something after [DONE]' END AS came
+    FROM seen
+    WHERE endpoint = 'chat' AND streamed = 1 AND status BETWEEN 200 AND 299 AND (flags & 256) <> 0
+      AND (flags & 4096) = 0 AND (outcome = 'ok' OR outcome = 'broken' AND (reason = 'no-done' OR done_marks > 0))`,
+  takes: 'a chat stream that came to its end',
+})
+
+const sse05: Rule = {
+  id: 'SSE-05',
+  says: 'The fragments of a stream are the text that the plain answer has',
+  section: '§6.2',
+  severity: 'derived',
+  needs: ['active'],
+  explain: `Compares a stream with plain answers to the same request. Only where the service is
+deterministic (temperature 0, at least two plain answers and all alike) does a difference count.`,
+  async decide(evidence) {
+    const all = (await exchangesOf(evidence)).filter(
+      (exchange) => exchange.row.endpoint === 'chat' && exchange.isOk,
+    )
+    const plain = new Map<string, Set<string>>()
+    const times = new Map<string, number>()
+    for (const exchange of all) {
+      const text = plainText(exchange)
+      if (exchange.isStream || text === undefined) continue
+      const key = requestOf(exchange)
+      plain.set(key, (plain.get(key) ?? new Set()).add(text))
+      times.set(key, (times.get(key) ?? 0) + 1)
+    }
+    return verdictOf(
+      all.map((exchange) => {
+        const text = streamText(exchange)
+        const key = requestOf(exchange)
+        const texts = plain.get(key)
+        if (text === undefined || texts?.size !== 1 || times.get(key)! < 2) {
+          return [exchange, undefined] as const
+        }
+        return [exchange, texts.has(text) ? null : difference([...texts][0]!, text)] as const
+      }),
+      'the same text, streamed or not',
+      'a stream and two like plain answers to the same request, temperature 0',
+    )
+  },
+}
+
+/** Everything that was asked, but for how it is delivered. */
+function requestOf(exchange: Exchange): string {
+  const { asked } = exchange
+  if (!isObject(asked)) return ''
+  const { stream, stream_options, ...rest } = asked
+  return JSON.stringify(rest)
+}
+
+function plainText(exchange: Exchange): string | undefined {
+  const body = exchange.came
+  if (!isObject(body) || !isList(body.choices)) return undefined
+  return joined(body.choices, 'message')
+}
+
+function streamText(exchange: Exchange): string | undefined {
+  const stream = chatEvents(exchange)
+  if (stream === null) return undefined
+  return joined(
+    stream.events.flatMap(({ json }) =>
+      isObject(json) && isList(json.choices) ? json.choices : [],
+    ),
+    'delta',
+  )
+}
+
+/** Text of the first choice, from its messages or deltas. */
+function joined(choices: readonly Json[], part: 'message' | 'delta'): string {
+  return choices
+    .map((choice) => {
+      if (!isObject(choice) || choice.index !== 0) return ''
+      const held = choice[part]
+      return isObject(held) && typeof held.content === 'string' ? held.content : ''
+    })
+    .join('')
+}
+
+function difference(plain: string, streamed: string): string {
+  let at = 0
+  while (at < plain.length && plain[at] === streamed[at]) at++
+  return `${streamed.length} characters for ${plain.length}, different from ${at} on`
+}
+
+const sse06 = sqlRule({
+  id: 'SSE-06',
+  says: 'Streams come piece by piece',
+  section: '§6',
+  severity: 'advice',
+  needs: ['passive'],
+  explain: `A stream of eight or more events with text that all arrived in one read was held back until
+its end. A few may be joined on the way, so it is told only when more than half of them were.`,
+  expected: 'text that arrives at more than one time',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN content_reads <= 1 AND avg(CASE WHEN content_reads <= 1 THEN 1 ELSE 0 END) OVER () > 0.5
+           THEN 'all text in one read' END AS came
+    FROM seen WHERE endpoint IN ('chat', 'messages') AND outcome = 'ok' AND content_events >= 8`,
+  takes: 'a stream with eight or more events of text',
+})
+
+const sse07 = sqlRule({
+  id: 'SSE-07',
+  says: 'A failure before the first token is an HTTP error, and no stream that lacks its end is a success',
+  section: '§6, §7',
+  severity: 'derived',
+  needs: ['active', 'passive'],
+  explain: `Looks at every stream that was asked for: an error event, or nothing at all, where not one
+token came under a 2xx should have been a 4xx or 5xx. An error after the first token cannot be one any
+more and decides nothing.`,
+  expected: 'a 4xx or 5xx with a JSON body',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN (flags & 4096) <> 0 AND first_content_us IS NULL
+           THEN 'status ' || status || ' and an error event before any token' END AS came
+    FROM seen WHERE streamed = 1 AND endpoint IN ('chat', 'messages') AND status BETWEEN 200 AND 299
+      AND outcome IN ('ok', 'broken')`,
+  takes: 'a stream',
+})
+
+/** Rules of the rulebook's section 1.6. */
+export const streamRules: readonly Rule[] = [sse01, sse02, sse03, sse04, sse05, sse06, sse07]

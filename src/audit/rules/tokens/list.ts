@@ -1,0 +1,141 @@
+import type { Contract } from '../../../contract/contract.ts'
+import { type Exchange, isList, isObject } from '../../exchange/exchange.ts'
+import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
+import { sqlList, sqlRule } from '../sql-rule.ts'
+
+const lim01 = exchangeRule({
+  id: 'LIM-01',
+  says: 'Input beyond the context window is refused as context_length_exceeded',
+  section: '§7.2, §8.2',
+  severity: 'must',
+  needs: ['active'],
+  explain: `A prompt with more words than the model's window has tokens cannot fit, whatever the
+tokenizer; nor can a count of prompt tokens above the window be served. Served anyway, something was
+cut off in silence and charged. On chat the code must be context_length_exceeded; its status is open
+(gap G-27), and so is whether 8.2 or the model's own window binds between the two (gap G-30). To try
+it with short prompts, scale the windows down in the contract of both sides.`,
+  expected: 'context_length_exceeded',
+  takes: "a prompt longer than the model's window",
+  judge(exchange, contract) {
+    const { row } = exchange
+    if (row.endpoint !== 'chat' && row.endpoint !== 'messages') return undefined
+    const window = windowOf(contract, row.model)
+    if (window === null || row.status === null) return undefined
+    if (row.promptTokens !== null && row.promptTokens > window && exchange.isOk) {
+      return `served with ${row.promptTokens} prompt tokens`
+    }
+    if (wordsOf(exchange) <= window) return undefined
+    if (exchange.isOk) return `served a prompt of ${wordsOf(exchange)} words`
+    if (row.status !== 400 && row.status !== 404) return undefined
+    return row.endpoint === 'messages' || row.errorCode === 'context_length_exceeded'
+      ? null
+      : `code ${JSON.stringify(row.errorCode)}`
+  },
+})
+
+/** Input and output together that the model may hold, by the wider of the two promises. */
+function windowOf({ models, limits }: Contract, id: string | null): number | null {
+  const model = models.find((each) => each.id === id)
+  return model === undefined ? null : Math.max(model.contextWindowTokens, limits.maxInputTokens)
+}
+
+/** Words of the messages: each is at least one token. */
+function wordsOf(exchange: Exchange): number {
+  const messages = exchange.askedFor('messages')
+  if (!isList(messages)) return 0
+  return messages.reduce<number>((sum, message) => {
+    const content = isObject(message) ? message.content : undefined
+    return sum + (typeof content === 'string' ? (content.match(/\S+/g)?.length ?? 0) : 0)
+  }, 0)
+}
+
+const choicesAsked = `coalesce(n, choices, 1)`
+
+const lim02 = sqlRule({
+  id: 'LIM-02',
+  says: 'No answer is longer than the output limit',
+  section: '§8.2',
+  severity: 'must',
+  needs: ['passive', 'active'],
+  explain: `Compares completion_tokens of every success, for each choice, with the limit. What becomes
+of a max_tokens above it is open (gap G-29): cut, refused or honoured up to the limit.`,
+  expected: ({ limits }) => `at most ${limits.maxOutputTokens} output tokens for each choice`,
+  observe: ({ limits }) => `
+    SELECT run_id, slot, retry,
+      CASE WHEN completion_tokens > ${limits.maxOutputTokens} * greatest(CASE endpoint WHEN 'chat' THEN ${choicesAsked} ELSE 1 END, 1)
+           THEN completion_tokens || ' output tokens' END AS came
+    FROM seen LEFT JOIN templates USING (run_id, template)
+    WHERE outcome = 'ok' AND completion_tokens IS NOT NULL`,
+  takes: 'a success with usage',
+})
+
+const lim03 = sqlRule({
+  id: 'LIM-03',
+  says: 'Input and output together stay within the total limit',
+  section: '§8.2',
+  severity: 'must',
+  needs: ['passive', 'active'],
+  explain: `Compares prompt and completion tokens of every success with one choice with the total limit,
+or with the model's own window where that is wider (gap G-30).`,
+  expected: 'at most the total limit, or the window of the model',
+  observe: ({ limits, models }) => `
+    SELECT run_id, slot, retry,
+      CASE WHEN prompt_tokens + completion_tokens > greatest(${limits.maxTotalTokens}, model_window.tokens)
+           THEN (prompt_tokens + completion_tokens) || ' tokens in all' END AS came
+    FROM seen JOIN (VALUES ${models.map((model) => sqlList([model.id, model.contextWindowTokens])).join(', ')})
+      model_window(id, tokens) ON model = model_window.id
+    WHERE outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL
+      AND (endpoint = 'messages' OR coalesce(choices, 1) <= 1)`,
+  takes: 'a success with usage',
+})
+
+/** Shorter responses say nothing about deadlines. */
+const longUs = 10e6
+
+const lim04 = sqlRule({
+  id: 'LIM-04',
+  says: 'A response that lives is not cut before its deadline',
+  section: '§8.3',
+  severity: 'must',
+  needs: ['time'],
+  explain: `Looks at responses that lived for ten seconds of the service's time or more: one that the
+service broke off before the promised 600 s was cut. Breaks on the way look the same, so a single one
+is worth a second look.`,
+  expected: ({ timeouts }) => `no cut before ${timeouts.streamMs / 1000} s`,
+  observe: ({ timeouts }) => `
+    SELECT run_id, slot, retry,
+      CASE WHEN outcome = 'broken' AND (closed_us - sent_us) * time_scale < ${Math.min(timeouts.readMs, timeouts.streamMs) * 1000}
+           THEN 'cut after ' || round((closed_us - sent_us) * time_scale / 1e6)::INTEGER || ' s (' || reason || ')' END AS came
+    FROM seen JOIN runs USING (run_id)
+    WHERE endpoint IN ('chat', 'messages') AND (closed_us - sent_us) * time_scale >= ${longUs}
+      AND (outcome = 'ok' OR outcome = 'broken' AND reason IN ('closed-early', 'reset', 'no-done'))`,
+  takes: "a response that takes ten seconds of the service's time or more",
+})
+
+const lim05 = sqlRule({
+  id: 'LIM-05',
+  says: 'Our own client retries as the specification advises: on 429 only, with its delays',
+  section: '§7.5, §8.3',
+  severity: 'derived',
+  needs: ['passive'],
+  explain: `A check of the runner, not of the service: each retry must follow a 429 of the same slot, be
+among the allowed number, and wait the base delay doubled for each attempt, no longer than that with
+its jitter and a second of slack; a Retry-After may make it wait longer.`,
+  expected: ({ retry }) =>
+    `at most ${retry.maxAttempts} retries, each after a 429 and ${retry.baseDelayMs} ms doubled`,
+  observe: ({ retry }) => `
+    SELECT seen.run_id, seen.slot, seen.retry,
+      CASE WHEN seen.retry > ${retry.maxAttempts} THEN 'retry ' || seen.retry
+           WHEN before.status <> 429 THEN 'a retry after status ' || before.status
+           WHEN (seen.dispatched_us - before.closed_us) * 1e-3 <
+                least(${retry.baseDelayMs} * 2 ** (seen.retry - 1), ${retry.maxDelayMs}) * 0.99
+           THEN 'only ' || round((seen.dispatched_us - before.closed_us) * 1e-3)::INTEGER || ' ms later' END AS came
+    FROM seen JOIN attempts before
+      ON before.run_id = seen.run_id AND before.slot = seen.slot AND before.retry = seen.retry - 1
+    WHERE seen.retry > 0`,
+  takes: 'a retry (retries: specification)',
+})
+
+/** Rules of the rulebook's section 1.8. */
+export const tokenRules: readonly Rule[] = [lim01, lim02, lim03, lim04, lim05]

@@ -1,0 +1,143 @@
+import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
+import { sqlList, sqlRule } from '../sql-rule.ts'
+
+export const trn01: Rule = {
+  id: 'TRN-01',
+  says: 'The service is reached over HTTPS',
+  section: '§1.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Looks at the base URL of each run. A service on this machine's loopback address cannot be
+overheard, so plain HTTP there decides nothing.`,
+  async decide({ store, runIds }) {
+    const runs = await store.rows<{ runId: string; baseUrl: string; slot: number | null }>(
+      `SELECT run_id AS "runId", base_url AS "baseUrl",
+         (SELECT min(slot) FROM attempts WHERE attempts.run_id = runs.run_id) AS slot
+       FROM runs WHERE list_contains($1::VARCHAR[], run_id)`,
+      [JSON.stringify(runIds)],
+    )
+    const remote = runs.filter(({ baseUrl, slot }) => slot !== null && !isLoopback(baseUrl))
+    if (remote.length === 0) {
+      return { verdict: 'not-observed', takes: 'a base URL that is not on this machine' }
+    }
+    const plain = remote.find(({ baseUrl }) => !baseUrl.startsWith('https:'))
+    if (plain === undefined) return { verdict: 'pass', observations: remote.length }
+    const { runId, slot, baseUrl } = plain
+    return {
+      verdict: 'fail',
+      observations: remote.length,
+      expected: 'an https base URL',
+      came: baseUrl,
+      witnesses: [{ runId, slot: slot ?? 0, retry: 0, shows: 'sent in the clear' }],
+    }
+  },
+}
+
+function isLoopback(baseUrl: string): boolean {
+  if (!URL.canParse(baseUrl)) return false
+  const { hostname } = new URL(baseUrl)
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)
+}
+
+export const trn02 = sqlRule({
+  id: 'TRN-02',
+  says: 'Bodies are JSON in UTF-8 and say so',
+  section: '§1.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Looks at every plain body that was read to its end, of successes and failures alike: it
+must parse, be valid UTF-8, and come with a JSON content type. Streams are judged by SSE rules.`,
+  expected: 'application/json that parses, in UTF-8',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN (flags & 1024) <> 0 THEN 'bytes that are not UTF-8, status ' || status
+           WHEN (flags & 512) <> 0 THEN 'a body that is not JSON, status ' || status
+           WHEN (flags & 128) = 0 THEN 'a content type that is not JSON, status ' || status END AS came
+    FROM seen
+    WHERE status IS NOT NULL AND (flags & 256) = 0 AND bytes_in > 0 AND endpoint <> 'other'
+      AND (outcome IN ('ok', 'http_error') OR reason IN ('malformed-body', 'unexpected-content-type'))`,
+  takes: 'a plain answer with a body',
+})
+
+export const trn03 = sqlRule({
+  id: 'TRN-03',
+  says: 'Browsers of other origins may call: every response allows them, failures too',
+  section: '§1.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Looks for Access-Control-Allow-Origin on every response of the four endpoints, whatever its
+status: without it a browser hides even a 401 or 429 from the page. A preflight is looked at where one
+was sent: it must be a 2xx.`,
+  expected: 'Access-Control-Allow-Origin on every response',
+  observe: () => `
+    SELECT run_id, slot, retry,
+      CASE WHEN method = 'OPTIONS' AND status > 299 THEN 'a preflight with status ' || status
+           WHEN (flags & 64) = 0 THEN 'no Access-Control-Allow-Origin with status ' || status END AS came
+    FROM seen LEFT JOIN templates USING (run_id, template)
+    WHERE status IS NOT NULL AND (endpoint <> 'other' OR method = 'OPTIONS')`,
+  takes: 'a response',
+})
+
+const billingHeaders = ['creditsRemaining', 'rateLimit', 'rateRemaining', 'rateReset'] as const
+
+export const trn04 = exchangeRule({
+  id: 'TRN-04',
+  says: 'A browser can read the credits and rate headers',
+  section: '§1.3',
+  severity: 'advice',
+  needs: ['passive'],
+  explain: `Access-Control-Expose-Headers must name the credits and rate headers that a response
+carries, or be *; otherwise a page never sees them. Needs captured responses.`,
+  expected: 'Access-Control-Expose-Headers that names the credits and rate headers',
+  takes: 'a captured success with a credits or rate header',
+  judge(exchange, { headers }) {
+    if (!exchange.isOk || exchange.header('access-control-allow-origin') === undefined)
+      return undefined
+    const carried = billingHeaders
+      .map((name) => headers[name])
+      .filter((name) => exchange.header(name) !== undefined)
+    if (carried.length === 0) return undefined
+    const exposed = (exchange.header('access-control-expose-headers') ?? '')
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+    if (exposed.includes('*')) return null
+    const hidden = carried.filter((name) => !exposed.includes(name))
+    return hidden.length === 0 ? null : `not exposed: ${hidden.join(', ')}`
+  },
+})
+
+export const trn05 = sqlRule({
+  id: 'TRN-05',
+  says: 'The four endpoints are where the specification says',
+  section: '§1.2, §9.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: `A request that was meant to succeed must not get a 404 on the path of the contract, unless
+the answer says that it is the model that was not found.`,
+  expected: 'an answer on each of the four paths',
+  observe: () => `
+    SELECT run_id, slot, retry, CASE WHEN status = 404 THEN '404 on ' || endpoint END AS came
+    FROM seen
+    WHERE endpoint <> 'other' AND expects = 'ok' AND status IS NOT NULL
+      AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)`,
+  takes: 'a request to one of the four endpoints',
+})
+
+export const trn06 = sqlRule({
+  id: 'TRN-06',
+  says: 'An unknown path is a 404',
+  section: '§7.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Requests to paths that the contract does not have must get 404. A 401 or 429 may come
+first (gap G-26) and decides nothing.`,
+  expected: 'status 404',
+  observe: () => `
+    SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS came
+    FROM seen WHERE expects = 'unknown-path' AND status IS NOT NULL AND status NOT IN ${sqlList([401, 429])}`,
+  takes: 'a request to an unknown path (wrong: unknown-path)',
+})
+
+/** Rules of the rulebook's section 1.1. */
+export const transportRules: readonly Rule[] = [trn01, trn02, trn03, trn04, trn05, trn06]
