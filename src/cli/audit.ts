@@ -7,7 +7,7 @@ import { terminalText } from '../audit/format/terminal.ts'
 import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
 import { loadContract } from '../contract/load.ts'
-import { openStore } from '../store/open.ts'
+import { openExistingStore } from '../store/open.ts'
 import { exit } from './exit.ts'
 
 interface Options {
@@ -59,7 +59,7 @@ export function auditCommand(): Command {
         return
       }
       const contract = loadContract(options.contract)
-      const store = await openStore(options.db)
+      const store = await openExistingStore(options.db)
       try {
         const report = await audit(store, {
           contract,

@@ -10,7 +10,7 @@ import {
   exportFormats,
   exportTable,
 } from '../store/export.ts'
-import { openStore } from '../store/open.ts'
+import { openExistingStore } from '../store/open.ts'
 import { UsageError } from './exit.ts'
 
 interface Options {
@@ -38,7 +38,7 @@ export function exportCommand(): Command {
           `${options.out}: expected a name that ends with ${exportFormats.map((each) => `.${each}`).join(', ')}, or --format.`,
         )
       }
-      const store = await openStore(options.db)
+      const store = await openExistingStore(options.db)
       try {
         const runs: string[] = []
         for (const meant of options.run) runs.push(await resolveRun(store, meant))

@@ -6,7 +6,7 @@ import { writePictures } from '../report/pictures.ts'
 import { makeText, type TextFormat, textFormats } from '../report/text.ts'
 import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
 import { parseMoment } from '../report/usage/zone.ts'
-import { openStore } from '../store/open.ts'
+import { openExistingStore } from '../store/open.ts'
 
 interface Options {
   readonly db: string
@@ -58,7 +58,7 @@ export function reportCommand(): Command {
         sources: options.source,
         grants: null,
       }
-      const store = await openStore(options.db)
+      const store = await openExistingStore(options.db)
       let pictures: readonly string[] = []
       try {
         const asked = {

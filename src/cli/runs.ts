@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { openStore } from '../store/open.ts'
+import { openExistingStore } from '../store/open.ts'
 import { listRuns } from '../store/runs.ts'
 import { duration, table } from './text.ts'
 
@@ -15,7 +15,7 @@ export function runsCommand(): Command {
     .option('--db <file>', 'the store', 'assay.duckdb')
     .option('--json', 'the list as JSON')
     .action(async ({ db, json }: Options) => {
-      const store = await openStore(db)
+      const store = await openExistingStore(db)
       try {
         const runs = await listRuns(store)
         if (json) {

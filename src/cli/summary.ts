@@ -11,7 +11,7 @@ import {
 import { resolveRun, summarise } from '../report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../report/summary/vllm.ts'
 import { exportRows } from '../store/export.ts'
-import { openStore, type Store } from '../store/open.ts'
+import { openExistingStore, type Store } from '../store/open.ts'
 import { UsageError } from './exit.ts'
 
 const formats = ['terminal', 'md', 'json', 'csv', 'parquet', 'vllm'] as const
@@ -33,7 +33,7 @@ export function summaryCommand(): Command {
     .option('--out <file>', 'where to write it; standard output unless given')
     .option('--json', 'the same as --format json')
     .action(async (meant: string, options: Options) => {
-      const store = await openStore(options.db)
+      const store = await openExistingStore(options.db)
       try {
         const format = options.json ? 'json' : options.format
         const runId = await resolveRun(store, meant)

@@ -13,7 +13,7 @@ import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
 import { terminalUsage } from '../report/usage/terminal.ts'
 import { type CreditsAnswer, type Poll, watchCredits } from '../report/usage/watch.ts'
 import { checkTimeZone, parseMoment } from '../report/usage/zone.ts'
-import { openStore } from '../store/open.ts'
+import { openExistingStore } from '../store/open.ts'
 import { withoutCredentials } from '../store/runs.ts'
 import { exit, UsageError } from './exit.ts'
 
@@ -46,7 +46,7 @@ export function usageCommand(): Command {
     .action(async (meant: readonly string[], options: Options) => {
       const { timezone } = options
       checkTimeZone(timezone)
-      const store = await openStore(options.db)
+      const store = await openExistingStore(options.db)
       try {
         const runIds: string[] = []
         for (const run of meant) runIds.push(await resolveRun(store, run))

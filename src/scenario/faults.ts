@@ -20,7 +20,7 @@ export class ScenarioError extends Error {
     const sorted = [...faults].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
     const lines = sorted.map(({ line, path, message }) => {
       const place = [line === null ? '' : `line ${line}`, pathText(path)].filter((part) => part)
-      return `  ${place.join(', ')}: ${message}`
+      return place.length === 0 ? `  ${message}` : `  ${place.join(', ')}: ${message}`
     })
     const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`
     super([`${path} has ${count}:`, ...lines].join('\n'))

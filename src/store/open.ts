@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import {
   type DuckDBAppender,
   DuckDBDoubleVector,
@@ -46,6 +46,20 @@ export interface Store {
   /** For the store's own rows: an appender of a table. It blocks its thread on every call. */
   createAppender(table: string): Promise<DuckDBAppender>
   close(): void
+}
+
+/**
+ * Opens a store that must be there already: what only reads never leaves an empty file behind.
+ *
+ * @throws StoreError when there is none, and as `openStore` does
+ */
+export async function openExistingStore(path: string): Promise<Store> {
+  if (!existsSync(path)) {
+    throw new StoreError(
+      `There is no store at ${path}. Record a run first (assay run <scenario> --db ${path}), or name another with --db.`,
+    )
+  }
+  return openStore(path)
 }
 
 /**

@@ -92,7 +92,7 @@ describe('from a log to what it says', () => {
 
   test('mistakes are told in a sentence, with exit code 2', async () => {
     const cases = [
-      [['usage', '--db', join(folder, 'empty.duckdb')], /holds no usage to show/],
+      [['usage', '--db', join(folder, 'empty.duckdb')], /There is no store at/],
       [['import', 'log.jsonl', '--db', db], /needs --map FILE/],
       [['usage', 'watch', '--base-url', 'http://127.0.0.1:1'], /ASSAY_API_KEY is not set/],
     ] as const

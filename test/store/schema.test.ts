@@ -1,7 +1,10 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openExistingStore, openStore } from '../../src/store/open.ts'
 
 test('the columns of attempts in the store are the columns of the row type, in order', async () => {
   const store = await openStore(':memory:')
@@ -38,9 +41,6 @@ test('the view of flags spells out every bit under its own name', async () => {
 })
 
 test('a store of another version is refused with both versions named', async () => {
-  const { mkdtempSync, rmSync } = await import('node:fs')
-  const { tmpdir } = await import('node:os')
-  const { join } = await import('node:path')
   const folder = mkdtempSync(join(tmpdir(), 'assay-store-'))
   try {
     const path = join(folder, 'old.duckdb')
@@ -51,4 +51,10 @@ test('a store of another version is refused with both versions named', async () 
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('a store that is not there is named, and no empty file is left behind', async () => {
+  const path = join(tmpdir(), `assay-none-${process.pid}.duckdb`)
+  await expect(openExistingStore(path)).rejects.toThrow(`There is no store at ${path}.`)
+  expect(existsSync(path)).toBe(false)
 })
