@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   audit: async () => (await import('./audit.ts')).auditCommand(),
   report: async () => (await import('./report.ts')).reportCommand(),
   summary: async () => (await import('./summary.ts')).summaryCommand(),
+  compare: async () => (await import('./compare.ts')).compareCommand(),
   usage: async () => (await import('./usage.ts')).usageCommand(),
   import: async () => (await import('./import.ts')).importCommand(),
   export: async () => (await import('./export.ts')).exportCommand(),

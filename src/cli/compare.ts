@@ -1,0 +1,76 @@
+import { Command, Option } from 'commander'
+import { defaultContract } from '../contract/default.ts'
+import { compareRuns } from '../report/compare/compare.ts'
+import { markdownComparison, terminalComparison } from '../report/compare/formats.ts'
+import { type GateResult, judgeGate, parseGate } from '../report/compare/gate.ts'
+import { resolveRun } from '../report/summary/summarise.ts'
+import { openStore, type Store } from '../store/open.ts'
+import { exit, UsageError } from './exit.ts'
+
+interface Options {
+  readonly db: string
+  readonly dbB?: string
+  readonly format: 'terminal' | 'md' | 'json'
+  readonly failOn: readonly string[]
+  readonly seed: string
+  readonly json?: boolean
+}
+
+/** `assay compare <a> <b>`: what differs between two runs, beyond chance. */
+export function compareCommand(): Command {
+  return new Command('compare')
+    .description('Compare two runs: latency, throughput, errors and credits, with intervals.')
+    .argument('<a>', 'the run to compare with: its id, the beginning of one, or latest')
+    .argument('<b>', 'the run that is compared')
+    .option('--db <file>', 'the store', 'assay.duckdb')
+    .option('--db-b <file>', 'the store of b, where it is another')
+    .addOption(
+      new Option('--format <format>', 'how')
+        .choices(['terminal', 'md', 'json'])
+        .default('terminal'),
+    )
+    .option('--fail-on <condition...>', 'exit 3 when it holds: "p95 > +10%", "errors > +1%"', [])
+    .option('--seed <number>', 'of the bootstrap', '1')
+    .option('--json', 'the same as --format json')
+    .action(async (a: string, b: string, options: Options) => {
+      const gates = options.failOn.map(parseGate)
+      const seed = Number(options.seed)
+      if (!Number.isSafeInteger(seed)) {
+        throw new UsageError(`--seed: expected a whole number, came ${options.seed}`)
+      }
+      const opened: Store[] = []
+      try {
+        const storeA = await openStore(options.db)
+        opened.push(storeA)
+        const other = options.dbB !== undefined && options.dbB !== options.db
+        const storeB = other ? await openStore(options.dbB!) : storeA
+        if (other) opened.push(storeB)
+        const comparison = await compareRuns(
+          { store: storeA, runId: await resolveRun(storeA, a) },
+          { store: storeB, runId: await resolveRun(storeB, b) },
+          defaultContract,
+          seed,
+        )
+        const results = gates.map((gate) => judgeGate(comparison, gate))
+        process.stdout.write(formatted(options, comparison, results))
+        if (results.some((result) => result.result !== 'held')) process.exitCode = exit.failed
+      } finally {
+        for (const store of opened) store.close()
+      }
+    })
+}
+
+function formatted(
+  options: Options,
+  comparison: Parameters<typeof terminalComparison>[0],
+  gates: readonly GateResult[],
+): string {
+  switch (options.json ? 'json' : options.format) {
+    case 'terminal':
+      return terminalComparison(comparison, gates)
+    case 'md':
+      return markdownComparison(comparison, gates)
+    case 'json':
+      return `${JSON.stringify({ ...comparison, gates }, null, 2)}\n`
+  }
+}

@@ -1,0 +1,280 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { Store } from '../../store/open.ts'
+import { type Random, randomOf } from '../random.ts'
+import { percentileOf, samplesNeeded } from '../summary/samples.ts'
+import type { RunSummary } from '../summary/shape.ts'
+import { summarise } from '../summary/summarise.ts'
+import { resampledMean, resampledQuantile, resampledShare } from './bootstrap.ts'
+import { readSamples, type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
+
+export interface Side {
+  readonly store: Store
+  readonly runId: string
+}
+
+export type Statistic = 'p50' | 'p90' | 'p95' | 'p99' | 'mean' | 'rate' | 'share' | 'each'
+
+/** A figure of both runs, and what lies between them. */
+export interface Difference {
+  /** Null for all steps together. */
+  readonly step: string | null
+  readonly metric: SampledMetric | 'throughput' | 'errors' | 'tokens' | 'credits'
+  readonly statistic: Statistic
+  readonly unit: 'us' | 'per s' | 'share' | 'credits'
+  readonly a: number | null
+  readonly b: number | null
+  readonly na: number
+  readonly nb: number
+  /** b / a - 1; for shares b - a, in points. Null without a figure on both sides. */
+  readonly change: number | null
+  /** 95 % bootstrap interval of the change; null where samples are too few for one. */
+  readonly interval: readonly [number, number] | null
+  /** Beyond chance, and which way; `unclear` when the interval holds 0, or there is none. */
+  readonly verdict: 'better' | 'worse' | 'unclear'
+}
+
+export interface Comparison {
+  readonly a: RunSummary
+  readonly b: RunSummary
+  /** What else differs than what was to be compared. */
+  readonly warnings: readonly string[]
+  readonly differences: readonly Difference[]
+}
+
+const draws = 1_000
+const statistics = [
+  ['p50', 0.5],
+  ['p90', 0.9],
+  ['p95', 0.95],
+  ['p99', 0.99],
+] as const
+/** Seconds of a run that a bootstrap of its rate needs. */
+const fewestSeconds = 5
+
+/**
+ * Compares two runs: latency, throughput, errors and credits, each difference with a bootstrap
+ * interval. Latencies are those of the summary: successes, with timeouts at their deadline.
+ *
+ * @param seed of the bootstrap: the same comparison twice says the same
+ */
+export async function compareRuns(
+  a: Side,
+  b: Side,
+  contract: Contract,
+  seed: number,
+): Promise<Comparison> {
+  const [runA, runB] = [
+    await summarise(a.store, a.runId, contract),
+    await summarise(b.store, b.runId, contract),
+  ]
+  const random = randomOf(seed)
+  const shared = runA.steps
+    .map((step) => step.step)
+    .filter((step) => runB.steps.some((other) => other.step === step))
+  const groups =
+    shared.length > 1 || runA.steps.length !== runB.steps.length ? [null, ...shared] : [null]
+  const differences: Difference[] = []
+  for (const step of groups) {
+    const [left, right] = [
+      await readSamples(a.store, a.runId, step, runA.part),
+      await readSamples(b.store, b.runId, step, runB.part),
+    ]
+    differences.push(...groupDifferences(step, left, right, random))
+  }
+  differences.push(await creditsDifference(a, b, runA, runB))
+  return { a: runA, b: runB, warnings: warningsOf(runA, runB), differences }
+}
+
+function groupDifferences(
+  step: string | null,
+  a: Samples,
+  b: Samples,
+  random: Random,
+): readonly Difference[] {
+  const differences: Difference[] = []
+  for (const metric of sampledMetrics) {
+    const [left, right] = [a.metrics[metric], b.metrics[metric]]
+    if (left.length === 0 && right.length === 0) continue
+    for (const [statistic, p] of statistics) {
+      const enough = Math.min(left.length, right.length) >= samplesNeeded(p)
+      differences.push(
+        relative(
+          { step, metric, statistic, unit: 'us', na: left.length, nb: right.length },
+          percentileOf(left, p),
+          percentileOf(right, p),
+          'less',
+          enough
+            ? () => resampledQuantile(right, p, random) / resampledQuantile(left, p, random) - 1
+            : null,
+        ),
+      )
+    }
+    differences.push(
+      relative(
+        { step, metric, statistic: 'mean', unit: 'us', na: left.length, nb: right.length },
+        meanOf(left),
+        meanOf(right),
+        'less',
+        Math.min(left.length, right.length) >= 30
+          ? () => resampledMean(right, random) / resampledMean(left, random) - 1
+          : null,
+      ),
+    )
+  }
+  const seconds = Math.min(a.okBySecond.length, b.okBySecond.length)
+  for (const [metric, of] of [
+    ['throughput', 'okBySecond'],
+    ['tokens', 'tokensBySecond'],
+  ] as const) {
+    const [left, right] = [a[of], b[of]]
+    if (metric === 'tokens' && sumOf(left) + sumOf(right) === 0) continue
+    differences.push(
+      relative(
+        { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
+        meanOf(left),
+        meanOf(right),
+        'more',
+        // Whole seconds are drawn, since requests of one second are not independent.
+        seconds >= fewestSeconds
+          ? () => resampledMean(right, random) / resampledMean(left, random) - 1
+          : null,
+      ),
+    )
+  }
+  differences.push(errorDifference(step, a, b, random))
+  return differences
+}
+
+function errorDifference(step: string | null, a: Samples, b: Samples, random: Random): Difference {
+  const share = ({ failed, sent }: Samples) => (sent === 0 ? null : failed / sent)
+  const [left, right] = [share(a), share(b)]
+  const change = left === null || right === null ? null : right - left
+  const interval =
+    Math.min(a.sent, b.sent) < 30
+      ? null
+      : intervalOf(
+          () => resampledShare(b.failed, b.sent, random) - resampledShare(a.failed, a.sent, random),
+        )
+  return {
+    step,
+    metric: 'errors',
+    statistic: 'share',
+    unit: 'share',
+    a: left,
+    b: right,
+    na: a.sent,
+    nb: b.sent,
+    change,
+    interval,
+    verdict: verdictOf(interval, 'less'),
+  }
+}
+
+/** Credits for each success: a price is no sample, so any difference is one. */
+async function creditsDifference(
+  a: Side,
+  b: Side,
+  runA: RunSummary,
+  runB: RunSummary,
+): Promise<Difference> {
+  const each = async ({ store, runId }: Side, { credits }: RunSummary) => {
+    const [row] = await store.rows<{ n: number }>(
+      `SELECT count(*) AS n FROM attempts
+       WHERE run_id = $1 AND outcome = 'ok' AND endpoint IN ('chat', 'messages')`,
+      [runId],
+    )
+    const n = row!.n
+    return { n, credits: credits.spent === null || n === 0 ? null : credits.spent / n }
+  }
+  const [left, right] = [await each(a, runA), await each(b, runB)]
+  const change =
+    left.credits === null || right.credits === null ? null : right.credits / left.credits - 1
+  return {
+    step: null,
+    metric: 'credits',
+    statistic: 'each',
+    unit: 'credits',
+    a: left.credits,
+    b: right.credits,
+    na: left.n,
+    nb: right.n,
+    change,
+    interval: change === null ? null : [change, change],
+    verdict: change === null || change === 0 ? 'unclear' : change < 0 ? 'better' : 'worse',
+  }
+}
+
+type Head = Pick<Difference, 'step' | 'metric' | 'statistic' | 'unit' | 'na' | 'nb'>
+
+function relative(
+  head: Head,
+  a: number | null,
+  b: number | null,
+  good: 'less' | 'more',
+  draw: (() => number) | null,
+): Difference {
+  const change = a === null || b === null || a === 0 ? null : b / a - 1
+  const interval = change === null || draw === null ? null : intervalOf(draw)
+  return { ...head, a, b, change, interval, verdict: verdictOf(interval, good) }
+}
+
+function verdictOf(
+  interval: readonly [number, number] | null,
+  good: 'less' | 'more',
+): Difference['verdict'] {
+  if (interval === null || (interval[0] <= 0 && interval[1] >= 0)) return 'unclear'
+  return interval[1] < 0 === (good === 'less') ? 'better' : 'worse'
+}
+
+function intervalOf(draw: () => number): readonly [number, number] {
+  const drawn = Float64Array.from({ length: draws }, draw).sort()
+  return [percentileOf(drawn, 0.025)!, percentileOf(drawn, 0.975)!]
+}
+
+function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {
+  const warnings: string[] = []
+  const differs = (what: string, left: unknown, right: unknown) => {
+    if (JSON.stringify(left) !== JSON.stringify(right)) {
+      warnings.push(`${what} differs: ${wordOf(left)} and ${wordOf(right)}`)
+    }
+  }
+  differs('the scenario', a.run.scenario, b.run.scenario)
+  differs('the seed', a.run.seed, b.run.seed)
+  differs('the time scale', a.run.timeScale, b.run.timeScale)
+  differs('the version of Assay', a.run.assayVersion, b.run.assayVersion)
+  differs('the contract', a.run.contract, b.run.contract)
+  for (const name of new Set([...Object.keys(a.run.machine), ...Object.keys(b.run.machine)])) {
+    differs(`the machine (${name})`, a.run.machine[name] ?? null, b.run.machine[name] ?? null)
+  }
+  differs(
+    'the steps',
+    a.steps.map((step) => step.step),
+    b.steps.map((step) => step.step),
+  )
+  for (const [name, summary] of [
+    ['a', a],
+    ['b', b],
+  ] as const) {
+    if (summary.verdict === 'invalid' || summary.verdict === 'degraded') {
+      warnings.push(`run ${name} is ${summary.verdict}: its latencies may be the client's own`)
+    }
+    if (summary.run.kind === 'import') {
+      warnings.push(`run ${name} was recorded by another tool, whose definitions may differ`)
+    }
+  }
+  return warnings
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function meanOf(values: ArrayLike<number>): number | null {
+  return values.length === 0 ? null : sumOf(values) / values.length
+}
+
+function sumOf(values: ArrayLike<number>): number {
+  let sum = 0
+  for (let at = 0; at < values.length; at++) sum += values[at]!
+  return sum
+}

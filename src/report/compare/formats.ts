@@ -1,0 +1,120 @@
+import { ms } from '../summary/figures.ts'
+import { markdownCell, printable } from '../summary/printable.ts'
+import type { Comparison, Difference } from './compare.ts'
+import { changeText, type GateResult } from './gate.ts'
+
+const titles: Readonly<Record<Difference['metric'], string>> = {
+  service: 'service',
+  response: 'response',
+  ttft: 'TTFT',
+  tpot: 'TPOT',
+  throughput: 'ok/s',
+  errors: 'errors',
+  tokens: 'output tokens/s',
+  credits: 'credits each',
+}
+
+const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
+
+/** A comparison as a terminal shows it: at most 80 columns. */
+export function terminalComparison(comparison: Comparison, gates: readonly GateResult[]): string {
+  const lines = [
+    `a  ${sideText(comparison.a)}`,
+    `b  ${sideText(comparison.b)}`,
+    ...comparison.warnings.map((warning) => `!  ${printable(warning, 76)}`),
+    '',
+    `${''.padEnd(20)}${'a'.padStart(10)}${'b'.padStart(10)}  change of b [95 %]`,
+  ]
+  let step: string | null | undefined
+  for (const difference of comparison.differences) {
+    if (difference.step !== step) {
+      step = difference.step
+      lines.push(step === null ? 'all steps' : printable(step, 78))
+    }
+    lines.push(
+      `  ${nameOf(difference).padEnd(18)}${figureOf(difference, difference.a).padStart(10)}${figureOf(difference, difference.b).padStart(10)}  ${changeText(difference).padEnd(30)}${marks[difference.verdict]}`.trimEnd(),
+    )
+  }
+  if (gates.length > 0) lines.push('')
+  for (const { gate, result, says } of gates) {
+    lines.push(`${printable(gate.text, 30).padEnd(31)}${result.toUpperCase()}  ${says}`)
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** The same for a pull request: what is beyond chance first, all figures folded away. */
+export function markdownComparison(comparison: Comparison, gates: readonly GateResult[]): string {
+  const clear = comparison.differences.filter((difference) => difference.verdict !== 'unclear')
+  const failed = gates.filter((gate) => gate.result !== 'held')
+  const head =
+    gates.length === 0
+      ? '### Comparison'
+      : failed.length === 0
+        ? '### Comparison: held'
+        : `### Comparison: ${failed.length} of ${gates.length} not held`
+  const lines = [
+    head,
+    '',
+    `\`a\` ${markdownCell(sideText(comparison.a))}  `,
+    `\`b\` ${markdownCell(sideText(comparison.b))}`,
+    '',
+    ...comparison.warnings.map((warning) => `> ${markdownCell(warning, 200)}  `),
+  ]
+  if (gates.length > 0) {
+    lines.push('', '| condition | result | found |', '| --- | --- | --- |')
+    for (const { gate, result, says } of gates) {
+      lines.push(
+        `| ${markdownCell(gate.text)} | ${result === 'held' ? result : `**${result}**`} | ${markdownCell(says)} |`,
+      )
+    }
+  }
+  lines.push(
+    '',
+    clear.length === 0
+      ? 'No difference beyond chance.'
+      : `${clear.length} of ${comparison.differences.length} figures differ beyond chance.`,
+    ...table(clear),
+    '',
+    '<details><summary>All figures (milliseconds; 95 % bootstrap intervals)</summary>',
+    ...table(comparison.differences),
+    '',
+    '</details>',
+  )
+  return `${lines.join('\n')}\n`
+}
+
+function table(differences: readonly Difference[]): readonly string[] {
+  if (differences.length === 0) return []
+  return [
+    '',
+    '| step | figure | a | b | change of b | |',
+    '| --- | --- | ---: | ---: | ---: | --- |',
+    ...differences.map(
+      (difference) =>
+        `| ${markdownCell(difference.step ?? 'all')} | ${nameOf(difference)} | ${figureOf(difference, difference.a)} | ${figureOf(difference, difference.b)} | ${changeText(difference)} | ${marks[difference.verdict].toLowerCase()} |`,
+    ),
+  ]
+}
+
+function nameOf({ metric, statistic }: Difference): string {
+  return ['rate', 'share', 'each'].includes(statistic)
+    ? titles[metric]
+    : `${titles[metric]} ${statistic}`
+}
+
+function figureOf({ unit }: Difference, value: number | null): string {
+  if (value === null) return '-'
+  switch (unit) {
+    case 'us':
+      return ms(value)
+    case 'share':
+      return `${(value * 100).toFixed(2)} %`
+    case 'per s':
+    case 'credits':
+      return value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+  }
+}
+
+function sideText({ run, verdict }: Comparison['a']): string {
+  return `${printable(run.scenario, 30)} ${printable(run.runId, 24)}, ${run.startedAt.slice(0, 10)}, ${verdict ?? 'not judged'}`
+}

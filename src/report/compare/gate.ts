@@ -1,0 +1,133 @@
+import { ReportError } from '../error.ts'
+import type { Comparison, Difference } from './compare.ts'
+
+/** A condition under which a comparison fails: `chat.ttft.p95 > +10%`. */
+export interface Gate {
+  readonly text: string
+  readonly step: string | null
+  readonly metric: Difference['metric']
+  readonly statistic: Difference['statistic']
+  readonly operator: '>' | '<'
+  /** A share of a, or points for `errors`. */
+  readonly bound: number
+}
+
+/** `missed` fails; so does `inconclusive`, which is no pass. */
+export interface GateResult {
+  readonly gate: Gate
+  readonly result: 'held' | 'missed' | 'inconclusive'
+  readonly says: string
+}
+
+const metrics: readonly Difference['metric'][] = [
+  'service',
+  'response',
+  'ttft',
+  'tpot',
+  'throughput',
+  'errors',
+  'tokens',
+  'credits',
+]
+const statistics: readonly Difference['statistic'][] = ['p50', 'p90', 'p95', 'p99', 'mean']
+
+/** What a metric is judged by when none is named. */
+const usual: Readonly<Partial<Record<Difference['metric'], Difference['statistic']>>> = {
+  throughput: 'rate',
+  tokens: 'rate',
+  errors: 'share',
+  credits: 'each',
+}
+
+/**
+ * Reads a gate:
+ *
+ *     [step.][metric.][statistic] > +10%      p95 > +10%, chat.ttft.p99 > 5%, errors > +1%,
+ *                                             throughput < -5%, credits > 0%
+ *
+ * A statistic alone is of the response time.
+ *
+ * @throws ReportError with the grammar
+ */
+export function parseGate(text: string): Gate {
+  const match = /^\s*(?:(\S+)\s*)([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*$/.exec(text)
+  const fault = (what: string) =>
+    new ReportError(
+      `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, with a metric of ${metrics.join(', ')} and a statistic of ${statistics.join(', ')}.`,
+    )
+  if (match === null) throw fault('not a condition')
+  const words = match[1]!.split('.')
+  const isStatistic = (word: string | undefined): word is Difference['statistic'] =>
+    statistics.some((known) => known === word)
+  const isMetric = (word: string | undefined): word is Difference['metric'] =>
+    metrics.some((known) => known === word)
+  const statistic = isStatistic(words.at(-1)) ? (words.pop() as Difference['statistic']) : null
+  const metric = isMetric(words.at(-1)) ? (words.pop() as Difference['metric']) : null
+  if (statistic === null && metric === null) throw fault('it names neither metric nor statistic')
+  const of = metric ?? 'response'
+  const fixed = usual[of]
+  if (fixed !== undefined && statistic !== null) throw fault(`${of} has no ${statistic}`)
+  if (fixed === undefined && statistic === null) throw fault(`${of} needs a statistic`)
+  return {
+    text: text.trim(),
+    step: words.length === 0 ? null : words.join('.'),
+    metric: of,
+    statistic: fixed ?? statistic!,
+    operator: match[2] as '>' | '<',
+    bound: Number(match[3]) / 100,
+  }
+}
+
+/**
+ * Holds a comparison to a gate. It is missed when the change is beyond the bound and beyond
+ * chance; a change beyond the bound that chance explains, and one that was not measured, is
+ * inconclusive.
+ */
+export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
+  const found = comparison.differences.find(
+    (difference) =>
+      difference.metric === gate.metric &&
+      difference.statistic === gate.statistic &&
+      (difference.step === gate.step ||
+        // A run of one step is told by its whole.
+        (difference.step === null &&
+          comparison.a.all.step === null &&
+          isOnlyStep(comparison, gate.step))),
+  )
+  if (found === undefined || found.change === null) {
+    return { gate, result: 'inconclusive', says: 'not measured in both runs' }
+  }
+  const points = found.unit === 'share'
+  const says = changeText(found)
+  const beyond = gate.operator === '>' ? found.change > gate.bound : found.change < gate.bound
+  if (!beyond) return { gate, result: 'held', says }
+  if (found.interval === null) {
+    return { gate, result: 'inconclusive', says: `${says}; too few samples for an interval` }
+  }
+  const [low, high] = found.interval
+  const chance = low <= 0 && high >= 0 && !(low === 0 && high === 0 && points)
+  return chance
+    ? { gate, result: 'inconclusive', says: `${says}; the interval holds 0` }
+    : { gate, result: 'missed', says }
+}
+
+function isOnlyStep(comparison: Comparison, step: string | null): boolean {
+  return (
+    step !== null &&
+    comparison.a.steps.length === 1 &&
+    comparison.b.steps.length === 1 &&
+    comparison.a.steps[0]!.step === step &&
+    comparison.b.steps[0]!.step === step
+  )
+}
+
+/** `+12.3 % [+8.0, +16.9]`, in points for shares. */
+export function changeText({ change, interval, unit }: Difference): string {
+  if (change === null) return '-'
+  const percent = (value: number) => {
+    const rounded = (value * 100).toFixed(Math.abs(value) < 0.1 ? 2 : 1)
+    return value > 0 ? `+${rounded}` : rounded
+  }
+  const range = interval === null ? '' : ` [${percent(interval[0])}, ${percent(interval[1])}]`
+  return `${percent(change)} ${unit === 'share' ? 'points' : '%'}${range}`
+}

@@ -1,0 +1,71 @@
+import type { Store } from '../../store/open.ts'
+
+export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const
+export type SampledMetric = (typeof sampledMetrics)[number]
+
+/** What is compared of one group of attempts. */
+export interface Samples {
+  /** Microseconds, ascending: successes, and timeouts at their deadline. */
+  readonly metrics: Readonly<Record<SampledMetric, Float64Array>>
+  /** Successes, and their output tokens, in each whole second of the span. */
+  readonly okBySecond: Float64Array
+  readonly tokensBySecond: Float64Array
+  readonly sent: number
+  /** Attempts that did not end as they were meant to. */
+  readonly failed: number
+}
+
+const metricSql: Readonly<Record<SampledMetric, string>> = {
+  service: `CASE WHEN outcome IN ('ok', 'timeout') THEN coalesce(done_us, closed_us) - sent_us END`,
+  response: `CASE WHEN outcome IN ('ok', 'timeout') THEN coalesce(done_us, closed_us) - intended_us END`,
+  ttft: `CASE WHEN streamed = 1 AND (outcome = 'ok' AND first_content_us IS NOT NULL OR outcome = 'timeout')
+              THEN coalesce(first_content_us, closed_us) - sent_us END`,
+  tpot: `CASE WHEN streamed = 1 AND outcome = 'ok' AND completion_tokens >= 2
+              THEN (last_content_us - first_content_us) / (completion_tokens - 1) END`,
+}
+
+/** Reads the samples of a run; `step` null for all of them. */
+export async function readSamples(
+  store: Store,
+  runId: string,
+  step: string | null,
+  part: 'steady' | 'all',
+): Promise<Samples> {
+  const chosen = `FROM attempts WHERE run_id = $1 AND ($2 IS NULL OR step = $2)
+    ${part === 'steady' ? `AND part = 'steady'` : ''}`
+  const parameters = [runId, step]
+  const lists = sampledMetrics.map((metric) => {
+    const value = `(${metricSql[metric]})::DOUBLE`
+    return `list(${value} ORDER BY ${value}) FILTER (WHERE ${value} IS NOT NULL) AS ${metric}`
+  })
+  const [row] = await store.rows<
+    Record<SampledMetric, readonly number[] | null> & { sent: number; failed: number }
+  >(
+    `SELECT ${lists.join(', ')},
+       count(*) FILTER (WHERE outcome <> 'not_sent') AS sent,
+       count(*) FILTER (WHERE CASE WHEN expects = 'ok' THEN outcome NOT IN ('ok', 'aborted', 'not_sent')
+                                   ELSE outcome NOT IN ('http_error', 'not_sent') END) AS failed
+     ${chosen}`,
+    parameters,
+  )
+  const seconds = await store.rows<{ ok: number; tokens: number }>(
+    `WITH chosen AS (SELECT * ${chosen}),
+     span AS (SELECT min(intended_us) // 1000000 AS first,
+                     max(coalesce(closed_us, intended_us)) // 1000000 AS last FROM chosen),
+     seconds AS (SELECT unnest(range(first, last + 1)) AS second FROM span)
+     SELECT count(*) FILTER (WHERE outcome = 'ok') AS ok,
+       coalesce(sum(completion_tokens) FILTER (WHERE outcome = 'ok'), 0)::DOUBLE AS tokens
+     FROM seconds LEFT JOIN chosen ON closed_us // 1000000 = second
+     GROUP BY second ORDER BY second`,
+    parameters,
+  )
+  return {
+    metrics: Object.fromEntries(
+      sampledMetrics.map((metric) => [metric, Float64Array.from(row![metric] ?? [])]),
+    ) as unknown as Record<SampledMetric, Float64Array>,
+    okBySecond: Float64Array.from(seconds, (second) => second.ok),
+    tokensBySecond: Float64Array.from(seconds, (second) => second.tokens),
+    sent: row!.sent,
+    failed: row!.failed,
+  }
+}
