@@ -66,7 +66,7 @@ export interface RequestTemplate {
   /** Headers that the key goes into. */
   readonly auth: readonly AuthHeader[]
   /** Sent instead of the real key; null for the real one. */
-  readonly badKey: string | null
+  readonly badKey: BadKey | null
   readonly body: Uint8Array
   readonly maxTokens: number | null
   readonly n: number | null
@@ -83,6 +83,9 @@ export interface PreparedRequest {
   /** Never to reach a row or a captured body; empty for none. */
   readonly key: string
 }
+
+/** A key that must be refused: one that nobody has, or the real one with a change that matters. */
+export type BadKey = 'invalid' | 'altered' | 'recased'
 
 /** How the key stands in stored evidence. */
 export const keyPlaceholder = '$ASSAY_API_KEY'
@@ -131,7 +134,7 @@ export function buildTemplate(
     path: basePath + pathOf(contract, spec),
     headers: headersOf(spec, body.length > 0),
     auth: authOf(contract, spec),
-    badKey: spec.wrong === 'invalid-key' ? invalidKey : null,
+    badKey: badKeyOf(spec.wrong),
     body,
     maxTokens: numberOrNull(fields.max_tokens),
     n: numberOrNull(fields.n),
@@ -146,7 +149,7 @@ export function prepareRequest(template: RequestTemplate, key: string | null): P
       'an API key may hold printable ASCII only, without line ends; check its source for a trailing newline or quotes',
     )
   }
-  const sent = template.badKey ?? key
+  const sent = template.badKey === null ? key : spoiled(template.badKey, key)
   const auth = sent === null ? [] : template.auth.map((header) => authHeader(header, sent))
   return {
     endpoint: template.endpoint,
@@ -159,7 +162,8 @@ export function prepareRequest(template: RequestTemplate, key: string | null): P
       headers: [...template.headers, ...auth],
       body: template.body,
     },
-    key: key ?? '',
+    // What was sent, since an altered key is all but the real one.
+    key: sent ?? '',
   }
 }
 
@@ -168,7 +172,7 @@ export function templateRow(
   template: RequestTemplate,
   at: { readonly runId: string; readonly template: number; readonly step: string },
 ): TemplateRow {
-  const shownKey = template.badKey ?? keyPlaceholder
+  const shownKey = template.badKey === null ? keyPlaceholder : shownBadKey[template.badKey]
   return {
     ...at,
     method: template.method,
@@ -184,6 +188,37 @@ export function templateRow(
     n: template.n,
     promptHash: template.promptHash,
   }
+}
+
+function badKeyOf(wrong: WrongRequest | null): BadKey | null {
+  switch (wrong) {
+    case 'invalid-key':
+      return 'invalid'
+    case 'altered-key':
+      return 'altered'
+    case 'recased-key':
+      return 'recased'
+    default:
+      return null
+  }
+}
+
+/** A bad key as it is sent; without a real one there is nothing to change. */
+function spoiled(bad: BadKey, key: string | null): string {
+  if (bad === 'invalid' || key === null) return invalidKey
+  if (bad === 'altered') return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
+  return [...key]
+    .map((letter) =>
+      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    )
+    .join('')
+}
+
+/** What stands in evidence: never a string that one change would turn into the real key. */
+const shownBadKey: Readonly<Record<BadKey, string>> = {
+  invalid: invalidKey,
+  altered: `${keyPlaceholder}-with-its-last-character-changed`,
+  recased: `${keyPlaceholder}-with-upper-and-lower-case-swapped`,
 }
 
 function authHeader(header: AuthHeader, key: string): readonly [string, string] {

@@ -7,6 +7,8 @@ export type Endpoint = (typeof endpoints)[number]
 export const wrongRequests = [
   'missing-key',
   'invalid-key',
+  'altered-key',
+  'recased-key',
   'unknown-model',
   'invalid-parameter',
   'missing-messages',

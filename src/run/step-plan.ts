@@ -50,7 +50,7 @@ export class StepPlan {
     this.index = index
     this.options = options
     this.turns = step.session?.turns ?? 1
-    this.sendsKey = step.wrong !== 'missing-key' && step.wrong !== 'invalid-key'
+    this.sendsKey = step.wrong === null || !step.wrong.endsWith('-key')
     const wanted = options.keys.flatMap((key, at) =>
       step.keys.length === 0 || step.keys.includes(key.name) ? [at] : [],
     )

@@ -85,13 +85,18 @@ test('each wrong request is wrong in its own way', () => {
   const wrong = (name: (typeof wrongRequests)[number]) => build({ wrong: name })
   expect(wrong('missing-key').headers.authorization).toBeUndefined()
   expect(wrong('invalid-key').headers.authorization).toMatch(/^Bearer assay-invalid-key/)
+  const sent = (name: 'altered-key' | 'recased-key') =>
+    wrong(name).headers.authorization!.replace('Bearer ', '')
+  expect(sent('altered-key')).toHaveLength(key.length)
+  expect([sent('altered-key'), sent('recased-key')]).not.toContain(key)
+  expect(sent('recased-key').toLowerCase()).toBe(key.toLowerCase())
   expect(JSON.parse(wrong('unknown-model').body!).model).toBe('assay-no-such-model')
   expect(JSON.parse(wrong('invalid-parameter').body!).temperature).toBeGreaterThan(2)
   expect('messages' in JSON.parse(wrong('missing-messages').body!)).toBe(false)
   expect(() => JSON.parse(wrong('malformed-json').body!)).toThrow()
   expect(wrong('unknown-path').wire.path).toBe('/v1/assay-no-such-path')
   for (const name of wrongRequests) {
-    if (name === 'missing-key' || name === 'invalid-key') continue
+    if (name.endsWith('-key')) continue
     expect(wrong(name).headers.authorization).toBe(`Bearer ${key}`)
   }
 })

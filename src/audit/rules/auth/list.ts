@@ -3,7 +3,7 @@ import { excessOf } from '../../billing/conservation.ts'
 import { type ExchangeRule, exchangeRule } from '../../exchange/exchange-rule.ts'
 import type { Rule } from '../../rule.ts'
 import { billingRule, witnessOf } from '../billing/evidence.ts'
-import { sqlRule } from '../sql-rule.ts'
+import { sqlList, sqlRule } from '../sql-rule.ts'
 
 const keyVariable = '$ASSAY_API_KEY'
 
@@ -30,7 +30,7 @@ If a key is refused everywhere, the key is wrong and not the service: that decid
     judge({ row }, contract) {
       if (row.endpoint !== format || row.status === null || row.requestHeaders === null)
         return undefined
-      if (row.expects === 'missing-key' || row.expects === 'invalid-key') return undefined
+      if (row.expects.endsWith('-key')) return undefined
       const { name, prefix } = headerOf(contract)
       const headers = JSON.parse(row.requestHeaders) as Record<string, string>
       if (headers[name] !== `${prefix}${keyVariable}`) return undefined
@@ -45,7 +45,7 @@ If a key is refused everywhere, the key is wrong and not the service: that decid
       const [accepted] = await evidence.store.rows<{ n: number }>(
         `SELECT count(*)::DOUBLE AS n FROM attempts
          WHERE list_contains($1::VARCHAR[], run_id) AND endpoint IN ('chat', 'messages')
-           AND status IS NOT NULL AND status <> 401 AND expects NOT IN ('missing-key', 'invalid-key')`,
+           AND status IS NOT NULL AND status <> 401 AND expects NOT LIKE '%-key'`,
         [JSON.stringify(evidence.runIds)],
       )
       return (accepted?.n ?? 0) > 0
@@ -58,7 +58,7 @@ If a key is refused everywhere, the key is wrong and not the service: that decid
 export const auth01 = takesKey('AUTH-01', 'chat', '§5.2', (contract) => contract.auth.chat)
 export const auth02 = takesKey('AUTH-02', 'messages', '§5.3', (contract) => contract.auth.messages)
 
-const refusesKey = (id: string, expects: string, what: string) =>
+const refusesKey = (id: string, expects: readonly string[], what: string) =>
   sqlRule({
     id,
     says: `A generation request with ${what} is refused with 401, plain or streamed`,
@@ -72,13 +72,17 @@ or 5xx may come first and decides nothing; a success, or any other failure, brea
       SELECT run_id, slot, retry,
         CASE WHEN status <> 401 THEN 'status ' || status || ' on ' || endpoint ||
           CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS came
-      FROM seen WHERE expects = '${expects}' AND endpoint IN ('chat', 'messages')
+      FROM seen WHERE expects IN ${sqlList(expects)} AND endpoint IN ('chat', 'messages')
         AND status IS NOT NULL AND status <> 429 AND status < 500`,
-    takes: `a generation request with ${what} (wrong: ${expects})`,
+    takes: `a generation request with ${what} (wrong: ${expects.join(', ')})`,
   })
 
-export const auth03 = refusesKey('AUTH-03', 'missing-key', 'no key')
-export const auth04 = refusesKey('AUTH-04', 'invalid-key', 'an invalid key')
+export const auth03 = refusesKey('AUTH-03', ['missing-key'], 'no key')
+export const auth04 = refusesKey(
+  'AUTH-04',
+  ['invalid-key', 'altered-key', 'recased-key'],
+  'an invalid key',
+)
 
 export const auth05 = sqlRule({
   id: 'AUTH-05',
