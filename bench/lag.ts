@@ -10,8 +10,8 @@ interface Measured {
 }
 
 /** Lag of Poisson arrivals at three rates, with every attempt recorded into DuckDB. */
-export async function bench({ quick }: BenchOptions): Promise<BenchResult> {
-  const server = startOn('0', './null-server.ts')
+export async function lag({ quick }: BenchOptions): Promise<BenchResult> {
+  const server = startOn('0', './lag-server.ts')
   const figures: Figure[] = []
   try {
     const { baseUrl } = await firstLine<{ baseUrl: string }>(server)

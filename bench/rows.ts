@@ -13,7 +13,7 @@ interface Measured {
 }
 
 /** Rows per second into DuckDB: our recorder beside a bare loop of the appender, same columns. */
-export async function bench({ quick }: BenchOptions): Promise<BenchResult> {
+export async function rows({ quick }: BenchOptions): Promise<BenchResult> {
   const rounds = quick ? 1 : 5
   const batches = quick ? 100 : 500
   const ours: Measured[] = []

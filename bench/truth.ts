@@ -16,7 +16,7 @@ interface Errors {
 }
 
 /** TTFT, time between tokens and p99 as measured, against what the service did by its own clock. */
-export async function bench({ quick }: BenchOptions): Promise<BenchResult> {
+export async function truth({ quick }: BenchOptions): Promise<BenchResult> {
   const server = startOn('0', './truth-server.ts')
   const found: Errors[] = []
   try {
