@@ -1,0 +1,131 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { manualClock } from '../../src/service/clock.ts'
+import { hello, serving } from './serving.ts'
+
+const startUs = Date.parse('2026-03-01T00:00:00Z') * 1000
+
+/** Reads a stream piece by piece, while the test moves the clock. */
+async function reading(response: Response) {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return {
+    async until(part: string) {
+      while (!text.includes(part)) {
+        const { done, value } = await reader.read()
+        if (done) break
+        text += value
+      }
+      return text
+    },
+  }
+}
+
+test('a stream that drips for 590 s is not cut', async () => {
+  const clock = manualClock(startUs)
+  const target = await serving({
+    clock,
+    shape: { betweenTokensUs: { kind: 'constant', value: 59e6 } },
+  })
+  const messages = [{ role: 'user', content: 'Repeat after me: 0 1 2 3 4 5 6 7 8 9 end' }]
+  const response = await target.chat({ stream: true, messages })
+  const stream = await reading(response)
+  await stream.until('"content":"0"')
+  for (let minute = 0; minute < 30; minute++) clock.advance(59e6)
+  expect(await stream.until('[DONE]')).toContain('"content":" end"')
+  expect(clock.nowUs() - startUs).toBeGreaterThan(590e6)
+})
+
+test('the injected clock is the only one: what it says is in every header and body', async () => {
+  const clock = manualClock(Date.parse('2001-02-03T04:05:06Z') * 1000)
+  const target = await serving({ clock, profile: { reset: 'epoch-s' } })
+  const plain = await target.chat()
+  const { created } = (await plain.json()) as { created: number }
+  expect(created).toBe(clock.nowUs() / 1e6)
+  expect(plain.headers.get('date')).toBe('Sat, 03 Feb 2001 04:05:06 GMT')
+  expect(plain.headers.get('x-ratelimit-reset')).toBe(String(clock.nowUs() / 1e6 + 60))
+  const { by_day, entries, to } = (await (await target.get('/user/credits')).json()) as {
+    by_day: { date: string }[]
+    entries: { at: string }[]
+    to: string
+  }
+  expect(by_day.map(({ date }) => date)).toEqual(['2001-02-03'])
+  expect(entries.map(({ at }) => at.slice(0, 19))).toEqual([
+    '2001-02-03T04:05:06',
+    '2001-02-03T04:05:06',
+  ])
+  expect(to.slice(0, 19)).toBe('2001-02-03T04:05:06')
+})
+
+test('nothing in the service but its clock reads a clock of its own', () => {
+  // A relay's deadline is for a real machine, which keeps its own time.
+  const allowed = ['clock.ts', join('upstream', 'relay.ts')]
+  const room = resolve(import.meta.dirname, '../../src/service')
+  const breaches = readdirSync(room, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !allowed.includes(file))
+    .filter((file) =>
+      /Date\.now\(|new Date\(\)|performance\.now\(|setTimeout\(|setInterval\(|Math\.random\(/.test(
+        readFileSync(join(room, file), 'utf8'),
+      ),
+    )
+  expect(breaches).toEqual([])
+})
+
+test('a stream is charged by the profile when its client leaves', async () => {
+  for (const [abortedStream, charged] of [
+    ['free', 0],
+    ['charged', 1],
+    ['after-first-token', 1],
+  ] as const) {
+    const clock = manualClock(startUs)
+    const target = await serving({
+      clock,
+      profile: { abortedStream },
+      accounts: [{ name: 'a', balance: 50 }],
+      shape: { betweenTokensUs: { kind: 'constant', value: 1e6 } },
+    })
+    const leaving = new AbortController()
+    const response = await fetch(`${target.service.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { authorization: `Bearer ${target.key(1)}` },
+      body: JSON.stringify({ ...hello, stream: true }),
+    })
+    await (await reading(response)).until('"content":"')
+    leaving.abort()
+    const { account } = target.service.keys[0]!
+    await expect
+      .poll(async () => (await target.chat({ max_tokens: 1 }, target.key(1))).headers)
+      .toBeDefined()
+    // The request after it is charged too; what was held for the aborted one is free again.
+    await expect.poll(() => 50 - target.service.operator.balance(account)).toBe(charged + 1)
+    const next = await target.chat({ max_tokens: 1 }, target.key(1))
+    expect(next.headers.get('x-credits-remaining')).toBe(String(50 - charged - 2))
+  }
+})
+
+test('a client that leaves before the first token pays nothing by default', async () => {
+  const clock = manualClock(startUs)
+  const target = await serving({
+    clock,
+    accounts: [{ name: 'a', balance: 50 }],
+    shape: { timeToFirstUs: { kind: 'constant', value: 10e6 } },
+  })
+  for (const stream of [true, false]) {
+    const leaving = new AbortController()
+    const request = fetch(`${target.service.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { authorization: `Bearer ${target.key(1)}` },
+      body: JSON.stringify({ ...hello, stream }),
+    })
+    const held = async () =>
+      Number((await target.get('/user/credits', target.key(1))).headers.get('x-credits-remaining'))
+    await expect.poll(held).toBe(49)
+    leaving.abort()
+    await expect(request).rejects.toThrow()
+    await expect.poll(held).toBe(50)
+  }
+  expect(target.service.operator.balance(target.service.keys[0]!.account)).toBe(50)
+})
