@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   calibrate: async () => (await import('./calibrate.ts')).calibrateCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
   runs: async () => (await import('./runs.ts')).runsCommand(),
+  probe: async () => (await import('./probe.ts')).probeCommand(),
   audit: async () => (await import('./audit.ts')).auditCommand(),
   report: async () => (await import('./report.ts')).reportCommand(),
   summary: async () => (await import('./summary.ts')).summaryCommand(),

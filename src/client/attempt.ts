@@ -117,8 +117,7 @@ export class Attempt implements ExchangeSink, ResponseValues {
   private ended = true
   /** Inside a callback that still holds our state: not to be used again before it returns. */
   private busy = false
-  /** When the read came that is being handled. */
-  readUs = Number.NaN
+  private readUs = Number.NaN
 
   constructor(bench: Bench) {
     this.bench = bench

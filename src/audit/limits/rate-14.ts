@@ -15,22 +15,21 @@ export const rate14: Rule = {
   explain: `Two ways to see it. A key is admitted while another is being rejected, before and after:
 the second is not bound by the first. And where keys alternate, the number used goes on from the key's own
 last answer, not from the other key's; three answers that go on from another key, and none from its own,
-fail. Keys of one account that go on from
-each other decide nothing, since a new key may inherit what its account used (gap G-36).`,
+fail. A new key that inherits once what its
+account used (gap G-36) goes on from its own answers afterwards.`,
   async decide(evidence) {
     const { sightings, byKey } = await historyOf(evidence)
     if (byKey.size < 2) return { verdict: 'not-observed', takes: 'traffic of two keys' }
     const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
     const free = admittedWhileAnotherIsRejected(sightings)
     const observations = own.length + shared.length + free
-    const foreign = shared.filter(({ before, after }) => before.account !== after.account)
-    const [first, second, third] = foreign
+    const [first, second, third] = shared
     if (first !== undefined && third !== undefined && own.length === 0 && free === 0) {
       return {
         verdict: 'fail',
         observations,
         expected: 'the number used goes on from the last answer of the same key',
-        came: `it goes on from a key of another account, ${foreign.length} times`,
+        came: `it goes on from another key of ${first.before.account === first.after.account ? 'the same' : 'another'} account, ${shared.length} times`,
         witnesses: [
           witnessOf(first.before, `${first.before.remaining} of ${first.before.limit}, one key`),
           ...[first, second!, third].map(({ after }) =>
@@ -50,10 +49,7 @@ each other decide nothing, since a new key may inherit what its account used (ga
       return {
         verdict: 'inconclusive',
         observations,
-        why:
-          foreign.length === 0
-            ? 'counts went on from another key of the same account: one counter, or a new key that inherits what the account used (gap G-36)'
-            : 'some counts went on from another key, too few or beside others that did not',
+        why: 'some counts went on from another key, too few or beside others that did not',
         witnesses: shared.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on')),
       }
     }

@@ -17,8 +17,8 @@ interface State {
   readonly possible: number
 }
 
-/** More states than this are not followed: the model is then kept, never dropped. */
-const maxStates = 256
+/** More states than this are followed as one that holds them all. */
+const maxStates = 64
 
 /**
  * Windows that begin with the first request after the last one ended.
@@ -58,8 +58,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
         kind: isRejected(step) ? 'should-be-admitted' : 'should-be-rejected',
       }
     }
-    if (next.size > maxStates) return null
-    states = [...next.values()]
+    states = next.size > maxStates ? [hullOf([...next.values()])] : [...next.values()]
   }
   return null
 
@@ -103,6 +102,16 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
     } else if (aheadOfIt >= limit) {
       follow(state)
     }
+  }
+}
+
+/** A state that allows whatever any of them allows. */
+function hullOf(states: readonly State[]): State {
+  return {
+    startLow: Math.min(...states.map(({ startLow }) => startLow)),
+    startHigh: Math.max(...states.map(({ startHigh }) => startHigh)),
+    sure: Math.min(...states.map(({ sure }) => sure)),
+    possible: Math.max(...states.map(({ possible }) => possible)),
   }
 }
 

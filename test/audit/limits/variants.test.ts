@@ -23,13 +23,12 @@ const variants = [
       profile: { algorithm, window: 'rotate', reset: 'epoch-ms', bandAt: 'after-charge' } as const,
     },
     {
-      name: `${algorithm}, minute always, one counter for an account`,
+      name: `${algorithm}, minute always`,
       profile: {
         algorithm,
         window: 'minute',
         reset: 'delta-ms',
         bandChange: 'reset',
-        keyCounters: 'inherited',
         retryAfter: 'date',
         creditsHeader: 'before',
       } as const,

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Command } from 'commander'
+import { parse as parseYaml, stringify } from 'yaml'
+import { loadContract } from '../contract/load.ts'
+import {
+  type DeploymentProfile,
+  type GapAnswer,
+  type GapId,
+  gapIds,
+  gaps,
+  parseDeploymentProfile,
+} from '../contract/profile.ts'
+import { type Change, profileChanges, wordsOf } from '../probe/diff.ts'
+import { type Price, priceOf } from '../probe/price.ts'
+import { probe } from '../probe/probe.ts'
+import { assayVersion, machineJson } from '../run/machine.ts'
+import { reach } from '../run/preflight.ts'
+import { openStore } from '../store/open.ts'
+import { exit, UsageError } from './exit.ts'
+import { table } from './text.ts'
+
+interface Options {
+  readonly baseUrl?: string
+  readonly db: string
+  readonly maxCredits: string
+  readonly out: string
+  readonly diff?: string
+  readonly contract?: string
+  readonly timeScale: string
+  readonly only: readonly GapId[]
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+export function probeCommand(): Command {
+  return new Command('probe')
+    .description('Asks a deployment what the specification leaves open, and writes its profile.')
+    .option('--base-url <url>', 'the service; the key comes from ASSAY_API_KEY')
+    .option('--db <file>', 'the store', 'assay.duckdb')
+    .option('--max-credits <number>', 'never spend more, whatever stays unasked', '400')
+    .option('--out <file>', 'where the profile goes', 'profile.yaml')
+    .option('--diff <file>', 'an older profile: say what changed since')
+    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
+    .option('--only <gaps>', 'some questions alone, as G-12,G-22', onlyOf, [])
+    .option('--time-scale <factor>', "seconds of the service's time in one of ours", '1')
+    .option('--dry-run', 'say what it would cost in each band, and send nothing')
+    .option('--json', 'the profile (and the changes) as JSON')
+    .addHelpText(
+      'after',
+      `
+A second key of the same account in ASSAY_API_KEY_2 lets it ask what new keys inherit.
+Minutes are waited for where a limit must be idle or used up: about ten in all.`,
+    )
+    .action(async (options: Options) => {
+      const contract = loadContract(options.contract)
+      if (options.dryRun) {
+        process.stdout.write(dryRunText(options, contract))
+        return
+      }
+      const older = options.diff === undefined ? null : readProfile(options.diff)
+      const baseUrl = urlOf(options.baseUrl)
+      const apiKey = keyOf()
+      await reach(baseUrl)
+      const store = await openStore(options.db)
+      const stop = new AbortController()
+      const onInterrupt = () => stop.abort()
+      process.on('SIGINT', onInterrupt)
+      try {
+        const began = performance.now()
+        const { profile, interrupted, reached } = await probe({
+          store,
+          contract,
+          baseUrl,
+          runId: randomUUID(),
+          apiKey,
+          secondKey: process.env.ASSAY_API_KEY_2?.trim() || null,
+          operator: null,
+          maxCredits: numberOf('--max-credits', options.maxCredits),
+          timeScale: numberOf('--time-scale', options.timeScale),
+          only: options.only,
+          startedAt: new Date(),
+          now: () => (performance.now() - began) * 1000,
+          sleep: async (us) => {
+            await wait(us / 1000, undefined, { signal: stop.signal }).catch(() => {})
+          },
+          signal: stop.signal,
+          assayVersion: assayVersion(),
+          machineJson: machineJson(),
+          onPrice: (price) => process.stderr.write(priceText(price)),
+          onAnswer: (gap, answer, spent) =>
+            process.stderr.write(`${gap}  ${statusText(answer)}  (${spent} credits so far)\n`),
+        })
+        writeFileSync(options.out, stringify(profile, { lineWidth: 100 }))
+        const changes = older === null ? null : profileChanges(older, profile)
+        process.stdout.write(
+          options.json
+            ? `${JSON.stringify(changes === null ? profile : { profile, changes }, null, 2)}\n`
+            : `${profileText(profile, options.out)}${changes === null ? '' : changesText(changes, options.diff!)}`,
+        )
+        if (interrupted) process.exitCode = exit.interrupted
+        else if (!reached) process.exitCode = exit.invalid
+      } finally {
+        process.off('SIGINT', onInterrupt)
+        store.close()
+      }
+    })
+}
+
+function onlyOf(text: string, before: readonly GapId[]): readonly GapId[] {
+  const asked = text.split(',').map((gap) => gap.trim().toUpperCase())
+  const strangers = asked.filter((gap) => !gapIds.includes(gap as GapId))
+  if (strangers.length > 0) {
+    throw new UsageError(
+      `--only: there is no question ${strangers.join(', ')}; they are G-01 to G-37.`,
+    )
+  }
+  return [...before, ...(asked as GapId[])]
+}
+
+function urlOf(text: string | undefined): string {
+  if (text !== undefined && /^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
+  throw new UsageError(
+    `--base-url: expected the address of a service, as https://api.example.com; came ${text ?? 'nothing'}.`,
+  )
+}
+
+function keyOf(): string {
+  const key = process.env.ASSAY_API_KEY?.trim() ?? ''
+  if (key !== '') return key
+  throw new UsageError(
+    'The variable ASSAY_API_KEY is not set. Set it to an API key of the service.',
+  )
+}
+
+function numberOf(name: string, text: string): number {
+  const value = Number(text)
+  if (Number.isFinite(value) && value > 0) return value
+  throw new UsageError(`${name}: expected a number above 0; came ${text}.`)
+}
+
+function readProfile(path: string): DeploymentProfile {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    throw new UsageError(
+      `--diff: ${path} cannot be read; expected a profile that assay probe wrote.`,
+    )
+  }
+  let document: unknown
+  try {
+    document = parseYaml(text)
+  } catch (error) {
+    throw new UsageError(`${path} is not YAML: ${String(error).split('\n')[0]}`)
+  }
+  return parseDeploymentProfile(document, path)
+}
+
+function dryRunText(
+  { only, maxCredits, json }: Options,
+  contract: ReturnType<typeof loadContract>,
+): string {
+  const bands = contract.bands.map((band) => ({
+    band: band.name,
+    ...priceOf(
+      {
+        contract,
+        minuteLimit: band.requests.minute,
+        hasOperator: false,
+        hasSecondKey: (process.env.ASSAY_API_KEY_2 ?? '') !== '',
+      },
+      only,
+      null,
+      Number(maxCredits),
+    ),
+  }))
+  if (json) return `${JSON.stringify(bands, null, 2)}\n`
+  const rows = bands.map(({ band, credits }) => [band, `${credits} credits at most`])
+  return `Nothing was sent. A probe costs, by the band of the balance:\n${table(rows).join('\n')}\n`
+}
+
+function priceText({ credits, maxCredits, balance, questions }: Price): string {
+  const blocked = questions.filter(({ obstacle }) => obstacle !== null)
+  return [
+    `Asking costs up to ${credits} credits; at most ${maxCredits} will be spent${balance === null ? '' : `, of a balance of ${balance}`}.`,
+    ...(credits > maxCredits
+      ? ['Questions beyond that are left unasked; --max-credits raises it.']
+      : []),
+    ...blocked.map(({ gaps, obstacle }) => `Not askable here: ${gaps.join(', ')}: ${obstacle}.`),
+    '',
+  ].join('\n')
+}
+
+function statusText(answer: GapAnswer): string {
+  switch (answer.status) {
+    case 'answered':
+      return facetsText(answer)
+    case 'ambiguous':
+      return `${facetsText(answer)} (open: ${Object.entries(answer.between)
+        .map(([facet, values]) => `${facet} is ${values.join(' or ')}`)
+        .join('; ')})`
+    case 'not-askable':
+      return `not askable: ${answer.why}`
+  }
+}
+
+function facetsText({ is }: Extract<GapAnswer, { is: unknown }>): string {
+  return Object.entries(is)
+    .map(([facet, value]) => `${facet}: ${wordsOf(value)}`)
+    .join('; ')
+}
+
+function profileText({ answers, credits_spent }: DeploymentProfile, out: string): string {
+  const count = (status: GapAnswer['status']) =>
+    gapIds.filter((gap) => answers[gap].status === status).length
+  return [
+    ...gapIds.map((gap) => `${gap}  ${gaps[gap]}\n      ${statusText(answers[gap])}`),
+    '',
+    `${count('answered')} answered, ${count('ambiguous')} ambiguous, ${count('not-askable')} not askable here; ${credits_spent} credits spent at most.`,
+    `The profile is in ${out}.`,
+    '',
+  ].join('\n')
+}
+
+function changesText(changes: readonly Change[], path: string): string {
+  if (changes.length === 0) return `Nothing changed since ${path}.\n`
+  return [
+    `Changed since ${path}:`,
+    ...changes.map(({ gap, facet, before, now }) => `  ${gap}  ${facet}: ${before} -> ${now}`),
+    '',
+  ].join('\n')
+}

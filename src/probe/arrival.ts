@@ -1,0 +1,32 @@
+import type { AttemptRow } from '../attempt/columns.ts'
+import { type Contract, costOf } from '../contract/contract.ts'
+import type { Endpoint } from '../contract/request.ts'
+import { type Arrival, decisionOf } from '../limits/arrival.ts'
+
+/** A recorded attempt as the limiter met it, in microseconds of the service's time. */
+export function arrivalOf(row: AttemptRow, contract: Contract, timeScale: number): Arrival {
+  const endpoint = row.endpoint as Endpoint
+  const decision = decisionOf(row.status, endpoint)
+  const generates = endpoint === 'chat' || endpoint === 'messages'
+  const charged = generates && (decision === 'admitted' || decision === 'unknown')
+  return {
+    runId: row.runId,
+    slot: row.slot,
+    retry: row.retry,
+    key: row.keyFp ?? '',
+    account: row.account ?? '',
+    endpoint,
+    decision,
+    status: row.status,
+    fromUs: row.sentUs! * timeScale,
+    untilUs: (row.headersUs ?? row.closedUs ?? row.sentUs!) * timeScale,
+    closedUs: (row.closedUs ?? row.headersUs ?? row.sentUs!) * timeScale,
+    costCredits: charged && row.model !== null ? (costOf(contract, row.model) ?? 1) : 0,
+    credits: row.creditsRemaining,
+    limit: row.rateLimit,
+    remaining: row.rateRemaining,
+    reset: row.rateReset,
+    dateS: row.dateS,
+    retryAfterS: row.retryAfter,
+  }
+}

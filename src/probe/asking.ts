@@ -1,0 +1,350 @@
+import { Batch, Words } from '../attempt/batch.ts'
+import type { AttemptRow } from '../attempt/columns.ts'
+import { fingerprintOf } from '../attempt/fingerprint.ts'
+import {
+  buildTemplate,
+  plainRequest,
+  prepareRequest,
+  type RequestSpec,
+  templateRow,
+} from '../client/request.ts'
+import { type Received, type SendOnceOptions, sendOnce } from '../client/send-once.ts'
+import type { Transport } from '../client/transport.ts'
+import { bandsAt, type Contract, costOf, windowUs } from '../contract/contract.ts'
+import type { Arrival } from '../limits/arrival.ts'
+import type { Recorder } from '../store/recorder.ts'
+import { arrivalOf } from './arrival.ts'
+import type { Budget } from './budget.ts'
+import { leavesOf, remainingIn } from './credits-body.ts'
+import type { Operator } from './operator.ts'
+import { type Reply, replyOf } from './reply.ts'
+
+export interface AskingOptions {
+  readonly runId: string
+  readonly contract: Contract
+  readonly transport: Transport
+  readonly recorder: Recorder
+  readonly budget: Budget
+  readonly basePath: string
+  readonly apiKey: string
+  readonly secondKey: string | null
+  readonly operator: Operator | null
+  /** Seconds of the service's time in one of ours. */
+  readonly timeScale: number
+  /** Monotonic microseconds since the run began. */
+  readonly now: () => number
+  readonly sleep: (us: number) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+export interface SendOptions {
+  /** Shown in the column `step`. */
+  readonly step?: string
+  /** `ok`, the error that it is built to meet, or `any` where that is the question. */
+  readonly expects?: string
+  /** Whether a 429 is waited for and asked again; not where the limiter itself is asked. */
+  readonly patient?: boolean
+  readonly second?: boolean
+  readonly onHead?: SendOnceOptions['onHead']
+  readonly onEvent?: SendOnceOptions['onEvent']
+}
+
+/** A stop by the user: what was answered is kept. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
+/** How often an idle read is repeated until two in a row agree. */
+const settleReads = 12
+
+/**
+ * What questions ask through: requests are paid from the budget, recorded as attempts of the
+ * run, and paced so that the probe's own traffic does not meet the limits that it asks about.
+ */
+export class Asking {
+  readonly options: AskingOptions
+  readonly contract: Contract
+  readonly operator: Operator | null
+  /** Everything that came back, for questions that look back over it. */
+  readonly replies: Reply[] = []
+  /** The same as arrivals at the limiter, in the service's time. */
+  readonly arrivals: Arrival[] = []
+  /** The question that is being asked, as the column `phase`. */
+  phase = ''
+  /** Path of the remaining credits in the body of the credits endpoint, once it is known. */
+  remainingPath: string | null = null
+  /** What a request that is also wrong got while the limit was used up, once it was. */
+  whenFull: Reply | null = null
+  /** Credits that a read may cost: unknown is one. */
+  readCredits = 1
+  private readonly batch = new Batch()
+  private readonly words = new Words()
+  private readonly templates = new Map<string, number>()
+  private slot = 0
+  private jumpedUs = 0
+  /** How often the balance was set: a ledger of the account holds in between only. */
+  private balanceEra = 0
+
+  constructor(options: AskingOptions) {
+    this.options = options
+    this.contract = options.contract
+    this.operator = options.operator
+  }
+
+  /** Microseconds since the run began, jumps of the service's clock included. */
+  now(): number {
+    return this.options.now() + this.jumpedUs
+  }
+
+  /** The cheapest model, which most questions use. */
+  get model(): string {
+    const [first, ...rest] = this.contract.models
+    return rest.reduce((a, b) => (b.costCredits < a.costCredits ? b : a), first!).id
+  }
+
+  /** A small paid request, to be varied. */
+  get plain(): RequestSpec {
+    return {
+      ...plainRequest,
+      model: this.model,
+      messages: [{ role: 'user', content: 'Say hello in a few words.' }],
+      maxTokens: 16,
+    }
+  }
+
+  chat(change: Partial<RequestSpec> = {}, options: SendOptions = {}): Promise<Reply> {
+    return this.send({ ...this.plain, endpoint: 'chat', ...change }, options)
+  }
+
+  messages(change: Partial<RequestSpec> = {}, options: SendOptions = {}): Promise<Reply> {
+    return this.send({ ...this.plain, endpoint: 'messages', ...change }, options)
+  }
+
+  read(
+    endpoint: 'models' | 'credits',
+    change: Partial<RequestSpec> = {},
+    options: SendOptions = {},
+  ): Promise<Reply> {
+    return this.send({ ...plainRequest, endpoint, auth: 'both', ...change }, options)
+  }
+
+  /**
+   * Sends one request, and again after a rejection unless told otherwise.
+   *
+   * @throws BudgetError before anything is sent that might pass the bound
+   * @throws Interrupted when the user stopped the probe
+   */
+  async send(spec: RequestSpec, options: SendOptions = {}): Promise<Reply> {
+    let waitUs = windowUs.minute / 20
+    for (;;) {
+      const reply = await this.sendOnce(spec, options)
+      if (reply.status !== 429 || options.patient === false || waitUs > 2 * windowUs.minute) {
+        return reply
+      }
+      await this.rest(reply.columns.retryAfter === null ? waitUs : waitOf(reply, waitUs))
+      waitUs *= 4
+    }
+  }
+
+  /**
+   * The balance while nothing is in flight: read until two reads agree; null where it cannot be
+   * read.
+   */
+  async idleBalance(): Promise<number | null> {
+    let last: number | null = null
+    for (let nth = 0; nth < settleReads; nth++) {
+      const balance = await this.balance()
+      if (balance === null) return null
+      if (balance === last) {
+        this.options.budget.observe(balance)
+        return balance
+      }
+      last = balance
+      await this.options.sleep(20_000)
+    }
+    return last
+  }
+
+  /** One read of the balance, from the body of the credits endpoint or from its header. */
+  async balance(): Promise<number | null> {
+    const { json, columns, status } = await this.read('credits', {}, { step: 'balance' })
+    if (status !== 200) return null
+    return remainingIn(leavesOf(json), this.remainingPath) ?? columns.creditsRemaining
+  }
+
+  /** Lets the service's time pass: by its operator's clock where there is one, else by waiting. */
+  async rest(serviceUs: number): Promise<void> {
+    if (this.options.signal.aborted) throw new Interrupted('stopped')
+    if (this.operator === null) {
+      await this.options.sleep(serviceUs / this.options.timeScale)
+    } else {
+      await this.operator.advance(serviceUs)
+      this.jumpedUs += serviceUs / this.options.timeScale
+    }
+    if (this.options.signal.aborted) throw new Interrupted('stopped')
+  }
+
+  /** Sets the balance through the operator; to be called only where there is one. */
+  async setBalance(credits: number): Promise<void> {
+    this.balanceEra++
+    await this.operator!.setBalance(credits)
+    this.options.budget.forgetBalance()
+  }
+
+  /** Requests of a minute by the last limit header that named one, or by the balance. */
+  async minuteLimit(): Promise<number | null> {
+    const minutes = this.contract.bands.map((band) => band.requests.minute)
+    const shown = this.replies
+      .map(({ columns }) => columns.rateLimit)
+      .findLast((limit) => limit !== null && minutes.includes(limit))
+    if (shown !== undefined) return shown
+    const balance = await this.balance()
+    return balance === null
+      ? null
+      : (bandsAt(this.contract, balance).at(-1)?.requests.minute ?? null)
+  }
+
+  /** Hands what was recorded to the store. */
+  flush(): void {
+    const { recorder } = this.options
+    if (this.batch.rows > 0) {
+      recorder.appendBatch(0, {
+        buffer: this.batch.buffer,
+        rows: this.batch.rows,
+        newWords: this.words.takeNew(),
+      })
+      this.batch.reset()
+    }
+    recorder.flush()
+  }
+
+  private async sendOnce(spec: RequestSpec, options: SendOptions): Promise<Reply> {
+    const { budget, transport, contract, signal } = this.options
+    if (signal.aborted) throw new Interrupted('stopped')
+    const key = options.second ? this.options.secondKey! : this.options.apiKey
+    const template = buildTemplate(contract, this.options.basePath, spec)
+    const request = prepareRequest(template, key)
+    const price = this.priceOf(spec, template.n)
+    budget.reserve(price)
+    const intendedUs = this.now()
+    const received = await sendOnce(transport, request, {
+      contract,
+      now: () => this.now(),
+      captureBytes: 1 << 20,
+      signal,
+      ...(options.onHead === undefined ? {} : { onHead: options.onHead }),
+      ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
+    })
+    const { columns } = received
+    const costsNothing = columns.outcome === 'http_error' || columns.sentUs === null
+    if (costsNothing || (price > 0 && isRead(spec) && this.readCredits === 0))
+      budget.giveBack(price)
+    const sendsKey =
+      spec.wrong !== 'invalid-key' && spec.wrong !== 'missing-key' && spec.auth !== 'none'
+    const row = this.rowOf(spec, options, {
+      intendedUs,
+      columns,
+      keyFp: sendsKey ? fingerprintOf(key) : null,
+      template: this.templateOf(spec, options, template),
+    })
+    this.record(row, received)
+    const reply = replyOf(spec, row, received)
+    this.replies.push(reply)
+    if (sendsKey && columns.sentUs !== null) {
+      this.arrivals.push(arrivalOf(row, contract, this.options.timeScale))
+    }
+    return reply
+  }
+
+  /** Credits that a request may cost. */
+  private priceOf(spec: RequestSpec, n: number | null): number {
+    if (isRead(spec)) return this.readCredits
+    const { most } = { most: Math.max(...this.contract.models.map((model) => model.costCredits)) }
+    const each = spec.model === null ? most : (costOf(this.contract, spec.model) ?? most)
+    return each * Math.max(1, n ?? 1)
+  }
+
+  private rowOf(
+    spec: RequestSpec,
+    options: SendOptions,
+    {
+      intendedUs,
+      columns,
+      keyFp,
+      template,
+    }: Pick<AttemptRow, 'intendedUs' | 'keyFp' | 'template'> & Pick<Received, 'columns'>,
+  ): AttemptRow {
+    return {
+      runId: this.options.runId,
+      slot: this.slot++,
+      retry: 0,
+      shard: 0,
+      phase: this.phase,
+      part: 'steady',
+      step: options.step ?? spec.endpoint,
+      session: null,
+      turn: null,
+      template,
+      keyFp,
+      account: keyFp === null ? null : this.accountOf(),
+      endpoint: spec.endpoint,
+      streamed: spec.stream ? 1 : 0,
+      model: spec.model,
+      expects: options.expects ?? spec.wrong ?? 'ok',
+      intendedUs,
+      ...columns,
+    }
+  }
+
+  /** Both keys are of one account; a balance that was set begins a ledger of its own. */
+  private accountOf(): string {
+    return this.balanceEra === 0 ? 'probed' : `probed, balance set ${this.balanceEra}`
+  }
+
+  private templateOf(
+    spec: RequestSpec,
+    options: SendOptions,
+    template: ReturnType<typeof buildTemplate>,
+  ): number {
+    const step = options.step ?? spec.endpoint
+    const { runId, recorder } = this.options
+    const row = templateRow(template, { runId, template: this.templates.size, step })
+    // Prompts of a whole context window are told by their length.
+    const kept =
+      row.body !== null && row.body.length > longestBody
+        ? { ...row, body: `${row.body.slice(0, longestBody)}… (${row.body.length} characters)` }
+        : row
+    const name = JSON.stringify([kept.step, kept.path, kept.headers, kept.body, kept.method])
+    const known = this.templates.get(name)
+    if (known !== undefined) return known
+    const number = this.templates.size
+    this.templates.set(name, number)
+    recorder.appendTemplates([{ ...kept, template: number }])
+    return number
+  }
+
+  private record(row: AttemptRow, { captured }: Received): void {
+    this.batch.push(row, this.words)
+    if (captured !== null) {
+      const { runId, slot, retry } = row
+      const body = captured.body.slice(0, longestBody)
+      const truncated = captured.truncated || captured.body.length > longestBody
+      this.options.recorder.appendBodies([
+        { runId, slot, retry, headers: captured.headers, body, truncated },
+      ])
+    }
+    if (this.batch.full) this.flush()
+  }
+}
+
+const longestBody = 16_384
+
+function isRead({ endpoint }: RequestSpec): boolean {
+  return endpoint === 'models' || endpoint === 'credits' || endpoint === 'other'
+}
+
+/** Retry-After where it is short enough to be believed. */
+function waitOf({ columns }: Reply, otherwiseUs: number): number {
+  const us = (columns.retryAfter ?? 0) * 1e6
+  return us > 0 && us <= 2 * windowUs.minute ? us + 500_000 : otherwiseUs
+}

@@ -1,0 +1,55 @@
+import {
+  type DeploymentProfile,
+  type Facets,
+  type GapAnswer,
+  type GapId,
+  gapIds,
+} from '../contract/profile.ts'
+
+/** One facet of one gap that is not what it was. */
+export interface Change {
+  readonly gap: GapId
+  readonly facet: string
+  readonly before: string
+  readonly now: string
+}
+
+/**
+ * What changed from one profile to another. Evidence and prose are not compared; a facet that
+ * went from known to open, or back, is a change.
+ */
+export function profileChanges(
+  before: DeploymentProfile,
+  now: DeploymentProfile,
+): readonly Change[] {
+  return gapIds.flatMap((gap) => {
+    const [old, fresh] = [facetsOf(before.answers[gap]), facetsOf(now.answers[gap])]
+    return [...new Set([...old.keys(), ...fresh.keys()])].flatMap((facet) => {
+      const change = {
+        gap,
+        facet,
+        before: old.get(facet) ?? 'not known',
+        now: fresh.get(facet) ?? 'not known',
+      }
+      return change.before === change.now ? [] : [change]
+    })
+  })
+}
+
+function facetsOf(answer: GapAnswer | undefined): ReadonlyMap<string, string> {
+  if (answer === undefined || answer.status === 'not-askable') return new Map()
+  const known = Object.entries(answer.is).map(([facet, value]) => [facet, wordsOf(value)] as const)
+  const open =
+    answer.status === 'ambiguous'
+      ? Object.entries(answer.between).map(
+          ([facet, values]) => [facet, `one of ${values.join(', ')}`] as const,
+        )
+      : []
+  return new Map([...known, ...open])
+}
+
+/** A facet's value in words; an empty list is `none`. */
+export function wordsOf(value: Facets[string]): string {
+  if (typeof value !== 'object') return `${value}`
+  return value.length === 0 ? 'none' : value.join(', ')
+}

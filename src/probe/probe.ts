@@ -1,0 +1,197 @@
+import { openTransport } from '../client/open-transport.ts'
+import type { Transport } from '../client/transport.ts'
+import { bandsAt, type Contract } from '../contract/contract.ts'
+import {
+  type DeploymentProfile,
+  type GapAnswer,
+  type GapId,
+  gapIds,
+  profileVersion,
+} from '../contract/profile.ts'
+import type { Store } from '../store/open.ts'
+import { Recorder } from '../store/recorder.ts'
+import { endRun, startRun, withoutCredentials } from '../store/runs.ts'
+import { Asking, Interrupted } from './asking.ts'
+import { Budget, BudgetError } from './budget.ts'
+import type { Operator } from './operator.ts'
+import { type Price, priceOf } from './price.ts'
+import { type Circumstances, notAskable, type Question } from './question.ts'
+import { questions } from './questions/list.ts'
+
+export interface ProbeOptions {
+  readonly store: Store
+  readonly contract: Contract
+  readonly baseUrl: string
+  readonly runId: string
+  readonly apiKey: string
+  readonly secondKey: string | null
+  readonly operator: Operator | null
+  readonly maxCredits: number
+  /** Seconds of the service's time in one of ours. */
+  readonly timeScale: number
+  /** Gaps to ask; empty for all. */
+  readonly only: readonly GapId[]
+  readonly startedAt: Date
+  /** Monotonic microseconds since the run began. */
+  readonly now: () => number
+  readonly sleep: (us: number) => Promise<void>
+  readonly signal: AbortSignal
+  readonly assayVersion: string
+  readonly machineJson: string
+  /** Told what it will cost, before the first paid request. */
+  onPrice?(price: Price): void
+  /** Told of each answer when it is there. */
+  onAnswer?(gap: GapId, answer: GapAnswer, spent: number): void
+  /** For tests: instead of a transport to the base URL. */
+  readonly transport?: Transport
+}
+
+export interface ProbeResult {
+  readonly profile: DeploymentProfile
+  readonly interrupted: boolean
+  /** Whether any response came at all. */
+  readonly reached: boolean
+}
+
+/**
+ * Asks a deployment what the specification leaves open, and records every attempt as a run of
+ * kind `probe`.
+ *
+ * One read of the balance comes first, so that the price can be told; then each question in a
+ * phase of its own. A question that might pass the budget is not asked, and says so.
+ */
+export async function probe(options: ProbeOptions): Promise<ProbeResult> {
+  const { store, contract, runId, baseUrl } = options
+  const url = new URL(baseUrl)
+  const transport =
+    options.transport ??
+    openTransport({
+      origin: url.origin,
+      maxConnections: Number.POSITIVE_INFINITY,
+      connectTimeoutMs: contract.timeouts.connectMs,
+    })
+  await startRun(store, {
+    runId,
+    kind: 'probe',
+    scenario: 'probe',
+    scenarioJson: JSON.stringify({ only: options.only, maxCredits: options.maxCredits }),
+    seed: 0,
+    baseUrl,
+    contract: contract.name,
+    startedAtUs: options.startedAt.getTime() * 1000,
+    timeScale: options.timeScale,
+    assayVersion: options.assayVersion,
+    machineJson: options.machineJson,
+  })
+  const recorder = await Recorder.open(store)
+  const budget = new Budget(options.maxCredits)
+  const asking = new Asking({
+    ...options,
+    transport,
+    recorder,
+    budget,
+    basePath: url.pathname.replace(/\/$/, ''),
+  })
+  const answers = new Map<GapId, GapAnswer>()
+  let interrupted = false
+  let balanceBefore: number | null = null
+  try {
+    asking.phase = 'price'
+    const balance = await firstBalance(asking)
+    balanceBefore = balance
+    const circumstances: Circumstances = {
+      contract,
+      minuteLimit:
+        balance === null ? null : (bandsAt(contract, balance).at(-1)?.requests.minute ?? null),
+      hasOperator: options.operator !== null,
+      hasSecondKey: options.secondKey !== null,
+    }
+    options.onPrice?.(priceOf(circumstances, options.only, balance, options.maxCredits))
+    for (const question of wanted(options.only)) {
+      asking.phase = question.gaps.join(' ')
+      const given = await ask(question, asking, circumstances, budget)
+      for (const gap of question.gaps) {
+        const answer = given[gap] ?? notAskable('the requests made for it did not tell')
+        answers.set(gap, answer)
+        options.onAnswer?.(gap, answer, budget.spent)
+      }
+      asking.flush()
+    }
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+    interrupted = true
+  } finally {
+    asking.flush()
+    if (balanceBefore !== null) await options.operator?.setBalance(balanceBefore)
+    recorder.close()
+    await endRun(store, runId, {
+      endedUs: asking.now(),
+      ledgerJson: JSON.stringify(ledgerOf(asking)),
+      verdict: 'valid',
+      verdictJson: JSON.stringify([]),
+    })
+    if (options.transport === undefined) await transport.close()
+  }
+  const why = interrupted ? 'the probe was interrupted before it' : 'not among the questions asked'
+  return {
+    interrupted,
+    reached: asking.replies.some(({ status }) => status !== null),
+    profile: {
+      version: profileVersion,
+      base_url: withoutCredentials(baseUrl),
+      contract: contract.name,
+      asked_at: options.startedAt.toISOString(),
+      run_id: runId,
+      credits_spent: budget.spent,
+      answers: Object.fromEntries(
+        gapIds.map((gap) => [gap, answers.get(gap) ?? notAskable(why)]),
+      ) as Record<GapId, GapAnswer>,
+    },
+  }
+}
+
+/** The questions that answer any of the gaps asked for. */
+function wanted(only: readonly GapId[]): readonly Question[] {
+  return only.length === 0
+    ? questions
+    : questions.filter(({ gaps }) => gaps.some((gap) => only.includes(gap)))
+}
+
+async function firstBalance(asking: Asking): Promise<number | null> {
+  try {
+    return await asking.idleBalance()
+  } catch (error) {
+    if (error instanceof BudgetError) return null
+    throw error
+  }
+}
+
+async function ask(
+  question: Question,
+  asking: Asking,
+  circumstances: Circumstances,
+  budget: Budget,
+): Promise<Partial<Record<GapId, GapAnswer>>> {
+  const all = (why: string) =>
+    Object.fromEntries(question.gaps.map((gap) => [gap, notAskable(why)] as const))
+  const obstacle = question.obstacle?.(circumstances) ?? null
+  if (obstacle !== null) return all(obstacle)
+  const price = question.price(circumstances)
+  if (price > budget.left) {
+    return all(`asking costs up to ${price} credits, and ${budget.left} of the budget are left`)
+  }
+  try {
+    return await question.ask(asking)
+  } catch (error) {
+    if (error instanceof BudgetError) return all(`the budget ended: a request ${error.message}`)
+    throw error
+  }
+}
+
+function ledgerOf({ replies }: Asking): Record<string, number> {
+  const outcomes = Map.groupBy(replies, ({ columns }) => columns.outcome)
+  const counts = Object.fromEntries(
+    [...outcomes].map(([outcome, group]) => [outcome, group.length]),
+  )
+  return { planned: replies.length, sent: replies.length, not_sent: 0, ...counts }
+}

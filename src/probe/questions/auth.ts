@@ -1,0 +1,44 @@
+import { ofFacets, pricesOf, type Question } from '../question.ts'
+
+const wrongKey = 'assay-wrong-key-0000000000000000'
+
+/** G-08: the other endpoint's header, and both at once with one of them wrong. */
+export const otherHeader: Question = {
+  gaps: ['G-08'],
+  price: ({ contract }) => 6 * pricesOf(contract).least,
+  async ask(asking) {
+    const { auth } = asking.contract
+    const expects = { expects: 'any' }
+    const chatByOther = await asking.chat({ auth: 'messages' }, expects)
+    const messagesByOther = await asking.messages({ auth: 'chat' }, expects)
+    const wrongPlain = { [auth.messages.name]: auth.messages.prefix + wrongKey }
+    const wrongBearer = { [auth.chat.name]: auth.chat.prefix + wrongKey }
+    const chatOwnRight = await asking.chat({ auth: 'chat', headers: wrongPlain }, expects)
+    const chatOwnWrong = await asking.chat({ auth: 'messages', headers: wrongBearer }, expects)
+    const messagesOwnRight = await asking.messages(
+      { auth: 'messages', headers: wrongBearer },
+      expects,
+    )
+    const messagesOwnWrong = await asking.messages({ auth: 'chat', headers: wrongPlain }, expects)
+    const accepted = (status: number | null) => (status === 200 ? 'accepted' : 'refused')
+    const winner = (right: number | null, wrong: number | null) =>
+      right === 200 && wrong !== 200
+        ? 'own header'
+        : right !== 200 && wrong === 200
+          ? 'other header'
+          : right === 200
+            ? 'any valid one'
+            : 'both must be valid'
+    return {
+      'G-08': ofFacets(
+        {
+          chat: accepted(chatByOther.status),
+          messages: accepted(messagesByOther.status),
+          'both on chat': winner(chatOwnRight.status, chatOwnWrong.status),
+          'both on messages': winner(messagesOwnRight.status, messagesOwnWrong.status),
+        },
+        `${auth.messages.name} alone on chat: ${chatByOther.status}; ${auth.chat.name} alone on messages: ${messagesByOther.status}`,
+      ),
+    }
+  },
+}

@@ -1,0 +1,116 @@
+import { edgesOf } from '../../limits/band.ts'
+import { ambiguous, answered, notAskable, pricesOf, type Question } from '../question.ts'
+import type { Reply } from '../reply.ts'
+
+const needsOperator = 'it takes a balance of an exact height: an operator (--operator)'
+
+/** Requests of a walk over an edge. */
+const walkSteps = 6
+
+/** G-24, G-25: the limit shown at a balance just above an edge, on a shared edge, and at zero. */
+export const bandEdges: Question = {
+  gaps: ['G-24', 'G-25'],
+  price: ({ contract }) => (3 + walkSteps * edgesOf(contract).length) * pricesOf(contract).least,
+  obstacle: ({ hasOperator }) => (hasOperator ? null : needsOperator),
+  async ask(asking) {
+    const edges = edgesOf(asking.contract)
+    const clean = edges.find(({ lower, upper }) => lower.maxBalance! < upper.minBalance)
+    const shared = edges.find(({ lower, upper }) => lower.maxBalance === upper.minBalance)
+    const price = pricesOf(asking.contract).least
+    const limitAt = async (balance: number) => {
+      await asking.setBalance(balance)
+      const reply = await asking.chat(
+        { maxTokens: 1 },
+        { step: `balance ${balance}`, expects: 'any' },
+      )
+      return reply
+    }
+    // For the auditor: each edge crossed slowly, with the limit on both sides.
+    for (const { upper } of edges) {
+      await asking.setBalance(upper.minBalance + 2 * price)
+      await asking.rest(121e6)
+      for (let nth = 0; nth < walkSteps; nth++) {
+        await asking.chat({ maxTokens: 1 }, { step: `walk over ${upper.minBalance}` })
+      }
+    }
+    const rowOf = (limit: number | null, edge: (typeof edges)[number]) =>
+      limit === null
+        ? null
+        : Object.values(edge.upper.requests).includes(limit)
+          ? 'upper'
+          : Object.values(edge.lower.requests).includes(limit)
+            ? 'lower'
+            : null
+    const just = clean && rowOf((await limitAt(clean.upper.minBalance)).columns.rateLimit, clean)
+    const basis =
+      just === 'upper' ? 'before the charge' : just === 'lower' ? 'after the charge' : null
+    // The balance that decides is the shared edge itself, before or after the charge.
+    const onEdge =
+      shared &&
+      rowOf(
+        (await limitAt(shared.upper.minBalance + (basis === 'after the charge' ? price : 0)))
+          .columns.rateLimit,
+        shared,
+      )
+    const empty = await limitAt(0)
+    const zero = `status ${empty.status}, limit ${empty.columns.rateLimit ?? 'none'}`
+    return {
+      'G-24':
+        basis === null
+          ? notAskable('no limit header at the edge')
+          : answered({ basis }, `balance ${clean!.upper.minBalance} showed the ${just} row`),
+      'G-25':
+        onEdge === null || onEdge === undefined
+          ? ambiguous({ 'shared edge': ['upper', 'lower'] }, { zero }, 'no limit header there')
+          : answered({ 'shared edge': onEdge, zero }, `balance ${shared!.upper.minBalance}`),
+    }
+  },
+}
+
+/** Requests made above the edge before it is crossed. */
+const usedAbove = 30
+
+/** G-23: the count right after a fall into a lower band. */
+export const bandChange: Question = {
+  gaps: ['G-23'],
+  price: ({ contract }) => (usedAbove + 4) * pricesOf(contract).least,
+  obstacle: ({ hasOperator }) => (hasOperator ? null : needsOperator),
+  async ask(asking) {
+    const edge = edgesOf(asking.contract).find(
+      ({ lower, upper }) =>
+        upper.requests.minute > usedAbove + 2 && lower.requests.minute < usedAbove,
+    )
+    if (edge === undefined) return { 'G-23': notAskable('no edge has limits far enough apart') }
+    const price = pricesOf(asking.contract).least
+    await asking.setBalance(edge.upper.minBalance - 1 + usedAbove * price)
+    await asking.rest(121e6)
+    const once = { patient: false, expects: 'any', step: 'over the edge' } as const
+    const replies: Reply[] = []
+    for (let nth = 0; nth < usedAbove + 3; nth++) {
+      replies.push(await asking.chat({ maxTokens: 1 }, once))
+    }
+    const lowerRow = Object.values(edge.lower.requests)
+    const crossing = replies.findIndex(({ columns }) => lowerRow.includes(columns.rateLimit ?? -1))
+    const at = replies.findIndex(({ columns }) => columns.rateLimit === edge.lower.requests.minute)
+    const below = replies[at]
+    if (below === undefined) {
+      return { 'G-23': notAskable('the limit had not changed after the edge') }
+    }
+    const used = below.columns.rateLimit! - (below.columns.rateRemaining ?? 0)
+    const scaled = (usedAbove * edge.lower.requests.minute) / edge.upper.requests.minute
+    const counts =
+      below.status === 429 || used >= edge.lower.requests.minute
+        ? 'kept'
+        : used <= at - crossing + 2
+          ? 'reset'
+          : Math.abs(used - scaled) <= 2
+            ? 'scaled'
+            : `${used} used`
+    return {
+      'G-23': answered(
+        { counts },
+        `${usedAbove} used of ${edge.upper.requests.minute}; below the edge status ${below.status}, ${below.columns.rateRemaining} of ${below.columns.rateLimit} remaining`,
+      ),
+    }
+  },
+}

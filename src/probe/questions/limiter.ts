@@ -1,0 +1,176 @@
+import { windows, windowUs } from '../../contract/contract.ts'
+import type { GapAnswer } from '../../contract/profile.ts'
+import { cellsNamed } from '../../limits/band.ts'
+import { coursesOf } from '../../limits/courses.ts'
+import { modelsThatExplain, nameModels } from '../../limits/models/fit.ts'
+import type { Model } from '../../limits/models/model.ts'
+import { inferResetUnit } from '../../limits/reset-unit.ts'
+import { serviceClock } from '../../limits/service-clock.ts'
+import type { Asking } from '../asking.ts'
+import { ambiguous, answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+
+/** Requests that come well before the others. */
+const earlyOnes = 3
+
+/** A limit up to this is used up a second time. */
+const refillUpTo = 60
+
+/** Polls after the burst, so many for each request that a bucket would regain. */
+const pollsPerToken = 2
+
+/**
+ * G-22, and while the limit is used up also G-32 and the 429 part of G-18 and G-26.
+ *
+ *     rest 2 W ─▶ three ─▶ rest W/6 ─▶ in a row until rejected ─▶ rest 4 W/N ─▶ one ─▶ polls
+ *
+ * The three come back first in a log and in nothing else; a limit that is one too low stays full
+ * after the rest, where a bucket would have regained some; polls end when several were admitted.
+ */
+export const limiter: Question = {
+  gaps: ['G-22', 'G-32'],
+  price: ({ contract, minuteLimit }) =>
+    (2 * (minuteLimit ?? Math.max(...contract.bands.map((band) => band.requests.minute))) + 20) *
+      pricesOf(contract).least +
+    (minuteLimit !== null && minuteLimit <= refillUpTo ? minuteLimit : 0),
+  obstacle: ({ contract }) =>
+    contract.bands.length === 0 ? 'the contract names no rate limits' : null,
+  async ask(asking) {
+    const limit = await asking.minuteLimit()
+    if (limit === null) {
+      const why = 'neither a header nor the balance tells the limit'
+      return { 'G-22': notAskable(why), 'G-32': notAskable(why) }
+    }
+    const gapUs = windowUs.minute / limit
+    await asking.rest(2 * windowUs.minute + 1e6)
+    const began = asking.arrivals.length
+    const once = { patient: false, expects: 'any', step: 'limiter' } as const
+    for (let nth = 0; nth < earlyOnes; nth++) await asking.chat({ maxTokens: 1 }, once)
+    await asking.rest(windowUs.minute / 6)
+    // A bucket regains some while it is emptied, so it takes more than N.
+    let rejected = 0
+    for (let nth = 0; nth < 1.4 * limit + 4 && rejected < 2; nth++) {
+      const reply = await asking.chat({ maxTokens: 1 }, once)
+      if (reply.status === 429) rejected++
+    }
+    if (rejected > 0) {
+      const temperature = asking.contract.ranges.chatTemperature.max + 97
+      asking.whenFull = await asking.chat({ body: { temperature } }, { ...once, step: 'full' })
+    }
+    await asking.rest(4 * gapUs)
+    await asking.chat({ maxTokens: 1 }, once)
+    let admitted = 0
+    const polls = Math.ceil(1.2 * limit * pollsPerToken)
+    for (let nth = 0; nth < polls && admitted < Math.min(limit, 12); nth++) {
+      await asking.rest(gapUs / pollsPerToken)
+      const reply = await asking.chat({ maxTokens: 1 }, once)
+      if (reply.status === 200) admitted++
+    }
+    const answers = {
+      'G-22': algorithmOf(asking, began, limit),
+      'G-32': retryAfterOf(asking),
+    }
+    // Not for the answer but for the auditor: the limit used up, and one request after its reset.
+    if (limit <= refillUpTo && asking.options.budget.left >= limit + 5) {
+      for (let nth = 0; nth < limit + 2; nth++) {
+        if ((await asking.chat({ maxTokens: 1 }, once)).status === 429) break
+      }
+      await asking.rest(windowUs.minute + 2 * gapUs + 1e6)
+      await asking.chat({ maxTokens: 1 }, once)
+    }
+    return answers
+  },
+}
+
+function algorithmOf(asking: Asking, began: number, limit: number): GapAnswer {
+  const arrivals = asking.arrivals.slice(began)
+  const rejected = arrivals.filter(({ decision }) => decision === 'rejected').length
+  if (rejected === 0) {
+    return ambiguous(
+      { algorithm: ['no limit', 'a higher limit'] },
+      {},
+      `${arrivals.length} requests and no rejection with a limit of ${limit}`,
+    )
+  }
+  const clock = serviceClock(asking.arrivals)
+  const evidence = [`${arrivals.length} attempts, ${rejected} rejections, limit ${limit}`]
+  let names: readonly string[] | null = null
+  for (const window of windows) {
+    // Longer windows remember what came before the question.
+    const given = window === 'minute' ? arrivals : asking.arrivals
+    const placed = given.map((arrival) => ({ ...arrival, balance: everyBalance }))
+    const course = coursesOf(placed, asking.contract, window, clock).at(-1)
+    const own = course?.arrivals.filter(({ decision }) => decision === 'rejected').length ?? 0
+    if (course === undefined || own === 0) continue
+    const models = modelsThatExplain({ ...course, earlierAtMost: 0 })
+    const fit = nameModels(models, course.limit)
+    evidence.push(`${own} rejections by the ${window}: ${fit.join(', ') || 'no model'}`)
+    const found: readonly string[] = [
+      ...new Set(models.map((model) => nameOf(model, course.limit))),
+    ]
+    names = names === null ? found : intersection(names, found)
+  }
+  const [only, second] = names ?? []
+  if (only === undefined) {
+    return notAskable(`no limiter of the six explains the rejections: ${evidence.join('; ')}`)
+  }
+  return ofFacets({ algorithm: second === undefined ? only : { oneOf: names! } }, ...evidence)
+}
+
+function intersection(a: readonly string[], b: readonly string[]): readonly string[] {
+  return a.filter((name) => b.includes(name))
+}
+
+/** A bracket of a balance that is not known; the limit header tells the band. */
+const everyBalance = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
+
+function nameOf(model: Model, limit: number): string {
+  if (model.algorithm !== 'bucket') return model.algorithm
+  if (model.burst === limit) return 'token-bucket'
+  return model.burst === 1 ? 'gcra' : 'a bucket of fewer than the limit'
+}
+
+/** G-32: what rejections carried so far. */
+function retryAfterOf(asking: Asking): GapAnswer {
+  const rejections = asking.replies.filter(({ status }) => status === 429)
+  if (rejections.length === 0) return notAskable('nothing was rejected')
+  const values = rejections.map(({ headers }) => headers.get('retry-after') ?? null)
+  const form = (value: string | null) =>
+    value === null
+      ? 'none'
+      : /^\d+$/.test(value)
+        ? 'seconds'
+        : Number.isNaN(Date.parse(value))
+          ? 'other'
+          : 'date'
+  const forms = [...new Set(values.map(form))]
+  return answered(
+    { form: forms.length === 1 ? forms[0]! : forms },
+    `${rejections.length} rejections, such as ${values[0] ?? 'none'}`,
+  )
+}
+
+/** G-21, from every reset that was seen. */
+export const resetUnit: Question = {
+  gaps: ['G-21'],
+  price: ({ contract }) => 6 * pricesOf(contract).least,
+  async ask(asking) {
+    // A run of values some seconds apart, so that their slope shows.
+    for (let nth = 0; nth < 6; nth++) {
+      await asking.chat({ maxTokens: 1 }, { step: 'slope' })
+      await asking.rest(1.5e6)
+    }
+    const samples = asking.arrivals.flatMap((arrival) => {
+      if (arrival.reset === null) return []
+      const [cell] = arrival.limit === null ? [] : cellsNamed(asking.contract, arrival.limit)
+      return [{ arrival, value: arrival.reset, windowUs: windowUs[cell?.window ?? 'day'] }]
+    })
+    if (samples.length === 0) return { 'G-21': notAskable('no answer carries a reset') }
+    const { units } = inferResetUnit(samples, serviceClock(asking.arrivals))
+    const evidence = `${samples.length} values, such as ${samples[0]!.value} and ${samples.at(-1)!.value}`
+    const [only] = units
+    if (only === undefined) return { 'G-21': notAskable(`no unit fits all values: ${evidence}`) }
+    return {
+      'G-21': ofFacets({ unit: units.length === 1 ? only : { oneOf: units } }, evidence),
+    }
+  },
+}

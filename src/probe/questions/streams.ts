@@ -1,0 +1,139 @@
+import { answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { at, type Reply } from '../reply.ts'
+
+/** G-10: how the messages format streams. */
+export const messagesStream: Question = {
+  gaps: ['G-10'],
+  price: ({ contract }) => pricesOf(contract).least,
+  async ask(asking) {
+    const reply = await asking.messages({ stream: true }, { expects: 'any' })
+    if (reply.status !== 200) {
+      return { 'G-10': answered({ framing: `status ${reply.status}` }, 'stream: true refused') }
+    }
+    const types = [...new Set(reply.chunks.map((chunk) => at(chunk, 'type')))].filter(
+      (type) => typeof type === 'string',
+    )
+    const framing =
+      types.length > 0
+        ? 'named events'
+        : reply.chunks.some((chunk) => at(chunk, 'choices') !== undefined)
+          ? 'chat chunks'
+          : reply.events.length === 0
+            ? 'JSON'
+            : 'other'
+    return {
+      'G-10': answered({ framing, events: types as string[] }, `${reply.events.length} events`),
+    }
+  },
+}
+
+/** G-11: what a chat stream carries, asked and unasked. */
+export const chatStream: Question = {
+  gaps: ['G-11'],
+  price: ({ contract }) => 2 * pricesOf(contract).least,
+  async ask(asking) {
+    const plain = await asking.chat({ stream: true })
+    const asked = await asking.chat(
+      { stream: true, body: { stream_options: { include_usage: true } } },
+      { expects: 'any' },
+    )
+    if (plain.columns.outcome !== 'ok') {
+      return { 'G-11': notAskable(`the stream ended ${plain.status} ${plain.columns.outcome}`) }
+    }
+    const has = (...path: readonly (string | number)[]) =>
+      plain.chunks.some((chunk) => ![undefined, null].includes(at(chunk, ...path) as null))
+    return {
+      'G-11': ofFacets(
+        {
+          usage: usageIn(plain),
+          'usage when asked': asked.status === 200 ? usageIn(asked) : `status ${asked.status}`,
+          role: has('choices', 0, 'delta', 'role'),
+          finish_reason: has('choices', 0, 'finish_reason'),
+          object: [
+            ...new Set(plain.chunks.map((chunk) => String(at(chunk, 'object') ?? 'absent'))),
+          ],
+        },
+        `${plain.chunks.length} chunks unasked, ${asked.chunks.length} asked`,
+      ),
+    }
+  },
+}
+
+function usageIn(reply: Reply): string {
+  const bearing = reply.chunks.filter((chunk) => {
+    const usage = at(chunk, 'usage')
+    return typeof usage === 'object' && usage !== null
+  })
+  const [first] = bearing
+  if (first === undefined) {
+    const inside = reply.chunks.some((chunk) => at(chunk, 'choices', 0, 'usage') != null)
+    return inside ? 'inside a choice' : 'none'
+  }
+  const choices = at(first, 'choices')
+  return Array.isArray(choices) && choices.length === 0 ? 'chunk without choices' : 'last chunk'
+}
+
+/** G-01, G-05: where reasoning shows, and which blocks a message has. */
+export const reasoning: Question = {
+  gaps: ['G-01', 'G-05'],
+  price: ({ contract }) => 5 * pricesOf(contract).most,
+  async ask(asking) {
+    const model = asking.contract.models.find((candidate) => candidate.reasoning)?.id
+    if (model === undefined) {
+      const why = 'the contract has no reasoning model'
+      return { 'G-01': notAskable(why), 'G-05': notAskable(why) }
+    }
+    const ask = {
+      model,
+      maxTokens: 256,
+      messages: [{ role: 'user', content: 'What is 17 times 23? Think step by step.' }],
+    }
+    const replies = {
+      chat: await asking.chat(ask),
+      'chat stream': await asking.chat({ ...ask, stream: true }),
+      messages: await asking.messages(ask),
+      'messages stream': await asking.messages({ ...ask, stream: true }),
+    }
+    const plain = await asking.messages()
+    const blocks = [replies.messages, plain].flatMap((reply) => {
+      const content = at(reply.json, 'content')
+      return Array.isArray(content) ? content.map((block) => String(at(block, 'type'))) : []
+    })
+    const streamed = replies['messages stream'].chunks
+      .map((chunk) => at(chunk, 'content_block', 'type'))
+      .filter((type) => typeof type === 'string')
+    return {
+      'G-01': answered(
+        Object.fromEntries(Object.entries(replies).map(([name, reply]) => [name, placeOf(reply)])),
+        `model ${model}`,
+      ),
+      'G-05': answered(
+        { types: [...new Set([...blocks, ...(streamed as string[])])].sort() },
+        `${blocks.length} blocks of messages, ${streamed.length} of a stream`,
+      ),
+    }
+  },
+}
+
+function placeOf(reply: Reply): string {
+  if (reply.columns.outcome !== 'ok') return `status ${reply.status}`
+  const all = reply.spec.stream ? reply.chunks : [reply.json]
+  const found = (...path: readonly (string | number)[]) =>
+    all.some((value) => {
+      const text = at(value, ...path)
+      return typeof text === 'string' && text !== ''
+    })
+  for (const holder of ['message', 'delta']) {
+    for (const field of ['reasoning_content', 'reasoning', 'thinking']) {
+      if (found('choices', 0, holder, field)) return field
+    }
+  }
+  const blocks = all.flatMap((value) => {
+    const content = at(value, 'content')
+    return Array.isArray(content) ? content : [at(value, 'content_block'), at(value, 'delta')]
+  })
+  if (blocks.some((block) => /thinking|reasoning/.test(String(at(block, 'type'))))) {
+    return 'thinking block'
+  }
+  return /<think/i.test(JSON.stringify(all)) ? 'inline <think>' : 'nowhere'
+}

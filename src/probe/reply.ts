@@ -1,0 +1,78 @@
+import type { AttemptRow } from '../attempt/columns.ts'
+import type { RequestSpec } from '../client/request.ts'
+import type { Received, ReceivedEvent } from '../client/send-once.ts'
+
+/** What came back for one request, parsed as far as it can be. */
+export interface Reply {
+  readonly spec: RequestSpec
+  readonly row: AttemptRow
+  readonly columns: AttemptRow
+  readonly status: number | null
+  /** By lower-case name; the last of repeated ones. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+  /** Undefined where the body is not JSON. */
+  readonly json: unknown
+  readonly events: readonly ReceivedEvent[]
+  /** Data of each event as JSON, where it is. */
+  readonly chunks: readonly unknown[]
+}
+
+export function replyOf(spec: RequestSpec, row: AttemptRow, received: Received): Reply {
+  const { captured, events } = received
+  const headers = new Map<string, string>()
+  for (const line of captured?.headers.split('\n') ?? []) {
+    const colon = line.indexOf(':')
+    if (colon > 0)
+      headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
+  }
+  const body = captured?.body ?? ''
+  return {
+    spec,
+    row,
+    columns: row,
+    status: row.status,
+    headers,
+    body,
+    json: parsed(body),
+    events,
+    chunks: events.map(({ data }) => parsed(data)).filter((chunk) => chunk !== undefined),
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** Walks into parsed JSON; undefined where the path ends early. */
+export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let here = value
+  for (const step of path) {
+    if (typeof here !== 'object' || here === null) return undefined
+    here = (here as Record<string | number, unknown>)[step]
+  }
+  return here
+}
+
+/** Text of a success, in either format, streamed or not. */
+export function textOf(reply: Reply): string {
+  if (reply.spec.stream) {
+    return reply.chunks
+      .map((chunk) => at(chunk, 'choices', 0, 'delta', 'content') ?? at(chunk, 'delta', 'text'))
+      .filter((piece) => typeof piece === 'string')
+      .join('')
+  }
+  const chat = at(reply.json, 'choices', 0, 'message', 'content')
+  if (typeof chat === 'string') return chat
+  const blocks = at(reply.json, 'content')
+  return Array.isArray(blocks)
+    ? blocks
+        .map((block) => at(block, 'text'))
+        .filter((text) => typeof text === 'string')
+        .join('')
+    : ''
+}

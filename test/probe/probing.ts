@@ -1,0 +1,71 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { GapId } from '../../src/contract/profile.ts'
+import { type ProbeResult, probe } from '../../src/probe/probe.ts'
+import type { ServiceOptions } from '../../src/service/options.ts'
+import { type RunningService, startService } from '../../src/service/start.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+
+export interface Probed extends ProbeResult {
+  readonly store: Store
+  readonly service: RunningService
+}
+
+export interface Asked extends ServiceOptions {
+  readonly balance?: number
+  readonly maxCredits?: number
+  readonly only?: readonly GapId[]
+  readonly secondKey?: boolean
+}
+
+/** Probes a service of its own, whose clock the operator moves instead of waiting. */
+export async function probeService({
+  balance = 900,
+  maxCredits = 2_000,
+  only = [],
+  secondKey = true,
+  ...options
+}: Asked): Promise<Probed> {
+  const service = await startService({
+    seed: 11,
+    accounts: [{ name: 'probed', balance }],
+    ...options,
+    shape: {
+      timeToFirstUs: { kind: 'constant', value: 20_000 },
+      betweenTokensUs: { kind: 'constant', value: 1_000 },
+      lengthTokens: { kind: 'constant', value: 24 },
+      ...options.shape,
+    },
+  })
+  onTestFinished(() => service.close())
+  const [ready] = service.keys
+  const store = await openStore(':memory:')
+  onTestFinished(() => store.close())
+  const began = performance.now()
+  const result = await probe({
+    store,
+    contract: defaultContract,
+    baseUrl: service.baseUrl,
+    runId: 'probe-1',
+    apiKey: ready!.apiKey,
+    secondKey: secondKey ? service.operator.issueKey(ready!.account, 'second') : null,
+    operator: {
+      setBalance: async (credits) => service.operator.setBalance(ready!.account, credits),
+      advance: async (us) => service.operator.advance(us),
+    },
+    maxCredits,
+    timeScale: 1,
+    only,
+    startedAt: new Date(),
+    now: () => (performance.now() - began) * 1000,
+    // Waits for the service to settle stay real, and short.
+    sleep: async (us) => {
+      await wait(Math.min(us / 1000, 120))
+    },
+    signal: new AbortController().signal,
+    assayVersion: '0.0.0',
+    machineJson: '{}',
+  })
+  return { ...result, store, service }
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import { rateRules } from '../../src/audit/limits/rules.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { type GapAnswer, type GapId, gapIds } from '../../src/contract/profile.ts'
+import { defaultProfile, type Profile, type ProfileAnswers } from '../../src/service/profile.ts'
+import { probeService } from './probing.ts'
+
+/** What the profile of the service says about each facet that the probe may answer. */
+function truths(profile: Profile): readonly (readonly [GapId, string, unknown])[] {
+  const counted = (yes: boolean) => (yes ? 'counted' : 'not counted')
+  const before = (a: string, b: string) =>
+    profile.precedence.indexOf(a as never) < profile.precedence.indexOf(b as never)
+  const status = { rate: '429', request: '400', credits: '403' } as const
+  const first = (a: keyof typeof status, b: keyof typeof status) => status[before(a, b) ? a : b]
+  const shown = { after: 'after own charge', before: 'before own charge' } as const
+  const header =
+    profile.creditsHeader === 'snapshot' ? 'after own charge' : shown[profile.creditsHeader]
+  return [
+    [
+      'G-01',
+      'chat',
+      {
+        field: 'reasoning_content',
+        'short-field': 'reasoning',
+        inline: 'inline <think>',
+        nowhere: 'nowhere',
+      }[profile.reasoning],
+    ],
+    ['G-02', 'svc-k2.5', profile.listK25],
+    ['G-03', 'elements', profile.permissionFields],
+    ['G-06', 'key', profile.modelsAuth],
+    ['G-07', 'key', profile.creditsAuth],
+    ['G-08', 'chat', profile.otherHeader],
+    ['G-08', 'messages', profile.otherHeader],
+    ['G-10', 'framing', 'named events'],
+    ['G-11', 'usage', profile.streamUsage === 'always' ? 'chunk without choices' : 'none'],
+    ['G-12', 'chat', header],
+    ...(profile.creditsHeaderOnStreams ? [] : [['G-12', 'chat stream', 'absent'] as const]),
+    ['G-13', 'charge', profile.charge],
+    ['G-14', 'before headers', profile.abortedStream === 'charged' ? 'charged' : 'free'],
+    ['G-14', 'after four events', profile.abortedStream === 'free' ? 'free' : 'charged'],
+    ['G-15', 'charge', profile.abortedPlain],
+    ['G-17', 'models', 'free'],
+    ['G-18', '400', counted(profile.counts.request)],
+    ['G-18', 'models', counted(profile.counts.models)],
+    ['G-18', 'credits', counted(profile.counts.usage)],
+    ['G-19', 'rate on 400', profile.rateHeadersOnErrors ? 'always' : 'never'],
+    ['G-19', 'credits on 400', profile.creditsHeaderOnErrors ? 'always' : 'never'],
+    ['G-20', 'window', profile.window],
+    ['G-21', 'unit', profile.reset],
+    ['G-22', 'algorithm', profile.algorithm],
+    ['G-23', 'counts', profile.bandChange],
+    ['G-24', 'basis', profile.bandAt === 'admission' ? 'before the charge' : 'after the charge'],
+    ['G-25', 'shared edge', profile.sharedEdge],
+    ['G-26', '403 or 400', first('credits', 'request')],
+    ['G-26', '429 or 400', first('rate', 'request')],
+    ['G-27', 'unknown model on chat', `${profile.modelNotFound}`],
+    ['G-27', 'context too long', `${profile.contextExceeded}`],
+    ['G-28', 'credits', profile.sharedErrorShape],
+    [
+      'G-29',
+      '8193',
+      { clamp: 'clamped', refuse: 'refused', honour: 'honoured' }[profile.maxTokens],
+    ],
+    ['G-30', 'binds', profile.inputLimit],
+    ['G-31', 'empty messages', profile.emptyMessages],
+    ['G-31', 'unknown field', profile.unknownFields === 'ignored' ? 'accepted' : 'refused'],
+    ['G-32', 'form', profile.retryAfter],
+    ['G-33', 'chat', profile.stopText],
+    ['G-36', 'counts', 'fresh'],
+    ['G-37', 'answer', profile.idempotencyKey === 'ignored' ? 'new' : 'replayed'],
+  ]
+}
+
+/** The values that an answer leaves possible for a facet; null where it says nothing of it. */
+function possible(answer: GapAnswer, facet: string): readonly unknown[] | null {
+  if (answer.status === 'not-askable') return null
+  if (facet in answer.is) return [answer.is[facet]]
+  return answer.status === 'ambiguous' ? (answer.between[facet] ?? null) : null
+}
+
+const services: readonly { readonly name: string; readonly profile: ProfileAnswers }[] = [
+  { name: 'the standard service', profile: {} },
+  {
+    name: 'a service that answers everything otherwise',
+    profile: {
+      algorithm: 'sliding-counter',
+      reset: 'epoch-ms',
+      window: 'rotate',
+      rateHeadersOnErrors: false,
+      retryAfter: 'date',
+      bandAt: 'after-charge',
+      bandChange: 'reset',
+      sharedEdge: 'lower',
+      precedence: ['key', 'credits', 'request', 'rate'],
+      counts: { request: true, credits: true, rate: true, models: true, usage: true },
+      creditsHeader: 'before',
+      creditsHeaderOnErrors: false,
+      charge: 'start',
+      abortedStream: 'charged',
+      abortedPlain: 'charged',
+      modelsAuth: 'none',
+      creditsAuth: 'x-api-key',
+      otherHeader: 'refused',
+      sharedErrorShape: 'messages',
+      modelNotFound: 404,
+      contextExceeded: 404,
+      reasoning: 'inline',
+      maxTokens: 'refuse',
+      inputLimit: 'window',
+      listK25: true,
+      permissionFields: false,
+      streamUsage: 'always',
+      unknownFields: 'refused',
+      emptyMessages: 'accepted',
+      maxN: 4,
+      stopText: 'included',
+      idempotencyKey: 'replayed',
+    },
+  },
+  {
+    name: 'a service of a token bucket',
+    profile: {
+      algorithm: 'token-bucket',
+      reset: 'epoch-s',
+      window: 'minute',
+      retryAfter: 'none',
+      creditsHeader: 'snapshot',
+      creditsHeaderOnStreams: false,
+      abortedStream: 'free',
+      modelsAuth: 'bearer',
+      reasoning: 'short-field',
+      maxTokens: 'honour',
+    },
+  },
+]
+
+describe('the answers are the settings of the service', () => {
+  test.each(services)('$name', { timeout: 60_000 }, async ({ profile }) => {
+    const { profile: found, store } = await probeService({ profile })
+    const whole = {
+      ...defaultProfile,
+      ...profile,
+      counts: { ...defaultProfile.counts, ...profile.counts },
+    } as Profile
+    const wrong = truths(whole).flatMap(([gap, facet, truth]) => {
+      const values = possible(found.answers[gap], facet)
+      return values === null || values.includes(truth)
+        ? []
+        : [{ gap, facet, truth, answer: found.answers[gap] }]
+    })
+    expect(wrong).toEqual([])
+    const count = (status: string) =>
+      gapIds.filter((gap) => found.answers[gap].status === status).length
+    expect(count('answered')).toBeGreaterThanOrEqual(28)
+    expect(count('not-askable')).toBeLessThanOrEqual(4)
+
+    const evidence = { store, runIds: ['probe-1'], contract: defaultContract }
+    const failed: unknown[] = []
+    for (const rule of rateRules) {
+      const verdict = await rule.decide(evidence)
+      if (verdict.verdict === 'fail') failed.push({ rule: rule.id, ...verdict })
+    }
+    expect(failed).toEqual([])
+  })
+})
