@@ -6,19 +6,21 @@
 --   without a sweep, that 99 % of the requests met the scenario's objectives and at most 1 % failed
 --   unexpectedly. The highest that held below the first that did not is the safe rate.
 WITH
+  -- One rate is no curve: nothing else is looked at then.
+  several AS (FROM (SELECT DISTINCT run_id, phase FROM shown_latency) QUALIFY count(*) OVER () >= 3),
   rates AS (
     SELECT run_id, phase,
       (count(*) FILTER (retry = 0) - 1) / nullif((max(intended_us) - min(intended_us)) / 1e6, 0) AS offered_per_s,
       count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects = 'ok')
         / nullif(count(*) FILTER (expects = 'ok'), 0) AS failed_ratio
-    FROM shown_attempts WHERE part = 'steady'
+    FROM shown_attempts SEMI JOIN several USING (run_id, phase) WHERE part = 'steady'
     GROUP BY run_id, phase HAVING count(*) >= 20
   ),
   latencies AS (
     SELECT run_id, phase, count(*) AS n,
       quantile_cont(response_us, 0.5) / 1000 AS p50,
       quantile_cont(response_us, 0.95) / 1000 AS p95
-    FROM shown_latency GROUP BY run_id, phase
+    FROM shown_latency SEMI JOIN several USING (run_id, phase) GROUP BY run_id, phase
   ),
   good AS (
     SELECT attempts.run_id, phase, count(*) FILTER (
@@ -28,7 +30,7 @@ WITH
       AND coalesce(service_us <= (scenario_json::JSON ->> '$.objectives.serviceUs')::DOUBLE, true)
       AND coalesce(response_us <= (scenario_json::JSON ->> '$.objectives.responseUs')::DOUBLE, true)
     ) / count(*) AS good_ratio
-    FROM shown_attempts AS attempts JOIN shown_runs USING (run_id)
+    FROM shown_attempts AS attempts SEMI JOIN several USING (run_id, phase) JOIN shown_runs USING (run_id)
     WHERE outcome <> 'not_sent' AND expects = 'ok' AND part = 'steady'
     GROUP BY ALL
   ),

@@ -4,6 +4,7 @@ import { faults } from '../service/faults/list.ts'
 import type { Outage, ServiceOptions } from '../service/options.ts'
 import { answersOf, parseProfile, profileQuestions, readProfile } from '../service/profile.ts'
 import { type RunningService, startService } from '../service/start.ts'
+import { UsageError } from './exit.ts'
 
 interface Flags {
   readonly host: string
@@ -63,6 +64,9 @@ export function serveCommand(): Command {
     .action(async (flags: Flags) => {
       if (flags.listFaults) return printFaults(flags.json === true)
       if (flags.listProfile) return printProfile(flags.json === true)
+      if (flags.upstream === undefined && flags.upstreamModel.length > 0) {
+        throw new UsageError('--upstream-model: expected --upstream, the server that has the model')
+      }
       const service = await startService(optionsOf(flags))
       print(service, flags)
       await stopped()
@@ -91,6 +95,7 @@ function optionsOf(flags: Flags): ServiceOptions {
             url: flags.upstream,
             apiKey: process.env.ASSAY_UPSTREAM_KEY || null,
             models: flags.upstreamModel,
+            tell: (words) => process.stderr.write(`upstream: ${words} (told once)\n`),
           },
         }),
     shape: {
@@ -115,8 +120,9 @@ function print({ baseUrl, keys }: RunningService, flags: Flags): void {
   process.stdout.write(
     [
       `Listening on ${baseUrl}`,
-      `Dashboard    ${baseUrl}/dashboard (register there, or sign in with a key below to see its usage)`,
-      ...(flags.upstream === undefined ? [] : [`Relaying to  ${flags.upstream}`]),
+      `Dashboard    ${baseUrl}/dashboard  (register there)`,
+      `Usage        ${baseUrl}/my-credits  (or sign in with a key below)`,
+      ...upstreamLines(flags),
       ...(flags.fault.length > 0 ? [`Broken on purpose: ${flags.fault.join(', ')}`] : []),
       '',
       '  band        credits     key',
@@ -128,6 +134,14 @@ function print({ baseUrl, keys }: RunningService, flags: Flags): void {
       '',
     ].join('\n'),
   )
+}
+
+function upstreamLines({ upstream }: Flags): readonly string[] {
+  if (upstream === undefined) return []
+  const key = process.env.ASSAY_UPSTREAM_KEY
+    ? ''
+    : '  (without a key: ASSAY_UPSTREAM_KEY is not set)'
+  return [`Answers from ${upstream}${key}`]
 }
 
 function printFaults(json: boolean): void {

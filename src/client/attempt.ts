@@ -117,7 +117,8 @@ export class Attempt implements ExchangeSink, ResponseValues {
   private ended = true
   /** Inside a callback that still holds our state: not to be used again before it returns. */
   private busy = false
-  private readUs = Number.NaN
+  /** When the read came that is being handled. */
+  readUs = Number.NaN
 
   constructor(bench: Bench) {
     this.bench = bench

@@ -69,30 +69,44 @@ const maxTimerMs = 2 ** 31 - 1
  */
 export class DeadlineTimer {
   private readonly now: () => number
-  private readonly queues: Readonly<Record<TimeoutReason, DeadlineQueue>>
+  private readonly connect: DeadlineQueue
+  private readonly firstByte: DeadlineQueue
+  private readonly idle: DeadlineQueue
+  private readonly total: DeadlineQueue
   private readonly all: readonly DeadlineQueue[]
   private timer: NodeJS.Timeout | null = null
   private wakeUs = Number.POSITIVE_INFINITY
 
   constructor(now: () => number, deadlines: Deadlines) {
     this.now = now
-    this.queues = {
-      connect: new DeadlineQueue('connect', deadlines.connectUs),
-      'first-byte': new DeadlineQueue('first-byte', deadlines.firstByteUs),
-      idle: new DeadlineQueue('idle', deadlines.idleUs),
-      total: new DeadlineQueue('total', deadlines.totalUs),
-    }
-    this.all = Object.values(this.queues)
+    this.connect = new DeadlineQueue('connect', deadlines.connectUs)
+    this.firstByte = new DeadlineQueue('first-byte', deadlines.firstByteUs)
+    this.idle = new DeadlineQueue('idle', deadlines.idleUs)
+    this.total = new DeadlineQueue('total', deadlines.totalUs)
+    this.all = [this.connect, this.firstByte, this.idle, this.total]
   }
 
   /** Starts the deadline anew from `nowUs`; it leaves the queue where it stood. */
   arm(armed: Armed, reason: TimeoutReason, nowUs: number): void {
     if (armed.queue !== null) armed.queue.remove(armed)
-    const queue = this.queues[reason]
+    const queue = this.queueOf(reason)
     if (queue.lengthUs === Number.POSITIVE_INFINITY) return
     armed.dueUs = nowUs + queue.lengthUs
     queue.append(armed)
     if (armed.dueUs < this.wakeUs) this.wakeAt(armed.dueUs, nowUs)
+  }
+
+  private queueOf(reason: TimeoutReason): DeadlineQueue {
+    switch (reason) {
+      case 'connect':
+        return this.connect
+      case 'first-byte':
+        return this.firstByte
+      case 'idle':
+        return this.idle
+      case 'total':
+        return this.total
+    }
   }
 
   disarm(armed: Armed): void {

@@ -192,10 +192,10 @@ async function witnessRows(store: Store, finding: StoredFinding): Promise<readon
   const witnesses = finding.detail.witnesses.slice(0, mostWitnesses)
   if (witnesses.length === 0) return []
   const attempts = await store.rows<Row & { run_id: string; slot: number; retry: number }>(
-    `SELECT run_id, slot, retry, at_s, endpoint, model, status, outcome, credits_remaining, rate_remaining
+    `SELECT run_id, slot, retry, at_s, endpoint, model, status, outcome, credits_remaining
      FROM shown_attempts
-     WHERE (run_id || ' ' || slot || ' ' || retry) IN (SELECT unnest(from_json($1, '["VARCHAR"]')))`,
-    [JSON.stringify(witnesses.map(({ runId, slot, retry }) => `${runId} ${slot} ${retry}`))],
+     SEMI JOIN (FROM shown_witnesses WHERE rule = $1) USING (run_id, slot, retry)`,
+    [finding.rule],
   )
   const found = new Map(attempts.map((row) => [`${row.run_id} ${row.slot} ${row.retry}`, row]))
   return witnesses.map(({ runId, slot, retry, shows }) => {

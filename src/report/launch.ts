@@ -61,22 +61,30 @@ function shownRuns(store: Store): Promise<readonly RunRow[]> {
 
 async function readTotals(store: Store): Promise<Totals> {
   const [totals] = await store.rows<Totals>(`
-    SELECT
-      count(*) FILTER (retry = 0) AS planned,
-      count(sent_us) AS sent,
-      count(*) FILTER (outcome = 'ok') AS ok,
-      count(*) FILTER (status IS NOT NULL) AS answered,
-      count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects = 'ok') AS unexpected,
-      count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects <> 'ok') AS provoked,
-      max(ended_s) - min(at_s) AS span_s,
-      sum(completion_tokens) AS tokens,
-      (SELECT count(*) FROM shown_latency) AS samples,
-      (SELECT quantile_cont(service_us, 0.95) / 1000 FROM shown_latency) AS service_p95_ms,
-      (SELECT quantile_cont(response_us, 0.95) / 1000 FROM shown_latency) AS response_p95_ms,
-      (SELECT count(ttft_us) FROM shown_latency WHERE streamed = 1) AS streams,
-      (SELECT quantile_cont(ttft_us, 0.5) / 1000 FROM shown_latency WHERE streamed = 1) AS ttft_p50_ms,
-      (SELECT quantile_cont(ttft_us, 0.95) / 1000 FROM shown_latency WHERE streamed = 1) AS ttft_p95_ms
-    FROM shown_attempts`)
+    WITH
+      counts AS (
+        SELECT
+          count(*) FILTER (retry = 0) AS planned,
+          count(sent_us) AS sent,
+          count(*) FILTER (outcome = 'ok') AS ok,
+          count(*) FILTER (status IS NOT NULL) AS answered,
+          count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects = 'ok') AS unexpected,
+          count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects <> 'ok') AS provoked,
+          max(ended_s) - min(at_s) AS span_s,
+          sum(completion_tokens) AS tokens
+        FROM shown_attempts
+      ),
+      latencies AS (
+        SELECT
+          count(*) AS samples,
+          quantile_cont(service_us, 0.95) / 1000 AS service_p95_ms,
+          quantile_cont(response_us, 0.95) / 1000 AS response_p95_ms,
+          count(ttft_us) FILTER (streamed = 1) AS streams,
+          quantile_cont(ttft_us, 0.5) FILTER (streamed = 1) / 1000 AS ttft_p50_ms,
+          quantile_cont(ttft_us, 0.95) FILTER (streamed = 1) / 1000 AS ttft_p95_ms
+        FROM shown_latency
+      )
+    SELECT * FROM counts, latencies`)
   return totals!
 }
 

@@ -28,7 +28,7 @@ export async function prepareScope(store: Store, scope: Scope): Promise<void> {
   await store.execute(`
     SET VARIABLE run_ids = [${scope.runIds.map(literal).join(', ')}]::VARCHAR[];
     SET VARIABLE timezone = ${literal(scope.timeZone)};
-    CREATE OR REPLACE TEMP VIEW shown_runs AS
+    CREATE OR REPLACE TEMP TABLE shown_runs AS
       SELECT *, epoch_us(started_at) - min(epoch_us(started_at)) OVER () AS offset_us
       FROM runs WHERE list_contains(getvariable('run_ids'), run_id);
     CREATE OR REPLACE TEMP VIEW shown_attempts AS

@@ -143,9 +143,6 @@ export interface ToRecorder {
   readonly last: boolean
 }
 
-/** An emptied buffer, back to the sender that filled it. */
-export type FromRecorder = ArrayBuffer
-
 export interface RecorderData {
   readonly dbPath: string
   readonly run: RunStart

@@ -60,10 +60,13 @@ export class RateTable {
   }
 
   #fresh(): Readonly<Record<Window, Limiter>> {
+    // Spaced out by the hour or the day, the requests of a minute would never come through: there
+    // GCRA has the burst of a whole window, which is a token bucket.
+    const long = this.#algorithm === 'gcra' ? 'token-bucket' : this.#algorithm
     return {
       minute: createLimiter(this.#algorithm, windowUs.minute),
-      hour: createLimiter(this.#algorithm, windowUs.hour),
-      day: createLimiter(this.#algorithm, windowUs.day),
+      hour: createLimiter(long, windowUs.hour),
+      day: createLimiter(long, windowUs.day),
     }
   }
 }

@@ -55,6 +55,27 @@ const defaultAccounts: readonly AccountRequest[] = [
   { name: 'band-4', balance: 1_000_000 },
 ]
 
+class ListenError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** Why nobody can listen there, in words for who started the service. */
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new ListenError(
+        `--port: expected a free port; another program listens on ${host}:${port} (0 lets the system pick)`,
+      )
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ListenError(`--host: expected an address of this machine; got "${host}"`)
+    case 'EACCES':
+      return new ListenError(`--port: expected a port that you may listen on; ${port} is reserved`)
+    default:
+      return error
+  }
+}
+
 /**
  * Starts the reference service on this machine.
  *
@@ -110,7 +131,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   )
   const host = options.host ?? '127.0.0.1'
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(listenError(error, host, options.port ?? 0)),
+    )
     server.listen(options.port ?? 0, host, 1024, resolve)
   })
   const { port } = server.address() as AddressInfo

@@ -47,13 +47,15 @@ export async function prepareUsage(store: Store, options: UsageOptions): Promise
     SET VARIABLE usage_sources = ${list(options.sources)};
     SET VARIABLE usage_timezone = ${quoted(options.timezone)};
     SET VARIABLE usage_by = ${quoted(options.by)};
-    SET VARIABLE usage_now = ${Math.round(options.nowUs)}::BIGINT;
     CREATE OR REPLACE TEMP VIEW usage_shown AS SELECT * FROM usage ${whereOf(options)};
   `)
   const sources = await readSources(store)
-  const scope = scopeOf(options, sources)
+  // A service in scaled time is ahead of our clock: what was seen is not in the future.
+  const nowUs = Math.max(Math.round(options.nowUs), ...sources.map((each) => each.lastUs + 1))
+  const scope = scopeOf({ ...options, nowUs }, sources)
   const [beforeFrom, beforeTo] = periodBefore(scope, sources)
   await store.execute(`
+    SET VARIABLE usage_now = ${nowUs}::BIGINT;
     SET VARIABLE usage_from = ${scope.fromUs}::BIGINT;
     SET VARIABLE usage_to = ${scope.toUs}::BIGINT;
     SET VARIABLE usage_before_from = ${beforeFrom}::BIGINT;

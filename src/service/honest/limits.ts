@@ -16,7 +16,7 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
       case 'failed':
         return look.refusedBy ?? 'minute'
       case 'rotate':
-        return windows[shown++ % windows.length]!
+        return look.refusedBy ?? windows[shown++ % windows.length]!
       case 'tightest':
         return windows.reduce((tightest, window) =>
           share(look, window) < share(look, tightest) ? window : tightest,

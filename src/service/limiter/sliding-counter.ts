@@ -26,9 +26,12 @@ export function slidingCounter(windowUs: number): Limiter {
       current++
     },
     remaining: (nowUs, limit) => Math.max(0, limit - used(nowUs)),
-    resetUs(nowUs) {
-      turn(nowUs)
-      return startUs + windowUs
+    resetUs(nowUs, limit) {
+      if (used(nowUs) < limit) return startUs + windowUs
+      // One fits when the last window has faded enough, or, after this one, when this one has.
+      const [from, weight, room] =
+        current < limit ? [startUs, last, limit - current] : [startUs + windowUs, current, limit]
+      return Math.ceil(from + windowUs * Math.max(0, 1 - room / weight)) + 1
     },
   }
 }

@@ -100,7 +100,7 @@ function keyTable(keys: readonly ApiKey[], token: Html): Html {
       name,
       hint,
       createdUs,
-    }) => html`<tr><th class="txt">${name}</th><td><code>sk-svc-…${hint}</code></td><td class="nowrap">${moment(createdUs)}</td>
+    }) => html`<tr><th class="txt">${name}</th><td class="nowrap"><code>sk-svc-…${hint}</code></td><td class="nowrap">${moment(createdUs)}</td>
 <td class="num"><details class="ask"><summary>Revoke</summary><form method="post" action="/dashboard/keys/revoke">${token}<input type="hidden" name="key" value="${id}">
 <button class="danger">Revoke “${name}” for good</button></form></details></td></tr>`,
   )}</tbody></table></div>`

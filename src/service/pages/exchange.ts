@@ -38,7 +38,8 @@ const policy = [
 ].join('; ')
 
 export function readPageRequest(call: Call): PageRequest | null {
-  const { method, path, query, headers } = call.arrival
+  const { path, query, headers } = call.arrival
+  const method = call.arrival.method === 'HEAD' ? 'GET' : call.arrival.method
   if (method !== 'GET' && method !== 'POST') return null
   const isForm =
     method === 'POST' &&

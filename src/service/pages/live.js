@@ -57,5 +57,13 @@ function keepOpen(old, fresh) {
   })
 }
 
+/** Who asked for no time zone means their own. */
+const asked = new URL(location.href)
+const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+if (!asked.searchParams.get('timezone') && own && own !== 'UTC') {
+  asked.searchParams.set('timezone', own)
+  history.replaceState(null, '', asked)
+  refresh()
+}
 setInterval(refresh, everyMs)
 document.addEventListener('visibilitychange', refresh)

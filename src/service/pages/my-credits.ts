@@ -25,18 +25,57 @@ export function lookAt(
   before: string | null,
   nowUs: number,
 ): UsageLook {
-  const local = zone(timezone)
-  const firstHour = local(nowUs - (hoursShown - 1) * hourUs).hour
-  const firstDay = new Date(Date.parse(local(nowUs).date) - (daysShown - 1) * 86_400e3)
   const ask = (more: Record<string, string>) =>
     report(new URLSearchParams({ timezone, ...more }).toString())
   const limit = { limit: String(entriesShown) }
-  const filled = { fill: 'true', limit: '0' }
+  const whole = ask(before === null ? limit : { ...limit, before })
+  const hours = lastHours(timezone, nowUs)
+  const days = lastDays(hours.at(-1)!.date)
+  const from = new Date(hours[0]!.start).toISOString()
   return {
-    whole: ask(before === null ? limit : { ...limit, before }),
-    hours: ask({ ...filled, from: new Date(firstHour).toISOString() }).by_hour,
-    days: ask({ ...filled, from: firstDay.toISOString().slice(0, 10) }).by_day,
+    whole,
+    hours: inPlace(hours, ask({ from, limit: '0' }).by_hour, ({ start }) => start),
+    days: inPlace(days, ask({ from: days[0]!.date, limit: '0' }).by_day, ({ date }) => date),
   }
+}
+
+/** Local hours, the last of them now: one that clocks show twice is two, one they skip is none. */
+function lastHours(timezone: string, nowUs: number) {
+  const local = zone(timezone)
+  const hours = new Map<string, string>()
+  // Half hours, since clocks somewhere move by that much.
+  for (let us = nowUs - (hoursShown - 1) * hourUs; us < nowUs; us += hourUs / 2) {
+    const { hour, date } = local(us)
+    hours.set(hour, date)
+  }
+  const now = local(nowUs)
+  hours.set(now.hour, now.date)
+  return [...hours].map(([start, date]) => ({ start, date }))
+}
+
+function lastDays(today: string) {
+  return Array.from({ length: daysShown }, (_, at) => {
+    const day = new Date(Date.parse(today) - (daysShown - 1 - at) * 86_400e3)
+    return { date: day.toISOString().slice(0, 10) }
+  })
+}
+
+const unused: UsageLine = {
+  credits: 0,
+  requests: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  average_tokens_per_request: null,
+}
+
+/** A line for every place: of what was not used there is nothing, which is 0. */
+function inPlace<Place extends object>(
+  places: readonly Place[],
+  lines: readonly (Place & UsageLine)[],
+  nameOf: (place: Place) => string,
+): readonly (Place & UsageLine)[] {
+  const known = new Map(lines.map((line) => [nameOf(line), line]))
+  return places.map((place) => known.get(nameOf(place)) ?? { ...place, ...unused })
 }
 
 export interface MyCreditsParts {

@@ -27,6 +27,8 @@ export class Upstream {
   readonly #apiKey: string | null
   readonly #streamMs: number
   readonly #agent: Agent
+  readonly #telling: (words: string) => void
+  readonly #told = new Set<string>()
 
   /** @throws UpstreamError for an address or a model name that is none */
   constructor({ contract }: Kit, options: UpstreamOptions) {
@@ -40,6 +42,7 @@ export class Upstream {
       ...(this.#apiKey === null ? {} : { authorization: `Bearer ${this.#apiKey}` }),
     }
     this.#streamMs = streamMs
+    this.#telling = options.tell ?? (() => {})
     this.#agent = new Agent({
       connect: { timeout: connectMs },
       headersTimeout: readMs,
@@ -70,9 +73,21 @@ export class Upstream {
     const left = new AbortController()
     const late = setTimeout(() => left.abort(), this.#streamMs)
     this.#relay(call, sink, left.signal)
-      .catch((error: unknown) => sink.fail(failureOf(error)))
+      .catch((error: unknown) => {
+        if (!left.signal.aborted)
+          this.#tell(error instanceof Error ? error : new Error(String(error)))
+        sink.fail(failureOf(error))
+      })
       .finally(() => clearTimeout(late))
     return () => left.abort()
+  }
+
+  /** Tells the operator what clients are not told, each thing once. */
+  #tell(error: Error): void {
+    const words = this.#withoutKey(error.message || error.name)
+    if (this.#told.has(words) || this.#told.size > 100) return
+    this.#told.add(words)
+    this.#telling(words)
   }
 
   async #relay(call: Call, sink: Sink, signal: AbortSignal): Promise<void> {
@@ -118,6 +133,7 @@ export class Upstream {
       const kind = code === 'context_length_exceeded' ? 'context' : 'request'
       return { kind, message: this.#withoutKey(message ?? 'the upstream refused the request') }
     }
+    this.#tell(new Error(`status ${status}: ${text}`))
     const passing = status === 429 || (status >= 502 && status <= 504)
     return {
       kind: passing ? 'unavailable' : 'internal',
@@ -127,7 +143,8 @@ export class Upstream {
 
   #withoutKey(text: string): string {
     const shown = this.#apiKey === null ? text : text.replaceAll(this.#apiKey, '(key)')
-    return shown.slice(0, 500)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it replaces
+    return shown.slice(0, 500).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
   }
 }
 

@@ -6,6 +6,8 @@ export interface UpstreamOptions {
   readonly apiKey?: string | null
   /** `ours=theirs`, or `theirs` alone for every model that is not named. */
   readonly models?: readonly string[]
+  /** Is told, once each, of failures there: clients are not told what is behind them. */
+  readonly tell?: (words: string) => void
   /** The contract's unless given, in real milliseconds. */
   readonly timeouts?: {
     readonly connectMs?: number

@@ -85,6 +85,19 @@ describe.skipIf(!canBrowse)('pages in a browser (needs chromium: apt-get install
     await context.close()
   })
 
+  test('who asks for no time zone is shown their own', async () => {
+    const { target } = await openHouse()
+    const { page, context, faults } = await opened(target, { timezoneId: 'Asia/Tokyo' })
+    await register(page)
+    await target.chat({}, await makeKey(page, 'laptop'))
+    await page.getByRole('link', { name: 'My credits' }).click()
+    // Noon in UTC.
+    await page.locator('#entries', { hasText: '31 Jan 2026, 21:00:00' }).waitFor()
+    expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Tokyo')
+    expect(faults).toEqual([])
+    await context.close()
+  })
+
   test('nothing sticks out sideways on a phone or a desk, in light or dark', async () => {
     const { target, clock } = await openHouse()
     const { page, context, faults } = await opened(target)

@@ -74,6 +74,13 @@ describe('who may do what on the pages', () => {
     }
   })
 
+  test('a page can be asked for its head alone', async () => {
+    const { target } = await openHouse()
+    const answer = await fetch(`${target.service.baseUrl}/sign-in`, { method: 'HEAD' })
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  })
+
   test('a browser that opens the bare address is led to the dashboard', async () => {
     const { visitor } = await openHouse()
     expect((await visitor().get('/')).text).toContain('<h1>Sign in</h1>')

@@ -105,13 +105,17 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     expect(await remaining(target, key)).toBe(50)
   })
 
-  test('nobody listens there', async () => {
-    const { target, key } = await inFrontOf('http://127.0.0.1:1/v1')
+  test('nobody listens there: the operator is told once why, the client only that', async () => {
+    const told: string[] = []
+    const tell = (words: string) => told.push(words)
+    const { target, key } = await inFrontOf('http://127.0.0.1:1/v1', { tell })
+    await target.chat({}, key)
     const answer = await target.chat({}, key)
     expect(answer.status).toBe(503)
     expect(await answer.json()).toMatchObject({
       error: { message: 'the upstream cannot be reached; nothing was charged' },
     })
+    expect(told).toEqual(['connect ECONNREFUSED 127.0.0.1:1'])
     expect(await remaining(target, key)).toBe(50)
   })
 

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
 interface Lock {
@@ -35,4 +37,21 @@ test('dependencies are pinned exactly', () => {
   >
   const all = { ...manifest.dependencies, ...manifest.devDependencies }
   expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+/.test(version))).toEqual([])
+})
+
+test('the published package holds every file that the code reads beside itself', async () => {
+  const { stdout } = await promisify(execFile)('npm', [
+    'pack',
+    '--dry-run',
+    '--json',
+    '--ignore-scripts',
+  ])
+  const packed = new Set(
+    (JSON.parse(stdout) as [{ files: { path: string }[] }])[0].files.map(({ path }) => path),
+  )
+  const assets = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.\w+$/.test(name) && !name.endsWith('.ts'))
+    .map((name) => `src/${name}`)
+  expect(assets.filter((path) => !packed.has(path))).toEqual([])
+  expect([...packed].filter((path) => path.startsWith('test/'))).toEqual([])
 })

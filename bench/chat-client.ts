@@ -1,0 +1,168 @@
+/**
+ * One client under measurement, in a process of its own:
+ *
+ *     node bench/chat-client.ts assay|client|undici|autocannon PORT CONNECTIONS SECONDS
+ *
+ * `assay` is a whole run, everything recorded into DuckDB; `client` is our transport and reader
+ * with the rows thrown away. Prints requests per second and CPU time per request, after warm-up.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { Pool } from 'undici'
+import { Batch, batchRows, Words } from '../src/attempt/batch.ts'
+import type { AttemptListener } from '../src/client/attempt.ts'
+import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
+import { openTransport } from '../src/client/open-transport.ts'
+import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
+import { defaultContract } from '../src/contract/default.ts'
+import { run } from '../src/run/run.ts'
+import { parseScenario } from '../src/scenario/parse.ts'
+
+const [, , role, port, connectionsText, secondsText] = process.argv
+const origin = `http://127.0.0.1:${port}`
+const connections = Number(connectionsText)
+const seconds = Number(secondsText)
+const warmUpS = 1.5
+const prompt = 'Say something short, please, but not too short. '.repeat(4).trim()
+const key = 'sk-bench-0123456789'
+
+const request = prepareRequest(
+  buildTemplate(defaultContract, '', {
+    ...plainRequest,
+    model: 'svc-k2',
+    maxTokens: 64,
+    messages: [{ role: 'user', content: prompt }],
+  }),
+  key,
+)
+
+/** Measures from the end of the warm-up, by a count that goes on growing. */
+async function measure(count: () => number): Promise<void> {
+  await sleep(warmUpS * 1000)
+  const [fromCount, fromCpu, fromMs] = [count(), process.cpuUsage(), performance.now()]
+  await sleep(seconds * 1000)
+  const requests = count() - fromCount
+  const cpu = process.cpuUsage(fromCpu)
+  console.log(
+    JSON.stringify({
+      rps: (requests * 1000) / (performance.now() - fromMs),
+      cpuUs: (cpu.user + cpu.system) / requests,
+    }),
+  )
+}
+
+async function assay(): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'assay-bench-'))
+  let ok = 0
+  const scenario = parseScenario(
+    JSON.stringify({
+      name: 'bench',
+      question: 'How many requests can be sent and recorded?',
+      model: 'svc-k2',
+      capture: 'none',
+      steps: { chat: { endpoint: 'chat', prompt, max_tokens: 64 } },
+      phases: [
+        {
+          name: 'load',
+          load: 'concurrency',
+          users: connections,
+          duration: `${warmUpS + seconds + 2}s`,
+        },
+      ],
+    }),
+    'bench',
+  )
+  const stop = new AbortController()
+  const running = run(scenario, {
+    baseUrl: origin,
+    dbPath: join(home, 'bench.duckdb'),
+    keys: { default: key },
+    signal: stop.signal,
+    onProgress: ({ ledger }) => {
+      ok = ledger.ok
+    },
+  })
+  while (ok === 0) await sleep(20)
+  await measure(() => ok)
+  stop.abort()
+  await running
+  rmSync(home, { recursive: true })
+}
+
+async function client(): Promise<void> {
+  const transport = openTransport({ origin, maxConnections: Infinity, connectTimeoutMs: 30_000 })
+  const now = () => performance.now() * 1000
+  const attempts = new AttemptClient({
+    transport,
+    contract: defaultContract,
+    now,
+    deadlines: deadlinesOf(defaultContract),
+  })
+  const [batch, words] = [new Batch(), new Words()]
+  let ended = 0
+  const listener: AttemptListener = {
+    onGap: () => {},
+    onEnd: (attempt) => {
+      if (attempt.outcome !== 'ok') throw new Error(`${attempt.outcome} ${attempt.reason}`)
+      attempt.writeTo(batch, words)
+      if (++batch.rows === batchRows) batch.reset()
+      ended++
+      attempts.start(request, listener, 'never')
+    },
+  }
+  for (let at = 0; at < connections; at++) attempts.start(request, listener, 'never')
+  await measure(() => ended)
+}
+
+async function bareUndici(): Promise<void> {
+  const pool = new Pool(origin, { connections, pipelining: 1 })
+  const { method, path, headers, body } = request.wire
+  const options = { method, path, headers: headers.flat(), body: Buffer.from(body) }
+  let ended = 0
+  const next = () =>
+    pool.dispatch(options, {
+      onRequestStart() {},
+      onResponseStart() {},
+      onResponseData() {},
+      onResponseEnd() {
+        ended++
+        next()
+      },
+      onResponseError(_controller, error) {
+        throw error
+      },
+    })
+  for (let at = 0; at < connections; at++) next()
+  await measure(() => ended)
+}
+
+async function bareAutocannon(): Promise<void> {
+  const { method, path, headers, body } = request.wire
+  let ended = 0
+  const options: autocannon.Options = {
+    url: origin + path,
+    method: method as 'POST',
+    headers: Object.fromEntries(headers),
+    body: Buffer.from(body),
+    connections,
+    duration: warmUpS + seconds + 1,
+  }
+  // Its types give a promise where a callback gives the instance whose events are wanted.
+  const load = autocannon(options, () => {})
+  load.on('response', () => {
+    ended++
+  })
+  await measure(() => ended)
+}
+
+const roles: Readonly<Record<string, () => Promise<void>>> = {
+  assay,
+  client,
+  undici: bareUndici,
+  autocannon: bareAutocannon,
+}
+await roles[role ?? '']?.()
+process.exit()

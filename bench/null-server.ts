@@ -1,0 +1,86 @@
+/**
+ * A target that costs next to nothing: nginx where it is installed, else a bare TCP server that
+ * answers each read with the same completion. Prints its port.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { has } from './processes.ts'
+
+const completion = JSON.stringify({
+  id: 'chatcmpl-0123456789abcdef',
+  object: 'chat.completion',
+  created: 1_700_000_000,
+  model: 'svc-k2',
+  system_fingerprint: 'fp_1',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'An answer of plausible size. '.repeat(6).trim() },
+      finish_reason: 'stop',
+    },
+  ],
+  usage: { prompt_tokens: 12, completion_tokens: 34, total_tokens: 46 },
+})
+
+const headers: Readonly<Record<string, string>> = {
+  'X-Credits-Remaining': '4711',
+  'X-RateLimit-Limit': '500',
+  'X-RateLimit-Remaining': '321',
+  'X-RateLimit-Reset': '17',
+  'X-Request-Id': 'abcdef0123456789',
+}
+
+const port = await freePort()
+if (has('nginx')) serveByNginx()
+else serveByNode()
+console.log(port)
+
+function serveByNginx(): void {
+  const home = mkdtempSync(join(tmpdir(), 'assay-bench-'))
+  for (const name of ['a', 'b', 'c', 'd', 'e']) mkdirSync(join(home, name))
+  const lines = Object.entries(headers).map(([name, value]) => `add_header ${name} ${value};`)
+  writeFileSync(
+    join(home, 'nginx.conf'),
+    `worker_processes 1; daemon off; pid ${home}/pid; error_log ${home}/error.log;
+     worker_rlimit_nofile 20000;
+     events { worker_connections 16000; }
+     http { access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
+       client_body_temp_path ${home}/a; proxy_temp_path ${home}/b; fastcgi_temp_path ${home}/c;
+       uwsgi_temp_path ${home}/d; scgi_temp_path ${home}/e;
+       server { listen 127.0.0.1:${port}; location / { default_type application/json;
+         ${lines.join(' ')} return 200 '${completion}'; } } }`,
+  )
+  const child = spawn('nginx', ['-e', join(home, 'error.log'), '-c', join(home, 'nginx.conf')], {
+    stdio: 'inherit',
+  })
+  const stop = () => {
+    child.kill()
+    rmSync(home, { recursive: true, force: true })
+    process.exit()
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+function serveByNode(): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const answer = Buffer.from(
+    `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${completion.length}\r\n${lines.join('')}\r\n${completion}`,
+  )
+  createServer({ noDelay: true }, (socket) => {
+    socket.on('data', () => socket.write(answer))
+    socket.on('error', () => {})
+  }).listen(port, '127.0.0.1')
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => probe.once('listening', resolve))
+  const free = (probe.address() as AddressInfo).port
+  await new Promise((resolve) => probe.close(resolve))
+  return free
+}

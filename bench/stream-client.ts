@@ -1,0 +1,201 @@
+/**
+ * One reader of streams under measurement, in a process of its own:
+ *
+ *     node bench/stream-client.ts assay|undici PORT STREAMS SECONDS    paced streams, begun anew
+ *     node bench/stream-client.ts hold PORT STREAMS 0 [tls]            opened once and held
+ *
+ * `undici` is what most tools do: undici, a string for each read, `JSON.parse` for each event.
+ * Prints one line of JSON.
+ */
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'undici'
+import type { Attempt, AttemptListener } from '../src/client/attempt.ts'
+import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
+import { openTransport } from '../src/client/open-transport.ts'
+import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
+import { defaultContract } from '../src/contract/default.ts'
+
+const [, , role, port, streamsText, secondsText, scheme] = process.argv
+const streams = Number(streamsText)
+const seconds = Number(secondsText)
+const origin = scheme === 'tls' ? `https://localhost:${port}` : `http://127.0.0.1:${port}`
+const warmUpS = 2
+/** All events of one stream in so many are compared with the truth. */
+const sampled = 8
+
+// Microseconds on the clock of the server's stamps.
+const zeroUs = Number(process.hrtime.bigint() / 1000n) - performance.now() * 1000
+const now = () => zeroUs + performance.now() * 1000
+
+const request = prepareRequest(
+  buildTemplate(defaultContract, '', {
+    ...plainRequest,
+    stream: true,
+    model: 'svc-k2',
+    messages: [{ role: 'user', content: 'Tell me a story.' }],
+  }),
+  'sk-bench-0123456789',
+)
+
+let measuring = false
+let events = 0
+let open = 0
+const ttftErrorsUs: number[] = []
+const itlErrorsUs: number[] = []
+
+/** What one stream saw last, by the client's clock and by the server's. */
+class Truth {
+  private clientUs = Number.NaN
+  private serverUs = Number.NaN
+
+  see(clientUs: number, serverUs: number): void {
+    if (measuring) {
+      if (Number.isNaN(this.clientUs)) ttftErrorsUs.push(Math.abs(clientUs - serverUs))
+      else {
+        itlErrorsUs.push(Math.abs(clientUs - this.clientUs - (serverUs - this.serverUs)))
+      }
+    }
+    this.clientUs = clientUs
+    this.serverUs = serverUs
+  }
+}
+
+function attempts(): AttemptClient {
+  const ca = readFileSync(new URL('../test/client/tls/authority.pem', import.meta.url), 'utf8')
+  const transport = openTransport({
+    origin,
+    maxConnections: Infinity,
+    connectTimeoutMs: 60_000,
+    ...(scheme === 'tls' ? { ca } : {}),
+  })
+  return new AttemptClient({
+    transport,
+    contract: defaultContract,
+    now,
+    deadlines: deadlinesOf(defaultContract),
+  })
+}
+
+function assay(): void {
+  const client = attempts()
+  const start = (at: number) => {
+    let truth = new Truth()
+    const onEnd = (attempt: Attempt) => {
+      if (attempt.outcome !== 'ok') throw new Error(`${attempt.outcome} ${attempt.reason}`)
+      truth = new Truth()
+      client.start(request, listener, 'never')
+    }
+    const onGap = () => {
+      events++
+    }
+    // Only sampled streams look into their events, so that the measuring is not what is measured.
+    const listener: AttemptListener =
+      at % sampled === 0
+        ? {
+            onGap,
+            onEnd,
+            onEvent: (attempt, bytes, _start, end) => {
+              const place = bytes.lastIndexOf('"content":" ', end, 'latin1')
+              if (place !== -1 && bytes[end - 1] === 125) {
+                truth.see(
+                  attempt.readUs,
+                  Number.parseInt(bytes.toString('latin1', place + 12, end), 10),
+                )
+              }
+            },
+          }
+        : { onGap, onEnd }
+    client.start(request, listener, 'never')
+  }
+  for (let at = 0; at < streams; at++) setTimeout(start, (at * 1000) / streams, at)
+}
+
+function bareUndici(): void {
+  const pool = new Pool(origin, { connections: null })
+  const { method, path, headers, body } = request.wire
+  const options = { method, path, headers: headers.flat(), body: Buffer.from(body) }
+  const start = (at: number) => {
+    const truth = new Truth()
+    let text = ''
+    pool.dispatch(options, {
+      onRequestStart() {},
+      onResponseStart() {},
+      onResponseData(_controller, chunk) {
+        const readUs = now()
+        text += chunk.toString('utf8')
+        for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+          const data = text.slice(6, end)
+          text = text.slice(end + 2)
+          if (data === '[DONE]') continue
+          const content: string = JSON.parse(data).choices[0].delta.content
+          events++
+          if (at % sampled === 0) truth.see(readUs, Number(content))
+        }
+      },
+      onResponseEnd: () => start(at),
+      onResponseError(_controller, error) {
+        throw error
+      },
+    })
+  }
+  for (let at = 0; at < streams; at++) setTimeout(start, (at * 1000) / streams, at)
+}
+
+/** The error that 99 of 100 stay below. */
+function p99(errors: readonly number[]): number {
+  return [...errors].sort((a, b) => a - b)[Math.floor(errors.length * 0.99)] ?? Number.NaN
+}
+
+async function paced(): Promise<void> {
+  await sleep(warmUpS * 1000)
+  measuring = true
+  const [fromEvents, fromCpu, fromMs] = [events, process.cpuUsage(), performance.now()]
+  await sleep(seconds * 1000)
+  const cpu = process.cpuUsage(fromCpu)
+  const wallMs = performance.now() - fromMs
+  console.log(
+    JSON.stringify({
+      core: (cpu.user + cpu.system) / 1000 / wallMs,
+      eventsPerS: ((events - fromEvents) * 1000) / wallMs,
+      cpuUsPerEvent: (cpu.user + cpu.system) / (events - fromEvents),
+      ttftErrorP99Ms: p99(ttftErrorsUs) / 1000,
+      itlErrorP99Ms: p99(itlErrorsUs) / 1000,
+    }),
+  )
+}
+
+/** Opens streams a few at a time and holds them; memory once all have had an event. */
+async function hold(): Promise<void> {
+  const client = attempts()
+  globalThis.gc?.()
+  const beforeBytes = process.memoryUsage.rss()
+  const listener: AttemptListener = {
+    onGap: () => {},
+    onEvent: () => {
+      open++
+    },
+    onEnd: (attempt) => {
+      throw new Error(`${attempt.outcome} ${attempt.reason}`)
+    },
+  }
+  for (let at = 0; at < streams; at++) {
+    client.start(request, listener, 'never')
+    // No more handshakes at once than a listener's backlog holds.
+    while (at - open > 200) await sleep(1)
+  }
+  while (open < streams) await sleep(5)
+  await sleep(500)
+  const bytes = process.memoryUsage.rss()
+  console.log(
+    JSON.stringify({ rssMb: bytes / 1e6, perStreamKb: (bytes - beforeBytes) / streams / 1000 }),
+  )
+}
+
+if (role === 'hold') await hold()
+else {
+  if (role === 'undici') bareUndici()
+  else assay()
+  await paced()
+}
+process.exit()

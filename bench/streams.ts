@@ -1,0 +1,136 @@
+import { answerOf, clientCore, module, serve, serverCore } from './processes.ts'
+import { type BenchOptions, type BenchResult, type Figure, figure } from './result.ts'
+
+interface Paced {
+  readonly core: number
+  readonly eventsPerS: number
+  readonly cpuUsPerEvent: number
+  readonly ttftErrorP99Ms: number
+  readonly itlErrorP99Ms: number
+}
+
+interface Held {
+  readonly rssMb: number
+  readonly perStreamKb: number
+}
+
+const tokensPerS = 50
+const gapUs = 1e6 / tokensPerS
+
+/**
+ * Event streams: the share of a core that 1,000 and 2,000 streams of 50 tokens/s take, how far
+ * TTFT and ITL are from the server's own stamps, and the memory of streams that are held open.
+ */
+export async function streams({ quick }: BenchOptions): Promise<BenchResult> {
+  const rounds = quick ? 1 : 5
+  const seconds = quick ? 3 : 10
+  const figures: Figure[] = []
+  const ratios: number[] = []
+  for (const [count, errorMs, share] of [
+    [1000, 1, 0.35],
+    [2000, 2, null],
+  ] as const) {
+    const measured = new Map<string, Paced[]>()
+    const server = await serve(serverCore, module('./stream-server.ts', 100, gapUs))
+    try {
+      for (let round = 0; round < rounds; round++) {
+        for (const role of ['assay', 'undici']) {
+          const paced = await answerOf<Paced>(
+            clientCore,
+            module('./stream-client.ts', role, server.port, count, seconds),
+          )
+          measured.set(role, [...(measured.get(role) ?? []), paced])
+        }
+      }
+    } finally {
+      server.stop()
+    }
+    for (const [role, each] of measured)
+      figures.push(...pacedFigures(role, count, each, errorMs, share))
+    const [ours, theirs] = [measured.get('assay')!, measured.get('undici')!]
+    for (const [round, { cpuUsPerEvent }] of ours.entries()) {
+      ratios.push(theirs[round]!.cpuUsPerEvent / cpuUsPerEvent)
+    }
+  }
+  figures.push(...(await heldFigures(quick)))
+  return {
+    part: 'streams',
+    figures,
+    // How many times fewer CPU an event costs.
+    ratios: { undici: figure('undici', 'ratio', ratios).median },
+    notes: ['undici: with a string for each read and JSON.parse for each event'],
+  }
+}
+
+function pacedFigures(
+  role: string,
+  count: number,
+  each: readonly Paced[],
+  errorMs: number,
+  share: number | null,
+): readonly Figure[] {
+  const name = `${role}: ${count} streams`
+  const ours = role === 'assay'
+  const below = (bound: number, unit: string) =>
+    ours ? { text: `below ${bound}${unit}`, meets: (median: number) => median < bound } : null
+  return [
+    figure(
+      `${name}, core`,
+      'share',
+      each.map(({ core }) => core),
+      share === null ? null : below(share, ''),
+    ),
+    figure(
+      `${name}, events`,
+      'events/s',
+      each.map(({ eventsPerS }) => eventsPerS),
+    ),
+    figure(
+      `${name}, CPU`,
+      'us/event',
+      each.map(({ cpuUsPerEvent }) => cpuUsPerEvent),
+    ),
+    figure(
+      `${name}, TTFT error p99`,
+      'ms',
+      each.map(({ ttftErrorP99Ms }) => ttftErrorP99Ms),
+      below(errorMs, ' ms'),
+    ),
+    figure(
+      `${name}, ITL error p99`,
+      'ms',
+      each.map(({ itlErrorP99Ms }) => itlErrorP99Ms),
+      below(errorMs, ' ms'),
+    ),
+  ]
+}
+
+async function heldFigures(quick: boolean): Promise<readonly Figure[]> {
+  const figures: Figure[] = []
+  for (const [scheme, count] of [
+    ['http', 1000],
+    ['http', 10_000],
+    ['tls', 1000],
+  ] as const) {
+    if (quick && count === 10_000) continue
+    const server = await serve(serverCore, module('./stream-server.ts', 1, 0, scheme))
+    try {
+      const held = await answerOf<Held>(
+        clientCore,
+        module('./stream-client.ts', 'hold', server.port, count, 0, scheme),
+      )
+      const name = `assay: ${count} held over ${scheme}`
+      const process =
+        count === 10_000
+          ? { text: 'at most 200 MB', meets: (median: number) => median <= 200 }
+          : null
+      const each =
+        scheme === 'tls' ? { text: 'at most 70 KB', meets: (median: number) => median <= 70 } : null
+      figures.push(figure(`${name}, process`, 'MB', [held.rssMb], process))
+      figures.push(figure(`${name}, each`, 'KB', [held.perStreamKb], each))
+    } finally {
+      server.stop()
+    }
+  }
+  return figures
+}
