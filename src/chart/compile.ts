@@ -27,7 +27,7 @@ export function compileChart(chart: ChartSpec, rows: readonly ChartRow[], size: 
     {
       ...tidy(chart.vegaLite, rows, size.widthPx),
       width: size.widthPx,
-      height: size.heightPx ?? chart.heightPx,
+      height: size.heightPx ?? heightOf(chart, rows),
       data: { name: 'rows' },
       datasets: { rows: rows.map(plain) },
     } as Parameters<typeof compile>[0],
@@ -35,6 +35,19 @@ export function compileChart(chart: ChartSpec, rows: readonly ChartRow[], size: 
   )
   return { spec: compiled.spec, warnings }
 }
+
+/** Room for axis, legend and title beside the steps of a chart that grows with its rows. */
+const besideStepsPx = 84
+
+function heightOf({ stepPx, heightPx, vegaLite }: ChartSpec, rows: readonly ChartRow[]): number {
+  if (stepPx === null || stepPx === undefined) return heightPx
+  const view = vegaLite as { encoding?: Channels; layer?: readonly { encoding?: Channels }[] }
+  const field = (view.encoding ?? view.layer?.[0]?.encoding)?.y?.field
+  const names = new Set(field === undefined ? [] : rows.map((row) => row[field]))
+  return besideStepsPx + stepPx * names.size
+}
+
+type Channels = Readonly<Record<string, { readonly field?: string } | undefined>>
 
 /** A Vega logger that keeps warnings and errors, and prints nothing. */
 export function warningsInto(warnings: string[]) {

@@ -13,6 +13,8 @@ export interface ChartSpec {
   readonly empty: string
   /** Height of a drawing, pixels. */
   readonly heightPx: number
+  /** Height for each name on the y axis, where a chart grows with its rows; null for a fixed one. */
+  readonly stepPx?: number | null
   readonly vegaLite: TopLevelSpec
 }
 
@@ -63,6 +65,7 @@ export function parseChart(text: string, from: string): ChartSpec {
     description: String(description),
     empty: String(meta.empty),
     heightPx: typeof height === 'number' ? height : 240,
+    stepPx: typeof meta.stepPx === 'number' ? meta.stepPx : null,
     vegaLite: rest as unknown as TopLevelSpec,
   }
 }

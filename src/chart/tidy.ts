@@ -12,7 +12,7 @@ export function tidy(
   const tidied = structuredClone(spec) as unknown as View & { layer?: View[] }
   for (const view of [tidied, ...(tidied.layer ?? [])]) {
     for (const channel of [view.encoding?.x, view.encoding?.y]) labelPlainly(channel)
-    foldLegend(view.encoding?.color, rows, widthPx)
+    foldLegend(view.encoding?.color, rows, widthPx - besideX(view.encoding?.y))
   }
   return tidied as unknown as ChartSpec['vegaLite']
 }
@@ -48,7 +48,10 @@ const letterPx = 6.2
 const symbolPx = 34
 const longestLabelPx = 180
 
-function foldLegend(color: Json | undefined, rows: readonly ChartRow[], widthPx: number): void {
+/** What the labels of the y axis take: names are wider than numbers. */
+const besideX = (y: Json | undefined) => (y?.type === 'nominal' ? 200 : 60)
+
+function foldLegend(color: Json | undefined, rows: readonly ChartRow[], roomPx: number): void {
   if (typeof color?.field !== 'string' || color.legend === null) return
   const legend = (color.legend ?? {}) as Json
   if ('columns' in legend) return
@@ -58,7 +61,7 @@ function foldLegend(color: Json | undefined, rows: readonly ChartRow[], widthPx:
   const widths = labels.map(
     (label) => Math.min(String(label).length * letterPx, longestLabelPx) + symbolPx,
   )
-  color.legend = { ...legend, columns: columnsWithin(widths, widthPx - 60) }
+  color.legend = { ...legend, columns: columnsWithin(widths, roomPx) }
 }
 
 /** The most columns whose widest labels stand beside each other in the room that there is. */

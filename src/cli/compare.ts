@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { defaultContract } from '../contract/default.ts'
 import { compareRuns } from '../report/compare/compare.ts'
 import { markdownComparison, terminalComparison } from '../report/compare/formats.ts'
 import { type GateResult, judgeGate, parseGate } from '../report/compare/gate.ts'
+import { renderComparison } from '../report/compare-page.ts'
 import { resolveRun } from '../report/summary/summarise.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { exit, UsageError } from './exit.ts'
@@ -10,7 +12,8 @@ import { exit, UsageError } from './exit.ts'
 interface Options {
   readonly db: string
   readonly dbB?: string
-  readonly format: 'terminal' | 'md' | 'json'
+  readonly format: 'terminal' | 'md' | 'json' | 'html'
+  readonly out?: string
   readonly failOn: readonly string[]
   readonly seed: string
   readonly json?: boolean
@@ -26,9 +29,10 @@ export function compareCommand(): Command {
     .option('--db-b <file>', 'the store of b, where it is another')
     .addOption(
       new Option('--format <format>', 'how')
-        .choices(['terminal', 'md', 'json'])
+        .choices(['terminal', 'md', 'json', 'html'])
         .default('terminal'),
     )
+    .option('--out <file>', 'html: where to write the page', 'assay-compare.html')
     .option('--fail-on <condition...>', 'exit 3 when it holds: "p95 > +10%", "errors > +1%"', [])
     .option('--seed <number>', 'of the bootstrap', '1')
     .option('--json', 'the same as --format json')
@@ -52,7 +56,12 @@ export function compareCommand(): Command {
           seed,
         )
         const results = gates.map((gate) => judgeGate(comparison, gate))
-        process.stdout.write(formatted(options, comparison, results))
+        if (options.format === 'html') {
+          const { html } = await renderComparison(storeA, comparison, results)
+          const out = options.out ?? 'assay-compare.html'
+          writeFileSync(out, html)
+          process.stdout.write(`${out}\n`)
+        } else process.stdout.write(formatted(options, comparison, results))
         if (results.some((result) => result.result !== 'held')) process.exitCode = exit.failed
       } finally {
         for (const store of opened) store.close()
@@ -66,6 +75,7 @@ function formatted(
   gates: readonly GateResult[],
 ): string {
   switch (options.json ? 'json' : options.format) {
+    case 'html':
     case 'terminal':
       return terminalComparison(comparison, gates)
     case 'md':

@@ -77,6 +77,11 @@ export function partsOf(page: PageName, reportsFolder?: string): readonly Part[]
   return readParts([...folders[page].map(shipped), ...own])
 }
 
+/** The parts that come with Assay, by the names of their folders. */
+export function partsIn(names: readonly string[]): readonly Part[] {
+  return readParts(names.map(shipped))
+}
+
 /**
  * Makes one page from a store: the answer first, then its proof.
  *
@@ -136,7 +141,7 @@ export async function prepareTop(options: ReportOptions): Promise<Top> {
   await enterPrices(store, options.contract)
   const about = await aboutRuns(store)
   if (page === 'launch') return { about, body: await launchTop(store), figures: [] }
-  const under = readParts([shipped('finding')])
+  const under = partsIn(['finding'])
   const { body, figures } = await renderFindings(store, await latestFindings(store), under)
   if (page === 'audit') return { about, body, figures }
   return {
@@ -200,7 +205,7 @@ async function lastRun(store: Store): Promise<readonly string[]> {
 }
 
 /** Figures of one section stand under its heading. */
-function sections(figures: readonly Figure[]): Html {
+export function sections(figures: readonly Figure[]): Html {
   const groups = new Map<string, Figure[]>()
   for (const figure of figures) {
     const name = figure.section ?? 'More'

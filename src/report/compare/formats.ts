@@ -96,13 +96,13 @@ function table(differences: readonly Difference[]): readonly string[] {
   ]
 }
 
-function nameOf({ metric, statistic }: Difference): string {
+export function nameOf({ metric, statistic }: Difference): string {
   return ['rate', 'share', 'each'].includes(statistic)
     ? titles[metric]
     : `${titles[metric]} ${statistic}`
 }
 
-function figureOf({ unit }: Difference, value: number | null): string {
+export function figureOf({ unit }: Difference, value: number | null): string {
   if (value === null) return '-'
   switch (unit) {
     case 'us':

@@ -1,0 +1,133 @@
+import type { InteractiveChart } from '../chart/interactive.ts'
+import type { Store } from '../store/open.ts'
+import { type Answer, renderAnswer, type Tone } from './banner.ts'
+import type { Comparison, Difference } from './compare/compare.ts'
+import { figureOf, nameOf } from './compare/formats.ts'
+import { changeText, type GateResult } from './compare/gate.ts'
+import { renderDocument } from './document.ts'
+import { type Figure, renderFigure } from './figure.ts'
+import { html } from './html.ts'
+import { partsIn, type Report, rowsOf, sections } from './page.ts'
+import type { RunSummary } from './summary/shape.ts'
+import { fillTable } from './temp-table.ts'
+
+/**
+ * A comparison as a page: what changed beyond chance first, then every figure.
+ *
+ * @param store where its rows are laid out for the queries of `reports/compare`, as `compared`
+ */
+export async function renderComparison(
+  store: Store,
+  comparison: Comparison,
+  gates: readonly GateResult[],
+): Promise<Report> {
+  await fillCompared(store, comparison)
+  const figures: Figure[] = []
+  for (const part of partsIn(['compare'])) {
+    const figure = await renderFigure(part, await rowsOf(store, part))
+    if (figure !== null) figures.push(figure)
+  }
+  const charts: Record<string, InteractiveChart> = {}
+  for (const { chart } of figures) if (chart !== null) charts[chart.id] = chart.live
+  return {
+    warnings: figures.flatMap((figure) => figure.warnings),
+    html: renderDocument({
+      title: 'Comparison · Assay',
+      charts,
+      body: html`<main class="page">
+<header class="masthead"><h1>Comparison</h1><span class="brand"><b>assay</b></span></header>
+<p class="about">a: ${sideWords(comparison.a)}<br>b: ${sideWords(comparison.b)}</p>
+${renderAnswer(answerOf(comparison, gates))}
+${sections(figures)}
+</main>`,
+    }),
+  }
+}
+
+function sideWords({ run, verdict }: RunSummary) {
+  return html`<b>${run.scenario}</b>, run <span class="mono">${run.runId}</span> against <span class="mono">${run.baseUrl}</span>, seed ${run.seed}, ${verdict ?? 'not judged'}`
+}
+
+const gateTones: Readonly<Record<GateResult['result'], Tone>> = {
+  held: 'good',
+  missed: 'fail',
+  inconclusive: 'warn',
+}
+
+function answerOf({ differences, warnings }: Comparison, gates: readonly GateResult[]): Answer {
+  const of = (verdict: Difference['verdict'], among = differences) =>
+    among.filter((difference) => difference.verdict === verdict).length
+  const whole = differences.filter((difference) => difference.step === null)
+  const [worse, better] = [of('worse', whole), of('better', whole)]
+  const failed = gates.filter((gate) => gate.result !== 'held').length
+  const because = `Of ${differences.length} figures of all steps and of each, ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} would be by chance alone.`
+  const checks = [
+    ...gates.map(({ gate, result, says }) => ({
+      tone: gateTones[result],
+      name: gate.text,
+      figure: `${result}: ${says}`,
+      remedy: null,
+    })),
+    ...warnings.map((warning) => ({
+      tone: 'warn' as const,
+      name: 'Not the same:',
+      figure: warning,
+      remedy: null,
+    })),
+  ]
+  if (failed > 0) {
+    return {
+      tone: 'fail',
+      says: `${failed} of ${gates.length} conditions not held`,
+      because,
+      checks,
+    }
+  }
+  if (worse > 0)
+    return {
+      tone: 'warn',
+      says: `b is worse in ${worse} of ${whole.length} figures of the whole`,
+      because,
+      checks,
+    }
+  const says =
+    better > 0
+      ? `b is better in ${better} of ${whole.length} figures of the whole`
+      : 'As a whole, no difference beyond chance'
+  return { tone: 'good', says, because, checks }
+}
+
+async function fillCompared(store: Store, { differences }: Comparison): Promise<void> {
+  await fillTable(
+    store,
+    'compared',
+    {
+      place: 'INTEGER',
+      step: 'VARCHAR',
+      figure: 'VARCHAR',
+      a: 'VARCHAR',
+      b: 'VARCHAR',
+      n_a: 'BIGINT',
+      n_b: 'BIGINT',
+      change: 'DOUBLE',
+      low: 'DOUBLE',
+      high: 'DOUBLE',
+      words: 'VARCHAR',
+      verdict: 'VARCHAR',
+    },
+    differences.map((difference, place) => ({
+      place,
+      step: difference.step,
+      figure: `${difference.step ?? 'all steps'}: ${nameOf(difference)}`,
+      a: figureOf(difference, difference.a),
+      b: figureOf(difference, difference.b),
+      n_a: difference.na,
+      n_b: difference.nb,
+      change: difference.change,
+      low: difference.interval?.[0] ?? null,
+      high: difference.interval?.[1] ?? null,
+      words: changeText(difference),
+      verdict: difference.verdict,
+    })),
+  )
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { type Comparison, compareRuns } from '../../src/report/compare/compare.ts'
+import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
+import { renderComparison } from '../../src/report/compare-page.ts'
+import type { Store } from '../../src/store/open.ts'
+import { seededStore } from './seeded.ts'
+
+let store: Store
+let comparison: Comparison
+
+beforeAll(async () => {
+  store = await seededStore({ attempts: 600 })
+  const side = (runId: string) => ({ store, runId })
+  comparison = await compareRuns(side('run-sweep'), side('run-1'), defaultContract, 1)
+}, 30_000)
+afterAll(() => store.close())
+
+test('a comparison as a page: conditions first, a change with its interval, no warning', async () => {
+  const gates = [parseGate('p95 > +10%'), parseGate('tpot.p50 > +1%')]
+  const results = gates.map((gate) => judgeGate(comparison, gate))
+  const { html, warnings } = await renderComparison(store, comparison, results)
+  expect(warnings).toEqual([])
+  expect(html).toContain('How b differs from a')
+  expect(html).toContain('all steps: response p95')
+  const notHeld = results.filter(({ result }) => result !== 'held').length
+  expect(html).toContain(`${notHeld} of 2 conditions not held`)
+})
+
+test('a run compared with itself shows no difference beyond chance', async () => {
+  const side = { store, runId: 'run-1' }
+  const same = await compareRuns(side, side, defaultContract, 1)
+  const { html } = await renderComparison(store, same, [])
+  expect(html).toContain('As a whole, no difference beyond chance')
+})
