@@ -57,7 +57,7 @@ export async function streams({ quick }: BenchOptions): Promise<BenchResult> {
     part: 'streams',
     figures,
     // How many times fewer CPU an event costs.
-    ratios: { undici: figure('undici', 'ratio', ratios).median },
+    ratios: { undiciStreams: figure('undici', 'ratio', ratios).median },
     notes: ['undici: with a string for each read and JSON.parse for each event'],
   }
 }

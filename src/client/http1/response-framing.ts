@@ -9,7 +9,7 @@ const LF = 10
 const COLON = 58
 
 /** 1 for the bytes of a header's name (RFC 9110, 5.6.2). */
-const isToken = new Uint8Array(256)
+export const isToken = new Uint8Array(256)
 for (const character of "!#$%&'*+-.^_`|~0123456789") isToken[character.charCodeAt(0)] = 1
 for (let letter = 0; letter < 26; letter++) {
   isToken[65 + letter] = 1
@@ -17,7 +17,7 @@ for (let letter = 0; letter < 26; letter++) {
 }
 
 /** 1 for the bytes of a header's value: no control characters but the tab. */
-const isValue = new Uint8Array(256).fill(1, 32)
+export const isValue = new Uint8Array(256).fill(1, 32)
 isValue[9] = 1
 isValue[127] = 0
 

@@ -1,6 +1,6 @@
 import { maxHeadBytes } from '../limits.ts'
 import type { ExchangeSink, FailureCode } from '../transport.ts'
-import { headEnd, ResponseFraming } from './response-framing.ts'
+import { headEnd, isToken, isValue, ResponseFraming } from './response-framing.ts'
 
 /** What `read` came to: `more` bytes are needed, the response is `done`, or it failed. */
 export type ParseResult = 'more' | 'done' | Extract<FailureCode, 'protocol' | 'too-large'>
@@ -57,6 +57,8 @@ export class ResponseParser {
   private digits = 0
   private afterCr = false
   private inExtension = false
+  /** Behind the colon of a trailer's field. */
+  private inValue = false
   /** A sink that leaves during a callback must not be called again. */
   private stopped = false
 
@@ -216,6 +218,7 @@ export class ResponseParser {
     this.digits = 0
     this.afterCr = false
     this.inExtension = false
+    this.inValue = false
   }
 
   /** A byte of the framing between the chunks' data. */
@@ -232,11 +235,12 @@ export class ResponseParser {
     }
     if (this.state === 'chunk-end') return 'protocol'
     if (this.state === 'trailer') {
-      if (byte === LF || (byte < 32 && byte !== 9) || byte === 127) return 'protocol'
       this.digits++
-      return null
+      if (this.inValue) return isValue[byte] === 1 ? null : 'protocol'
+      this.inValue = byte === 58 && this.digits > 1
+      return this.inValue || isToken[byte] === 1 ? null : 'protocol'
     }
-    if (this.inExtension) return byte < 32 && byte !== 9 ? 'protocol' : null
+    if (this.inExtension) return isValue[byte] === 1 ? null : 'protocol'
     const digit = hexDigit(byte)
     if (digit >= 0) {
       // Thirteen digits stay exact in a double, and no chunk is that long.
@@ -264,7 +268,9 @@ export class ResponseParser {
       default:
         // A trailer's field, which nobody reads, or the blank line that ends the body.
         if (this.digits === 0) this.state = 'done'
-        else this.digits = 0
+        else if (!this.inValue) return 'protocol'
+        this.digits = 0
+        this.inValue = false
         return null
     }
   }
