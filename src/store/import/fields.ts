@@ -49,7 +49,7 @@ export function stagedFields(mapping: Mapping, read: ColumnReader): readonly Sta
     return {
       name,
       sql: value,
-      wrong: `${came} IS NOT NULL AND (${value} IS NULL OR ${value} ${beyond})`,
+      wrong: `${came} IS NOT NULL AND (${name} IS NULL OR ${name} ${beyond})`,
       expected,
       came,
     }
@@ -63,7 +63,7 @@ export function stagedFields(mapping: Mapping, read: ColumnReader): readonly Sta
     {
       name: 'id',
       sql: id,
-      wrong: `coalesce(${id}, '') = ''`,
+      wrong: `coalesce(id, '') = ''`,
       expected: 'an id',
       came: id,
     },
@@ -141,7 +141,7 @@ function timeField(at: Mapping['fields']['time'], read: ColumnReader): StagedFie
     iso,
     s: `TRY(${scaled(1e6)})`,
     ms: `TRY(${scaled(1e3)})`,
-    us: `TRY(${whole}::BIGINT)`,
+    us: `TRY_CAST(${raw} AS BIGINT)`,
     ns: `TRY((${whole} // 1000)::BIGINT)`,
     auto: `CASE WHEN ${magnitude} IS NULL THEN ${iso}
                 WHEN ${magnitude} < 1e11 THEN TRY(${scaled(1e6)})
@@ -159,7 +159,7 @@ function timeField(at: Mapping['fields']['time'], read: ColumnReader): StagedFie
   return {
     name: 'at_us',
     sql,
-    wrong: `coalesce((${sql}) NOT BETWEEN ${earliestUs} AND ${latestUs}, true)`,
+    wrong: `coalesce(at_us NOT BETWEEN ${earliestUs} AND ${latestUs}, true)`,
     expected: `a time between 2000 and 2100 (${unit === 'auto' ? 'ISO 8601, or Unix s, ms, us or ns' : unit})`,
     came: text,
   }

@@ -50,10 +50,13 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
   removeStaging()
   const { time } = log.mapping.fields
   const timezone = typeof time === 'object' && 'timezone' in time ? time.timezone : 'UTC'
-  await store.execute(`SET memory_limit = '1500MB'; SET TimeZone = ${literal(timezone)}`)
+  await store.execute(`SET memory_limit = '1200MB'; SET TimeZone = ${literal(timezone)}`)
   await store.execute(`ATTACH ${literal(staging)} AS staging`)
   try {
+    // What lives for a minute is not worth compressing.
+    await store.execute(`SET force_compression = 'uncompressed'`)
     await stage(store, log)
+    await store.execute(`SET force_compression = 'auto'`)
     await findKnown(store, log.source)
     const ledger = await enter(store, log)
     return { ...ledger, rejectsFile: await writeRejects(store, log, ledger.rejected) }
@@ -62,7 +65,7 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
     throw new ImportError(explain(log.file, String(error)))
   } finally {
     await store.execute('DETACH staging')
-    await store.execute(`RESET memory_limit; SET TimeZone = 'UTC'`)
+    await store.execute(`RESET memory_limit; RESET force_compression; SET TimeZone = 'UTC'`)
     await store.execute('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
     removeStaging()
   }
@@ -88,13 +91,15 @@ async function stage(store: Store, log: UsageLogImport): Promise<void> {
   const fields = stagedFields(log.mapping, reader)
   const unread = log.format === 'jsonl' ? `WHEN v IS NULL THEN 'line: expected JSON'` : ''
   const checked = fields.filter((field) => field.wrong !== null)
+  // Values first, then what is wrong with them; the line itself only where something is.
   await store.execute(
     `CREATE TABLE staging.lines AS
-     SELECT * EXCLUDE (full_line), CASE WHEN reason IS NOT NULL THEN full_line END AS line FROM (
-       SELECT ${raw} AS full_line,
-              CASE ${unread} ${checked.map(reasonSql).join('\n')} END AS reason,
-              ${fields.map((field) => `${field.sql} AS ${field.name}`).join(',\n')}
-       FROM (${scan}))`,
+     SELECT ${fields.map((field) => field.name).join(', ')}, reason,
+            CASE WHEN reason IS NOT NULL THEN ${raw} END AS line
+     FROM (
+       SELECT *, CASE ${unread} ${checked.map(reasonSql).join('\n')} END AS reason
+       FROM (SELECT *, ${fields.map((field) => `${field.sql} AS ${field.name}`).join(',\n')}
+             FROM (${scan})))`,
   )
 }
 
@@ -218,27 +223,30 @@ const content = [
   'completion_tokens',
 ]
 
-/** Lines whose id was seen before, in this file or an earlier one, and whether they differ. */
+/**
+ * Lines whose id was seen before, in this file or an earlier one, and whether they differ. Rows
+ * are held against each other by a hash of their content, and only ids whose hashes collide are
+ * compared as text: millions of wide rows would not fit the memory that an import may have.
+ */
 async function findKnown(store: Store, source: string): Promise<void> {
-  const differs = (a: string, b: string) =>
-    content.map((name) => `${a}.${name} IS DISTINCT FROM ${b}.${name}`).join(' OR ')
-  // Hashes first: of millions of ids only those that may be double are compared as text.
+  const contentHash = `hash(${content.join(', ')})`
   await store.execute(
     `CREATE TABLE staging.known AS
-     WITH good AS (SELECT rowid AS line_no, * FROM staging.lines WHERE reason IS NULL),
-     twice AS (SELECT hash(id) AS h FROM good GROUP BY h HAVING count(*) > 1),
-     firsts AS (
-       SELECT id, min(line_no) AS first FROM good WHERE hash(id) IN (SELECT h FROM twice)
-       GROUP BY id HAVING count(*) > 1)
-     SELECT good.line_no, ${differs('good', 'kept')} AS differs
-     FROM good JOIN firsts ON good.id = firsts.id AND good.line_no > firsts.first
-     JOIN good AS kept ON kept.line_no = firsts.first
+     WITH good AS (
+       SELECT rowid AS line_no, id, ${contentHash} AS h FROM staging.lines WHERE reason IS NULL),
+     twice AS (SELECT hash(id) AS h FROM good GROUP BY 1 HAVING count(*) > 1),
+     repeated AS (
+       SELECT line_no, h, first_value(line_no) OVER w AS first, first_value(h) OVER w AS kept
+       FROM good WHERE hash(id) IN (SELECT h FROM twice)
+       WINDOW w AS (PARTITION BY id ORDER BY line_no)),
+     before AS (
+       SELECT good.line_no, good.h <> kept.h AS differs
+       FROM good JOIN (SELECT id, ${contentHash} AS h FROM usage_events WHERE source = $1) AS kept
+         ON kept.id = good.id)
+     SELECT line_no, differs FROM before
      UNION ALL
-     SELECT good.line_no, ${differs('good', 'kept')} AS differs
-     FROM good JOIN usage_events AS kept ON kept.source = $1 AND kept.id = good.id
-     WHERE good.line_no NOT IN (
-       SELECT other.line_no FROM good AS other JOIN firsts
-       ON other.id = firsts.id AND other.line_no > firsts.first)`,
+     SELECT line_no, h <> kept AS differs FROM repeated
+     WHERE line_no > first AND line_no NOT IN (SELECT line_no FROM before)`,
     [source],
   )
 }
@@ -276,7 +284,8 @@ async function enter(
       `INSERT INTO usage_events
          (source, id, ingested_us, import_no, ${content.join(', ')})
        SELECT $1, id, $2, $3, ${content.join(', ')} FROM staging.lines
-       WHERE reason IS NULL AND rowid NOT IN (SELECT line_no FROM staging.known)`,
+       WHERE reason IS NULL
+       ${duplicates + differing > 0 ? 'AND rowid NOT IN (SELECT line_no FROM staging.known)' : ''}`,
       [log.source, BigInt(Math.round(log.nowUs)), number!.next],
     )
     await store.execute(
