@@ -68,6 +68,9 @@ export function serveCommand(): Command {
         throw new UsageError('--upstream-model: expected --upstream, the server that has the model')
       }
       const service = await startService(optionsOf(flags))
+      if (!['127.0.0.1', '::1', 'localhost'].includes(flags.host)) {
+        process.stderr.write('Other machines can reach this service, and nothing is encrypted.\n')
+      }
       print(service, flags)
       await stopped()
       await service.close()
@@ -76,7 +79,7 @@ export function serveCommand(): Command {
 
 function optionsOf(flags: Flags): ServiceOptions {
   const file = flags.profile === undefined ? {} : readProfile(flags.profile)
-  const answers = { ...(file as object), ...answersOf(flags.set) }
+  const answers = { ...file, ...answersOf(flags.set) }
   return {
     host: flags.host,
     port: flags.port,
@@ -164,8 +167,8 @@ function printProfile(json: boolean): void {
   const list = profileQuestions()
   if (json) process.stdout.write(`${JSON.stringify(list)}\n`)
   else {
-    for (const { name, says, standard } of list) {
-      process.stdout.write(`${name} = ${standard}\n    ${says}\n`)
+    for (const { name, says, answers, standard } of list) {
+      process.stdout.write(`${name} = ${standard}\n    ${says}\n    answers: ${answers}\n`)
     }
   }
 }

@@ -174,7 +174,7 @@ export function parseProfile(answers: unknown, where: string): Profile {
 }
 
 /** Reads a YAML or JSON file of answers. */
-export function readProfile(path: string): unknown {
+export function readProfile(path: string): object {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -182,10 +182,12 @@ export function readProfile(path: string): unknown {
     throw new ProfileError(`--profile: expected a readable YAML or JSON file; got "${path}"`)
   }
   try {
-    return parseYaml(text)
+    const answers: unknown = parseYaml(text) ?? {}
+    if (typeof answers === 'object' && answers !== null && !Array.isArray(answers)) return answers
   } catch (error) {
     throw new ProfileError(`${path}: not YAML: ${error instanceof Error ? error.message : error}`)
   }
+  throw new ProfileError(`${path}: expected "question: answer" lines; got something else`)
 }
 
 /** Turns `reset=epoch-s` and `counts.rate=true` into answers. */
@@ -208,15 +210,45 @@ export function answersOf(assignments: readonly string[]): Record<string, unknow
   return answers
 }
 
-/** Every question with what it means, for `--list-profile` and the guide. */
-export function profileQuestions(): readonly {
+/** A question that the specification leaves open. */
+export interface ProfileQuestion {
   readonly name: string
   readonly says: string
+  readonly answers: string
+  /** The default's answer. */
   readonly standard: string
-}[] {
+}
+
+/** Every question with what it means, for `--list-profile` and the guide. */
+export function profileQuestions(): readonly ProfileQuestion[] {
+  const { properties = {} } = z.toJSONSchema(schema)
   return Object.entries(schema.shape).map(([name, field]) => ({
     name,
     says: field.description ?? '',
-    standard: JSON.stringify(defaultProfile[name as keyof Profile]),
+    answers: answersIn(properties[name]),
+    standard: textOf(defaultProfile[name as keyof Profile]),
   }))
+}
+
+/** What a JSON Schema lets an answer be, in a few words. */
+function answersIn(property: z.core.JSONSchema._JSONSchema | undefined): string {
+  if (typeof property !== 'object') return ''
+  const { type, anyOf, items, properties, minimum, maximum } = property
+  if (property.enum !== undefined) return property.enum.join(' | ')
+  if (property.const !== undefined) return String(property.const)
+  if (anyOf !== undefined) return anyOf.map(answersIn).join(' | ')
+  if (type === 'boolean') return 'true | false'
+  if (type === 'integer') return `${minimum} to ${maximum}`
+  if (type === 'array' && !Array.isArray(items)) return `the order of ${answersIn(items)}`
+  return Object.keys(properties ?? {})
+    .map((each) => `${each}: true | false`)
+    .join(', ')
+}
+
+function textOf(answer: Profile[keyof Profile]): string {
+  if (Array.isArray(answer)) return answer.join(', ')
+  if (typeof answer !== 'object') return String(answer)
+  return Object.entries(answer)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ')
 }

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts')
+
+/** `assay serve` as a process; what it wrote, and how it ended. */
+function serve(...args: readonly string[]) {
+  const child = spawn(process.execPath, [main, 'serve', ...args])
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  const written = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => {
+    written.out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    written.err += chunk
+  })
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number, ...written }))
+  return { child, written, ended }
+}
+
+/** The one line that programs read. */
+async function ready(child: ChildProcess) {
+  const [line] = (await Promise.race([
+    once(child.stdout!, 'data'),
+    once(child, 'exit').then(() => {
+      throw new Error('the service did not start')
+    }),
+  ])) as [Buffer]
+  return JSON.parse(line.toString()) as {
+    baseUrl: string
+    keys: { band: string; apiKey: string; balance: number }[]
+  }
+}
+
+test('it prints its address and a key for each band, serves, and ends when told to', async () => {
+  const { child, ended } = serve('--port', '0', '--json')
+  const { baseUrl, keys } = await ready(child)
+  expect(keys.map(({ band }) => band)).toEqual(['1-100', '101-1000', '1001-10000', '10000+'])
+  for (const { apiKey, balance } of keys) {
+    const response = await fetch(`${baseUrl}/user/credits`, { headers: { 'x-api-key': apiKey } })
+    expect(((await response.json()) as { remaining: number }).remaining).toBe(balance)
+  }
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0, err: '' })
+})
+
+test('with a file and a seed, keys and balances outlive a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-serve-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const args = ['--port', '0', '--json', '--seed', '5', '--data', join(folder, 'ledger.db')]
+  const first = serve(...args)
+  const before = await ready(first.child)
+  const { apiKey } = before.keys[0]!
+  const response = await fetch(`${before.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}` },
+    body: JSON.stringify({ model: 'svc-k2.5', messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  expect(response.headers.get('x-credits-remaining')).toBe('98')
+  const second = await serve(...args).ended
+  expect(second).toMatchObject({ code: 2 })
+  expect(second.err).toMatch(/expected a SQLite file that no other service holds/)
+  first.child.kill('SIGINT')
+  await first.ended
+  const again = serve(...args)
+  expect((await ready(again.child)).keys[0]).toMatchObject({ apiKey, balance: 98 })
+})
+
+test('what is wrong with its flags is said in words, with exit code 2', async () => {
+  const taken = serve('--port', '0', '--json')
+  const { port } = new URL((await ready(taken.child)).baseUrl)
+  for (const [args, words] of [
+    [['--fault', 'double-ch', '--outage', '503'], 'did you mean double-charge?'],
+    [['--port', port], 'expected a free port'],
+  ] as const) {
+    const { code, err, out } = await serve(...args).ended
+    expect([args, code, out]).toEqual([args, 2, ''])
+    expect(err).toContain(words)
+    expect(err).not.toContain('    at ')
+  }
+})
+
+test('a person can read what it prints', async () => {
+  const { child, written, ended } = serve('--port', '0', '--fault', 'double-charge')
+  await once(child.stdout, 'data')
+  child.kill('SIGINT')
+  await ended
+  expect(written.out).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\n/)
+  expect(written.out).toContain('Broken on purpose: double-charge')
+  expect(written.out.match(/sk-svc-\w{40}/g)).toHaveLength(5)
+})
