@@ -105,8 +105,10 @@ export class Recorder {
    * @throws StoreError when the table of attempts is not the one of the row type
    */
   static async open(store: Store): Promise<Recorder> {
-    // A checkpoint inside a flush would stall the recorder; one at close costs nobody anything.
-    await store.execute(`SET checkpoint_threshold = '1GB'`)
+    // Rows stay in memory until a checkpoint, which stalls the recorder: seldom, but not never. It
+    // is to take no second core from the threads that send.
+    await store.execute(`SET checkpoint_threshold = '128MB'`)
+    await store.execute('SET threads = 1')
     const recorder = new Recorder(
       store,
       new BatchAppender(store.path, await store.createAppender('attempts')),
