@@ -113,6 +113,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
     policy: {
       retries: 'none',
       maxInFlight: 1_000_000,
+      maxConnections: null,
       maxCredits: null,
       connectTimeoutUs: 30e6,
       firstByteTimeoutUs: 30e6,

@@ -5,13 +5,17 @@ import type { Scenario } from '../scenario/scenario.ts'
 
 /** The transport that a scenario asks for. */
 export function transportOf(
-  scenario: Pick<Scenario, 'transport' | 'policy'>,
+  scenario: Pick<Scenario, 'transport' | 'policy' | 'threads'>,
   baseUrl: string,
   ca: string | null,
 ): Transport {
+  const { maxConnections } = scenario.policy
   const options: TransportOptions = {
     origin: new URL(baseUrl).origin,
-    maxConnections: Infinity,
+    maxConnections:
+      maxConnections === null
+        ? Infinity
+        : Math.max(1, Math.floor(maxConnections / scenario.threads)),
     connectTimeoutMs: Math.ceil(scenario.policy.connectTimeoutUs / 1000),
     ...(ca === null ? {} : { ca }),
   }

@@ -62,6 +62,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     policy: {
       retries: file.retries,
       maxInFlight: file.max_in_flight,
+      maxConnections: file.max_connections ?? null,
       maxCredits: file.max_credits ?? null,
       connectTimeoutUs: file.timeouts.connect ?? timeouts.connectMs * ms,
       firstByteTimeoutUs: file.timeouts.first_byte ?? timeouts.readMs * ms,

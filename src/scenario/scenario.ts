@@ -198,6 +198,8 @@ export interface StopConditions {
 export interface Policy {
   readonly retries: 'none' | 'specification'
   readonly maxInFlight: number
+  /** Connections at most, over all threads: requests wait for one; null for no bound. */
+  readonly maxConnections: number | null
   /** Stop before this many credits are spent, counting what is in flight; null for no bound. */
   readonly maxCredits: number | null
   readonly connectTimeoutUs: number

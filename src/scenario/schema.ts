@@ -273,6 +273,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       ).default({}),
       retries: oneOf(['none', 'specification']).default('none'),
       max_in_flight: whole(1).default(10_000),
+      max_connections: whole(1).optional(),
       max_credits: whole(1).optional(),
       timeouts: shape(
         {
