@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { serveCommand } from '../../src/cli/serve.ts'
+import { faults } from '../../src/service/faults/list.ts'
+import { profileQuestions } from '../../src/service/profile.ts'
+
+const docs = join(import.meta.dirname, '../../docs')
+const guide = readFileSync(join(docs, 'service.md'), 'utf8')
+const pages = readFileSync(join(docs, 'service-pages.md'), 'utf8')
+
+const rows = (guide.match(/^\| `.*$/gm) ?? []).map((row) =>
+  row.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|')),
+)
+const rowOf = (name: string) => rows.find((cells) => cells[1] === `\`${name}\``)
+
+test('the guide has every fault, with its rule and what it does', () => {
+  for (const { name, rule, does } of faults) {
+    const [, , breaks, says] = rowOf(name) ?? []
+    expect([name, breaks]).toEqual([name, rule])
+    expect(says).toContain(does)
+  }
+})
+
+test('the guide has every question of a profile, with its answers and its standard', () => {
+  for (const { name, says, answers, standard } of profileQuestions()) {
+    const listed = answers.split(' | ').map((answer) => `\`${answer}\``)
+    expect(rowOf(name)?.slice(2, 5)).toEqual([says, listed.join(' '), `\`${standard}\``])
+  }
+})
+
+test('the guides know every flag of the command', () => {
+  for (const { long } of serveCommand().options) {
+    if (['--host', '--port', '--help'].includes(long ?? '')) continue
+    expect([long, `${guide}${pages}`.includes(long ?? '')]).toEqual([long, true])
+  }
+})
