@@ -28,8 +28,11 @@ export interface Timing {
 
 /** Receives an answer as it is made. */
 export interface Sink {
-  /** Pieces that come together, one token each unless an upstream says otherwise. */
-  pieces(pieces: readonly Piece[]): void
+  /**
+   * Pieces that come together, one token each unless an upstream says otherwise. Who can wait does:
+   * a promise says that the client reads more slowly than it is given.
+   */
+  pieces(pieces: readonly Piece[]): void | Promise<void>
   done(answer: Answer): void
   fail(refusal: Refusal): void
 }

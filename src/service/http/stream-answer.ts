@@ -35,11 +35,19 @@ export class StreamAnswer implements Sink {
     })
   }
 
-  pieces(pieces: readonly Piece[]): void {
+  pieces(pieces: readonly Piece[]): void | Promise<void> {
     if (this.#over) return
-    const { call } = this.#parts
+    const { call, response } = this.#parts
     call.piecesSent += pieces.length
-    this.#write(this.#beginning() + this.#frames({ at: 'pieces', pieces }))
+    const hasRoom = response.write(this.#beginning() + this.#frames({ at: 'pieces', pieces }))
+    if (hasRoom) return
+    return new Promise((resolve) => {
+      const go = () => {
+        response.off('drain', go).off('close', go)
+        resolve()
+      }
+      response.once('drain', go).once('close', go)
+    })
   }
 
   done(answer: Answer): void {

@@ -173,7 +173,7 @@ async function relayStream(
     // first bytes is still a plain 5xx.
     const pieces = (last < 0 ? data : data.slice(0, last)).flatMap((each) => reading.chunk(each))
     if (last >= 0) checkWhole()
-    if (pieces.length > 0) sink.pieces(pieces)
+    if (pieces.length > 0) await sink.pieces(pieces)
     if (last >= 0) end()
   }
   if (!done) end()

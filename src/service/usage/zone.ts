@@ -16,6 +16,36 @@ export class ZoneError extends Error {
  * @throws ZoneError for a name that is none
  */
 export function zone(name: string): (epochUs: number) => LocalTime {
+  const known = zones.get(name)
+  if (known !== undefined) return known
+  const read = remembered(readerOf(name))
+  if (zones.size >= mostZones) zones.clear()
+  zones.set(name, read)
+  return read
+}
+
+/** Formatting costs microseconds, and a usage page asks for the same year again and again. */
+const zones = new Map<string, (epochUs: number) => LocalTime>()
+const mostZones = 16
+const mostQuarters = 100_000
+/** Clocks are set, and zones lie, at quarters of an hour. */
+const quarterUs = 15 * 60e6
+
+function remembered(read: (epochUs: number) => LocalTime): (epochUs: number) => LocalTime {
+  const quarters = new Map<number, LocalTime>()
+  return (epochUs) => {
+    const quarter = Math.floor(epochUs / quarterUs)
+    let local = quarters.get(quarter)
+    if (local === undefined) {
+      if (quarters.size >= mostQuarters) quarters.clear()
+      local = read(quarter * quarterUs)
+      quarters.set(quarter, local)
+    }
+    return local
+  }
+}
+
+function readerOf(name: string): (epochUs: number) => LocalTime {
   let format: Intl.DateTimeFormat
   try {
     format = new Intl.DateTimeFormat('en-US', {

@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'vitest'
-import { openHouse } from './customer.ts'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { dayUs, openHouse } from './customer.ts'
 
 describe('who may do what on the pages', () => {
   test('a form without the token of its session changes nothing', async () => {
@@ -37,6 +40,17 @@ describe('who may do what on the pages', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/)
   })
 
+  test('behind a proxy that speaks TLS, the cookie travels by TLS alone', async () => {
+    const { target } = await openHouse()
+    const answer = await fetch(`${target.service.baseUrl}/register`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'x-forwarded-proto': 'https' },
+      body: new URLSearchParams({ email: 'ada@example.com', password: 'long enough' }),
+    })
+    expect(answer.headers.get('set-cookie')).toMatch(/; SameSite=Strict; Secure$/)
+  })
+
   test('pages load nothing from elsewhere, run nothing inline, and are not kept', async () => {
     const { visitor } = await openHouse()
     const { headers } = await visitor().get('/sign-in')
@@ -56,6 +70,46 @@ describe('who may do what on the pages', () => {
     const reader = visitor()
     await reader.post('/sign-in', { key })
     expect((await reader.get('/dashboard')).status).toBe(403)
+  })
+
+  test('a usage page that a key opened closes when the key is revoked', async () => {
+    const { visitor } = await openHouse()
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const key = await ada.makeKey()
+    const reader = visitor()
+    expect((await reader.post('/sign-in', { key })).text).toContain('<h1>My credits</h1>')
+    const { text } = await ada.get('/dashboard')
+    await ada.send('/dashboard/keys/revoke', {
+      key: /name="key" value="(\d+)"/.exec(text)?.[1] ?? '',
+    })
+    expect((await reader.get('/my-credits')).text).toContain('<h1>Sign in</h1>')
+  })
+
+  test('a session that is used stays; one that lies idle for 90 days ends', async () => {
+    const { visitor, clock } = await openHouse()
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    for (let visit = 0; visit < 3; visit++) {
+      clock.advance(80 * dayUs)
+      expect((await ada.get('/dashboard')).text).toContain('<h1>Dashboard</h1>')
+    }
+    clock.advance(90 * dayUs)
+    expect((await ada.get('/dashboard')).text).toContain('<h1>Sign in</h1>')
+  })
+
+  test('neither passwords nor keys nor sessions are in the file as they are', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assay-pages-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const { visitor, target } = await openHouse({ dataPath: join(folder, 'ledger.db') })
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const key = await ada.makeKey()
+    const secret = ada.cookie.split('=')[1] ?? ''
+    await target.service.close()
+    const bytes = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1'))
+    expect(bytes.join('')).toContain('ada@example.com')
+    for (const hidden of [key, secret, 'long enough']) expect(bytes.join('')).not.toContain(hidden)
   })
 
   test('paths that are no pages stay the errors of the API', async () => {

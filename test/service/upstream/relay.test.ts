@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { hello, serving, type Target } from '../serving.ts'
@@ -76,7 +79,21 @@ describe('in front of a second reference service', () => {
     expect(await remaining(there, theirKey)).toBe(1_000)
   })
 
-  test('the official client streams through it', async () => {
+  test('the official messages client streams through it', async () => {
+    const { target, key } = await chained()
+    const client = new Anthropic({ apiKey: key, baseURL: target.service.baseUrl })
+    const message = await client.messages
+      .stream({
+        model: 'svc-k2',
+        max_tokens: 50,
+        messages: [{ role: 'user', content: 'Say: one two three' }],
+      })
+      .finalMessage()
+    expect(message.content).toMatchObject([{ type: 'text', text: 'one two three' }])
+    expect(message.usage.output_tokens).toBe(3)
+  })
+
+  test('the official chat client streams through it', async () => {
     const { target, key } = await chained()
     const client = new OpenAI({ apiKey: key, baseURL: `${target.service.baseUrl}/v1` })
     const stream = await client.chat.completions.create({
@@ -219,6 +236,30 @@ test('a client that leaves cancels upstream', async () => {
   await reader.read()
   await reader.cancel()
   await expect(cancelled.promise).resolves.toBeUndefined()
+})
+
+test('an upstream is read no faster than the client reads', async () => {
+  const total = 128
+  const piece = chunk({ content: 'x'.repeat(256 << 10) })
+  let sent = 0
+  const url = await upstreamThat(async (_, response) => {
+    response.writeHead(200, streamed)
+    for (; sent < total; sent++) {
+      if (!response.write(piece)) await once(response, 'drain')
+    }
+    response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`)
+  })
+  const { target, key } = await inFrontOf(url)
+  const answer = await target.chat({ stream: true }, key)
+  // Until nothing moves any more: what is sent then lies in the buffers between the two.
+  for (let before = -1; before !== sent; ) {
+    before = sent
+    await setTimeout(150)
+  }
+  expect(sent).toBeLessThan(total / 2)
+  const text = textOfChunks(await answer.text())
+  expect(text.length).toBe(total * (256 << 10))
+  expect(sent).toBe(total)
 })
 
 test('deltas that hold more than text are relayed as they are, and so is why they ended', async () => {
