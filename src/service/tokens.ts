@@ -12,7 +12,7 @@ const maxKnownLength = 4_096
 export function countTokens(text: string): number {
   const before = known.get(text)
   if (before !== undefined) return before
-  const tokens = count(text, asText)
+  const tokens = inParts(text).reduce((sum, part) => sum + count(part, asText), 0)
   if (text.length <= maxKnownLength) {
     if (known.size >= maxKnown) known.clear()
     known.set(text, tokens)
@@ -26,7 +26,7 @@ export function countTokens(text: string): number {
  * are empty. There are as many pieces as tokens.
  */
 export function piecesOf(text: string): readonly string[] {
-  const tokens = encode(text, asText)
+  const tokens = inParts(text).flatMap((part) => encode(part, asText))
   const pieces: string[] = []
   let from = 0
   let pending: number[] = []
@@ -40,4 +40,17 @@ export function piecesOf(text: string): readonly string[] {
     } else pieces.push('')
   }
   return pieces
+}
+
+/** A word longer than any of a language; beyond it, counting takes the square of the length. */
+const longWord = /\S{257}|\s{257}/
+const parts = /\s{0,256}\S{1,256}|\s{1,256}/gu
+
+/**
+ * The text as it is, unless it has a run without a space (or of spaces) that no text has: then cut
+ * into parts that are encoded one by one. A megabyte of one letter would hold up the service for
+ * an hour.
+ */
+function inParts(text: string): readonly string[] {
+  return longWord.test(text) ? (text.match(parts) ?? []) : [text]
 }
