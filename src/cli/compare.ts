@@ -1,16 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
-import { defaultContract } from '../contract/default.ts'
+import { loadContract } from '../contract/load.ts'
 import { compareRuns } from '../report/compare/compare.ts'
 import { markdownComparison, terminalComparison } from '../report/compare/formats.ts'
 import { type GateResult, judgeGate, parseGate } from '../report/compare/gate.ts'
 import { renderComparison } from '../report/compare-page.ts'
 import { resolveRun } from '../report/summary/summarise.ts'
-import { openStore, type Store } from '../store/open.ts'
+import { openExistingStore, type Store } from '../store/open.ts'
 import { exit, UsageError } from './exit.ts'
 
 interface Options {
   readonly db: string
+  readonly contract?: string
   readonly dbB?: string
   readonly format: 'terminal' | 'md' | 'json' | 'html'
   readonly out?: string
@@ -35,6 +36,7 @@ export function compareCommand(): Command {
     .option('--out <file>', 'html: where to write the page', 'assay-compare.html')
     .option('--fail-on <condition...>', 'exit 3 when it holds: "p95 > +10%", "errors > +1%"', [])
     .option('--seed <number>', 'of the bootstrap', '1')
+    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .option('--json', 'the same as --format json')
     .action(async (a: string, b: string, options: Options) => {
       const gates = options.failOn.map(parseGate)
@@ -44,15 +46,15 @@ export function compareCommand(): Command {
       }
       const opened: Store[] = []
       try {
-        const storeA = await openStore(options.db)
+        const storeA = await openExistingStore(options.db)
         opened.push(storeA)
         const other = options.dbB !== undefined && options.dbB !== options.db
-        const storeB = other ? await openStore(options.dbB!) : storeA
+        const storeB = other ? await openExistingStore(options.dbB!) : storeA
         if (other) opened.push(storeB)
         const comparison = await compareRuns(
           { store: storeA, runId: await resolveRun(storeA, a) },
           { store: storeB, runId: await resolveRun(storeB, b) },
-          defaultContract,
+          loadContract(options.contract),
           seed,
         )
         const results = gates.map((gate) => judgeGate(comparison, gate))

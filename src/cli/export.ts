@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander'
-import { defaultContract } from '../contract/default.ts'
+import { loadContract } from '../contract/load.ts'
 import { resolveRun } from '../report/summary/summarise.ts'
 import { enterPrices } from '../report/usage/prepare.ts'
 import {
@@ -15,6 +15,7 @@ import { UsageError } from './exit.ts'
 
 interface Options {
   readonly db: string
+  readonly contract?: string
   readonly out: string
   readonly format?: ExportFormat
   readonly run: readonly string[]
@@ -30,6 +31,7 @@ export function exportCommand(): Command {
     .addOption(new Option('--format <format>', 'instead of the ending').choices(exportFormats))
     .option('--run <run...>', 'only these runs', [])
     .option('--db <file>', 'the store', 'assay.duckdb')
+    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .option('--json', 'print what was written as JSON')
     .action(async (what: Exportable, options: Options) => {
       const format = options.format ?? exportFormatOf(options.out)
@@ -42,7 +44,7 @@ export function exportCommand(): Command {
       try {
         const runs: string[] = []
         for (const meant of options.run) runs.push(await resolveRun(store, meant))
-        if (what === 'usage') await enterPrices(store, defaultContract)
+        if (what === 'usage') await enterPrices(store, loadContract(options.contract))
         const rows = await exportTable(store, what, runs, options.out, format)
         process.stdout.write(
           options.json

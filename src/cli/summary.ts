@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
-import { defaultContract } from '../contract/default.ts'
+import { loadContract } from '../contract/load.ts'
 import { flatRows } from '../report/summary/figures.ts'
 import {
   csvSummary,
@@ -8,6 +8,7 @@ import {
   markdownSummary,
   terminalSummary,
 } from '../report/summary/formats.ts'
+import type { RunSummary } from '../report/summary/shape.ts'
 import { resolveRun, summarise } from '../report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../report/summary/vllm.ts'
 import { exportRows } from '../store/export.ts'
@@ -18,6 +19,7 @@ const formats = ['terminal', 'md', 'json', 'csv', 'parquet', 'vllm'] as const
 
 interface Options {
   readonly db: string
+  readonly contract?: string
   readonly format: (typeof formats)[number]
   readonly out?: string
   readonly json?: boolean
@@ -31,14 +33,16 @@ export function summaryCommand(): Command {
     .option('--db <file>', 'the store', 'assay.duckdb')
     .addOption(new Option('--format <format>', 'how').choices(formats).default('terminal'))
     .option('--out <file>', 'where to write it; standard output unless given')
+    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .option('--json', 'the same as --format json')
     .action(async (meant: string, options: Options) => {
       const store = await openExistingStore(options.db)
       try {
         const format = options.json ? 'json' : options.format
         const runId = await resolveRun(store, meant)
-        if (format === 'parquet') return await writeParquet(store, runId, options.out)
-        const text = await formatted(store, runId, format)
+        const summary = await summarise(store, runId, loadContract(options.contract))
+        if (format === 'parquet') return await writeParquet(store, summary, options.out)
+        const text = await formatted(store, summary, format)
         if (options.out === undefined) process.stdout.write(text)
         else writeFileSync(options.out, text)
       } finally {
@@ -49,10 +53,9 @@ export function summaryCommand(): Command {
 
 async function formatted(
   store: Store,
-  runId: string,
+  summary: RunSummary,
   format: Exclude<Options['format'], 'parquet'>,
 ): Promise<string> {
-  const summary = await summarise(store, runId, defaultContract)
   switch (format) {
     case 'terminal':
       return terminalSummary(summary)
@@ -63,15 +66,19 @@ async function formatted(
     case 'csv':
       return csvSummary(summary)
     case 'vllm':
-      return vllmBlock(await vllmFigures(store, runId), summary)
+      return vllmBlock(await vllmFigures(store, summary.run.runId), summary)
   }
 }
 
-async function writeParquet(store: Store, runId: string, out: string | undefined): Promise<void> {
+async function writeParquet(
+  store: Store,
+  summary: RunSummary,
+  out: string | undefined,
+): Promise<void> {
   if (out === undefined) {
     throw new UsageError('--format parquet needs --out FILE: Parquet is not for a terminal.')
   }
-  const rows = flatRows(await summarise(store, runId, defaultContract))
+  const rows = flatRows(summary)
   const words = new Set(['run_id', 'scenario', 'verdict', 'step', 'metric'])
   const types = Object.fromEntries(
     Object.keys(rows[0]!).map((name) => [

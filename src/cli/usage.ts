@@ -5,6 +5,7 @@ import { buildTemplate, plainRequest, prepareRequest } from '../client/request.t
 import { sendOnce } from '../client/send-once.ts'
 import { UndiciTransport } from '../client/undici/transport.ts'
 import { defaultContract } from '../contract/default.ts'
+import { loadContract } from '../contract/load.ts'
 import { resolveRun } from '../report/summary/summarise.ts'
 import { type CreditsFieldMap, creditsFields } from '../report/usage/credits-body.ts'
 import { parseGrants } from '../report/usage/grants.ts'
@@ -19,6 +20,7 @@ import { exit, UsageError } from './exit.ts'
 
 interface Options {
   readonly db: string
+  readonly contract?: string
   readonly from?: string
   readonly to?: string
   readonly timezone: string
@@ -42,6 +44,7 @@ export function usageCommand(): Command {
     .option('--source <name...>', 'only these imported logs', [])
     .option('--grants <file>', 'YAML list of what is held: name, credits, expires')
     .option('--seed <number>', 'of the forecast', '1')
+    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .option('--json', 'everything as JSON')
     .action(async (meant: readonly string[], options: Options) => {
       const { timezone } = options
@@ -51,7 +54,7 @@ export function usageCommand(): Command {
         const runIds: string[] = []
         for (const run of meant) runIds.push(await resolveRun(store, run))
         const page = await readUsage(store, {
-          contract: defaultContract,
+          contract: loadContract(options.contract),
           fromUs: options.from === undefined ? null : parseMoment(options.from, timezone),
           toUs: options.to === undefined ? null : parseMoment(options.to, timezone),
           timezone,
@@ -78,6 +81,7 @@ export function usageCommand(): Command {
 interface WatchFlags {
   readonly baseUrl: string
   readonly db: string
+  readonly contract?: string
   readonly every: string
   readonly count?: string
   readonly field: readonly string[]

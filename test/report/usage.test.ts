@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { chanceOfAtLeast } from '../../src/report/usage/anomalies.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
 import { judge } from '../../src/report/usage/reconcile.ts'
 import type { SeriesPoint } from '../../src/report/usage/shape.ts'
@@ -339,6 +340,14 @@ describe('what wants a look', () => {
       ['error-jump', 1],
       ['new-key', 1],
     ])
+  })
+
+  test('the chance of a count is that of Poisson', () => {
+    expect(chanceOfAtLeast(0, 5)).toBe(1)
+    expect(chanceOfAtLeast(1, 0.5)).toBeCloseTo(1 - Math.exp(-0.5), 12)
+    expect(chanceOfAtLeast(3, 0.6)).toBeCloseTo(0.0231, 4)
+    expect(chanceOfAtLeast(1_000, 900)).toBeLessThan(1e-3)
+    expect(chanceOfAtLeast(5_000, 1_000)).toBe(0)
   })
 
   test('a balance that stands still under charges is flagged', async () => {

@@ -93,26 +93,21 @@ async function oddHours(store: Store): Promise<readonly Anomaly[]> {
   return judgeHours(hours)
 }
 
+/** Chance of a false alarm that one hour may have. */
+const falseAlarm = 1e-5
+
 /**
- * Hours over three robust sigmas (1.4826 times the median absolute deviation) of the busy hours,
- * and hours whose share of errors or of 429s is beyond chance (three binomial sigmas, and at
- * least twice) against all other hours.
+ * Hours over three robust sigmas (1.4826 times the median absolute deviation, and no less than
+ * counting itself would scatter) of the hours of their time of day, and hours whose errors or
+ * 429s are more than twice the usual share and beyond chance against all other hours.
  */
 export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
-  const busy = hours.flatMap((hour) =>
-    hour.credits !== null && hour.credits > 0 ? [hour.credits] : [],
-  )
-  const median = (values: readonly number[]) =>
-    percentileOf(
-      [...values].sort((a, b) => a - b),
-      0.5,
-    )
-  const middle = median(busy) ?? 0
-  const sigma = 1.4826 * (median(busy.map((credits) => Math.abs(credits - middle))) ?? 0)
-  const unusual =
-    busy.length < 24 || sigma === 0
-      ? []
-      : hours.filter((hour) => hour.credits !== null && hour.credits > middle + 3 * sigma)
+  const usualOf = usualCredits(hours)
+  const unusual = hours.filter((hour) => {
+    if (hour.credits === null || hour.credits === 0) return false
+    const usual = usualOf(hour)
+    return usual !== null && hour.credits > usual.median + 3 * usual.sigma
+  })
   const total = (of: (hour: HourFigures) => number) =>
     hours.reduce((sum, hour) => sum + of(hour), 0)
   const jumps = (of: (hour: HourFigures) => number) => {
@@ -120,10 +115,8 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
     return hours.filter((hour) => {
       const [others, n] = [all - hour.requests, hour.requests]
       if (n < fewestRequests || others < fewestRequests) return false
-      const usual = (allOf - of(hour)) / others
-      const share = of(hour) / n
-      const chance = Math.sqrt((Math.max(usual, 1 / others) * (1 - usual)) / n)
-      return share > 2 * usual && share > usual + 3 * chance
+      const usual = Math.max((allOf - of(hour)) / others, 1 / others)
+      return of(hour) > 2 * usual * n && chanceOfAtLeast(of(hour), usual * n) < falseAlarm
     })
   }
   const flag = (
@@ -144,7 +137,7 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
     flag(
       'unusual-hour',
       unusual,
-      `took more than three robust sigmas over the median of ${middle} credits.`,
+      'took more than three robust sigmas over the median of their time of day.',
       (hour) => `${hour.credits} credits`,
     ),
     flag(
@@ -160,6 +153,61 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
       (hour) => `${share(hour.limited, hour.requests)} of ${hour.requests} were limited`,
     ),
   ]
+}
+
+interface Usual {
+  readonly median: number
+  readonly sigma: number
+}
+
+/**
+ * What is usual for an hour: busy hours of its time of day where there are a week of them, else
+ * all busy hours; null when a day of them was not seen.
+ */
+function usualCredits(hours: readonly HourFigures[]): (hour: HourFigures) => Usual | null {
+  const busy = hours.filter((hour) => (hour.credits ?? 0) > 0)
+  if (busy.length < 24) return () => null
+  const clock = (hour: HourFigures) => hour.label.slice(11, 16)
+  const groups = new Map<string, number[]>()
+  for (const hour of busy) {
+    const group = groups.get(clock(hour)) ?? []
+    group.push(hour.credits!)
+    groups.set(clock(hour), group)
+  }
+  const usualOf = (credits: readonly number[]): Usual => {
+    const median = medianOf(credits)
+    const deviation = medianOf(credits.map((each) => Math.abs(each - median)))
+    return { median, sigma: Math.max(1.4826 * deviation, Math.sqrt(median)) }
+  }
+  const all = usualOf(busy.map((hour) => hour.credits!))
+  const byClock = new Map(
+    [...groups].flatMap(([time, group]) =>
+      group.length >= 7 ? [[time, usualOf(group)] as const] : [],
+    ),
+  )
+  return (hour) => byClock.get(clock(hour)) ?? all
+}
+
+function medianOf(values: readonly number[]): number {
+  return (
+    percentileOf(
+      [...values].sort((a, b) => a - b),
+      0.5,
+    ) ?? 0
+  )
+}
+
+/** Chance of at least `count` where `mean` are expected, by Poisson. */
+export function chanceOfAtLeast(count: number, mean: number): number {
+  let term = Math.exp(-mean)
+  // Beyond this the exponential is 0; four standard deviations stand for the tail.
+  if (term === 0) return count > mean + 5 * Math.sqrt(mean) ? 0 : 1
+  let below = 0
+  for (let at = 0; at < count; at++) {
+    below += term
+    term *= mean / (at + 1)
+  }
+  return Math.max(0, 1 - below)
 }
 
 /** Keys first seen in the period, once a whole day of usage before it knew none of them. */
