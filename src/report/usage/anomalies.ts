@@ -200,8 +200,11 @@ function medianOf(values: readonly number[]): number {
 /** Chance of at least `count` where `mean` are expected, by Poisson. */
 export function chanceOfAtLeast(count: number, mean: number): number {
   let term = Math.exp(-mean)
-  // Beyond this the exponential is 0; four standard deviations stand for the tail.
-  if (term === 0) return count > mean + 5 * Math.sqrt(mean) ? 0 : 1
+  if (term === 0) {
+    // The exponential is 0 beyond a mean of 745; the bound of the normal tail stands for it.
+    const deviations = (count - mean) / Math.sqrt(mean)
+    return deviations <= 0 ? 1 : Math.exp(-(deviations ** 2) / 2) / 2
+  }
   let below = 0
   for (let at = 0; at < count; at++) {
     below += term
