@@ -1,6 +1,11 @@
 const QUOTE = 34
 const BACKSLASH = 92
 const maxDepth = 256
+const maxValues = 64
+
+/** What a value is for, when nobody has said: skipped by its grammar alone. */
+export const stringValue = 0
+export const numberValue = 1
 
 const STOP = 1
 const NOT_ASCII = 128
@@ -28,6 +33,13 @@ export class JsonCursor {
   protected bytes: Uint8Array = new Uint8Array(0)
   protected at = 0
   protected end = 0
+  /**
+   * The values read so far that may differ in the next document of the same shape, three numbers
+   * each: where it starts, where it ends, and what it is for (`unused`, until someone says so).
+   */
+  protected readonly values = new Int32Array(3 * maxValues)
+  /** How many numbers of `values` are filled; beyond its length when there was no room for all. */
+  protected valuesEnd = 0
   /** The last string read, without its quotes. */
   protected stringStart = 0
   protected stringEnd = 0
@@ -44,6 +56,7 @@ export class JsonCursor {
     this.at = blank(bytes, start, end)
     this.end = end
     this.notAscii = false
+    this.valuesEnd = 0
     this.depth = 0
     return this.root() && blank(bytes, this.at, end) === end
   }
@@ -88,6 +101,31 @@ export class JsonCursor {
   }
 
   protected string(): boolean {
+    const start = this.at
+    if (!this.scanString()) return false
+    this.noteValue(start, stringValue)
+    return true
+  }
+
+  protected number(): boolean {
+    const start = this.at
+    if (!this.scanNumber()) return false
+    this.noteValue(start, numberValue)
+    return true
+  }
+
+  private noteValue(start: number, kind: number): void {
+    const { values, valuesEnd } = this
+    if (valuesEnd < values.length) {
+      values[valuesEnd] = start
+      values[valuesEnd + 1] = this.at
+      values[valuesEnd + 2] = kind
+    }
+    this.valuesEnd = valuesEnd + 3
+  }
+
+  /** A string that is part of the shape, as names are. */
+  protected scanString(): boolean {
     const { bytes, end } = this
     let at = this.at
     if (at >= end || bytes[at] !== QUOTE) return false
@@ -138,7 +176,8 @@ export class JsonCursor {
     return true
   }
 
-  protected number(): boolean {
+  /** A number that is part of the shape. */
+  protected scanNumber(): boolean {
     const { bytes, end } = this
     const start = this.at
     let at = start
@@ -179,7 +218,7 @@ export class JsonCursor {
     if (at < end && bytes[at] === 125) return this.close(at)
     for (;;) {
       this.at = at
-      if (!this.string()) return false
+      if (!this.scanString()) return false
       const keyStart = this.stringStart
       const keyEnd = this.stringEnd
       at = blank(bytes, this.at, end)

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { ByteNames } from './byte-names.ts'
-import { JsonCursor } from './json.ts'
+import { JsonCursor, numberValue, stringValue } from './json.ts'
+import { type JsonShape, JsonShapes } from './json-shape.ts'
 
 /** What an object is, by where it stands. */
 const ROOT = 1
@@ -42,6 +43,21 @@ const name = {
 } as const
 
 const names = new ByteNames(name)
+
+/** What a value is for, beside `stringValue` and `numberValue`. */
+const uses = {
+  id: 2,
+  model: 3,
+  type: 4,
+  finish: 5,
+  errorCode: 6,
+  errorType: 7,
+  text: 8,
+  reasoning: 9,
+  promptTokens: 10,
+  completionTokens: 11,
+  totalTokens: 12,
+} as const
 
 /** A range of the bytes that were read; `start` is -1 when there was no such string. */
 export interface Span {
@@ -86,12 +102,43 @@ export class ReplyReader extends JsonCursor {
   readonly errorCode = span()
   readonly errorType = span()
   private choiceIndex = 0
+  private readonly shapes = new JsonShapes()
   /** The bytes that were read last; spans point into them. */
   source: Buffer = Buffer.alloc(0)
 
   /** @returns whether `bytes[start..end)` is one JSON document in UTF-8 */
   read(bytes: Buffer, start: number, end: number): boolean {
     this.source = bytes
+    const { list } = this.shapes
+    for (let at = 0; at < list.length; at++) {
+      const shape = list[at]!
+      this.clear()
+      if (!this.readAs(shape, bytes, start, end)) continue
+      this.shapes.met(at)
+      const { facts } = shape
+      this.isObject = true
+      this.choices = facts.choices
+      this.blocks = facts.blocks
+      this.maxIndex = facts.maxIndex
+      this.hasError = facts.hasError
+      this.errorIsObject = facts.errorIsObject
+      if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+      return !this.badUtf8
+    }
+    this.clear()
+    if (!this.document(bytes, start, end)) {
+      this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+      return false
+    }
+    if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+    if (this.badUtf8) return false
+    if (this.isObject && this.valuesEnd <= this.values.length) {
+      this.shapes.learn(bytes, start, end, this.values.subarray(0, this.valuesEnd), this)
+    }
+    return true
+  }
+
+  private clear(): void {
     this.isObject = false
     this.badUtf8 = false
     this.id.start = -1
@@ -111,12 +158,65 @@ export class ReplyReader extends JsonCursor {
     this.errorCode.start = -1
     this.errorType.start = -1
     this.choiceIndex = 0
-    if (!this.document(bytes, start, end)) {
-      this.badUtf8 = !isUtf8(bytes.subarray(start, end))
-      return false
+  }
+
+  /**
+   * Reads a document of a known shape: what is fixed is compared, what varies is read by its own
+   * grammar. A document that differs is none of this shape, and is read from the beginning.
+   */
+  private readAs(shape: JsonShape, bytes: Buffer, start: number, end: number): boolean {
+    const { fixed, values } = shape
+    this.bytes = bytes
+    this.end = end
+    this.notAscii = false
+    this.valuesEnd = 0
+    let at = start
+    let from = 0
+    for (let value = 0; value < values.length; value += 3) {
+      const to = values[value]!
+      if (!shape.isSame(from, to, bytes, at, end)) return false
+      at += to - from
+      from = values[value + 1]!
+      this.at = at
+      if (!this.readValue(values[value + 2]!)) return false
+      at = this.at
     }
-    if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
-    return !this.badUtf8
+    return end - at === fixed.length - from && shape.isSame(from, fixed.length, bytes, at, end)
+  }
+
+  /** Reads a value for what it is for. */
+  private readValue(use: number): boolean {
+    switch (use) {
+      case stringValue:
+        return this.scanString()
+      case numberValue:
+        return this.scanNumber()
+      case uses.text:
+        if (!this.scanString()) return false
+        this.hasText ||= this.stringEnd > this.stringStart
+        return true
+      case uses.reasoning:
+        return this.peek() === 34 && this.reasoning()
+      case uses.id:
+        return this.peek() === 34 && this.keepString(this.id, use)
+      case uses.model:
+        return this.peek() === 34 && this.keepString(this.model, use)
+      case uses.type:
+        return this.peek() === 34 && this.keepString(this.type, use)
+      case uses.finish:
+        return this.peek() === 34 && this.keepString(this.finish, use)
+      case uses.errorCode:
+        return this.peek() === 34 && this.keepString(this.errorCode, use)
+      case uses.errorType:
+        return this.peek() === 34 && this.keepString(this.errorType, use)
+      default:
+        return this.isNumberNext() && this.keepTokens(use)
+    }
+  }
+
+  /** Says what the last value is for. */
+  private use(use: number): void {
+    if (this.valuesEnd <= this.values.length) this.values[this.valuesEnd - 1] = use
   }
 
   protected override root(): boolean {
@@ -157,13 +257,13 @@ export class ReplyReader extends JsonCursor {
   private rootMember(key: number): boolean {
     switch (key) {
       case name.id:
-        return this.keepString(this.id)
+        return this.keepString(this.id, uses.id)
       case name.model:
-        return this.keepString(this.model)
+        return this.keepString(this.model, uses.model)
       case name.type:
-        return this.keepString(this.type)
+        return this.keepString(this.type, uses.type)
       case name.stop_reason:
-        return this.keepString(this.finish)
+        return this.keepString(this.finish, uses.finish)
       case name.choices:
         if (this.peek() !== 91) return this.skip()
         this.choices = 0
@@ -201,7 +301,7 @@ export class ReplyReader extends JsonCursor {
       case name.delta:
         return this.peek() === 123 ? this.object(CONTENT) : this.skip()
       case name.finish_reason:
-        return this.choiceIndex === 0 ? this.keepString(this.finish) : this.skip()
+        return this.choiceIndex === 0 ? this.keepString(this.finish, uses.finish) : this.skip()
       case name.usage:
         return this.peek() === 123 ? this.object(USAGE) : this.skip()
       case name.text:
@@ -227,39 +327,40 @@ export class ReplyReader extends JsonCursor {
         // An element is counted as text; the arguments come in pieces, each an element.
         return this.peek() === 91 ? this.array(TOOL_CALLS) : this.skip()
       case name.stop_reason:
-        return this.keepString(this.finish)
+        return this.keepString(this.finish, uses.finish)
       default:
         return this.skip()
     }
   }
 
   private usageMember(key: number): boolean {
+    if (!this.isNumberNext()) return this.skip()
     switch (key) {
       case name.prompt_tokens:
       case name.input_tokens:
-        if (!this.isNumberNext()) return this.skip()
-        if (!this.number()) return false
-        this.promptTokens = this.lastNumber
-        return true
+        return this.keepTokens(uses.promptTokens)
       case name.completion_tokens:
       case name.output_tokens:
-        if (!this.isNumberNext()) return this.skip()
-        if (!this.number()) return false
-        this.completionTokens = this.lastNumber
-        return true
+        return this.keepTokens(uses.completionTokens)
       case name.total_tokens:
-        if (!this.isNumberNext()) return this.skip()
-        if (!this.number()) return false
-        this.totalTokens = this.lastNumber
-        return true
+        return this.keepTokens(uses.totalTokens)
       default:
         return this.skip()
     }
   }
 
+  private keepTokens(use: number): boolean {
+    if (!this.number()) return false
+    this.use(use)
+    if (use === uses.promptTokens) this.promptTokens = this.lastNumber
+    else if (use === uses.completionTokens) this.completionTokens = this.lastNumber
+    else this.totalTokens = this.lastNumber
+    return true
+  }
+
   private errorMember(key: number): boolean {
-    if (key === name.code) return this.keepString(this.errorCode)
-    return key === name.type ? this.keepString(this.errorType) : this.skip()
+    if (key === name.code) return this.keepString(this.errorCode, uses.errorCode)
+    return key === name.type ? this.keepString(this.errorType, uses.errorType) : this.skip()
   }
 
   /** A string, or an array of content blocks. */
@@ -267,6 +368,7 @@ export class ReplyReader extends JsonCursor {
     if (this.peek() === 91) return this.array(CONTENT)
     if (this.peek() !== 34) return this.skip()
     if (!this.string()) return false
+    this.use(uses.text)
     this.hasText ||= this.stringEnd > this.stringStart
     return true
   }
@@ -274,6 +376,7 @@ export class ReplyReader extends JsonCursor {
   private reasoning(): boolean {
     if (this.peek() !== 34) return this.skip()
     if (!this.string()) return false
+    this.use(uses.reasoning)
     if (this.stringEnd > this.stringStart) {
       this.hasText = true
       this.hasReasoning = true
@@ -283,14 +386,16 @@ export class ReplyReader extends JsonCursor {
 
   private keepIndex(): boolean {
     if (!this.isNumberNext()) return this.skip()
-    if (!this.number()) return false
+    // Part of the shape: it decides which choice is the first.
+    if (!this.scanNumber()) return false
     this.maxIndex = Math.max(this.maxIndex, this.lastNumber)
     return true
   }
 
-  private keepString(into: Span): boolean {
+  private keepString(into: Span, use: number): boolean {
     if (this.peek() !== 34) return this.skip()
     if (!this.string()) return false
+    this.use(use)
     into.start = this.stringStart
     into.end = this.stringEnd
     into.escaped = this.stringEscaped

@@ -185,3 +185,92 @@ test('only the first choice says why generation finished', () => {
   read('{"choices":[{"index":1,"finish_reason":"stop"},{"index":0,"finish_reason":"length"}]}')
   expect(textOf(reader.finish)).toBe('length')
 })
+
+/** All that a reader says of its last document. */
+const saysOf = (from: ReplyReader, wellFormed: boolean) => ({
+  wellFormed,
+  ...Object.fromEntries(
+    (['id', 'model', 'type', 'finish', 'errorCode', 'errorType'] as const).map((name) => {
+      const span = from[name]
+      const text = span.start === -1 ? null : from.source.toString('latin1', span.start, span.end)
+      return [name, [text, text !== null && span.escaped]]
+    }),
+  ),
+  isObject: from.isObject,
+  badUtf8: from.badUtf8,
+  choices: from.choices,
+  blocks: from.blocks,
+  maxIndex: from.maxIndex,
+  hasText: from.hasText,
+  hasReasoning: from.hasReasoning,
+  tokens: [from.promptTokens, from.completionTokens, from.totalTokens],
+  hasError: from.hasError,
+  errorIsObject: from.errorIsObject,
+})
+
+const word = fc.constantFrom('', 'a', 'stop', 'é🙂', 'a "quoted" \n line', 'message_stop', '[DONE]')
+const count = fc.constantFrom(0, 1, 17, -3, 1.5, 1e21)
+const document = fc.oneof(
+  fc
+    .record({ id: word, model: word, index: count, text: word, finish: fc.option(word) })
+    .map((of) => ({
+      id: of.id,
+      created: 1,
+      model: of.model,
+      choices: [{ index: of.index, delta: { content: of.text }, finish_reason: of.finish }],
+    })),
+  fc.record({ id: word, text: word, prompt: count, completion: count }).map((of) => ({
+    id: of.id,
+    choices: [{ index: 0, message: { content: of.text, reasoning: of.text } }],
+    usage: { prompt_tokens: of.prompt, completion_tokens: of.completion, total_tokens: 1 },
+  })),
+  fc.record({ type: word, text: word, index: count }).map((of) => ({
+    type: of.type,
+    index: of.index,
+    delta: { type: 'text_delta', text: of.text },
+  })),
+  fc.record({ type: word, code: word }).map((of) => ({ error: { ...of, message: 'm' } })),
+)
+
+test('a reader that knows the shapes of documents says what one says that meets them first', () => {
+  const damage = fc.option(
+    fc.record({ at: fc.nat(), byte: fc.constantFrom(34, 44, 48, 92, 123, 233) }),
+  )
+  fc.assert(
+    fc.property(fc.array(fc.tuple(document, damage), { maxLength: 12 }), (documents) => {
+      const learned = new ReplyReader()
+      for (const [of, harm] of documents) {
+        const bytes = Buffer.from(JSON.stringify(of))
+        if (harm !== null) bytes[harm.at % bytes.length] = harm.byte
+        const fresh = new ReplyReader()
+        const expected = saysOf(fresh, fresh.read(bytes, 0, bytes.length))
+        // Elsewhere in a larger buffer, as documents lie in reads.
+        const shared = Buffer.concat([Buffer.from('x"'), bytes, Buffer.from('1"}')])
+        const found = saysOf(learned, learned.read(shared, 2, 2 + bytes.length))
+        if (expected.wellFormed) expect(found).toEqual(expected)
+        else expect(found.wellFormed).toBe(false)
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('most documents of a stream are read by their shape', () => {
+  const learned = new ReplyReader()
+  const times = 2000
+  const documents = Array.from({ length: times }, (_, at) =>
+    Buffer.from(
+      JSON.stringify({ id: `c-${at}`, choices: [{ index: 0, delta: { content: `${at}` } }] }),
+    ),
+  )
+  let walked = 0
+  const walk = Object.getPrototypeOf(ReplyReader.prototype).document
+  Object.defineProperty(learned, 'document', {
+    value: function (this: ReplyReader, ...args: readonly unknown[]) {
+      walked++
+      return walk.apply(this, args)
+    },
+  })
+  for (const bytes of documents) expect(learned.read(bytes, 0, bytes.length)).toBe(true)
+  expect(walked).toBe(1)
+})

@@ -1,0 +1,47 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort } from 'node:worker_threads'
+
+/**
+ * A server of known truth, in a thread of its own. A request names its plan in its path:
+ * `/?first=50&gap=10&tokens=20&bytes=0` waits, then writes tokens; `bytes` of padding come with the
+ * last one. Every token carries the moment of its write on the process's monotonic clock.
+ */
+const server = createServer({ noDelay: true }, (socket) => {
+  let received = 0
+  let wanted = 0
+  let path = ''
+  socket.on('error', () => {})
+  socket.on('data', (bytes) => {
+    if (received === 0) {
+      const head = bytes.toString('latin1')
+      path = head.split(' ')[1]!
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+      wanted = head.indexOf('\r\n\r\n') + 4 + length
+    }
+    received += bytes.length
+    if (received < wanted) return
+    received = 0
+    const plan = new URL(path, 'http://x').searchParams
+    const number = (name: string) => Number(plan.get(name) ?? 0)
+    void answer(number('first'), number('gap'), number('tokens'), number('bytes'))
+  })
+
+  async function answer(firstMs: number, gapMs: number, tokens: number, bytes: number) {
+    const startMs = performance.now()
+    socket.write(
+      'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n',
+    )
+    for (let at = 0; at < tokens; at++) {
+      // From the plan's own index, so that lateness does not add up.
+      await sleep(Math.max(0, startMs + firstMs + at * gapMs - performance.now()))
+      const padding = at === tokens - 1 ? 'x'.repeat(bytes) : ''
+      const atUs = Math.round((performance.timeOrigin + performance.now()) * 1000)
+      const event = `data: {"id":"a","choices":[{"index":0,"delta":{"content":"${atUs} ${padding}"}}]}\n\n`
+      socket.write(`${event.length.toString(16)}\r\n${event}\r\n`)
+    }
+    socket.write('e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n')
+  }
+})
+server.listen(0, '127.0.0.1', () => parentPort!.postMessage((server.address() as AddressInfo).port))
