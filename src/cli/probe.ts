@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
-import { parse as parseYaml, stringify } from 'yaml'
+import { stringify } from 'yaml'
 import { loadContract } from '../contract/load.ts'
 import {
   type DeploymentProfile,
@@ -10,7 +10,6 @@ import {
   type GapId,
   gapIds,
   gaps,
-  parseDeploymentProfile,
 } from '../contract/profile.ts'
 import { type Change, profileChanges, wordsOf } from '../probe/diff.ts'
 import { type Price, priceOf } from '../probe/price.ts'
@@ -19,6 +18,7 @@ import { assayVersion, machineJson } from '../run/machine.ts'
 import { reach } from '../run/preflight.ts'
 import { openStore } from '../store/open.ts'
 import { exit, UsageError } from './exit.ts'
+import { readProfileFile } from './profile-file.ts'
 import { table } from './text.ts'
 
 interface Options {
@@ -59,7 +59,7 @@ Minutes are waited for where a limit must be idle or used up: about ten in all.`
         process.stdout.write(dryRunText(options, contract))
         return
       }
-      const older = options.diff === undefined ? null : readProfile(options.diff)
+      const older = options.diff === undefined ? null : readProfileFile('--diff', options.diff)
       const baseUrl = urlOf(options.baseUrl)
       const apiKey = keyOf()
       await reach(baseUrl)
@@ -138,24 +138,6 @@ function numberOf(name: string, text: string): number {
   const value = Number(text)
   if (Number.isFinite(value) && value > 0) return value
   throw new UsageError(`${name}: expected a number above 0; came ${text}.`)
-}
-
-function readProfile(path: string): DeploymentProfile {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch {
-    throw new UsageError(
-      `--diff: ${path} cannot be read; expected a profile that assay probe wrote.`,
-    )
-  }
-  let document: unknown
-  try {
-    document = parseYaml(text)
-  } catch (error) {
-    throw new UsageError(`${path} is not YAML: ${String(error).split('\n')[0]}`)
-  }
-  return parseDeploymentProfile(document, path)
 }
 
 function dryRunText(

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { Argument, Command, Option } from 'commander'
-import { defaultContract } from '../contract/default.ts'
+import { loadContract } from '../contract/load.ts'
 import { type PageName, pageNames, writeReport } from '../report/page.ts'
 import { writePictures } from '../report/pictures.ts'
 import { makeText, type TextFormat, textFormats } from '../report/text.ts'
@@ -18,6 +18,8 @@ interface Options {
   readonly by: UsageDimension
   readonly source: readonly string[]
   readonly reports?: string
+  readonly contract?: string
+  readonly profile?: string
   readonly png?: string
   readonly json?: boolean
 }
@@ -45,6 +47,8 @@ export function reportCommand(): Command {
     )
     .option('--source <name...>', 'usage: only these imported logs', [])
     .option('--reports <folder>', 'charts of your own, as NN-name.sql and NN-name.vl.json')
+    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
+    .option('--profile <file>', 'audit: what assay probe wrote of the deployment')
     .option('--png <folder>', 'write each chart as a picture into this folder too')
     .option('--json', 'print what was written as JSON')
     .action(async (page: PageName, runIds: readonly string[], options: Options) => {
@@ -64,12 +68,15 @@ export function reportCommand(): Command {
         const asked = {
           store,
           page,
-          contract: defaultContract,
+          contract: loadContract(options.contract),
           runIds,
           timeZone: timezone,
           nowUs: Date.now() * 1000,
           usage,
           ...(options.reports === undefined ? {} : { reportsFolder: options.reports }),
+          ...(options.profile === undefined
+            ? {}
+            : { profile: readProfileFile('--profile', options.profile) }),
         }
         if (options.format !== 'html') {
           const text = await makeText(asked, options.format)

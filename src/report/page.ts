@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Contract } from '../contract/contract.ts'
+import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/open.ts'
 import { renderDocument } from './document.ts'
 import { ReportError } from './error.ts'
@@ -12,6 +13,7 @@ import { prepareHistograms } from './histograms.ts'
 import { type Html, html } from './html.ts'
 import { aboutRuns, launchTop } from './launch.ts'
 import { type Part, readParts } from './part.ts'
+import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
 import { resolveRun } from './summary/summarise.ts'
 import { enterPrices } from './usage/prepare.ts'
@@ -44,6 +46,8 @@ export interface ReportOptions {
   /** The moment of the report, Unix microseconds. */
   readonly nowUs: number
   readonly usage?: UsageScopeOptions
+  /** What `assay probe` wrote of the deployment; the audit page shows it. */
+  readonly profile?: DeploymentProfile
   /** A folder of one's own charts, shown after (or in place of namesakes among) ours. */
   readonly reportsFolder?: string
 }
@@ -139,6 +143,7 @@ export async function prepareTop(options: ReportOptions): Promise<Top> {
   await prepareScope(store, { runIds, timeZone })
   await prepareHistograms(store)
   await enterPrices(store, options.contract)
+  await fillProfile(store, options.profile ?? null)
   const about = await aboutRuns(store)
   if (page === 'launch') return { about, body: await launchTop(store), figures: [] }
   const under = partsIn(['finding'])

@@ -1,5 +1,6 @@
 import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { defaultContract } from '../../src/contract/default.ts'
+import { type DeploymentProfile, gapIds } from '../../src/contract/profile.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 
 /**
@@ -129,7 +130,29 @@ export async function seedUsage(store: Store): Promise<void> {
 /** What a report of that store is asked for; each test adds the page. */
 export function seededOptions(store: Store) {
   const nowUs = Date.UTC(2026, 2, 15, 12) * 1000
-  return { store, contract: defaultContract, runIds: [], timeZone: 'UTC', nowUs }
+  return { store, contract: defaultContract, runIds: [], timeZone: 'UTC', nowUs, profile }
+}
+
+/** Nothing could be asked but one question, and one stayed open. */
+const profile: DeploymentProfile = {
+  version: 1,
+  base_url: 'http://127.0.0.1:8787',
+  contract: 'svc',
+  asked_at: '2026-03-01T09:00:00.000Z',
+  run_id: 'probe-1',
+  credits_spent: 61,
+  answers: {
+    ...(Object.fromEntries(
+      gapIds.map((gap) => [gap, { status: 'not-askable', why: 'not among the questions asked' }]),
+    ) as DeploymentProfile['answers']),
+    'G-21': { status: 'answered', is: { unit: 'delta s' }, evidence: ['falls by 1 a second'] },
+    'G-22': {
+      status: 'ambiguous',
+      is: {},
+      between: { minute: ['sliding log', 'anchored fixed'] },
+      evidence: ['one burst of 30'],
+    },
+  },
 }
 
 /** Histograms of service time for each step and second, as the recorder writes them. */

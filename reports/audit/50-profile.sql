@@ -1,0 +1,5 @@
+-- title: What the deployment answers where the specification is silent
+-- section: Deployment profile
+-- empty: "No profile was given: assay probe writes one, and --profile shows it here."
+-- note: Asked by assay probe. Rules whose meaning depends on an answer read it from here.
+SELECT gap, question, answer, status, nullif(evidence, '') AS evidence FROM shown_profile ORDER BY gap
