@@ -7,6 +7,7 @@ import { makeText, type TextFormat, textFormats } from '../report/text.ts'
 import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
 import { parseMoment } from '../report/usage/zone.ts'
 import { openExistingStore } from '../store/open.ts'
+import { readProfileFile } from './profile-file.ts'
 
 interface Options {
   readonly db: string
