@@ -105,7 +105,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
       },
     ],
     phases: [
-      { ...phase, name: 'warm-up', part: 'warmup', durationUs: 1e6 },
+      { ...phase, name: 'warm-up', part: 'warmup', durationUs: options.seconds * 2e5 },
       { ...phase, name: 'steady', part: 'steady', durationUs: options.seconds * 1e6 },
     ],
     thresholds: [],

@@ -1,35 +1,28 @@
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
 import type { NotSentReason } from '../attempt/outcome.ts'
-import type { Attempt, CaptureChoice } from '../client/attempt.ts'
+import type { Attempt } from '../client/attempt.ts'
 import type { AttemptClient } from '../client/client.ts'
 import { retryDelayMs } from '../client/retry.ts'
-import type { PromptFunction } from '../scenario/define.ts'
 import { thinkUs } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import { joinsUs, leavesUs } from '../schedule/users.ts'
 import { ActivePhase } from './active-phase.ts'
 import { answerOf } from './answer.ts'
+import { Asker, type AskerParts } from './asker.ts'
+import { countEnded } from './count-ended.ts'
 import { Counts } from './counts.ts'
 import { DueQueue } from './due.ts'
-import { type Conversation, Flight, type FlightDeck, type User } from './flight.ts'
-import type { KeyReport, PhaseRun, SenderData, StepReport } from './messages.ts'
+import { Flight, type FlightDeck, type User } from './flight.ts'
+import { InFlight } from './in-flight.ts'
+import { KeptBodies } from './kept-bodies.ts'
+import type { KeyReport, PhaseRun, StepReport } from './messages.ts'
 import { RowWriter } from './row-writer.ts'
 import { SharedNumbers } from './shared.ts'
-import { boundedTemplates, firstMadeTemplate, type Ready, StepPlan } from './step-plan.ts'
-import type { TokenText } from './token-text.ts'
+import type { StepPlan } from './step-plan.ts'
 
-/** Of successes, one in so many is captured by `capture: sample`; of failures, so many of a kind. */
-const sampleEvery = 100
-const sampleFailures = 20
-
-export interface SenderParts {
-  readonly data: SenderData
+export interface SenderParts extends AskerParts {
   readonly client: AttemptClient
   readonly now: () => number
-  /** The prompt function of each step that has one. */
-  readonly prompts: readonly (PromptFunction | undefined)[]
-  /** For traces; null where there is none. */
-  readonly tokenText: TokenText | null
   readonly handOver: ConstructorParameters<typeof RowWriter>[1]
   readonly onIssued: (ordinal: number, slotEnd: number) => void
   readonly onIdle: () => void
@@ -43,31 +36,22 @@ export interface SenderParts {
  */
 export class Sender implements FlightDeck {
   readonly rows: RowWriter
-  /** Evidence that goes out with the next batch. */
-  templates: TemplateRow[] = []
-  bodies: BodyRow[] = []
-  inFlight = 0
   private readonly parts: SenderParts
-  private readonly plans: readonly StepPlan[]
+  private readonly asker: Asker
+  private readonly bodies: KeptBodies
   private readonly shared: SharedNumbers
   private readonly phases: ActivePhase[] = []
   private readonly due = new DueQueue<Flight | User>()
   private readonly free: Flight[] = []
-  private readonly flying: Flight[] = []
+  private readonly flying = new InFlight()
   private readonly maxInFlight: number
   private readonly maxCredits: number
   private readonly retryDraws: RandomStream
   private readonly lastOfKeys: { creditsRemaining: number; rateRemaining: number }[]
-  private readonly sampled = new Map<string, number>()
-  private readonly captureChoice: CaptureChoice
   private stopping = false
   private finishing = false
-  private conversations = 0
   /** Lags since the last report. */
   private readonly lags = new Counts()
-  private flightUs = 0
-  private flightSinceUs = 0
-  private started = 0
 
   constructor(parts: SenderParts) {
     this.parts = parts
@@ -82,30 +66,8 @@ export class Sender implements FlightDeck {
       creditsRemaining: Number.NaN,
       rateRemaining: Number.NaN,
     }))
-    this.captureChoice =
-      scenario.capture === 'all' ? 'always' : scenario.capture === 'none' ? 'never' : 'errors'
-    let made = firstMadeTemplate + shard
-    let templateBase = 0
-    const onTemplate = boundedTemplates((row) => this.templates.push(row))
-    this.plans = scenario.steps.map((step, index) => {
-      const pool = data.prompts[index] ?? null
-      const plan = new StepPlan(step, index, {
-        runId: data.runId,
-        contract: data.contract,
-        basePath: new URL(data.baseUrl).pathname.replace(/\/$/, ''),
-        keys: data.keys,
-        pool,
-        prompt: parts.prompts[index] ?? null,
-        templateBase,
-        nextMade: () => {
-          made += shards
-          return made
-        },
-        onTemplate,
-      })
-      templateBase += pool?.length ?? 1
-      return plan
-    })
+    this.bodies = new KeptBodies(data.runId, scenario.capture)
+    this.asker = new Asker(parts)
   }
 
   /** When something is next to be done; Infinity when only answers are waited for. */
@@ -148,7 +110,7 @@ export class Sender implements FlightDeck {
     this.stopping = true
     for (const phase of this.phases) if (!phase.issued) this.issued(phase)
     for (const thing of this.due.clear()) if (thing instanceof Flight) this.free.push(thing)
-    if (now) for (const flight of [...this.flying]) flight.running?.abort('stopped')
+    if (now) this.flying.abort('stopped')
     this.checkIdle()
   }
 
@@ -179,10 +141,21 @@ export class Sender implements FlightDeck {
     this.checkIdle()
   }
 
+  get inFlight(): number {
+    return this.flying.size
+  }
+
+  /** Evidence that goes out with the next batch. */
+  takeEvidence(): {
+    readonly templates: readonly TemplateRow[]
+    readonly bodies: readonly BodyRow[]
+  } {
+    return { templates: this.asker.takeTemplates(), bodies: this.bodies.take() }
+  }
+
   /** Integral of requests in flight over time, in request-seconds. */
   flightSeconds(): number {
-    this.addFlightTime(this.parts.now())
-    return this.flightUs / 1e6
+    return this.flying.secondsAt(this.parts.now())
   }
 
   /** Of what was sent since the last call, in microseconds; null when that is nothing. */
@@ -214,11 +187,11 @@ export class Sender implements FlightDeck {
 
   ended(flight: Flight, attempt: Attempt): void {
     const nowUs = this.parts.now()
-    this.land(flight, nowUs)
+    this.flying.remove(flight, nowUs)
     const { phase, plan } = flight
-    const keepBody = this.keepBody(flight, attempt)
+    const keepBody = this.bodies.keep(flight, attempt)
     const answer = flight.conversation === null ? null : answerOf(attempt.captured)
-    this.count(flight, attempt)
+    countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
     this.rows.writeEnded(flight, attempt, keepBody, nowUs)
     if (flight.key >= 0 && plan.sendsKey) {
       const last = this.lastOfKeys[flight.key]!
@@ -248,7 +221,7 @@ export class Sender implements FlightDeck {
         next.conversation = conversation
         next.user = user
         next.intendedUs = atUs
-        this.say(next)
+        this.asker.say(next)
         this.free.push(flight)
         this.due.add(atUs, next)
         return
@@ -275,7 +248,7 @@ export class Sender implements FlightDeck {
 
   /** An arrival of an open plan. */
   private arrive(phase: ActivePhase, index: number, intendedUs: number): void {
-    const plan = this.plans[phase.stepAt(index)]!
+    const plan = this.asker.plans[phase.stepAt(index)]!
     const flight = this.draw(phase, plan, index, intendedUs)
     this.launch(flight)
   }
@@ -291,7 +264,7 @@ export class Sender implements FlightDeck {
       this.issued(phase)
       return
     }
-    const plan = this.plans[phase.stepAt(index)]!
+    const plan = this.asker.plans[phase.stepAt(index)]!
     const flight = this.draw(phase, plan, index, atUs)
     flight.user = user
     this.launch(flight)
@@ -315,59 +288,8 @@ export class Sender implements FlightDeck {
     flight.slot = phase.slotOf(index, 0)
     phase.indexEnd = Math.max(phase.indexEnd, index + 1)
     flight.intendedUs = intendedUs
-    const { load } = phase.run
-    const uniform = phase.promptDraw(index)
-    if (plan.step.session !== null) {
-      const { shard, shards } = this.parts.data
-      const id = this.conversations++ * shards + shard
-      flight.conversation = { id, messages: [], uniform, index }
-      this.say(flight)
-    } else if (load.kind === 'replay') {
-      this.use(flight, this.traced(plan, load.requests[index]!, index, flight.key))
-    } else if (this.parts.prompts[plan.index] !== undefined) {
-      const content = this.ownPrompt(plan, phase, index, 0)
-      this.use(flight, plan.made([{ role: 'user', content }], flight.key))
-    } else {
-      this.use(flight, plan.fromPool(uniform, flight.key))
-    }
+    this.asker.ask(flight, index)
     return flight
-  }
-
-  private use(flight: Flight, ready: Ready): void {
-    flight.request = ready.request
-    flight.template = ready.template
-  }
-
-  /** The user's next words in a conversation, and the request that carries it all. */
-  private say(flight: Flight): void {
-    const { phase, plan, turn } = flight
-    const conversation = flight.conversation as Conversation
-    const content =
-      this.parts.prompts[plan.index] === undefined
-        ? plan.pooledPrompt(conversation.uniform, turn)
-        : this.ownPrompt(plan, phase, conversation.index, turn)
-    conversation.messages.push({ role: 'user', content })
-    this.use(flight, plan.made(conversation.messages, flight.key))
-  }
-
-  private ownPrompt(plan: StepPlan, phase: ActivePhase, index: number, turn: number): string {
-    let lane = turn * 64
-    return plan.ownPrompt({ index, turn, random: () => phase.promptDraw(index, lane++) }) ?? ''
-  }
-
-  private traced(
-    plan: StepPlan,
-    traced: Extract<PhaseRun['load'], { kind: 'replay' }>['requests'][number],
-    index: number,
-    key: number,
-  ): Ready {
-    const content = this.parts.tokenText?.text(traced.inputTokens, index) ?? ''
-    return plan.made([{ role: 'user', content }], key, {
-      maxTokens: Math.max(1, traced.outputTokens),
-      ...(traced.stream === null ? {} : { stream: traced.stream }),
-      ...(traced.model === null ? {} : { model: traced.model }),
-      ...(traced.endpoint === null ? {} : { endpoint: traced.endpoint }),
-    })
   }
 
   private launch(flight: Flight): void {
@@ -379,29 +301,20 @@ export class Sender implements FlightDeck {
       return
     }
     const nowUs = this.parts.now()
-    this.addFlightTime(nowUs)
-    this.inFlight++
-    flight.place = this.flying.length
-    this.flying.push(flight)
+    this.flying.add(flight, nowUs)
     this.lags.record(nowUs - flight.intendedUs)
-    const capture =
-      flight.conversation !== null || this.samplesNext() ? 'always' : this.captureChoice
+    const capture = this.bodies.choiceFor(flight)
     flight.running = this.parts.client.start(flight.request, flight, capture)
   }
 
   /** Why a flight may not start now; null when it may, and its credits are set aside. */
   private refusal(flight: Flight): NotSentReason | null {
     if (this.stopping) return 'stopped'
-    if (this.inFlight >= this.maxInFlight) return 'max-in-flight'
+    if (this.flying.size >= this.maxInFlight) return 'max-in-flight'
     const { credits } = flight.plan
     if (!this.shared.reserve(credits, this.maxCredits)) return 'budget'
     flight.credits = credits
     return null
-  }
-
-  /** Whether a success that begins now is one that `capture: sample` keeps. */
-  private samplesNext(): boolean {
-    return this.parts.data.scenario.capture === 'sample' && this.started++ % sampleEvery === 0
   }
 
   private notSent(flight: Flight, reason: NotSentReason): void {
@@ -412,87 +325,6 @@ export class Sender implements FlightDeck {
     this.free.push(flight)
     // A user whose request could not be sent tries again later, not in the same instant.
     if (user !== null && !this.stopping) this.due.add(nowUs + 10_000, user)
-  }
-
-  private land(flight: Flight, nowUs: number): void {
-    this.addFlightTime(nowUs)
-    this.inFlight--
-    const last = this.flying.pop()!
-    if (last !== flight) {
-      this.flying[flight.place] = last
-      last.place = flight.place
-    }
-    flight.running = null
-  }
-
-  private count(flight: Flight, attempt: Attempt): void {
-    const { phase, plan } = flight
-    const counters = phase.countersOf(plan.index)
-    const { outcome } = attempt
-    counters.ended(outcome)
-    const expected = plan.step.wrong === null ? 'ok' : 'http_error'
-    const leftOnPurpose = outcome === 'aborted'
-    // What certainly was not charged is given back; what may have been stays spent.
-    if (outcome === 'http_error') this.shared.release(flight.credits)
-    else counters.credits += flight.credits
-    if (outcome === expected) this.shared.succeeded()
-    else if (!leftOnPurpose) {
-      counters.failures++
-      this.shared.failed()
-    }
-    if (outcome !== 'ok' && !leftOnPurpose) {
-      counters.error(
-        Number.isNaN(attempt.status) || outcome !== 'http_error'
-          ? (attempt.reason ?? outcome)
-          : `${attempt.status} ${attempt.errorCode ?? attempt.errorType ?? ''}`.trim(),
-      )
-    }
-    const endUs = Number.isNaN(attempt.doneUs) ? attempt.closedUs : attempt.doneUs
-    const response = endUs - flight.intendedUs
-    const service = endUs - (Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs)
-    // A timeout is at least its deadline: it stands among the successes, censored.
-    if (outcome === 'ok' || outcome === 'timeout') {
-      phase.count(plan.index, 'service', service)
-      phase.count(plan.index, 'response', response)
-    } else if (!leftOnPurpose) {
-      phase.count(plan.index, 'failed_service', service)
-      phase.count(plan.index, 'failed_response', response)
-    }
-    if (outcome !== 'ok') {
-      if (plan.step.wrong === null && !leftOnPurpose) counters.judged++
-      return
-    }
-    if (!Number.isNaN(attempt.completionTokens)) counters.tokens += attempt.completionTokens
-    const streamed = flight.request.streamed && !Number.isNaN(attempt.firstContentUs)
-    const ttft = attempt.firstContentUs - attempt.sentUs
-    if (streamed) phase.count(plan.index, 'ttft', ttft)
-    const { objectives } = this.parts.data.scenario
-    const tpot =
-      (attempt.lastContentUs - attempt.firstContentUs) / Math.max(1, attempt.completionTokens - 1)
-    counters.judged++
-    const misses =
-      service > (objectives.serviceUs ?? Infinity) ||
-      response > (objectives.responseUs ?? Infinity) ||
-      (streamed && ttft > (objectives.ttftUs ?? Infinity)) ||
-      (streamed && tpot > (objectives.tpotUs ?? Infinity))
-    if (!misses) counters.good++
-  }
-
-  /** Keeps the body that was captured, where the scenario wants it. @returns whether it is kept */
-  private keepBody(flight: Flight, attempt: Attempt): boolean {
-    const { captured } = attempt
-    const { capture } = this.parts.data.scenario
-    if (captured === null || capture === 'none') return false
-    if (capture === 'sample' && attempt.outcome === 'ok' && !flight.sampled) return false
-    if (capture === 'sample' && attempt.outcome !== 'ok') {
-      const kind = `${flight.plan.index} ${attempt.outcome} ${attempt.status} ${attempt.reason}`
-      const kept = this.sampled.get(kind) ?? 0
-      if (kept >= sampleFailures) return false
-      this.sampled.set(kind, kept + 1)
-    }
-    const { runId } = this.parts.data
-    this.bodies.push({ runId, slot: flight.slot, retry: flight.retry, ...captured })
-    return true
   }
 
   /** Plans the next attempt of the same request, where the policy allows one. */
@@ -525,14 +357,9 @@ export class Sender implements FlightDeck {
     return flight
   }
 
-  private addFlightTime(nowUs: number): void {
-    this.flightUs += this.inFlight * (nowUs - this.flightSinceUs)
-    this.flightSinceUs = nowUs
-  }
-
   private checkIdle(): void {
     if (!this.finishing && !this.stopping) return
-    if (this.inFlight > 0 || this.due.size > 0) return
+    if (this.flying.size > 0 || this.due.size > 0) return
     if (this.phases.some((phase) => !phase.issued)) return
     this.parts.onIdle()
   }

@@ -44,7 +44,7 @@ const sender = new Sender({
   prompts: await promptFunctions(),
   tokenText: new TokenText(data.seed),
   handOver: (batch) => {
-    const message = { batch, ...takeEvidence(), last: false }
+    const message = { batch, ...sender.takeEvidence(), last: false }
     data.recorder.postMessage(message satisfies ToRecorder, [batch.buffer])
   },
   onIssued: (ordinal, slotEnd) => say({ type: 'issued', shard, ordinal, atUs: now(), slotEnd }),
@@ -115,7 +115,7 @@ async function end(): Promise<void> {
   stopPacing()
   clearInterval(reports)
   sender.rows.flush()
-  const last: ToRecorder = { batch: null, ...takeEvidence(), last: true }
+  const last: ToRecorder = { batch: null, ...sender.takeEvidence(), last: true }
   data.recorder.postMessage(last)
   report()
   const { loopDelayP99Us, utilisation } = health.whole()
@@ -124,13 +124,6 @@ async function end(): Promise<void> {
   await transport.close()
   port.close()
   data.recorder.close()
-}
-
-function takeEvidence() {
-  const { templates, bodies } = sender
-  sender.templates = []
-  sender.bodies = []
-  return { templates, bodies }
 }
 
 /** Functions do not cross between threads, so the scenario's module is read here again. */

@@ -374,3 +374,27 @@ test('a threshold that is to abort ends the run as soon as it is missed', async 
   })
   target.close()
 })
+
+test('a sample keeps one success in a hundred and twenty failures of a kind, and says so', async () => {
+  let seen = 0
+  const target = await startTarget((_, response) =>
+    ++seen % 4 === 0 ? refuse(response, 500, 'oops') : answerChat(response),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 200/s, max_requests: 201 }',
+      'capture: sample',
+    )
+    await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const rows = await query<{ outcome: string; kept: number; flagged: number }>(
+      dbPath,
+      `SELECT outcome, count(bodies.slot)::INTEGER AS kept, sum(flags & 32768)::INTEGER // 32768 AS flagged
+       FROM attempts LEFT JOIN bodies USING (run_id, slot, retry) GROUP BY outcome ORDER BY outcome`,
+    )
+    expect(rows[0]).toEqual({ outcome: 'http_error', kept: 20, flagged: 20 })
+    expect(rows[1]!.kept).toBeGreaterThanOrEqual(1)
+    expect(rows[1]!.kept).toBeLessThanOrEqual(3)
+    expect(rows[1]!.flagged).toBe(rows[1]!.kept)
+  })
+  target.close()
+})

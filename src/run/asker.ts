@@ -1,0 +1,115 @@
+import type { TemplateRow } from '../attempt/evidence.ts'
+import type { PromptFunction } from '../scenario/define.ts'
+import type { ActivePhase } from './active-phase.ts'
+import type { Conversation, Flight } from './flight.ts'
+import type { PhaseRun, SenderData } from './messages.ts'
+import { boundedTemplates, firstMadeTemplate, type Ready, StepPlan } from './step-plan.ts'
+import type { TokenText } from './token-text.ts'
+
+export interface AskerParts {
+  readonly data: SenderData
+  /** The prompt function of each step that has one. */
+  readonly prompts: readonly (PromptFunction | undefined)[]
+  /** For traces; null where there is none. */
+  readonly tokenText: TokenText | null
+}
+
+/** Decides what a flight asks: from a pool, a trace, a function, or what was said before. */
+export class Asker {
+  readonly plans: readonly StepPlan[]
+  private readonly parts: AskerParts
+  private templates: TemplateRow[] = []
+  private conversations = 0
+
+  constructor(parts: AskerParts) {
+    this.parts = parts
+    const { data } = parts
+    const { scenario, shard, shards } = data
+    let made = firstMadeTemplate + shard
+    let templateBase = 0
+    const onTemplate = boundedTemplates((row) => this.templates.push(row))
+    this.plans = scenario.steps.map((step, index) => {
+      const pool = data.prompts[index] ?? null
+      const plan = new StepPlan(step, index, {
+        runId: data.runId,
+        contract: data.contract,
+        basePath: new URL(data.baseUrl).pathname.replace(/\/$/, ''),
+        keys: data.keys,
+        pool,
+        prompt: parts.prompts[index] ?? null,
+        templateBase,
+        nextMade: () => {
+          made += shards
+          return made
+        },
+        onTemplate,
+      })
+      templateBase += pool?.length ?? 1
+      return plan
+    })
+  }
+
+  /** Rows of templates that were used for the first time since the last call. */
+  takeTemplates(): readonly TemplateRow[] {
+    const taken = this.templates
+    this.templates = []
+    return taken
+  }
+
+  /** Gives a flight the request of its index. */
+  ask(flight: Flight, index: number): void {
+    const { phase, plan } = flight
+    const { load } = phase.run
+    const uniform = phase.promptDraw(index)
+    if (plan.step.session !== null) {
+      const { shard, shards } = this.parts.data
+      const id = this.conversations++ * shards + shard
+      flight.conversation = { id, messages: [], uniform, index }
+      this.say(flight)
+    } else if (load.kind === 'replay') {
+      this.use(flight, this.traced(plan, load.requests[index]!, index, flight.key))
+    } else if (this.parts.prompts[plan.index] !== undefined) {
+      const content = this.ownPrompt(plan, phase, index, 0)
+      this.use(flight, plan.made([{ role: 'user', content }], flight.key))
+    } else {
+      this.use(flight, plan.fromPool(uniform, flight.key))
+    }
+  }
+
+  private use(flight: Flight, ready: Ready): void {
+    flight.request = ready.request
+    flight.template = ready.template
+  }
+
+  /** The user's next words in a conversation, and the request that carries it all. */
+  say(flight: Flight): void {
+    const { phase, plan, turn } = flight
+    const conversation = flight.conversation as Conversation
+    const content =
+      this.parts.prompts[plan.index] === undefined
+        ? plan.pooledPrompt(conversation.uniform, turn)
+        : this.ownPrompt(plan, phase, conversation.index, turn)
+    conversation.messages.push({ role: 'user', content })
+    this.use(flight, plan.made(conversation.messages, flight.key))
+  }
+
+  private ownPrompt(plan: StepPlan, phase: ActivePhase, index: number, turn: number): string {
+    let lane = turn * 64
+    return plan.ownPrompt({ index, turn, random: () => phase.promptDraw(index, lane++) }) ?? ''
+  }
+
+  private traced(
+    plan: StepPlan,
+    traced: Extract<PhaseRun['load'], { kind: 'replay' }>['requests'][number],
+    index: number,
+    key: number,
+  ): Ready {
+    const content = this.parts.tokenText?.text(traced.inputTokens, index) ?? ''
+    return plan.made([{ role: 'user', content }], key, {
+      maxTokens: Math.max(1, traced.outputTokens),
+      ...(traced.stream === null ? {} : { stream: traced.stream }),
+      ...(traced.model === null ? {} : { model: traced.model }),
+      ...(traced.endpoint === null ? {} : { endpoint: traced.endpoint }),
+    })
+  }
+}

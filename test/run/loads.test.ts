@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { countTokens } from 'gpt-tokenizer'
+import { expect, test } from 'vitest'
+import { calibrate } from '../../src/run/calibrate.ts'
+import { run } from '../../src/run/run.ts'
+import { TokenText } from '../../src/run/token-text.ts'
+import { loadScenario } from '../../src/scenario/parse.ts'
+import { openStore } from '../../src/store/open.ts'
+import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
+
+const keys = { default: key }
+const scenarios = resolve(import.meta.dirname, '../../scenarios')
+
+async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
+  const store = await openStore(dbPath)
+  try {
+    return await store.rows<Row>(sql)
+  } finally {
+    store.close()
+  }
+}
+
+test('a trace is replayed at tenfold speed, each request as long as the trace says', async () => {
+  const asked: { prompt: number; maxTokens: number }[] = []
+  const target = await startTarget((_, response, body) => {
+    const { messages, max_tokens } = JSON.parse(body)
+    asked.push({ prompt: countTokens(messages[0].content), maxTokens: max_tokens })
+    answerChat(response)
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'assay-trace-'))
+  writeFileSync(
+    join(folder, 'trace.jsonl'),
+    [0, 4000, 7000]
+      .map((timestamp, at) =>
+        JSON.stringify({ timestamp, input_length: 100 + at, output_length: 10 + at }),
+      )
+      .join('\n'),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      `  - { name: steady, load: replay, file: ${folder}/trace.jsonl, format: mooncake, speed: 10 }`,
+    )
+    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 3, ok: 3 })
+    expect(asked).toEqual([
+      { prompt: 100, maxTokens: 10 },
+      { prompt: 101, maxTokens: 11 },
+      { prompt: 102, maxTokens: 12 },
+    ])
+    const rows = await query<{ us: number }>(
+      dbPath,
+      'SELECT intended_us - min(intended_us) OVER () AS us FROM attempts ORDER BY slot',
+    )
+    expect(rows.map((row) => row.us)).toEqual([0, 400_000, 700_000])
+  })
+  rmSync(folder, { recursive: true })
+  target.close()
+})
+
+test('a scenario in TypeScript sends what its prompt functions say, the same for the same seed', async () => {
+  const prompts = async (threads: number) => {
+    const said = new Set<string>()
+    const target = await startTarget((_, response, body) => {
+      said.add(JSON.parse(body).messages[0].content)
+      answerChat(response)
+    })
+    await withStorePath(async (dbPath) => {
+      const scenario = await loadScenario(join(scenarios, 'prompts.ts'))
+      const short = {
+        ...scenario,
+        threads,
+        steps: scenario.steps.map((step) => ({ ...step, stream: false })),
+        phases: [{ ...scenario.phases[0]!, durationUs: null, maxRequests: 12 }],
+      }
+      await run(short, { baseUrl: target.baseUrl, dbPath, keys })
+      const [templates] = await query<{ n: number }>(
+        dbPath,
+        'SELECT count(DISTINCT body)::INTEGER AS n FROM templates',
+      )
+      expect(templates!.n).toBe(12)
+    })
+    target.close()
+    return said
+  }
+  const said = await prompts(2)
+  expect(said.size).toBe(12)
+  expect([...said].some((prompt) => /^Request \d+: what did a \w+ do\?$/.test(prompt))).toBe(true)
+  expect(await prompts(1)).toEqual(said)
+})
+
+test('synthetic text has exactly the tokens that were asked for, by the real tokenizer', () => {
+  const text = new TokenText(7)
+  for (const tokens of [1, 2, 17, 500]) {
+    for (const index of [0, 1, 99]) expect(countTokens(text.text(tokens, index))).toBe(tokens)
+  }
+  expect(text.text(20, 1)).not.toBe(text.text(20, 2))
+  expect(text.text(20, 1)).toBe(new TokenText(7).text(20, 1))
+})
+
+test('precise pacing sends the same plan', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: poisson, rate: 200/s, max_requests: 100 }',
+      'pacing: precise',
+    )
+    const { ledger, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 100, ok: 100 })
+    const busy = verdict.tests.find((each) => each.name === 'event-loop utilisation')!
+    expect(busy).toMatchObject({ result: 'not judged' })
+    const [early] = await query<{ n: number }>(
+      dbPath,
+      'SELECT count(*)::INTEGER AS n FROM attempt_times WHERE lag_us < 0',
+    )
+    expect(early!.n).toBe(0)
+  })
+  target.close()
+})
+
+test('a calibration leaves its figures in the store and no attempts; a run is held against it', async () => {
+  await withStorePath(async (dbPath) => {
+    const found = await calibrate({ dbPath, threads: 1, seconds: 0.5 })
+    expect(found.plainPerS).toBeGreaterThan(100)
+    expect(found.eventsPerS).toBeGreaterThan(1000)
+    const [left] = await query<{ attempts: number; runs: number }>(
+      dbPath,
+      `SELECT (SELECT count(*) FROM attempts)::INTEGER AS attempts, count(*)::INTEGER AS runs
+       FROM runs WHERE kind = 'calibrate'`,
+    )
+    expect(left).toEqual({ attempts: 0, runs: 2 })
+    const target = await startTarget((_, response) => answerChat(response))
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 20/s, max_requests: 5 }',
+    )
+    const { verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    target.close()
+    const share = verdict.tests.find((each) => each.name === 'share of calibrated ceiling')!
+    expect(share.result).not.toBe('not judged')
+    expect(share.figure).toMatch(/^\d+ %$/)
+  })
+})
