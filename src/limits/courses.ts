@@ -40,6 +40,7 @@ export function coursesOf(
   clock: ServiceClock | null,
 ): readonly BandCourse[] {
   const lengthUs = windowUs[window]
+  const pacing = pacingOf(arrivals)
   const pieces: { readonly bands: readonly Band[]; earlier: number; arrivals: Placed[] }[] = []
   let lastUs = -Infinity
   for (const arrival of arrivals) {
@@ -62,7 +63,6 @@ export function coursesOf(
     if (band === undefined || limits.size !== 1) return []
     const kept = arrivals.slice(0, longest)
     const cutUs = arrivals[longest]?.fromUs ?? Infinity
-    const pacing = pacingOf(kept)
     return [
       {
         key: kept[0]!.key,

@@ -1,9 +1,10 @@
-import { type Window, windows, windowUs } from '../../contract/contract.ts'
+import { type Contract, type Window, windows, windowUs } from '../../contract/contract.ts'
 import type { Bracket } from '../../limits/balance.ts'
 import { bandsWithin, cellsNamed, reachesNoBand } from '../../limits/band.ts'
 import { trailingBrackets } from '../../limits/trailing.ts'
 import type { Rule } from '../rule.ts'
 import { anyOf, historyOf, type Sighting, witnessOf } from './history.ts'
+import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
 /** Within how many µs of the start of a key's record its earlier balance is unknown. */
 interface Judged {
@@ -23,7 +24,8 @@ export const rate01: Rule = {
 admission is only known as a bracket: from the credits headers before, on and after the attempt,
 widened by its own cost (the header may stand before or after the charge) and by every charge that
 may have landed in between. The row may be any that the bracket touched within the trailing window,
-since a new band may take effect at once or with the next window. It fails only when the value is
+since a new band may take effect at once or with the next window; a row that was behind its balance and
+changes while the count of used requests goes on took neither. It fails only when the value is
 in no such row. Answers to unknown keys (401) have no band; a balance of zero has no row. Before a
 key's record begins its balance is unknown: unless its first answer shows an unused window, a wrong
 row within the first window decides nothing.`,
@@ -32,7 +34,7 @@ row within the first window decides nothing.`,
     if (contract.bands.length === 0) {
       return { verdict: 'not-observed', takes: 'a contract that names rate limits' }
     }
-    const { sightings } = await historyOf(evidence)
+    const { sightings, byKey } = await historyOf(evidence)
     const named = sightings.filter((sighting) => sighting.limit !== null && sighting.status !== 401)
     if (named.length === 0) {
       return {
@@ -70,6 +72,10 @@ row within the first window decides nothing.`,
           cells.length > 0 && !opened.fresh && sighting.fromUs - opened.atUs < windowUs[span]
         wrong.push({ sighting, allowed, earlierBandPossible })
       })
+    }
+    for (const ofKey of byKey.values()) {
+      const late = changedLate(contract, ofKey)
+      if (late !== null) wrong.push({ ...late, earlierBandPossible: false })
     }
     if (decided === 0) {
       return {
@@ -118,4 +124,19 @@ function recordStarts(sightings: readonly Sighting[]) {
     starts.set(key, { atUs: fromUs, fresh: remaining !== null && limit - remaining <= 1 })
   }
   return starts
+}
+
+/** An answer whose row was behind its balance, and caught up in the midst of a window. */
+function changedLate(
+  contract: Contract,
+  sightings: readonly Sighting[],
+): Pick<Judged, 'sighting' | 'allowed'> | null {
+  for (const { before, after, from, to, steps } of sequentialPairs(contract, sightings)) {
+    if (from.band === to.band || holds(from.band, before) || !holds(to.band, after)) continue
+    if (!goesOn(before, after, steps)) continue
+    const bracket = { low: before.credits! - before.costCredits, high: before.balance.high }
+    const allowed = bandsWithin(contract, bracket).map((band) => band.requests[from.window])
+    return { sighting: before, allowed }
+  }
+  return null
 }

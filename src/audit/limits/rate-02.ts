@@ -1,7 +1,9 @@
-import type { Contract, Window } from '../../contract/contract.ts'
-import { type Cell, cellsNamed, edgesOf } from '../../limits/band.ts'
+import { type Contract, windowUs } from '../../contract/contract.ts'
+import { bandsWithin, cellsNamed, edgesOf } from '../../limits/band.ts'
+import { trailingBrackets } from '../../limits/trailing.ts'
 import type { Rule } from '../rule.ts'
 import { historyOf, type Sighting, witnessOf } from './history.ts'
+import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
 export const rate02: Rule = {
   id: 'RATE-02',
@@ -14,10 +16,11 @@ window and of neighbouring rows. Each limit must be the row of a balance within 
 credits header (before or after the charge: gaps G-12, G-24). A row that changes too late is legal
 only where a window may have begun between the two (a new band may take effect with the next
 window): the count of used requests then starts again; where it goes on, the edge itself is wrong.
+So it is where the row is the old one still, a minute after the balance left it.
 At a balance that two rows share, either is right, and the note says which was chosen.`,
   async decide(evidence) {
     const { contract } = evidence
-    const { byKey } = await historyOf(evidence)
+    const { byKey, byAccount } = await historyOf(evidence)
     const edges = edgesOf(contract)
     const seen = new Set<string>()
     let crossings = 0
@@ -53,6 +56,21 @@ At a balance that two rows share, either is right, and the note says which was c
         }
       }
     }
+    for (const sightings of byAccount.values()) {
+      const unmoved = neverMoved(contract, sightings)
+      if (unmoved === null) continue
+      const [before, after] = unmoved
+      return {
+        verdict: 'fail',
+        observations: crossings + 1,
+        expected: `another row than ${before.limit}, a minute after the balance crossed the edge`,
+        came: `limit ${after.limit} with ${after.credits ?? 'no'} credits shown`,
+        witnesses: [
+          witnessOf(before, `limit ${before.limit} with ${before.credits} remaining`),
+          witnessOf(after, `limit ${after.limit} with ${after.credits} remaining`),
+        ],
+      }
+    }
     if (seen.size > 0) {
       return {
         verdict: 'pass',
@@ -75,55 +93,22 @@ At a balance that two rows share, either is right, and the note says which was c
   },
 }
 
-interface Pair {
-  readonly before: Sighting
-  readonly after: Sighting
-  readonly from: Cell
-  readonly to: Cell
-  /** Successes after the first and up to the second; null where other attempts lie between. */
-  readonly steps: number | null
-}
-
-/** Successes of one key, each with the last one before it whose limit is of the same window. */
-function* sequentialPairs(
+/** An answer that was right, and a later one of its key with the same row that no longer is. */
+function neverMoved(
   contract: Contract,
   sightings: readonly Sighting[],
-): Generator<Pair, void, undefined> {
-  const previous = new Map<Window, { readonly sighting: Sighting; readonly at: number }>()
-  let successes = 0
-  let others = 0
-  let busyUntilUs = -Infinity
-  for (const after of sightings) {
-    if (after.fromUs < busyUntilUs) previous.clear()
-    const alone = after.fromUs >= busyUntilUs
-    busyUntilUs = Math.max(busyUntilUs, after.closedUs)
-    if (after.decision !== 'admitted') others++
-    if (after.decision !== 'admitted' || after.limit === null || after.credits === null) continue
-    successes++
-    const [to] = cellsNamed(contract, after.limit)
-    if (to === undefined || !alone) continue
-    const last = previous.get(to.window)
-    const [from] = last === undefined ? [] : cellsNamed(contract, last.sighting.limit!)
-    if (last !== undefined && from !== undefined) {
-      const steps = others === 0 ? successes - last.at : null
-      yield { before: last.sighting, after, from, to, steps }
-    }
-    previous.set(to.window, { sighting: after, at: successes })
-    others = 0
+): readonly [Sighting, Sighting] | null {
+  const trailing = trailingBrackets(sightings, windowUs.minute)
+  const right = new Map<string, Sighting>()
+  for (const [index, sighting] of sightings.entries()) {
+    if (sighting.limit === null || sighting.decision !== 'admitted') continue
+    const [cell] = cellsNamed(contract, sighting.limit)
+    if (cell?.window !== 'minute') continue
+    const name = `${sighting.key} ${sighting.limit}`
+    const possible = bandsWithin(contract, trailing[index]!)
+    const before = right.get(name)
+    if (possible.includes(cell.band)) right.set(name, sighting)
+    else if (before !== undefined && possible.length > 0) return [before, sighting]
   }
-}
-
-function holds(
-  band: { readonly minBalance: number; readonly maxBalance: number | null },
-  sighting: Sighting,
-): boolean {
-  const low = sighting.credits! - sighting.costCredits
-  const high = sighting.credits! + sighting.costCredits
-  return high >= band.minBalance && low <= (band.maxBalance ?? Infinity)
-}
-
-/** Whether the count of used requests went on: no window began between the two. */
-function goesOn(before: Sighting, after: Sighting, steps: number | null): boolean {
-  if (before.remaining === null || after.remaining === null || steps === null) return false
-  return after.limit! - after.remaining === before.limit! - before.remaining + steps
+  return null
 }

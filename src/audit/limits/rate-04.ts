@@ -19,8 +19,8 @@ export const rate04: Rule = {
   needs: ['active'],
   explain: `Looks at bursts of more than N attempts within a quarter of a minute, from a key that rested
 for two. Every limiter admits N of them at most, plus what a bucket regains meanwhile; only an edge
-of fixed windows that falls into the burst lets in up to N more. So two bursts whose edges cannot
-coincide are compared, and the smaller must keep to N; a check that is not atomic keeps to it in neither.
+of fixed windows that falls into the burst lets in up to N more. So one burst that admits more decides
+nothing, and two whose edges cannot coincide do: a check that is not atomic shows in both.
 Where both endpoints were used, the fuller one alone is counted: counters for each endpoint are
 RATE-15's to find.`,
   async decide(evidence) {
@@ -43,7 +43,6 @@ RATE-15's to find.`,
         .slice(index + 1)
         .find(
           (candidate) =>
-            candidate.course.key !== one.course.key ||
             !mayShareAnEdge(
               one.burst,
               candidate.burst,
@@ -56,12 +55,12 @@ RATE-15's to find.`,
     const observations = judged.length
     const shown = tooMany !== undefined ? ([tooMany] as const) : pair
     const [first, second] = shown ?? []
-    if (first !== undefined && over.length === judged.length) {
+    if (first !== undefined) {
       return {
         verdict: 'fail',
         observations,
         expected: `at most ${first.allowed} of a burst admitted`,
-        came: `${anyOf([first, ...(second === undefined ? [] : [second])].map(({ admitted }) => admitted))} admitted in each of ${over.length} bursts`,
+        came: `${anyOf([first, ...(second === undefined ? [] : [second])].map(({ admitted }) => admitted))} admitted in ${over.length} of ${judged.length} bursts`,
         witnesses: [
           witnessOf(lastAdmitted(first), `number ${first.admitted} of a burst, admitted`),
           ...(second === undefined
@@ -70,7 +69,7 @@ RATE-15's to find.`,
         ],
       }
     }
-    if (over.length === judged.length) {
+    if (over.length > 0 && over.length === judged.length) {
       return {
         verdict: 'inconclusive',
         observations,

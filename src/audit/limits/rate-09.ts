@@ -22,6 +22,10 @@ same key looks like counting twice: where it is not systematic, nothing is decid
     const history = await historyOf(evidence)
     const pairs = [...history.byAccount.values()].flatMap(consecutive)
     const tooFast = pairs.filter(({ fell, between }) => fell > between)
+    const falling = pairs.filter(
+      ({ before, after, fell }) =>
+        fell > 0 && before.decision === 'admitted' && after.decision === 'admitted',
+    )
     const bursts = tooSlow(history, evidence.contract)
     const observations = pairs.length + bursts.judged
     if (observations === 0) {
@@ -36,11 +40,11 @@ same key looks like counting twice: where it is not systematic, nothing is decid
         witnessOf(first.before, `remaining ${first.before.remaining}`),
         witnessOf(first.after, `remaining ${first.after.remaining}`),
       ] as const
-      if (tooFast.length * 2 < pairs.length) {
+      if (tooFast.length * 2 < falling.length) {
         return {
           verdict: 'inconclusive',
           observations,
-          why: `remaining fell too fast ${tooFast.length} times of ${pairs.length}: counted twice now and then, or others used the key`,
+          why: `remaining fell too fast ${tooFast.length} times of ${falling.length}: counted twice now and then, or others used the key`,
           witnesses,
         }
       }
@@ -48,7 +52,7 @@ same key looks like counting twice: where it is not systematic, nothing is decid
         verdict: 'fail',
         observations,
         expected: `remaining falls by ${first.between} at most`,
-        came: `it fell by ${first.fell}, and too fast in ${tooFast.length} of ${pairs.length} pairs`,
+        came: `it fell by ${first.fell}, and too fast in ${tooFast.length} of ${falling.length} pairs`,
         witnesses,
       }
     }
@@ -142,14 +146,13 @@ function tooSlow(history: History, contract: Parameters<typeof coursesIn>[1]) {
         .slice(index + 1)
         .some(
           (other) =>
-            other.course.key !== one.course.key ||
             !mayShareAnEdge(one.burst, other.burst, one.course.windowUs, one.course.toleranceUs),
         ),
     )?.once ??
     null
   return {
     judged: judged.length,
-    proven: broken.length === judged.length ? proven : null,
-    doubtful: broken.length > 0 && broken.length === judged.length,
+    proven,
+    doubtful: proven === null && broken.length > 0 && broken.length === judged.length,
   }
 }

@@ -11,7 +11,8 @@ export const rate12: Rule = {
   needs: ['passive'],
   explain: `The unit is not specified (gap G-21), but it is one: seconds or milliseconds from now, or an
 epoch in seconds, milliseconds or microseconds. A unit falls when a value in it would lie in the past or
-beyond the window that the limit names (epochs are mapped through the service's Date), or when values
+beyond the window that the limit names (with what counted rejections may add; epochs are mapped
+through the service's Date), or when values
 fall with time in the other delta unit. The rule fails when none is left, and decides nothing while two
 are.`,
   async decide(evidence) {

@@ -1,6 +1,8 @@
+import type { Contract } from '../../contract/contract.ts'
 import type { BandCourse } from '../../limits/courses.ts'
-import { type ResetUnit, resetInstant } from '../../limits/reset-unit.ts'
+import { resetInstant } from '../../limits/reset-unit.ts'
 import type { Rule } from '../rule.ts'
+import type { Verdict } from '../verdict.ts'
 import { coursesIn, explain } from './courses.ts'
 import { type History, historyOf, type Sighting, witnessOf } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
@@ -11,78 +13,102 @@ export const rate13: Rule = {
   section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Takes a rejection with its reset, read in the only unit that fits the deployment (RATE-12).
+  explain: `Takes a rejection with its reset, read in the unit that fits the deployment (RATE-12); where two
+fit, it must be untrue in both. Not too late: a window after the last request that counted, every limiter
+has forgotten all.
 Not after: the next attempt, sent after that instant (with W/N and 1 % of the window to spare) and alone,
 must not be rejected. Where a limiter that counts rejections explains the record, the time by which they may have
 moved the reset is spared too. Not before: where only
 fixed windows explain the record, nothing is admitted between the rejection and its reset. For other
 limiters a reset may name the next token or the whole refill, so an early admission decides nothing.`,
   async decide(evidence) {
-    const { contract } = evidence
     const history = await historyOf(evidence)
-    const { clock, inference } = readResets(history, contract)
-    const [unit, second] = inference.units
-    if (unit === undefined || second !== undefined) {
-      return {
-        verdict: 'not-observed',
-        takes: 'rejections whose reset has one unit (RATE-12), and a request after that instant',
-      }
+    const { clock, inference } = readResets(history, evidence.contract)
+    // Where the values fit two units, each of them must be untrue.
+    const verdicts = inference.units.map((unit) =>
+      judge(history, evidence.contract, (rejection) => {
+        const sample = sampleOf(rejection, evidence.contract)
+        return sample === null ? null : resetInstant(unit, sample, clock)
+      }),
+    )
+    const held = verdicts.find(({ verdict }) => verdict === 'pass')
+    if (held !== undefined) return held
+    if (verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === 'fail')) {
+      return verdicts[0]!
     }
-    let observations = 0
-    for (const course of coursesIn(history, contract, 'minute')) {
-      // Other keys of the account may share the counter (gap G-36).
-      if (hasSiblings(history, course.key)) continue
-      const arrivals = course.arrivals as readonly Sighting[]
-      const models = lazily(() => explain(course).models)
-      const fixedOnly = () =>
-        models().length > 0 && models().every(({ algorithm }) => algorithm.startsWith('fixed'))
-      const countsRejections = () =>
-        models().some((model) => 'rejectionsCount' in model && model.rejectionsCount)
-      const spareUs = course.windowUs / course.limit + course.windowUs * 0.01
-      const spareFor = (index: number) =>
-        spareUs + (countsRejections() ? movedByRejections(course, index) : 0)
-      for (const [index, rejection] of arrivals.entries()) {
-        const instant = instantOf(rejection, unit)
-        if (rejection.decision !== 'rejected' || instant === null) continue
-        const next = firstAfter(arrivals, index, instant.highUs + spareUs)
-        if (next !== null && next.fromUs > instant.highUs + spareFor(index)) {
-          observations++
-          if (next.decision === 'rejected') {
-            return {
-              verdict: 'fail',
-              observations,
-              expected: `admitted ${Math.round((next.fromUs - instant.highUs) / 1e3)} ms after the reset`,
-              came: '429 again, with nothing else sent since',
-              witnesses: [
-                witnessOf(rejection, `429, reset ${rejection.reset} (${unit})`),
-                witnessOf(next, '429 after that instant'),
-              ],
-            }
-          }
-        }
-        const early = firstAdmitted(arrivals, index)
-        if (early === null || early.untilUs >= instant.lowUs - spareUs || !fixedOnly()) continue
+    return {
+      verdict: 'not-observed',
+      takes: 'a rejection whose reset has a unit (RATE-12), and one request after that instant',
+    }
+  },
+}
+
+type Instant = { readonly lowUs: number; readonly highUs: number }
+
+function judge(
+  history: History,
+  contract: Contract,
+  instantOf: (rejection: Sighting) => Instant | null,
+): Verdict {
+  let observations = 0
+  for (const course of coursesIn(history, contract, 'minute')) {
+    const arrivals = course.arrivals as readonly Sighting[]
+    const { windowUs } = course
+    const models = lazily(() => explain(course).models)
+    const fixedOnly = () =>
+      models().length > 0 && models().every(({ algorithm }) => algorithm.startsWith('fixed'))
+    const countsRejections = () =>
+      models().some((model) => 'rejectionsCount' in model && model.rejectionsCount)
+    const spareUs = windowUs / course.limit + windowUs * 0.01
+    const spareFor = (index: number) =>
+      spareUs + (countsRejections() ? movedByRejections(course, index) : 0)
+    let newestUs = Number.NEGATIVE_INFINITY
+    for (const [index, rejection] of arrivals.entries()) {
+      if (rejection.decision !== 'rejected') newestUs = Math.max(newestUs, rejection.closedUs)
+      const instant = rejection.decision === 'rejected' ? instantOf(rejection) : null
+      if (instant === null) continue
+      const shown = witnessOf(rejection, `429, reset ${rejection.reset}`)
+      const forgottenUs = countsRejections()
+        ? rejection.untilUs + windowUs * (1 + (index + 1) / course.limit)
+        : newestUs + windowUs
+      if (Number.isFinite(newestUs) && instant.lowUs > forgottenUs + windowUs * 0.01) {
         return {
           verdict: 'fail',
           observations: observations + 1,
-          expected: 'a fixed window stays full until its reset',
-          came: `admitted ${Math.round((instant.lowUs - early.untilUs) / 1e3)} ms before it`,
-          witnesses: [
-            witnessOf(rejection, `429, reset ${rejection.reset} (${unit})`),
-            witnessOf(early, 'admitted before that instant'),
-          ],
+          expected: 'a reset no later than a window after the last request that counted',
+          came: `${Math.round((instant.lowUs - forgottenUs) / 1e3)} ms later than that`,
+          witnesses: [shown],
         }
       }
+      const next = firstAfter(arrivals, index, instant.highUs + spareUs)
+      const judged =
+        next !== null &&
+        next.fromUs > instant.highUs + spareFor(index) &&
+        !hasSiblings(history, course.key, rejection.fromUs - 2 * windowUs, next.untilUs)
+      if (judged) observations++
+      if (judged && next.decision === 'rejected') {
+        return {
+          verdict: 'fail',
+          observations,
+          expected: `admitted ${Math.round((next.fromUs - instant.highUs) / 1e3)} ms after the reset`,
+          came: '429 again, with nothing else sent since',
+          witnesses: [shown, witnessOf(next, '429 after that instant')],
+        }
+      }
+      const early = firstAdmitted(arrivals, index)
+      if (early === null || early.untilUs >= instant.lowUs - spareUs || !fixedOnly()) continue
+      return {
+        verdict: 'fail',
+        observations: observations + 1,
+        expected: 'a fixed window stays full until its reset',
+        came: `admitted ${Math.round((instant.lowUs - early.untilUs) / 1e3)} ms before it`,
+        witnesses: [shown, witnessOf(early, 'admitted before that instant')],
+      }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations, note: `unit: ${unit}` }
-      : { verdict: 'not-observed', takes: 'a rejection, and one request after its reset' }
-
-    function instantOf(rejection: Sighting, unit: ResetUnit) {
-      const sample = sampleOf(rejection, contract)
-      return sample === null ? null : resetInstant(unit, sample, clock)
-    }
-  },
+  }
+  return observations > 0
+    ? { verdict: 'pass', observations }
+    : { verdict: 'not-observed', takes: 'a rejection, and one request after its reset' }
 }
 
 /** The very next attempt, when it came after the instant, alone, and nothing was in flight. */
@@ -124,9 +150,17 @@ function movedByRejections({ arrivals, limit, windowUs }: BandCourse, index: num
   return Math.max(0, ...gaps, (windowUs * rejections) / (limit + rejections))
 }
 
-function hasSiblings({ byKey, byAccount }: History, key: string): boolean {
-  const own = byKey.get(key)!
-  return byAccount.get(own[0]!.account)!.length > own.length
+/** Whether another key of the account was used meanwhile: it may share the counter. */
+function hasSiblings(
+  { byKey, byAccount }: History,
+  key: string,
+  fromUs: number,
+  untilUs: number,
+): boolean {
+  const { account } = byKey.get(key)![0]!
+  return byAccount
+    .get(account)!
+    .some((other) => other.key !== key && other.fromUs <= untilUs && other.untilUs >= fromUs)
 }
 
 function lazily<Value>(make: () => Value): () => Value {

@@ -1,6 +1,6 @@
 import type { Arrival } from '../../limits/arrival.ts'
 import type { Rule } from '../rule.ts'
-import { continuityOf } from './continuity.ts'
+import { continuityOf, type Switch } from './continuity.ts'
 import { historyOf, witnessOf } from './history.ts'
 
 /** So many answers must agree before one counter for several keys is believed. */
@@ -14,8 +14,8 @@ export const rate14: Rule = {
   needs: ['active'],
   explain: `Two ways to see it. A key is admitted while another is being rejected, before and after:
 the second is not bound by the first. And where keys alternate, the number used goes on from the key's own
-last answer, not from the other key's; three answers that go on from another key, and none from its own,
-fail. A new key that inherits once what its
+last answer, not from the other key's; three answers that go on from one other key, and none beside it from its
+own, fail. A new key that inherits once what its
 account used (gap G-36) goes on from its own answers afterwards.`,
   async decide(evidence) {
     const { sightings, byKey } = await historyOf(evidence)
@@ -23,22 +23,25 @@ account used (gap G-36) goes on from its own answers afterwards.`,
     const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
     const free = admittedWhileAnotherIsRejected(sightings)
     const observations = own.length + shared.length + free
-    const [first, second, third] = shared
-    if (first !== undefined && third !== undefined && own.length === 0 && free === 0) {
+    const ownOfPair = Map.groupBy(own, pairOf)
+    const suspects = [...Map.groupBy(shared, pairOf)].filter(([pair]) => !ownOfPair.has(pair))
+    const pooled = suspects.find(([, switches]) => switches.length >= agreement)?.[1]
+    if (pooled !== undefined) {
+      const [first, ...others] = pooled
       return {
         verdict: 'fail',
         observations,
         expected: 'the number used goes on from the last answer of the same key',
-        came: `it goes on from another key of ${first.before.account === first.after.account ? 'the same' : 'another'} account, ${shared.length} times`,
+        came: `it goes on from another key of ${first!.before.account === first!.after.account ? 'the same' : 'another'} account, ${pooled.length} times`,
         witnesses: [
-          witnessOf(first.before, `${first.before.remaining} of ${first.before.limit}, one key`),
-          ...[first, second!, third].map(({ after }) =>
+          witnessOf(first!.before, `${first!.before.remaining} of ${first!.before.limit}, one key`),
+          ...[first!, ...others.slice(0, agreement - 1)].map(({ after }) =>
             witnessOf(after, `${after.remaining} of ${after.limit}, another key`),
           ),
         ],
       }
     }
-    if (own.length + free > 0 && shared.length < agreement) {
+    if (own.length + free > 0) {
       return {
         verdict: 'pass',
         observations,
@@ -49,7 +52,7 @@ account used (gap G-36) goes on from its own answers afterwards.`,
       return {
         verdict: 'inconclusive',
         observations,
-        why: 'some counts went on from another key, too few or beside others that did not',
+        why: 'some counts went on from another key, too few to believe it',
         witnesses: shared.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on')),
       }
     }
@@ -58,6 +61,11 @@ account used (gap G-36) goes on from its own answers afterwards.`,
       takes: 'one key up to a rejection while another is used, or two keys in turn',
     }
   },
+}
+
+/** Two keys, in no order. */
+function pairOf({ before, after }: Switch): string {
+  return [before.key, after.key].sort().join(' ')
 }
 
 /** Admissions of a key between two rejections of another, with none of that other's in between. */

@@ -5,10 +5,17 @@ import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
 import type { History, Sighting } from './history.ts'
 
 /** Every reset value on record, with the longest that it may look ahead. */
-export function resetSamples({ sightings }: History, contract: Contract): readonly ResetSample[] {
-  return sightings.flatMap((sighting) => {
-    const sample = sampleOf(sighting, contract)
-    return sample === null ? [] : [sample]
+export function resetSamples({ byKey }: History, contract: Contract): readonly ResetSample[] {
+  return [...byKey.values()].flatMap((sightings) => {
+    // Where rejections count, each may push the reset further.
+    let rejections = 0
+    return sightings.flatMap((sighting) => {
+      if (sighting.decision === 'rejected') rejections++
+      const sample = sampleOf(sighting, contract)
+      if (sample === null) return []
+      const pushed = sighting.limit === null ? 0 : rejections / sighting.limit
+      return [{ ...sample, windowUs: sample.windowUs * (1 + pushed) }]
+    })
   })
 }
 

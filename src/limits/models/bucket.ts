@@ -62,20 +62,25 @@ export function explainByBucket(
   const possible = steps.byStart.filter(
     (step) => step.counted !== 'no' && (rejectionsCount || !isRejected(step)),
   )
-  const rejections = steps.byEnd.filter(isRejected)
   const earlier = rejectionsCount ? course.earlierAtMost : Math.min(course.earlierAtMost, burst)
-  let latestFullUs = steps.openedUs + earlier * gapUs
+  /** The latest that the bucket may be full again, before each of them and after the last. */
+  const latestFullUs = [earlier === 0 ? -Infinity : steps.openedUs + earlier * gapUs]
+  const places = new Map<Step, number>()
+  possible.forEach((step, index) => {
+    places.set(step, index)
+    latestFullUs.push(Math.max(latestFullUs[index]!, step.b) + gapUs)
+  })
   let next = 0
-  for (const step of rejections) {
-    while (next < possible.length && possible[next]!.from <= step.to) {
-      latestFullUs = Math.max(latestFullUs, possible[next]!.b) + gapUs
-      next++
-    }
+  for (const step of steps.byEnd) {
+    if (!isRejected(step)) continue
+    while (next < possible.length && possible[next]!.from <= step.to) next++
     // A rejection does not explain itself.
-    const ownUs = rejectionsCount ? gapUs : 0
-    if (latestFullUs - ownUs - step.a <= depthUs) {
-      return { arrival: step.arrival, kind: 'should-be-admitted' }
+    const place = places.get(step)
+    let fullUs = latestFullUs[place ?? next]!
+    for (let at = place === undefined ? next : place + 1; at < next; at++) {
+      fullUs = Math.max(fullUs, possible[at]!.b) + gapUs
     }
+    if (fullUs - step.a <= depthUs) return { arrival: step.arrival, kind: 'should-be-admitted' }
   }
   return null
 }

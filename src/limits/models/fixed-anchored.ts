@@ -11,6 +11,8 @@ import {
 interface State {
   readonly startLow: number
   readonly startHigh: number
+  /** What was sent before this may have been decided before the window began. */
+  readonly beganBy: number
   /** Surely counted in it. */
   readonly sure: number
   /** Counted in it at most. */
@@ -32,12 +34,18 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
   const { byStart, startUs, openedUs } = stepsOf(course, 0)
   const ahead = countedAhead(byStart)
   let states: readonly State[] = [
-    { startLow: -Infinity, startHigh: -Infinity, sure: 0, possible: 0 },
+    { startLow: -Infinity, startHigh: -Infinity, beganBy: -Infinity, sure: 0, possible: 0 },
   ]
   if (earlierAtMost > 0) {
     states = [
       ...states,
-      { startLow: startUs - windowUs, startHigh: openedUs, sure: 0, possible: earlierAtMost },
+      {
+        startLow: startUs - windowUs,
+        startHigh: openedUs,
+        beganBy: -Infinity,
+        sure: 0,
+        possible: earlierAtMost,
+      },
     ]
   }
   for (const [index, step] of byStart.entries()) {
@@ -45,8 +53,8 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
     const next = new Map<string, State>()
     const follow = (state: State) => {
       if (state.startLow > state.startHigh) return
-      const { startLow, startHigh, sure, possible } = state
-      next.set(`${startLow} ${startHigh} ${sure} ${possible}`, state)
+      const { startLow, startHigh, beganBy, sure, possible } = state
+      next.set(`${startLow} ${startHigh} ${beganBy} ${sure} ${possible}`, state)
     }
     for (const state of states) {
       if (isRejected(step)) rejected(state, step, ahead[index]!, follow)
@@ -69,6 +77,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
       follow({
         startLow: Math.max(state.startLow, admitted ? step.a - windowUs : -Infinity),
         startHigh: admitted ? Math.min(state.startHigh, step.b) : state.startHigh,
+        beganBy: state.beganBy,
         sure: state.sure + (step.counted === 'yes' ? 1 : 0),
         possible: state.possible + 1,
       })
@@ -78,6 +87,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
       follow({
         startLow: Math.max(step.a, state.startLow + windowUs),
         startHigh: step.b,
+        beganBy: step.to,
         sure: step.counted === 'yes' ? 1 : 0,
         possible: 1,
       })
@@ -85,7 +95,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
       if (step.counted === 'maybe') follow(state)
     }
     // Sent later than another that began this window, but decided before it.
-    if (step.from < state.startHigh) follow(state)
+    if (step.from < state.beganBy) follow(state)
   }
 
   function rejected(
@@ -97,7 +107,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
     const running = step.a < state.startHigh + windowUs
     if (running && state.possible + aheadOfIt >= limit) {
       follow({ ...state, startLow: Math.max(state.startLow, step.a - windowUs) })
-    } else if (step.a < state.startHigh) {
+    } else if (step.from < state.beganBy) {
       follow(state)
     } else if (aheadOfIt >= limit) {
       follow(state)
@@ -110,6 +120,7 @@ function hullOf(states: readonly State[]): State {
   return {
     startLow: Math.min(...states.map(({ startLow }) => startLow)),
     startHigh: Math.max(...states.map(({ startHigh }) => startHigh)),
+    beganBy: Math.max(...states.map(({ beganBy }) => beganBy)),
     sure: Math.min(...states.map(({ sure }) => sure)),
     possible: Math.max(...states.map(({ possible }) => possible)),
   }

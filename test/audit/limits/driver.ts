@@ -9,6 +9,7 @@ import {
   type RequestSpec,
 } from '../../../src/client/request.ts'
 import { sendOnce } from '../../../src/client/send-once.ts'
+import type { Contract } from '../../../src/contract/contract.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
 import type { ServiceOptions } from '../../../src/service/options.ts'
 import { type RunningService, startService } from '../../../src/service/start.ts'
@@ -23,7 +24,7 @@ const quick = {
 /** Real requests to a real service whose clock jumps instead of being waited for. */
 export async function drive(options: ServiceOptions): Promise<Driver> {
   const service = await startService({ seed: 7, shape: quick, ...options })
-  const driver = new Driver(service)
+  const driver = new Driver(service, options.contract ?? defaultContract)
   onTestFinished(() => driver.close())
   return driver
 }
@@ -31,11 +32,13 @@ export async function drive(options: ServiceOptions): Promise<Driver> {
 export class Driver {
   readonly service: RunningService
   readonly rows: AttemptRow[] = []
+  private readonly contract: Contract
   private readonly transport
   private readonly beganUs: number
 
-  constructor(service: RunningService) {
+  constructor(service: RunningService, contract: Contract) {
     this.service = service
+    this.contract = contract
     this.beganUs = service.operator.nowUs()
     this.transport = openTransport({
       origin: service.baseUrl,
@@ -69,9 +72,9 @@ export class Driver {
       maxTokens: 4,
       ...change,
     }
-    const request = prepareRequest(buildTemplate(defaultContract, '', spec), key)
+    const request = prepareRequest(buildTemplate(this.contract, '', spec), key)
     const now = () => this.service.operator.nowUs() - this.beganUs
-    const { columns } = await sendOnce(this.transport, request, { contract: defaultContract, now })
+    const { columns } = await sendOnce(this.transport, request, { contract: this.contract, now })
     const row: AttemptRow = {
       ...rowOf(this.rows.length, now() / 1000),
       ...columns,
@@ -99,26 +102,29 @@ export class Driver {
 }
 
 /**
- * Traffic that puts every rate rule to work: a paced burst over the limit, a single request after
- * it, polling until the window is over, concurrent bursts at two phases, both endpoints and two
- * keys in turn, errors and reads in between, a walk over the lowest edge.
+ * Traffic that puts every rate rule to work: more than twice the limit in a row, again at another
+ * phase, a single request where a bucket would have regained some, polling until the window is
+ * over, concurrent bursts at two phases, both endpoints and several keys in turn, errors and reads
+ * in between, and a slow walk over the lowest edge that goes on after a minute's rest.
  */
 export async function allRateTraffic(driver: Driver): Promise<void> {
   const messages = { endpoint: 'messages' } as const
-  await driver.sequence(0, 21, 0.05)
+  const second = driver.service.operator.issueKey(driver.service.keys[1]!.account, 'second')
+  await driver.sequence(0, 45, 0.05)
+  driver.rest(93)
+  await driver.sequence(0, 22, 0.05)
+  driver.rest(137)
+  await driver.sequence(0, 22, 0.05)
   driver.rest(12)
   await driver.send(0)
-  for (let nth = 0; nth < 30; nth++) {
-    driver.rest(3)
-    await driver.send(0)
-  }
+  await driver.sequence(0, 28, 2)
   driver.rest(133)
-  await driver.burst(1, 75)
-  driver.rest(67)
+  await driver.burst(1, 150)
+  driver.rest(80)
   await driver.send(1)
   driver.rest(151)
-  await driver.burst(1, 75, messages)
-  driver.rest(140)
+  await driver.burst(1, 150, messages)
+  driver.rest(143)
   for (let nth = 0; nth < 6; nth++) {
     await driver.send(1)
     await driver.send(2)
@@ -130,8 +136,23 @@ export async function allRateTraffic(driver: Driver): Promise<void> {
   await driver.send(1, { endpoint: 'credits' })
   await driver.send(1, { wrong: 'invalid-key' })
   await driver.send(1, { wrong: 'unknown-model' })
+  driver.rest(125)
+  for (let nth = 0; nth < 5; nth++) {
+    await driver.send(1)
+    await driver.send(1)
+    await driver.send(1, {}, second)
+  }
+  driver.rest(131)
+  for (let nth = 0; nth < 13; nth++) {
+    await driver.send(0)
+    await driver.send(2)
+  }
+  driver.rest(20)
+  await driver.send(0)
   driver.rest(150)
-  await driver.sequence(4, 8, 0.2)
+  await driver.sequence(4, 12, 3)
+  driver.rest(75)
+  await driver.sequence(4, 3, 0.2)
   await driver.sequence(3, 8, 2, { stream: true })
 }
 
