@@ -1,0 +1,91 @@
+import { isUtf8 } from 'node:buffer'
+import type { Behaviour, Kit } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import type { Refusal } from '../refusal.ts'
+import { InvalidRequest, readRequest } from '../request.ts'
+
+/** Decides whether a call is let in, by the profile's order of the reasons why not. */
+export class Admission {
+  readonly #kit: Kit
+  readonly #behaviour: Behaviour
+
+  constructor(kit: Kit, behaviour: Behaviour) {
+    this.#kit = kit
+    this.#behaviour = behaviour
+  }
+
+  /** What balance, band and counters say at admission. */
+  measure(call: Call): void {
+    const behaviour = this.#behaviour
+    call.available = behaviour.available(call)
+    call.band = behaviour.band(call, call.available)
+    call.limits = behaviour.limits(call)
+    call.subject = behaviour.rateSubject(call)
+    call.look = behaviour.look(call)
+  }
+
+  /** The first failure in the profile's order; null admits. */
+  admit(call: Call): Refusal | null {
+    const invalid = this.#read(call)
+    for (const station of this.#kit.profile.precedence) {
+      switch (station) {
+        case 'key':
+          break
+        case 'rate':
+          if (call.look !== null && call.look.refusedBy !== null) return rateRefusal(call)
+          break
+        case 'request':
+          if (invalid !== null) return invalid
+          break
+        case 'credits':
+          call.price = this.#behaviour.price(call)
+          if (!this.#behaviour.affords(call)) return noCredits(call)
+          break
+      }
+    }
+    return null
+  }
+
+  /** Parses and checks the body; what is wrong with it, or null. */
+  #read(call: Call): Refusal | null {
+    const behaviour = this.#behaviour
+    const body = parseJson(call.body)
+    if (body === undefined) {
+      return { kind: 'request', message: 'the body must be JSON in UTF-8' }
+    }
+    const request = readRequest(body, call.format ?? 'chat', behaviour.rules(call))
+    if (request instanceof InvalidRequest) return { kind: 'request', message: request.message }
+    call.request = request
+    call.model = behaviour.modelFor(call, request.model)
+    if (call.model === null) {
+      return { kind: 'model', message: `no such model: ${request.model.slice(0, 100)}` }
+    }
+    call.promptTokens = behaviour.promptTokens(call, request)
+    return behaviour.fits(call)
+  }
+}
+
+/** Undefined for what is not UTF-8 or not JSON. */
+function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) return undefined
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+export function noCredits(call: Call): Refusal {
+  return {
+    kind: 'credits',
+    message: `the request costs ${call.price} credits; the balance is ${call.available}`,
+  }
+}
+
+function rateRefusal(call: Call): Refusal {
+  const window = call.look?.refusedBy ?? 'minute'
+  return {
+    kind: 'rate',
+    message: `more than ${call.limits[window]} requests per ${window}; try again later`,
+  }
+}

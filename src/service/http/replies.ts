@@ -1,0 +1,108 @@
+import type { ServerResponse } from 'node:http'
+import type { Behaviour, Kit } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import { type Refusal, type RefusalKind, statusOf } from '../refusal.ts'
+
+export const json = 'application/json; charset=utf-8'
+
+/** Writes responses: their headers, failures in the shape of their format, and when. */
+export class Replies {
+  readonly #kit: Kit
+  readonly #behaviour: Behaviour
+
+  constructor(kit: Kit, behaviour: Behaviour) {
+    this.#kit = kit
+    this.#behaviour = behaviour
+  }
+
+  /** Whether a refused request counts towards the limits is the profile's (G-18). */
+  #isCounted(kind: RefusalKind): boolean {
+    const { counts } = this.#kit.profile
+    switch (kind) {
+      case 'request':
+      case 'model':
+      case 'context':
+        return counts.request
+      case 'credits':
+        return counts.credits
+      case 'rate':
+        return counts.rate
+      default:
+        return false
+    }
+  }
+
+  refuse(call: Call, response: ServerResponse, refusal: Refusal): void {
+    const { profile } = this.#kit
+    if (call.key !== null && this.#isCounted(refusal.kind)) this.#behaviour.count(call)
+    const error = this.#behaviour.wireError(call, refusal)
+    const limited = statusOf(refusal.kind, profile) === 429
+    const headers = limited || profile.rateHeadersOnErrors ? this.rateHeaders(call, limited) : {}
+    if (profile.creditsHeaderOnErrors && call.key !== null) {
+      this.creditsHeader(call, this.#behaviour.available(call), headers)
+    }
+    headers['content-type'] = json
+    const body = JSON.stringify(this.#behaviour.errorBody(call, error))
+    this.write(call, response, error.status, headers, body)
+  }
+
+  rateHeaders(call: Call, refused: boolean): Record<string, string> {
+    return call.look === null ? {} : this.#behaviour.rateHeaders(call, call.look, refused)
+  }
+
+  /** Adds the header to others. */
+  creditsHeader(
+    call: Call,
+    credits: number,
+    headers: Record<string, string>,
+  ): Record<string, string> {
+    if (call.key === null) return headers
+    const value = this.#behaviour.creditsHeader(call, credits)
+    if (value !== null) headers[this.#kit.contract.headers.creditsRemaining] = value
+    return headers
+  }
+
+  /** Adds the headers that every response has. */
+  finished(call: Call, status: number, headers: Record<string, string>): Record<string, string> {
+    headers.date = this.#date()
+    headers['x-request-id'] = call.arrival.id
+    return this.#behaviour.headers(call, status, headers)
+  }
+
+  /** Writes a whole response, once everything that it acknowledges is committed. */
+  write(
+    call: Call,
+    response: ServerResponse,
+    status: number,
+    headers: Record<string, string>,
+    body: string,
+  ): void {
+    const reply = this.#behaviour.reply(call, {
+      status,
+      headers: this.finished(call, status, headers),
+      body,
+    })
+    this.#kit.database.afterCommit(() => {
+      const { length } = reply.body
+      const bytes = Buffer.byteLength(reply.body)
+      if (status !== 204) reply.headers['content-length'] = String(bytes)
+      response.writeHead(reply.status, reply.headers)
+      // As many bytes as characters: ASCII, which goes out without being encoded.
+      if (typeof reply.body === 'string' && bytes === length) response.end(reply.body, 'latin1')
+      else response.end(reply.body)
+    })
+  }
+
+  #dateSecond = -1
+  #dateText = ''
+
+  /** The service's own time, as HTTP writes it; made anew once a second. */
+  #date(): string {
+    const second = Math.floor(this.#kit.clock.nowUs() / 1e6)
+    if (second !== this.#dateSecond) {
+      this.#dateSecond = second
+      this.#dateText = new Date(second * 1000).toUTCString()
+    }
+    return this.#dateText
+  }
+}
