@@ -120,3 +120,22 @@ test('a program looks at the page with its key; a wrong key and nobody are shown
   expect(shown(await page.text()).remaining).toBe('70')
   expect((await target.get('/my-credits', 'sk-svc-wrong')).url).toMatch(/\/sign-in$/)
 })
+
+test('changes of the balance that do not fit are on the next page, each once', async () => {
+  const { target, visitor, clock } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const key = await ada.makeKey()
+  for (let sent = 0; sent < 24; sent++) {
+    await target.chat({}, key)
+    // 20 a minute are allowed.
+    clock.advance(4e6)
+  }
+  const first = await ada.get('/my-credits')
+  const older = /href="(\/my-credits\?[^"]+)"/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? ''
+  const second = await ada.get(older)
+  const balances = [first, second].flatMap(({ text }) => rows(text, 'entries').map((row) => row[4]))
+  // From the last charge back to the free credits.
+  expect(balances).toEqual(Array.from({ length: 25 }, (_, at) => String(76 + at)))
+  expect(second.text).not.toContain('Older changes')
+})
