@@ -13,6 +13,7 @@ interface Options {
   readonly db: string
   readonly contract?: string
   readonly dbB?: string
+  readonly all?: boolean
   readonly format: 'terminal' | 'md' | 'json' | 'html'
   readonly out?: string
   readonly failOn: readonly string[]
@@ -27,6 +28,7 @@ export function compareCommand(): Command {
     .argument('<a>', 'the run to compare with: its id, the beginning of one, or latest')
     .argument('<b>', 'the run that is compared')
     .option('--db <file>', 'the store', 'assay.duckdb')
+    .option('--all', 'every figure of every step, not only what is beyond chance')
     .option('--db-b <file>', 'the store of b, where it is another')
     .addOption(
       new Option('--format <format>', 'how')
@@ -79,7 +81,7 @@ function formatted(
   switch (options.json ? 'json' : options.format) {
     case 'html':
     case 'terminal':
-      return terminalComparison(comparison, gates)
+      return terminalComparison(comparison, gates, options.all)
     case 'md':
       return markdownComparison(comparison, gates)
     case 'json':

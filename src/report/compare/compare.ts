@@ -80,8 +80,8 @@ export async function compareRuns(
       await readSamples(b.store, b.runId, step, runB.part),
     ]
     differences.push(...groupDifferences(step, left, right, random))
+    if (step === null) differences.push(await creditsDifference(a, b, runA, runB))
   }
-  differences.push(await creditsDifference(a, b, runA, runB))
   return { a: runA, b: runB, warnings: warningsOf(runA, runB), differences }
 }
 

@@ -16,8 +16,21 @@ const titles: Readonly<Record<Difference['metric'], string>> = {
 
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
 
-/** A comparison as a terminal shows it: at most 80 columns. */
-export function terminalComparison(comparison: Comparison, gates: readonly GateResult[]): string {
+/**
+ * A comparison as a terminal shows it: at most 80 columns.
+ *
+ * @param all whether to show every figure of every step, not only what is beyond chance
+ */
+export function terminalComparison(
+  comparison: Comparison,
+  gates: readonly GateResult[],
+  all = false,
+): string {
+  const shown = comparison.differences.filter(
+    ({ step, verdict, interval }) =>
+      all || verdict !== 'unclear' || (step === null && interval !== null),
+  )
+  const hidden = comparison.differences.length - shown.length
   const lines = [
     `a  ${sideText(comparison.a)}`,
     `b  ${sideText(comparison.b)}`,
@@ -26,13 +39,18 @@ export function terminalComparison(comparison: Comparison, gates: readonly GateR
     `${''.padEnd(20)}${'a'.padStart(10)}${'b'.padStart(10)}  change of b [95 %]`,
   ]
   let step: string | null | undefined
-  for (const difference of comparison.differences) {
+  for (const difference of shown) {
     if (difference.step !== step) {
       step = difference.step
       lines.push(step === null ? 'all steps' : printable(step, 78))
     }
     lines.push(
       `  ${nameOf(difference).padEnd(18)}${figureOf(difference, difference.a).padStart(10)}${figureOf(difference, difference.b).padStart(10)}  ${changeText(difference).padEnd(30)}${marks[difference.verdict]}`.trimEnd(),
+    )
+  }
+  if (hidden > 0) {
+    lines.push(
+      `(${hidden} figures without a difference beyond chance, or of too few samples: --all)`,
     )
   }
   if (gates.length > 0) lines.push('')
