@@ -4,7 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
 import { assay, withFolder, withService } from './command.ts'
 
-const quick = resolve(import.meta.dirname, '../../scenarios/quick.yaml')
+/** The quick scenario, quicker: 300 requests in six seconds. */
+const quick = [
+  resolve(import.meta.dirname, '../../scenarios/quick.yaml'),
+  ...['--rate', '50/s', '--duration', '3s'],
+]
 
 /** Everything that the store holds, as text: a compressed file could hide what it holds. */
 async function textOf(path: string): Promise<string> {
@@ -26,7 +30,8 @@ describe('the line, command by command', () => {
       withService(['--seed', '11'], async ({ baseUrl, keys }) => {
         const key = keys.at(-1)!.apiKey
         const env = { ASSAY_API_KEY: key }
-        const run = await assay(['run', quick, '--base-url', baseUrl], { env, cwd: folder }).ended
+        const run = await assay(['run', ...quick, '--base-url', baseUrl], { env, cwd: folder })
+          .ended
         expect(run.stderr + run.stdout).not.toContain('fault of Assay')
         expect(run.code).toBe(0)
         const audit = await assay(['audit'], { cwd: folder }).ended
@@ -47,7 +52,7 @@ describe('the line, command by command', () => {
     withFolder((folder) =>
       withService(['--seed', '11', '--fault', 'double-charge'], async ({ baseUrl, keys }) => {
         const env = { ASSAY_API_KEY: keys.at(-1)!.apiKey }
-        await assay(['run', quick, '--base-url', baseUrl], { env, cwd: folder }).ended
+        await assay(['run', ...quick, '--base-url', baseUrl], { env, cwd: folder }).ended
         const audit = await assay(['audit'], { cwd: folder }).ended
         expect(audit.code).toBe(3)
         expect(audit.stdout).toMatch(/BILL-1[01]/)
@@ -57,7 +62,7 @@ describe('the line, command by command', () => {
 
   test('a run against a port where nothing listens ends with 4 and says so', () =>
     withFolder(async (folder) => {
-      const run = await assay(['run', quick, '--base-url', 'http://127.0.0.1:9'], {
+      const run = await assay(['run', ...quick, '--base-url', 'http://127.0.0.1:9'], {
         env: { ASSAY_API_KEY: 'sk-none' },
         cwd: folder,
       }).ended

@@ -120,7 +120,7 @@ test('a refused request gives its credits back, so that a budget counts charges 
   )
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
-      '  - { name: steady, load: constant, rate: 100/s, max_requests: 58 }',
+      '  - { name: steady, load: concurrency, users: 1, max_requests: 58 }',
       'max_credits: 30',
     )
     const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
