@@ -4,7 +4,7 @@ import type { Phase, Scenario } from '../scenario/scenario.ts'
 import type { RunStart } from '../store/runs.ts'
 import { arrivalsOf } from './active-phase.ts'
 import { runClock } from './clock.ts'
-import { missedEarly } from './early-miss.ts'
+import { Conditions } from './conditions.ts'
 import { StoreFailure } from './errors.ts'
 import type {
   FromRecorderControl,
@@ -21,6 +21,7 @@ import type {
 } from './messages.ts'
 import { stepsOf } from './plan.ts'
 import { SharedNumbers } from './shared.ts'
+import { reasonToStop, type StopReason } from './stop-conditions.ts'
 import { type Progress, Tally } from './tally.ts'
 
 export interface CoordinatorOptions {
@@ -41,8 +42,6 @@ export interface CoordinatorOptions {
 const leadUs = 50_000
 
 const think = { kind: 'fixed', us: 0 } as const
-
-export type StopReason = 'interrupted' | 'budget' | 'errors' | 'threshold' | 'unreachable'
 
 /** How a thread kept up over its whole life. */
 export interface ThreadHealth {
@@ -69,21 +68,16 @@ export class Coordinator {
   private readonly senders: Worker[] = []
   private recorder!: Worker
   private readonly issued = new Map<number, { shards: number; slotEnd: number }>()
-  private waiting: { readonly holds: () => boolean; readonly go: () => void }[] = []
+  private readonly conditions = new Conditions()
   private ready = 0
   private finished = 0
   private recorderState: 'starting' | 'open' | 'closed' = 'starting'
-  private failure: Error | null = null
   private stopsNow = false
 
   constructor(options: CoordinatorOptions) {
     this.options = options
     this.now = runClock(options.zeroNs)
     this.tally = new Tally(options.scenario, options.run.runId, this.phases)
-  }
-
-  get nowUs(): number {
-    return this.now()
   }
 
   /** @throws StoreFailure when the store cannot be opened */
@@ -105,11 +99,11 @@ export class Coordinator {
     })
     this.recorder.on('message', (message: FromRecorderControl) => this.onRecorder(message))
     this.watch(this.recorder, 'The recorder')
-    await this.until(() => this.recorderState === 'open')
+    await this.conditions.until(() => this.recorderState === 'open')
     for (const [shard, channel] of channels.slice(0, threads).entries()) {
       this.senders.push(this.startSender('sender', this.senderData(shard, channel.port1)))
     }
-    await this.until(() => this.ready === threads)
+    await this.conditions.until(() => this.ready === threads)
   }
 
   private spare: MessagePort[] = []
@@ -151,7 +145,7 @@ export class Coordinator {
     const shard = this.options.scenario.threads + this.saturating.length
     const data = { ...this.senderData(shard, this.spare.shift()!), phase: run, connections }
     this.saturating.push(this.startSender('saturate', data))
-    await this.until(() => this.issued.has(run.ordinal))
+    await this.conditions.until(() => this.issued.has(run.ordinal))
     this.nextSlot = Math.max(this.nextSlot, this.issued.get(run.ordinal)!.slotEnd)
     this.issued.get(run.ordinal)!.shards = this.options.scenario.threads
   }
@@ -161,13 +155,13 @@ export class Coordinator {
   /**
    * Runs phases one after the other. Those of a known length follow each other without a gap.
    */
-  async runPhases(phases: readonly Phase[], sweep: SweepRunner): Promise<void> {
+  async runPhases(phases: readonly Phase[], loads: Loads): Promise<void> {
     let startUs: number | null = null
     for (const [at, phase] of phases.entries()) {
       if (this.stopReason !== null) return
       if (phase.load.kind === 'sweep') {
         await this.untilDrained()
-        await sweep(this, phase)
+        await loads.sweep(this, phase)
         startUs = null
         continue
       }
@@ -177,7 +171,7 @@ export class Coordinator {
         startUs = null
         continue
       }
-      const load = await sweep.load(phase)
+      const load = loads.load(phase)
       const run = this.launch(phase, load, startUs, at < phases.length - 1)
       const open = load.kind !== 'concurrency' && run.durationUs !== null
       if (open) {
@@ -234,7 +228,7 @@ export class Coordinator {
   }
 
   async untilIssued(ordinal: number): Promise<void> {
-    await this.until(
+    await this.conditions.until(
       () => this.issued.get(ordinal)?.shards === this.options.scenario.threads || this.stopsNow,
     )
     this.nextSlot = Math.max(this.nextSlot, this.issued.get(ordinal)?.slotEnd ?? 0)
@@ -246,7 +240,9 @@ export class Coordinator {
     for (;;) {
       const before = this.reportCount
       this.tell({ type: 'report' })
-      await this.until(() => this.reportCount >= before + this.senders.length || this.stopsNow)
+      await this.conditions.until(
+        () => this.reportCount >= before + this.senders.length || this.stopsNow,
+      )
       const { planned, sent, notSent } = this.tally.ledger()
       if (planned === sent + notSent || this.stopReason !== null) return
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -261,14 +257,16 @@ export class Coordinator {
     for (const port of this.spare) {
       port.postMessage({ batch: null, templates: [], bodies: [], last: true } satisfies ToRecorder)
     }
-    await this.until(() => this.finished === this.senders.length + this.saturating.length)
+    await this.conditions.until(
+      () => this.finished === this.senders.length + this.saturating.length,
+    )
     this.toRecorder({
       type: 'evidence',
       histograms: this.tally.takeHistograms(Infinity),
       health: [],
     })
     this.toRecorder({ type: 'close' })
-    await this.until(() => this.recorderState === 'closed')
+    await this.conditions.until(() => this.recorderState === 'closed')
   }
 
   /** Starts nothing new; a second call leaves what is in flight. */
@@ -276,7 +274,7 @@ export class Coordinator {
     this.stopReason ??= reason
     this.stopsNow ||= now
     this.tell({ type: 'stop', now })
-    this.check()
+    this.conditions.check()
   }
 
   private tell(message: ToSender): void {
@@ -297,10 +295,10 @@ export class Coordinator {
         this.recorded = message.rows
         break
       case 'failed':
-        this.fail(new StoreFailure(message.message))
+        this.conditions.fail(new StoreFailure(message.message))
         break
     }
-    this.check()
+    this.conditions.check()
   }
 
   private onSender(message: FromSender): void {
@@ -318,7 +316,10 @@ export class Coordinator {
           histograms: this.tally.takeHistograms(nowUs),
           health: [message.health],
         })
-        this.stopWhereAsked()
+        if (this.stopReason === null) {
+          const reason = reasonToStop(this.options.scenario, this.tally, this.shared)
+          if (reason !== null) this.stop(reason)
+        }
         if (message.shard === 0) this.options.onProgress(this.tally.progress(nowUs, this.endsUs()))
         break
       }
@@ -339,10 +340,10 @@ export class Coordinator {
         })
         break
       case 'failed':
-        this.fail(new Error(`Sending thread ${message.shard}: ${message.message}`))
+        this.conditions.fail(new Error(`Sending thread ${message.shard}: ${message.message}`))
         break
     }
-    this.check()
+    this.conditions.check()
   }
 
   private endsUs(): number | null {
@@ -351,63 +352,8 @@ export class Coordinator {
     return last.startUs + last.durationUs
   }
 
-  /** Conditions under which a run gives up by itself. */
-  private stopWhereAsked(): void {
-    if (this.stopReason !== null) return
-    const { policy } = this.options.scenario
-    const ledger = this.tally.ledger()
-    const failures = this.tally.counters().reduce((sum, counters) => sum + counters.failures, 0)
-    const bound = policy.stop.consecutiveFailures ?? Infinity
-    if (this.shared.failuresInRow >= bound) this.stop('errors')
-    else if (ledger.sent >= 100 && failures / ledger.sent > (policy.stop.errorShare ?? 1)) {
-      this.stop('errors')
-    } else if (policy.maxCredits !== null && this.spent(policy.maxCredits)) this.stop('budget')
-    else if (this.neverReached(ledger.sent)) this.stop('unreachable')
-    else if (missedEarly(this.options.scenario, this.tally).length > 0) this.stop('threshold')
-  }
-
-  /** Whether not even the cheapest request fits into what is left. */
-  private spent(maxCredits: number): boolean {
-    const refused = this.tally.counters().some((counters) => counters.notSent > 0)
-    return refused && this.shared.credits >= maxCredits
-  }
-
-  /** Whether connections are all that ever failed. */
-  private neverReached(sent: number): boolean {
-    if (sent < 50) return false
-    const refused = this.tally
-      .counters()
-      .reduce(
-        (sum, counters) =>
-          sum +
-          (counters.errors.get('connect-refused') ?? 0) +
-          (counters.errors.get('connect-failed') ?? 0),
-        0,
-      )
-    return refused === sent
-  }
-
   private watch(worker: Worker, who: string): void {
-    worker.on('error', (error) => this.fail(new Error(`${who} failed: ${error.stack}`)))
-  }
-
-  private fail(error: Error): void {
-    this.failure ??= error
-    this.check()
-  }
-
-  private until(holds: () => boolean): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const go = () => (this.failure === null ? resolve() : reject(this.failure))
-      this.waiting.push({ holds, go })
-      this.check()
-    })
-  }
-
-  private check(): void {
-    const due = this.waiting.filter(({ holds }) => this.failure !== null || holds())
-    this.waiting = this.waiting.filter((waiting) => !due.includes(waiting))
-    for (const { go } of due) go()
+    worker.on('error', (error) => this.conditions.fail(new Error(`${who} failed: ${error.stack}`)))
   }
 
   /** Ends all threads at once: after a failure. */
@@ -419,10 +365,10 @@ export class Coordinator {
   }
 }
 
-/** Runs a sweep by trials, and says what senders get for any other load. */
-export interface SweepRunner {
-  (coordinator: Coordinator, phase: Phase): Promise<void>
-  load(phase: Phase): Promise<SenderLoad>
+/** What a scenario's phases come to: loads that senders know, and sweeps made of such. */
+export interface Loads {
+  load(phase: Phase): SenderLoad
+  sweep(coordinator: Coordinator, phase: Phase): Promise<void>
 }
 
 function startWorker(

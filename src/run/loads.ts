@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Phase, Scenario } from '../scenario/scenario.ts'
 import { parseTrace } from '../schedule/trace.ts'
-import type { SweepRunner } from './coordinator.ts'
+import type { Loads } from './coordinator.ts'
 import { RunError } from './errors.ts'
 import type { SenderLoad } from './messages.ts'
 import { runSweep, type SweepResult } from './sweep-run.ts'
@@ -10,10 +10,7 @@ import { runSweep, type SweepResult } from './sweep-run.ts'
 export function phaseLoads(
   scenario: Scenario,
   baseUrl: string,
-): {
-  readonly runner: SweepRunner
-  readonly sweeps: readonly SweepResult[]
-} {
+): Loads & { readonly sweeps: readonly SweepResult[] } {
   const traces = new Map<Phase, SenderLoad>()
   for (const phase of scenario.phases) {
     if (phase.load.kind === 'saturate' && !baseUrl.startsWith('http:')) {
@@ -24,22 +21,24 @@ export function phaseLoads(
     if (phase.load.kind === 'replay') traces.set(phase, traceOf(phase.load))
   }
   const sweeps: SweepResult[] = []
-  const runner: SweepRunner = async (coordinator, phase) => {
-    sweeps.push(await runSweep(coordinator, phase))
+  return {
+    sweeps,
+    async sweep(coordinator, phase) {
+      sweeps.push(await runSweep(coordinator, phase))
+    },
+    load(phase) {
+      const { load } = phase
+      switch (load.kind) {
+        case 'arrivals':
+        case 'concurrency':
+          return load
+        case 'replay':
+          return traces.get(phase)!
+        default:
+          throw new Error(`a ${load.kind} is not sent as it is`)
+      }
+    },
   }
-  runner.load = async (phase) => {
-    const { load } = phase
-    switch (load.kind) {
-      case 'arrivals':
-      case 'concurrency':
-        return load
-      case 'replay':
-        return traces.get(phase)!
-      default:
-        throw new Error(`a ${load.kind} is not sent as it is`)
-    }
-  }
-  return { runner, sweeps }
 }
 
 function traceOf(load: Extract<Phase['load'], { kind: 'replay' }>): SenderLoad {

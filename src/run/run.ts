@@ -12,7 +12,7 @@ import {
   withoutCredentials,
 } from '../store/runs.ts'
 import { monotonicNs } from './clock.ts'
-import { Coordinator, type StopReason } from './coordinator.ts'
+import { Coordinator } from './coordinator.ts'
 import { RunError } from './errors.ts'
 import { resolveKeys } from './keys.ts'
 import type { Ledger } from './ledger.ts'
@@ -20,6 +20,7 @@ import { phaseLoads } from './loads.ts'
 import { assayVersion, machineJson } from './machine.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
+import type { StopReason } from './stop-conditions.ts'
 import {
   arrivalsInTime,
   rowLedger,
@@ -126,7 +127,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunS
     options.signal?.addEventListener('abort', drain)
     options.stopNow?.addEventListener('abort', leave)
     if (options.signal?.aborted) drain()
-    await coordinator.runPhases(scenario.phases, loads.runner)
+    await coordinator.runPhases(scenario.phases, loads)
     sweeps = loads.sweeps
     await coordinator.finish()
   } catch (error) {

@@ -190,7 +190,7 @@ export interface Objectives {
 
 /** When a run gives up by itself; null never. */
 export interface StopConditions {
-  /** Share of failures among the last requests, looked at once there are enough of them. */
+  /** Share of failures among all requests so far, looked at from the hundredth on. */
   readonly errorShare: number | null
   readonly consecutiveFailures: number | null
 }

@@ -1,0 +1,40 @@
+import type { Scenario } from '../scenario/scenario.ts'
+import { missedEarly } from './early-miss.ts'
+import type { SharedNumbers } from './shared.ts'
+import type { Tally } from './tally.ts'
+
+export type StopReason = 'interrupted' | 'budget' | 'errors' | 'threshold' | 'unreachable'
+
+/** Requests before the share of failures, or of refused connections, says anything. */
+const enoughForShare = 100
+const enoughForReach = 50
+
+/** Why a run is to give up by itself; null when it is to go on. */
+export function reasonToStop(
+  scenario: Scenario,
+  tally: Tally,
+  shared: SharedNumbers,
+): StopReason | null {
+  const { stop, maxCredits } = scenario.policy
+  const { sent } = tally.ledger()
+  const counters = tally.counters()
+  const failures = counters.reduce((sum, each) => sum + each.failures, 0)
+  if (shared.failuresInRow >= (stop.consecutiveFailures ?? Infinity)) return 'errors'
+  if (sent >= enoughForShare && failures / sent > (stop.errorShare ?? 1)) return 'errors'
+  const refused = counters.some((each) => each.notSent > 0)
+  if (maxCredits !== null && refused && shared.credits >= maxCredits) return 'budget'
+  if (sent >= enoughForReach && neverReached(tally, sent)) return 'unreachable'
+  return missedEarly(scenario, tally).length > 0 ? 'threshold' : null
+}
+
+/** Whether a connection is all that was ever tried. */
+function neverReached(tally: Tally, sent: number): boolean {
+  const refused = tally
+    .counters()
+    .reduce(
+      (sum, each) =>
+        sum + (each.errors.get('connect-refused') ?? 0) + (each.errors.get('connect-failed') ?? 0),
+      0,
+    )
+  return refused === sent
+}

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import { Counts } from '../../src/run/counts.ts'
+import { StepCounters } from '../../src/run/ledger.ts'
+import type { PhaseRun, SenderReport } from '../../src/run/messages.ts'
+import { SharedNumbers } from '../../src/run/shared.ts'
+import { reasonToStop } from '../../src/run/stop-conditions.ts'
+import { Tally } from '../../src/run/tally.ts'
+import { chatScenario } from './target.ts'
+
+const phase: PhaseRun = {
+  ordinal: 0,
+  name: 'steady',
+  part: 'steady',
+  load: { kind: 'arrivals', spacing: { kind: 'constant' }, rate: [] },
+  startUs: 0,
+  durationUs: 1e6,
+  maxRequests: null,
+  steps: [0],
+  slotBase: 0,
+}
+
+/** Why a run would stop whose one thread has counted this. */
+function reason(more: string, count: (counters: StepCounters, shared: SharedNumbers) => void) {
+  const scenario = chatScenario(
+    '  - { name: steady, load: constant, rate: 1/s, duration: 1s }',
+    more,
+  )
+  const tally = new Tally(scenario, 'r', [phase])
+  const counters = new StepCounters()
+  const shared = new SharedNumbers()
+  count(counters, shared)
+  const slow = new Counts()
+  for (let at = 0; at < 200; at++) slow.record(50_000)
+  const report: SenderReport = {
+    type: 'report',
+    shard: 0,
+    atUs: 1e6,
+    steps: [{ ordinal: 0, step: 0, counters, counts: { response: slow.slice() } }],
+    keys: [],
+    inFlight: 0,
+    flightSeconds: 0,
+    health: {
+      runId: 'r',
+      shard: 0,
+      atUs: 1e6,
+      loopDelayP99Us: 0,
+      utilisation: 0,
+      lagP99Us: null,
+      inFlight: 0,
+      queuedBatches: 0,
+    },
+  }
+  tally.add(report)
+  return reasonToStop(scenario, tally, shared)
+}
+
+test('a run goes on while nothing speaks against it', () => {
+  expect(reason('stop: { error_share: 10%, consecutive_failures: 5 }', () => {})).toBeNull()
+})
+
+test('a share of errors stops it from the hundredth request on', () => {
+  const half = (sent: number) => (counters: StepCounters) => {
+    counters.sent = sent
+    counters.failures = sent / 2
+  }
+  expect(reason('stop: { error_share: 40% }', half(98))).toBeNull()
+  expect(reason('stop: { error_share: 40% }', half(100))).toBe('errors')
+  expect(reason('stop: { error_share: 60% }', half(1000))).toBeNull()
+})
+
+test('failures in a row count over all threads, and a success ends the row', () => {
+  const row = (successAt: number) => (_: StepCounters, shared: SharedNumbers) => {
+    for (let at = 0; at < 10; at++) {
+      if (at === successAt) shared.succeeded()
+      new SharedNumbers(shared.buffer).failed()
+    }
+  }
+  expect(reason('stop: { consecutive_failures: 10 }', row(-1))).toBe('errors')
+  expect(reason('stop: { consecutive_failures: 10 }', row(5))).toBeNull()
+})
+
+test('a service that went away before it ever answered is unreachable', () => {
+  expect(
+    reason('', (counters) => {
+      counters.sent = 50
+      for (let at = 0; at < 50; at++) counters.error('connect-refused')
+    }),
+  ).toBe('unreachable')
+})
+
+test('a budget stops it once a request was refused and all is spent or set aside', () => {
+  const spend =
+    (credits: number, notSent: number) => (counters: StepCounters, shared: SharedNumbers) => {
+      shared.reserve(credits, 10)
+      counters.notSent = notSent
+    }
+  expect(reason('max_credits: 10', spend(10, 0))).toBeNull()
+  expect(reason('max_credits: 10', spend(9, 1))).toBeNull()
+  expect(reason('max_credits: 10', spend(10, 1))).toBe('budget')
+})
+
+test('only thresholds that are to abort stop it, and only when they are missed', () => {
+  expect(reason('thresholds: [chat.response.p50 < 1ms]', () => {})).toBeNull()
+  const abort = (check: string) => `thresholds: [{ check: '${check}', abort: true }]`
+  expect(reason(abort('chat.response.p50 < 1ms'), () => {})).toBe('threshold')
+  expect(reason(abort('chat.response.p50 < 1s'), () => {})).toBeNull()
+  expect(reason(abort('chat.ttft.p50 < 1ms'), () => {})).toBeNull()
+})
+
+test('what is set aside never passes the bound, whoever asks', () => {
+  const shared = new SharedNumbers()
+  const granted = Array.from({ length: 20 }, () =>
+    new SharedNumbers(shared.buffer).reserve(3, 30),
+  ).filter(Boolean).length
+  expect(granted).toBe(10)
+  shared.release(3)
+  expect(shared.reserve(3, 30)).toBe(true)
+  expect(shared.credits).toBe(30)
+})
