@@ -18,5 +18,5 @@ export const words = (
   'small large quiet bright early late simple steady careful honest clear deep narrow open ' +
   'slowly quickly often always never again together alone between under over through across ' +
   'and but because while until with without from into about near beyond along around for of in on ' +
-  'the a its their every each another some many few more less café über São — …'
+  'the a its their every each another some many few more less café über São déjà'
 ).split(' ')

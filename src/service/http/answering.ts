@@ -3,7 +3,8 @@ import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Database } from '../ledger/database.ts'
 import type { Profile } from '../profile.ts'
-import type { Refusal } from '../refusal.ts'
+import type { Replays } from './replays.ts'
+import type { Replies } from './replies.ts'
 
 /** What an admitted request is answered with; its price is reserved. */
 export interface Answering {
@@ -12,16 +13,19 @@ export interface Answering {
   readonly behaviour: Behaviour
   readonly database: Database
   readonly creditsSemantics: Profile['creditsHeader']
-  /** Rate and credits headers. */
-  head(credits: number): Record<string, string>
-  /** Writes a whole response after the next commit. */
-  write(status: number, headers: Record<string, string>, body: string): void
-  writeHead(status: number, headers: Record<string, string>): void
-  refuse(refusal: Refusal): void
+  readonly replies: Replies
+  /** Where plain answers are kept for requests that come again; null when they are not. */
+  readonly replays: Replays | null
+}
+
+/** The headers of limits and credits, which every success has. */
+export function successHeaders(answering: Answering): Record<string, string> {
+  const { call, replies } = answering
+  return replies.creditsHeader(call, creditsShown(answering), replies.rateHeaders(call, false))
 }
 
 /** The value of X-Credits-Remaining, as the profile means it. */
-export function creditsShown({ call, behaviour, creditsSemantics }: Answering): number {
+function creditsShown({ call, behaviour, creditsSemantics }: Answering): number {
   const after = call.creditsAfter ?? 0
   switch (creditsSemantics) {
     case 'after':

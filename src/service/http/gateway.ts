@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Pages } from '../pages/pages.ts'
-import type { Refusal } from '../refusal.ts'
 import { QueryError } from '../usage/report.ts'
 import { Admission, noCredits } from './admission.ts'
 import { Arrivals } from './arrivals.ts'
@@ -141,8 +140,8 @@ export class Gateway {
 
   #generate(call: Call, response: ServerResponse): void {
     const behaviour = this.#behaviour
-    const replays = this.#kit.profile.idempotencyKey === 'replayed'
-    const replay = replays ? this.#replays.find(call) : null
+    const replays = this.#kit.profile.idempotencyKey === 'replayed' ? this.#replays : null
+    const replay = replays?.find(call) ?? null
     if (replay !== null) {
       this.#replies.write(call, response, replay.status, { ...replay.headers }, replay.body)
       return
@@ -178,15 +177,8 @@ export class Gateway {
       behaviour,
       database: this.#kit.database,
       creditsSemantics: this.#kit.profile.creditsHeader,
-      head: (credits: number) =>
-        this.#replies.creditsHeader(call, credits, this.#replies.rateHeaders(call, false)),
-      write: (status: number, headers: Record<string, string>, body: string) => {
-        if (replays) this.#replays.keep(call, { status, headers: { ...headers }, body })
-        this.#replies.write(call, response, status, headers, body)
-      },
-      writeHead: (status: number, headers: Record<string, string>) =>
-        response.writeHead(status, this.#replies.finished(call, status, headers)),
-      refuse: (failure: Refusal) => this.#replies.refuse(call, response, failure),
+      replies: this.#replies,
+      replays,
     }
     const answer = call.request?.stream === true ? new StreamAnswer(parts) : new PlainAnswer(parts)
     answer.start()

@@ -1,7 +1,8 @@
 import type { Sink } from '../behaviour.ts'
 import type { Answer } from '../generate.ts'
 import type { Refusal } from '../refusal.ts'
-import { type Answering, creditsShown } from './answering.ts'
+import { type Answering, successHeaders } from './answering.ts'
+import { json } from './replies.ts'
 
 /** Answers with one JSON body, when the answer is whole. */
 export class PlainAnswer implements Sink {
@@ -30,19 +31,21 @@ export class PlainAnswer implements Sink {
   done(answer: Answer): void {
     if (this.#over) return
     this.#over = true
-    const { behaviour, call } = this.#parts
+    const { behaviour, call, replays, replies, response } = this.#parts
     const usage = behaviour.usage(call, answer)
     behaviour.settle(call, usage)
     const body = JSON.stringify(behaviour.completion(call, answer, usage))
-    const headers = this.#parts.head(creditsShown(this.#parts))
-    headers['content-type'] = 'application/json; charset=utf-8'
-    this.#parts.write(200, headers, body)
+    const headers = successHeaders(this.#parts)
+    headers['content-type'] = json
+    replays?.keep(call, { status: 200, headers: { ...headers }, body })
+    replies.write(call, response, 200, headers, body)
   }
 
   fail(refusal: Refusal): void {
     if (this.#over) return
     this.#over = true
-    this.#parts.behaviour.release(this.#parts.call)
-    this.#parts.refuse(refusal)
+    const { behaviour, call, replies, response } = this.#parts
+    behaviour.release(call)
+    replies.refuse(call, response, refusal)
   }
 }

@@ -1,7 +1,7 @@
 import type { Piece, Sink, StreamMoment } from '../behaviour.ts'
 import type { Answer } from '../generate.ts'
 import type { Refusal } from '../refusal.ts'
-import { type Answering, creditsShown } from './answering.ts'
+import { type Answering, successHeaders } from './answering.ts'
 
 /**
  * Answers with server-sent events as the pieces come. The head waits for the first piece, so that
@@ -65,10 +65,10 @@ export class StreamAnswer implements Sink {
   fail(refusal: Refusal): void {
     if (this.#over) return
     this.#over = true
-    const { behaviour, call, response, refuse } = this.#parts
+    const { behaviour, call, response, replies } = this.#parts
     behaviour.release(call)
     if (!this.#begun) {
-      refuse(refusal)
+      replies.refuse(call, response, refusal)
       return
     }
     // The status is gone already: without its terminal event the stream is no success.
@@ -79,10 +79,11 @@ export class StreamAnswer implements Sink {
   #beginning(): string {
     if (this.#begun) return ''
     this.#begun = true
-    const headers = this.#parts.head(creditsShown(this.#parts))
+    const { call, replies, response } = this.#parts
+    const headers = successHeaders(this.#parts)
     headers['content-type'] = 'text/event-stream; charset=utf-8'
     headers['cache-control'] = 'no-cache'
-    this.#parts.writeHead(200, headers)
+    response.writeHead(200, replies.finished(call, 200, headers))
     return this.#frames({ at: 'start' })
   }
 

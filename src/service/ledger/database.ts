@@ -30,7 +30,8 @@ export class Database {
   /** @param path a file, or `:memory:` */
   constructor(path: string, durability: Durability) {
     try {
-      this.#sql = new DatabaseSync(path)
+      // Each charge names an account and a key that were just looked up: not looked up again.
+      this.#sql = new DatabaseSync(path, { enableForeignKeyConstraints: false })
       // Alone, since balances are mirrored in memory: two services on one file would overdraw.
       this.#sql.exec(`
         PRAGMA locking_mode = EXCLUSIVE;

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { manualClock, realClock } from '../../src/service/clock.ts'
+
+test('what is due runs in order of time, once, and not before', () => {
+  const timer = fc.record({ dueUs: fc.integer({ min: 0, max: 500 }), cancelled: fc.boolean() })
+  fc.assert(
+    fc.property(
+      fc.array(timer, { maxLength: 80 }),
+      fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 12 }),
+      (timers, moves) => {
+        const clock = manualClock(0)
+        const ran: { due: number; at: number; order: number }[] = []
+        const cancels = timers.map(({ dueUs }, order) =>
+          clock.at(dueUs, () => ran.push({ due: dueUs, at: clock.nowUs(), order })),
+        )
+        for (const [index, { cancelled }] of timers.entries()) if (cancelled) cancels[index]!()
+        let end = 0
+        for (const us of moves) {
+          clock.advance(us)
+          end += us
+        }
+        const expected = timers
+          .map(({ dueUs, cancelled }, order) => ({ due: dueUs, cancelled, order }))
+          .filter(({ due, cancelled }) => !cancelled && due <= end)
+          .sort((a, b) => a.due - b.due || a.order - b.order)
+        expect(ran.map(({ order }) => order)).toEqual(expected.map(({ order }) => order))
+        for (const { due, at } of ran) expect(at).toBe(Math.max(due, 0))
+      },
+    ),
+  )
+})
+
+test('a callback may ask for more, within the same move', () => {
+  const clock = manualClock(0)
+  const times: number[] = []
+  const tick = () => {
+    times.push(clock.nowUs())
+    if (times.length < 4) clock.at(clock.nowUs() + 10, tick)
+  }
+  clock.at(5, tick)
+  clock.advance(30)
+  expect(times).toEqual([5, 15, 25])
+})
+
+test('real time passes at its scale, and jumps when it is moved', async () => {
+  const clock = realClock(1000)
+  const startUs = clock.nowUs()
+  const start = performance.now()
+  // Ten seconds of service time in ten milliseconds.
+  await new Promise<void>((resolve) => {
+    clock.at(startUs + 10e6, resolve)
+  })
+  const realMs = performance.now() - start
+  expect(realMs).toBeGreaterThan(9)
+  expect(clock.nowUs() - startUs).toBeGreaterThanOrEqual(10e6)
+  expect((clock.nowUs() - startUs) / 1e6).toBeLessThan(performance.now() - start + 2)
+  let jumped = false
+  clock.at(clock.nowUs() + 1e12, () => {
+    jumped = true
+  })
+  clock.advance(1e12)
+  expect(jumped).toBe(true)
+})

@@ -1,0 +1,159 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { manualClock } from '../../src/service/clock.ts'
+import { Accounts } from '../../src/service/ledger/accounts.ts'
+import { Database } from '../../src/service/ledger/database.ts'
+import { Ledger } from '../../src/service/ledger/ledger.ts'
+
+const startUs = 1_800_000_000e6
+const note = {
+  keyId: 1,
+  requestId: 'r',
+  endpoint: 'chat',
+  model: 'svc-k2',
+  stream: false,
+  promptTokens: 1,
+  completionTokens: 1,
+}
+
+type Step =
+  | { readonly kind: 'grant'; readonly credits: number; readonly livesUs: number | null }
+  | { readonly kind: 'charge'; readonly credits: number }
+  | { readonly kind: 'wait'; readonly us: number }
+  | { readonly kind: 'reserve'; readonly credits: number }
+  | { readonly kind: 'settle' }
+  | { readonly kind: 'release' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constant('grant' as const),
+    credits: fc.integer({ min: 1, max: 30 }),
+    livesUs: fc.option(fc.integer({ min: 1, max: 100 })),
+  }),
+  fc.record({ kind: fc.constant('charge' as const), credits: fc.constantFrom(1, 2, 7) }),
+  fc.record({ kind: fc.constant('wait' as const), us: fc.integer({ min: 1, max: 60 }) }),
+  fc.record({ kind: fc.constant('reserve' as const), credits: fc.constantFrom(1, 2) }),
+  fc.constant({ kind: 'settle' as const }),
+  fc.constant({ kind: 'release' as const }),
+)
+
+/** Credits one by one: the obvious way, and far too slow for a service. */
+class Oracle {
+  #coins: { readonly order: number; readonly expiresUs: number }[] = []
+  #order = 0
+  readonly held: number[] = []
+
+  grant(credits: number, expiresUs: number): void {
+    this.#order++
+    for (let coin = 0; coin < credits; coin++) this.#coins.push({ order: this.#order, expiresUs })
+    this.#coins.sort((a, b) => a.expiresUs - b.expiresUs || a.order - b.order)
+  }
+
+  /** What is expired goes, first to burn first, but for as many coins as are held. */
+  expire(nowUs: number): void {
+    const heldCredits = this.held.reduce((sum, credits) => sum + credits, 0)
+    while (this.#coins.length > heldCredits && (this.#coins[0]?.expiresUs ?? Infinity) <= nowUs) {
+      this.#coins.shift()
+    }
+  }
+
+  free(): number {
+    return this.#coins.length - this.held.reduce((sum, credits) => sum + credits, 0)
+  }
+
+  burn(credits: number): void {
+    this.#coins.splice(0, credits)
+  }
+
+  get balance(): number {
+    return this.#coins.length
+  }
+}
+
+test('whatever happens, it agrees with counting credits one by one', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const clock = manualClock(startUs)
+      const database = new Database(':memory:', 'process')
+      const ledger = new Ledger(database, clock, 'expiry')
+      const account = new Accounts(database, clock).add('a', 'code')
+      const oracle = new Oracle()
+      for (const each of steps) {
+        oracle.expire(clock.nowUs())
+        switch (each.kind) {
+          case 'grant': {
+            const expiresUs = each.livesUs === null ? null : clock.nowUs() + each.livesUs
+            ledger.move(account, each.credits, 'purchase', 'pack', { expiresUs })
+            oracle.grant(each.credits, expiresUs ?? Number.POSITIVE_INFINITY)
+            break
+          }
+          case 'charge': {
+            const affordable = oracle.free() >= each.credits
+            expect(ledger.charge(account, each.credits, 0, note) !== null).toBe(affordable)
+            if (affordable) oracle.burn(each.credits)
+            break
+          }
+          case 'reserve': {
+            const left = oracle.free() - each.credits
+            expect(ledger.reserve(account, each.credits)).toBe(left < 0 ? null : left)
+            if (left >= 0) oracle.held.push(each.credits)
+            break
+          }
+          case 'settle': {
+            const credits = oracle.held.pop()
+            if (credits === undefined) break
+            expect(ledger.charge(account, credits, credits, note)).not.toBeNull()
+            oracle.burn(credits)
+            break
+          }
+          case 'release': {
+            const credits = oracle.held.pop()
+            if (credits !== undefined) ledger.release(account, credits)
+            break
+          }
+          case 'wait':
+            clock.advance(each.us)
+        }
+        oracle.expire(clock.nowUs())
+        const { balance, held } = ledger.balance(account)
+        expect([balance, balance - held]).toEqual([oracle.balance, oracle.free()])
+        expect(balance - held).toBeGreaterThanOrEqual(0)
+      }
+      const lots = ledger.lotsOf(account).reduce((sum, { remaining }) => sum + remaining, 0)
+      expect(lots).toBe(ledger.balance(account).balance)
+      const entries = database.sql.prepare('SELECT sum(credits) AS sum FROM entries').get()!
+      expect(Number(entries.sum ?? 0)).toBe(ledger.balance(account).balance)
+      database.close()
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('credits burn in the order of purchase where the profile says so', () => {
+  const clock = manualClock(startUs)
+  const database = new Database(':memory:', 'process')
+  const ledger = new Ledger(database, clock, 'purchase')
+  const account = new Accounts(database, clock).add('a', 'code')
+  ledger.move(account, 10, 'purchase', 'lasting')
+  ledger.move(account, 10, 'purchase', 'fleeting', { expiresUs: startUs + 100 })
+  ledger.charge(account, 7, 0, note)
+  clock.advance(100)
+  expect(ledger.balance(account).balance).toBe(3)
+  database.close()
+})
+
+test('a key is kept as its hash, and a revoked one stays known', () => {
+  const clock = manualClock(startUs)
+  const database = new Database(':memory:', 'process')
+  const accounts = new Accounts(database, clock)
+  const account = accounts.add('a', 'code')
+  const { id } = accounts.addKey(account, 'k', 'sk-svc-secret')
+  expect(accounts.findKey('sk-svc-secret')).toMatchObject({ id, hint: 'cret', revokedUs: null })
+  expect(accounts.revokeKey(account + 1, id)).toBe(false)
+  expect(accounts.revokeKey(account, id)).toBe(true)
+  expect(accounts.revokeKey(account, id)).toBe(false)
+  expect(accounts.findKey('sk-svc-secret')?.revokedUs).toBe(startUs)
+  const rows = JSON.stringify(database.sql.prepare('SELECT * FROM api_keys').all())
+  expect(rows).not.toContain('secret')
+  database.close()
+})
