@@ -1,11 +1,15 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { defaultContract } from '../../src/contract/default.ts'
 import { chanceOfAtLeast } from '../../src/report/usage/anomalies.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
 import { judge } from '../../src/report/usage/reconcile.ts'
 import type { SeriesPoint } from '../../src/report/usage/shape.ts'
+import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs } from '../../src/report/usage/zone.ts'
+import { exportTable } from '../../src/store/export.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun, novemberUs } from './attempts.ts'
@@ -407,11 +411,47 @@ test('a store without usage, an unknown zone and an empty period are told, not s
   ).rejects.toThrow(/is empty/)
 })
 
-test('hostile names stay data', async () => {
-  const model = `x'); DROP TABLE usage_events; --\u001b[31m</script>`
-  await enterEvents(store, [{ atUs: novemberUs, model }])
-  const page = await readUsage(store, usageOptions({ sources: [`log`, `'); DROP TABLE runs; --`] }))
-  expect(page.days[0]?.series ?? page.hours[0]!.series).toBe(model)
-  expect(await store.rows('SELECT count(*) AS n FROM usage_events')).toEqual([{ n: 1 }])
-  expect(defaultContract.name).toBe('svc')
+test('hostile names stay data: in queries, on the terminal and in CSV', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-hostile-'))
+  const names = [
+    `x'); DROP TABLE usage_events; --`,
+    '\u001b[31m\u001b]0;title\u0007</script><script>',
+    '=cmd()',
+    'line\nbreak\ttab\u202e',
+    // Longer ones are cut on their way into the store.
+    'y'.repeat(200),
+  ]
+  await enterEvents(
+    store,
+    names.map((name, hour) => ({
+      atUs: novemberUs + hour * 3600e6,
+      id: name,
+      source: name,
+      model: name,
+      keyFp: name,
+      account: name,
+      endpoint: name,
+      // So that each is told as an anomaly, with its id.
+      outcome: 'http_error',
+      credits: 1,
+    })),
+  )
+  for (const by of ['model', 'key', 'endpoint'] as const) {
+    const page = await readUsage(store, usageOptions({ by }))
+    expect(new Set(page.days.map((day) => day.series))).toEqual(new Set(names))
+    const text = terminalUsage(page)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none may come through
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  }
+  const only = await readUsage(
+    store,
+    usageOptions({ sources: [names[0]!, `'); DROP TABLE runs; --`] }),
+  )
+  expect(only.cards[1]!.value).toBe(1)
+  const file = join(folder, 'usage.csv')
+  expect(await exportTable(store, 'usage', [], file, 'csv')).toBe(names.length)
+  expect(readFileSync(file, 'utf8')).not.toMatch(/(^|,)"?=cmd/m)
+  expect(await store.rows('SELECT count(*) AS n FROM usage_events')).toEqual([{ n: names.length }])
+  rmSync(folder, { recursive: true })
 })

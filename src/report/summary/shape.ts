@@ -116,7 +116,7 @@ export const summaryShape = z.object({
 
 export type Percentile = z.infer<typeof percentileShape>
 export type Distribution = z.infer<typeof distributionShape>
-export type Counts = z.infer<typeof countsShape>
+
 export type MetricName = (typeof metricNames)[number]
 export type SummaryGroup = z.infer<typeof groupShape>
 export type RunSummary = z.infer<typeof summaryShape>

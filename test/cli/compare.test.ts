@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun } from '../report/attempts.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-compare-cli-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const db = join(folder, 'a.duckdb')
+const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
+
+beforeAll(async () => {
+  const store = await openStore(db)
+  for (const [runId, us] of [
+    ['fast', 100_000],
+    ['slow', 150_000],
+  ] as const) {
+    await enterRun(store, runId)
+    await appendAttempts(
+      store,
+      Array.from({ length: 400 }, (_, slot) => {
+        const end = slot * 1e6 + 20 + us + (slot % 7) * 1_000
+        return attempt(slot, { runId, doneUs: end, closedUs: end })
+      }),
+    )
+  }
+  store.close()
+})
+
+function assay(...args: readonly string[]) {
+  return new Promise<{ code: number; out: string; err: string }>((resolve) => {
+    execFile(process.execPath, [main, ...args, '--db', db], (error, out, err) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
+    })
+  })
+}
+
+test('compare ends with 3 when a condition is missed or cannot be told, else with 0', async () => {
+  // One after the other: only one process can have the file.
+  const missed = await assay('compare', 'fast', 'slow', '--fail-on', 'p95 > +10%')
+  const untold = await assay('compare', 'fast', 'slow', '--fail-on', 'ttft.p95 > +10%')
+  const held = await assay('compare', 'slow', 'fast', '--fail-on', 'p95 > +10%', '--format', 'md')
+  const wrong = await assay('compare', 'fast', 'slow', '--fail-on', 'speed')
+  expect(missed).toMatchObject({ code: 3, err: '' })
+  expect(missed.out).toMatch(/p95 > \+10% +MISSED +\+4\d\.\d %/)
+  expect(untold.code).toBe(3)
+  expect(untold.out).toContain('INCONCLUSIVE')
+  expect(held).toMatchObject({ code: 0 })
+  expect(held.out).toContain('### Comparison: held')
+  expect(wrong.code).toBe(2)
+  expect(wrong.err).toMatch(/--fail-on "speed": not a condition/)
+})
+
+test('summary prints each format, and Parquet needs a file', async () => {
+  const json = await assay('summary', 'fa', '--json')
+  const vllm = await assay('summary', 'fast', '--format', 'vllm')
+  const parquet = await assay('summary', 'fast', '--format', 'parquet')
+  expect(JSON.parse(json.out)).toMatchObject({
+    run: { runId: 'fast' },
+    all: { counts: { ok: 400 } },
+  })
+  expect(vllm.out).toContain('Successful requests:                     400')
+  expect(parquet).toMatchObject({ code: 2 })
+  expect(parquet.err).toContain('--out FILE')
+})
