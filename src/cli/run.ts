@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { defaultContract } from '../contract/default.ts'
+import type { Contract } from '../contract/contract.ts'
+import { loadContract } from '../contract/load.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
 import { summarise } from '../report/summary/summarise.ts'
 import { planOf } from '../run/plan.ts'
@@ -18,6 +19,7 @@ interface Options extends RunOverrides {
   readonly db: string
   readonly seed?: string
   readonly timeScale?: string
+  readonly contract?: string
   readonly json?: boolean
   readonly dryRun?: boolean
 }
@@ -33,13 +35,15 @@ export function runCommand(): Command {
     .option('--duration <time>', 'the same duration for every phase that has one, as 30s')
     .option('--max-credits <number>', 'stop before more credits are spent')
     .option('--time-scale <factor>', "seconds of the service's time in one of ours", '1')
+    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .option('--dry-run', 'check the scenario and say what it would send')
     .option('--json', 'the summary as JSON')
     .action(async (path: string, options: Options) => {
-      const scenario = overridden(await loadScenario(path), options)
+      const contract = loadContract(options.contract)
+      const scenario = overridden(await loadScenario(path, contract), options)
       if (options.dryRun) {
         const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
-        const plan = planOf(scenario, defaultContract, seed)
+        const plan = planOf(scenario, contract, seed)
         process.stdout.write(
           options.json
             ? `${JSON.stringify({ scenario, seed, plan }, null, 2)}\n`
@@ -63,6 +67,7 @@ export function runCommand(): Command {
           ...(options.seed === undefined ? {} : { seed: wholeOf('--seed', options.seed) }),
           timeScale: positiveOf('--time-scale', options.timeScale ?? '1'),
           dbPath: options.db,
+          contract,
           onProgress: (progress) => live.show(progress),
           signal: drain.signal,
           stopNow: leave.signal,
@@ -71,7 +76,7 @@ export function runCommand(): Command {
         process.stdout.write(
           options.json
             ? `${JSON.stringify(summary, null, 2)}\n`
-            : `${scenario.question}\n${await figuresOf(summary)}${judgementText(summary)}`,
+            : `${scenario.question}\n${await figuresOf(summary, contract)}${judgementText(summary)}`,
         )
         process.exitCode = exitOf(summary)
       } finally {
@@ -80,10 +85,10 @@ export function runCommand(): Command {
     })
 }
 
-async function figuresOf(summary: RunSummary): Promise<string> {
+async function figuresOf(summary: RunSummary, contract: Contract): Promise<string> {
   const store = await openStore(summary.dbPath)
   try {
-    return terminalFigures(await summarise(store, summary.runId, defaultContract))
+    return terminalFigures(await summarise(store, summary.runId, contract))
   } finally {
     store.close()
   }

@@ -82,6 +82,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
     threads: options.threads,
     pacing: 'timer',
     transport: 'own',
+    proxyEnv: null,
     caFile: null,
     keys: [{ name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' }],
     steps: [

@@ -35,6 +35,7 @@ export interface CoordinatorOptions {
   readonly keys: readonly ResolvedKey[]
   readonly prompts: readonly PromptPool[]
   readonly ca: string | null
+  readonly proxy: string | null
   readonly onProgress: (progress: Progress) => void
 }
 
@@ -122,6 +123,7 @@ export class Coordinator {
       keys: options.keys,
       prompts: options.prompts,
       ca: options.ca,
+      proxy: options.proxy,
       shared: this.shared.buffer,
       recorder,
     }

@@ -40,6 +40,7 @@ export interface SenderData {
   readonly keys: readonly ResolvedKey[]
   readonly prompts: readonly PromptPool[]
   readonly ca: string | null
+  readonly proxy: string | null
   readonly shared: SharedArrayBuffer
   readonly recorder: MessagePort
 }

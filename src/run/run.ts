@@ -89,7 +89,8 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunS
   const prompts = promptPools(scenario, seed)
   const loads = phaseLoads(scenario, baseUrl)
   const ca = scenario.caFile === null ? null : readFileSync(scenario.caFile, 'utf8')
-  await reach(baseUrl)
+  const proxy = proxyOf(scenario)
+  if (proxy === null) await reach(baseUrl)
 
   const startedAtUs = Date.now() * 1000
   const zeroNs = monotonicNs()
@@ -117,6 +118,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunS
     keys,
     prompts,
     ca,
+    proxy,
     onProgress: options.onProgress ?? (() => {}),
   })
   const drain = () => coordinator.stop('interrupted')
@@ -144,6 +146,15 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunS
   } finally {
     store.close()
   }
+}
+
+function proxyOf({ proxyEnv }: Scenario): string | null {
+  if (proxyEnv === null) return null
+  const proxy = process.env[proxyEnv] ?? ''
+  if (URL.canParse(proxy)) return proxy
+  throw new RunError(
+    `The proxy comes from the variable ${proxyEnv}, which holds no URL. Set it, as http://127.0.0.1:3128.`,
+  )
 }
 
 interface Ended {

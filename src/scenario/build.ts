@@ -48,6 +48,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     threads: file.threads,
     pacing: file.pacing,
     transport: file.transport,
+    proxyEnv: file.proxy_env ?? null,
     caFile: file.ca_file === undefined ? null : resolve(origin.folder, file.ca_file),
     keys: keysOf(file, origin),
     steps: Object.entries(file.steps).map(([name, step]) => stepOf(name, step, file, origin)),

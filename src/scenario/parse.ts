@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { buildScenario, type Origin } from './build.ts'
 import { type Fault, faultsOf, type Path, ScenarioError } from './faults.ts'
@@ -13,17 +14,21 @@ import { scenarioFile, scenarioModule } from './schema.ts'
  * Reads a scenario: YAML, or a module (`.ts`, `.js`) whose default export is made by
  * `defineScenario`.
  *
+ * @param contract deadlines that the scenario leaves open are those that it promises
  * @throws ScenarioError with every fault and its line
  */
-export async function loadScenario(path: string): Promise<Scenario> {
+export async function loadScenario(
+  path: string,
+  contract: Contract = defaultContract,
+): Promise<Scenario> {
   const full = resolve(path)
   if (['.ts', '.mts', '.js', '.mjs'].includes(extname(path))) {
-    return checkModule(await importScenario(full, path), path, full)
+    return checkModule(await importScenario(full, path), path, full, contract)
   }
   const text = await readFile(full, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw fileFault(path, error)
   })
-  return parseScenario(text, path)
+  return parseScenario(text, path, contract)
 }
 
 /**
@@ -32,7 +37,11 @@ export async function loadScenario(path: string): Promise<Scenario> {
  * @param path named in errors; relative paths in the scenario start from its folder
  * @throws ScenarioError with every fault and its line
  */
-export function parseScenario(text: string, path: string): Scenario {
+export function parseScenario(
+  text: string,
+  path: string,
+  contract: Contract = defaultContract,
+): Scenario {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
@@ -53,23 +62,23 @@ export function parseScenario(text: string, path: string): Scenario {
     ...crossFaults(data).map((fault) => ({ ...fault, line: lineOf(fault.path) })),
   ]
   if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
-  return buildScenario(parsed.data, originOf(resolve(path), null))
+  return buildScenario(parsed.data, originOf(resolve(path), null, contract))
 }
 
-function checkModule(data: unknown, path: string, full: string): Scenario {
+function checkModule(data: unknown, path: string, full: string, contract: Contract): Scenario {
   const parsed = scenarioModule.safeParse(data)
   const faults = [
     ...(parsed.success ? [] : faultsOf(parsed.error, data, () => null)),
     ...crossFaults(data).map((fault): Fault => ({ ...fault, line: null })),
   ]
   if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
-  return buildScenario(parsed.data, originOf(full, full))
+  return buildScenario(parsed.data, originOf(full, full, contract))
 }
 
-const originOf = (full: string, modulePath: string | null): Origin => ({
+const originOf = (full: string, modulePath: string | null, contract: Contract): Origin => ({
   folder: dirname(full),
   modulePath,
-  contract: defaultContract,
+  contract,
 })
 
 /** Line of the nearest thing on the path that stands in the file. */

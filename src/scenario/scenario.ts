@@ -221,6 +221,8 @@ export interface Scenario {
   readonly threads: number
   readonly pacing: Pacing
   readonly transport: 'own' | 'undici' | 'http2'
+  /** Variable that holds the URL of an HTTP proxy; null for none. */
+  readonly proxyEnv: string | null
   /** PEM file of further authorities to trust. */
   readonly caFile: string | null
   readonly keys: readonly KeySource[]

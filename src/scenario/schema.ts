@@ -245,6 +245,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       threads: whole(1).default(1),
       pacing: oneOf(['timer', 'precise']).default('timer'),
       transport: oneOf(['own', 'undici', 'http2']).default('own'),
+      proxy_env: text('the name of a variable that holds the URL of a proxy').optional(),
       ca_file: text('a path of a PEM file').optional(),
       model: text('a model').optional(),
       keys: map(

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { countTokens } from 'gpt-tokenizer'
@@ -140,4 +140,34 @@ test('a calibration leaves its figures in the store and no attempts; a run is he
     expect(share.result).not.toBe('not judged')
     expect(share.figure).toMatch(/^\d+ %$/)
   })
+})
+
+test('a proxy is named by its variable, and a variable without a URL is told', async () => {
+  const scenario = chatScenario(
+    '  - { name: steady, load: constant, rate: 5/s, max_requests: 1 }',
+    'proxy_env: ASSAY_TEST_NO_SUCH_PROXY',
+  )
+  await expect(run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(
+    'The proxy comes from the variable ASSAY_TEST_NO_SUCH_PROXY, which holds no URL.',
+  )
+})
+
+test('requests go through the proxy that the variable names, and its URL is not kept', async () => {
+  const seen: string[] = []
+  const proxy = await startTarget((request, response) => {
+    seen.push(request.url ?? '')
+    answerChat(response)
+  })
+  process.env.ASSAY_TEST_PROXY = proxy.baseUrl.replace('http://', 'http://me:secret-word@')
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 20/s, max_requests: 3 }',
+      'proxy_env: ASSAY_TEST_PROXY',
+    )
+    const { ledger } = await run(scenario, { baseUrl: 'http://service.test', dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 3, ok: 3 })
+    expect(seen[0]).toBe('http://service.test/v1/chat/completions')
+    expect(readFileSync(dbPath).includes('secret-word')).toBe(false)
+  })
+  proxy.close()
 })
