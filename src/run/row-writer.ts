@@ -122,7 +122,11 @@ export class RowWriter {
     columns.template[row] = flight.template < 0 ? nullCount : flight.template
     columns.keyFp[row] = key === null || !plan.sendsKey ? nullWord : key.print
     columns.account[row] = key === null || !plan.sendsKey ? nullWord : key.account
-    columns.endpoint[row] = step.endpoint
+    // A trace may ask by another endpoint or model than its step.
+    columns.endpoint[row] =
+      flight.request.endpoint === plan.step.endpoint
+        ? step.endpoint
+        : this.words.codeOf(flight.request.endpoint)
     columns.streamed[row] = flight.request.streamed ? 1 : 0
     columns.model[row] =
       flight.request.model === plan.step.model ? step.model : this.word(flight.request.model)

@@ -77,7 +77,8 @@ const readers: Readonly<
     const read = request(
       record.intended_us,
       record.prompt_tokens ?? 1,
-      record.completion_tokens ?? 1,
+      // A stream may say nothing of its usage: then its pieces with text are the nearest to tokens.
+      record.completion_tokens ?? (record.content_events || 1),
     )
     return (
       read && {

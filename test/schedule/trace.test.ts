@@ -33,11 +33,13 @@ test('our own export gives first attempts of generations, with what was asked', 
     { ...row, intended_us: 500, prompt_tokens: 5, completion_tokens: 6 },
     { ...row, intended_us: 600, retry: 1, prompt_tokens: 5, completion_tokens: 6 },
     { ...row, intended_us: 700, endpoint: 'models' },
+    { ...row, intended_us: 900, endpoint: 'messages', prompt_tokens: null, content_events: 9 },
   ]
     .map((line) => JSON.stringify(line))
     .join('\n')
   expect(parseTrace(text, 'assay', 't')).toEqual([
     { atUs: 0, inputTokens: 5, outputTokens: 6, endpoint: 'chat', stream: true, model: 'm' },
+    { atUs: 400, inputTokens: 1, outputTokens: 9, endpoint: 'messages', stream: true, model: 'm' },
   ])
 })
 
