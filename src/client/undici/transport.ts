@@ -47,7 +47,14 @@ export class UndiciTransport implements Transport {
     this.dispatcher =
       options.proxy === undefined
         ? new Pool(options.origin, pool)
-        : new ProxyAgent({ ...pool, uri: options.proxy, requestTls: tls, proxyTls: tls })
+        : new ProxyAgent({
+            ...pool,
+            uri: options.proxy,
+            // Through a tunnel the proxy cannot touch what is measured, plain HTTP or not.
+            proxyTunnel: true,
+            requestTls: tls,
+            proxyTls: tls,
+          })
   }
 
   dispatch(request: WireRequest, sink: ExchangeSink): Exchange {
