@@ -1,12 +1,11 @@
-import type { Batch, Words } from '../attempt/batch.ts'
 import { flags } from '../attempt/flags.ts'
-import type { BrokenReason, End, Outcome, TimeoutReason } from '../attempt/outcome.ts'
+import type { BrokenReason, End, TimeoutReason } from '../attempt/outcome.ts'
 import { Capture, type Captured } from './capture.ts'
-import { columnsOf, type ResponseColumns, type ResponseValues, writeColumns } from './columns.ts'
 import { type Armed, type DeadlineTimer, disarmed } from './deadlines.ts'
 import { PlainBody } from './plain-body.ts'
 import type { ReplyReader, Span } from './reply.ts'
 import type { PreparedRequest } from './request.ts'
+import { ResponseFields } from './response-fields.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ResponseWords, textOf } from './response-words.ts'
 import { SseDecoder } from './sse.ts'
@@ -61,41 +60,7 @@ type Mode = 'none' | 'plain' | 'stream'
  *
  * Attempts are pooled: nothing is allocated for one but what a long event or a capture needs.
  */
-export class Attempt implements ExchangeSink, ResponseValues {
-  dispatchedUs = Number.NaN
-  sentUs = Number.NaN
-  headersUs = Number.NaN
-  firstEventUs = Number.NaN
-  firstContentUs = Number.NaN
-  lastContentUs = Number.NaN
-  doneUs = Number.NaN
-  closedUs = Number.NaN
-  outcome: Outcome = 'ok'
-  reason: string | null = null
-  status = Number.NaN
-  errorShape: string | null = null
-  errorCode: string | null = null
-  errorType: string | null = null
-  creditsRemaining = Number.NaN
-  rateLimit = Number.NaN
-  rateRemaining = Number.NaN
-  rateReset = Number.NaN
-  retryAfter = Number.NaN
-  dateS = Number.NaN
-  responseId: string | null = null
-  responseModel: string | null = null
-  finishReason: string | null = null
-  choices = Number.NaN
-  promptTokens = Number.NaN
-  completionTokens = Number.NaN
-  totalTokens = Number.NaN
-  events = 0
-  contentEvents = 0
-  contentReads = 0
-  doneMarks = 0
-  itlMaxUs = Number.NaN
-  bytesIn = 0
-  flags = 0
+export class Attempt extends ResponseFields implements ExchangeSink {
   /** Null unless asked for. */
   captured: Captured | null = null
   request!: PreparedRequest
@@ -121,6 +86,7 @@ export class Attempt implements ExchangeSink, ResponseValues {
   readUs = Number.NaN
 
   constructor(bench: Bench) {
+    super()
     this.bench = bench
     const onDeadline = (reason: TimeoutReason) => this.leave({ outcome: 'timeout', reason })
     this.stage = disarmed(onDeadline)
@@ -403,49 +369,8 @@ export class Attempt implements ExchangeSink, ResponseValues {
     if (this.ended) this.bench.release(this)
   }
 
-  /** Writes the response half into row `batch.rows`; the caller fills the rest and adds the row. */
-  writeTo(batch: Batch, words: Words): void {
-    writeColumns(this, batch, words)
-  }
-
-  /** The response half as an object, for probes and tests. */
-  toColumns(): ResponseColumns {
-    return columnsOf(this)
-  }
-
   private reset(): void {
-    this.sentUs = Number.NaN
-    this.headersUs = Number.NaN
-    this.firstEventUs = Number.NaN
-    this.firstContentUs = Number.NaN
-    this.lastContentUs = Number.NaN
-    this.doneUs = Number.NaN
-    this.closedUs = Number.NaN
-    this.reason = null
-    this.status = Number.NaN
-    this.errorShape = null
-    this.errorCode = null
-    this.errorType = null
-    this.creditsRemaining = Number.NaN
-    this.rateLimit = Number.NaN
-    this.rateRemaining = Number.NaN
-    this.rateReset = Number.NaN
-    this.retryAfter = Number.NaN
-    this.dateS = Number.NaN
-    this.responseId = null
-    this.responseModel = null
-    this.finishReason = null
-    this.choices = Number.NaN
-    this.promptTokens = Number.NaN
-    this.completionTokens = Number.NaN
-    this.totalTokens = Number.NaN
-    this.events = 0
-    this.contentEvents = 0
-    this.contentReads = 0
-    this.doneMarks = 0
-    this.itlMaxUs = Number.NaN
-    this.bytesIn = 0
-    this.flags = 0
+    this.clear()
     this.captured = null
     this.capture = null
     this.mode = 'none'

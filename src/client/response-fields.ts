@@ -1,0 +1,87 @@
+import type { Batch, Words } from '../attempt/batch.ts'
+import type { Outcome } from '../attempt/outcome.ts'
+import { columnsOf, type ResponseColumns, type ResponseValues, writeColumns } from './columns.ts'
+
+/** The response half of a row while it is filled: fields by the names of the columns, NaN for null. */
+export class ResponseFields implements ResponseValues {
+  dispatchedUs = Number.NaN
+  sentUs = Number.NaN
+  headersUs = Number.NaN
+  firstEventUs = Number.NaN
+  firstContentUs = Number.NaN
+  lastContentUs = Number.NaN
+  doneUs = Number.NaN
+  closedUs = Number.NaN
+  outcome: Outcome = 'ok'
+  reason: string | null = null
+  status = Number.NaN
+  errorShape: string | null = null
+  errorCode: string | null = null
+  errorType: string | null = null
+  creditsRemaining = Number.NaN
+  rateLimit = Number.NaN
+  rateRemaining = Number.NaN
+  rateReset = Number.NaN
+  retryAfter = Number.NaN
+  dateS = Number.NaN
+  responseId: string | null = null
+  responseModel: string | null = null
+  finishReason: string | null = null
+  choices = Number.NaN
+  promptTokens = Number.NaN
+  completionTokens = Number.NaN
+  totalTokens = Number.NaN
+  events = 0
+  contentEvents = 0
+  contentReads = 0
+  doneMarks = 0
+  itlMaxUs = Number.NaN
+  bytesIn = 0
+  flags = 0
+
+  /** Writes the response half into row `batch.rows`; the caller fills the rest and adds the row. */
+  writeTo(batch: Batch, words: Words): void {
+    writeColumns(this, batch, words)
+  }
+
+  /** The response half as an object, for probes and tests. */
+  toColumns(): ResponseColumns {
+    return columnsOf(this)
+  }
+
+  /** Ready for the next attempt. What every attempt sets is left as it is. */
+  protected clear(): void {
+    this.sentUs = Number.NaN
+    this.headersUs = Number.NaN
+    this.firstEventUs = Number.NaN
+    this.firstContentUs = Number.NaN
+    this.lastContentUs = Number.NaN
+    this.doneUs = Number.NaN
+    this.closedUs = Number.NaN
+    this.reason = null
+    this.status = Number.NaN
+    this.errorShape = null
+    this.errorCode = null
+    this.errorType = null
+    this.creditsRemaining = Number.NaN
+    this.rateLimit = Number.NaN
+    this.rateRemaining = Number.NaN
+    this.rateReset = Number.NaN
+    this.retryAfter = Number.NaN
+    this.dateS = Number.NaN
+    this.responseId = null
+    this.responseModel = null
+    this.finishReason = null
+    this.choices = Number.NaN
+    this.promptTokens = Number.NaN
+    this.completionTokens = Number.NaN
+    this.totalTokens = Number.NaN
+    this.events = 0
+    this.contentEvents = 0
+    this.contentReads = 0
+    this.doneMarks = 0
+    this.itlMaxUs = Number.NaN
+    this.bytesIn = 0
+    this.flags = 0
+  }
+}
