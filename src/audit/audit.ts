@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/open.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
@@ -7,6 +8,8 @@ import type { Finding, Verdict } from './verdict.ts'
 
 export interface AuditOptions {
   readonly contract: Contract
+  /** What `assay probe` wrote of the deployment. */
+  readonly profile?: DeploymentProfile
   /** Empty or absent: every run against the base URL of the newest one. */
   readonly runIds?: readonly string[]
   /** Ids of rules, or families such as `BILL`; empty or absent for all. */
@@ -36,6 +39,7 @@ export async function audit(store: Store, options: AuditOptions): Promise<AuditR
     store,
     runIds: runs.map((run) => run.runId),
     contract: options.contract,
+    ...(options.profile === undefined ? {} : { profile: options.profile }),
   }
   const findings: Finding[] = []
   for (const rule of rules) findings.push(await decide(rule, evidence))

@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/open.ts'
 import type { Need, Severity, Verdict } from './verdict.ts'
 
@@ -22,4 +23,6 @@ export interface Evidence {
   /** The audited runs, oldest first. */
   readonly runIds: readonly string[]
   readonly contract: Contract
+  /** What the deployment answered to `assay probe`, where somebody asked it. */
+  readonly profile?: DeploymentProfile
 }

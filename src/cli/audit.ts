@@ -9,12 +9,14 @@ import { selectRules } from '../audit/rules/select.ts'
 import { loadContract } from '../contract/load.ts'
 import { openExistingStore } from '../store/open.ts'
 import { exit } from './exit.ts'
+import { readProfileFile } from './profile-file.ts'
 
 interface Options {
   readonly db: string
   readonly rule: readonly string[]
   readonly explain?: boolean | string
   readonly contract?: string
+  readonly profile?: string
   readonly format: keyof typeof formats
   readonly json?: boolean
   readonly strict?: boolean
@@ -46,6 +48,10 @@ export function auditCommand(): Command {
     )
     .option('--explain [rule]', 'print how rules are decided and what they cannot see')
     .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
+    .option(
+      '--profile <file>',
+      'what assay probe wrote of the deployment; some rules say more by it',
+    )
     .addOption(
       new Option('--format <format>', 'how to print').choices(Object.keys(formats)).default('text'),
     )
@@ -63,6 +69,9 @@ export function auditCommand(): Command {
       try {
         const report = await audit(store, {
           contract,
+          ...(options.profile === undefined
+            ? {}
+            : { profile: readProfileFile('--profile', options.profile) }),
           runIds,
           rules: options.rule,
           auditId: randomUUID(),

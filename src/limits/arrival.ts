@@ -55,8 +55,3 @@ export function decisionOf(status: number | null, endpoint: Endpoint): Decision 
 export function byStart(a: Arrival, b: Arrival): number {
   return a.fromUs - b.fromUs || a.untilUs - b.untilUs
 }
-
-/** Arrivals of each key in order of their start. */
-export function byKey(arrivals: readonly Arrival[]): ReadonlyMap<string, readonly Arrival[]> {
-  return Map.groupBy(arrivals, (arrival) => arrival.key)
-}

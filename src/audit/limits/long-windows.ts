@@ -18,7 +18,7 @@ run that scaled time counts accordingly. Most of these limits cannot be reached 
 each costs a credit and the band ends first; the verdict then says which, and what it would take.`,
     async decide(evidence): Promise<Verdict> {
       const history = await historyOf(evidence)
-      const admissions = judgeAdmissions(history, evidence.contract, window)
+      const admissions = judgeAdmissions(history, evidence, window)
       if (admissions.verdict === 'fail') return admissions
       const named = judgeRejections(history, evidence.contract, window)
       if (named.verdict === 'fail' || admissions.verdict === 'not-observed') {

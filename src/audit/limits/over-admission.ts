@@ -1,6 +1,8 @@
 import type { Contract, Window } from '../../contract/contract.ts'
+import type { DeploymentProfile } from '../../contract/profile.ts'
 import { fullestWindow } from '../../limits/admission.ts'
 import { reachOf } from '../../limits/reach.ts'
+import type { Evidence } from '../rule.ts'
 import type { Verdict } from '../verdict.ts'
 import { coursesIn, explain, isPressed, withoutRejections } from './courses.ts'
 import { type History, witnessOf } from './history.ts'
@@ -11,7 +13,11 @@ import { type History, witnessOf } from './history.ts'
  * More than 2N in one window is too many for each of them; fewer can be too many as well, when
  * no model with any phase lets in all that was let in.
  */
-export function judgeAdmissions(history: History, contract: Contract, window: Window): Verdict {
+export function judgeAdmissions(
+  history: History,
+  { contract, profile }: Pick<Evidence, 'contract' | 'profile'>,
+  window: Window,
+): Verdict {
   const pressed = coursesIn(history, contract, window).filter(isPressed)
   if (pressed.length === 0) {
     return { verdict: 'not-observed', takes: whatItTakes(history, contract, window) }
@@ -28,6 +34,18 @@ export function judgeAdmissions(history: History, contract: Contract, window: Wi
         verdict: 'fail',
         observations,
         expected: `at most ${limit} in one ${window}, or ${2 * limit} over an edge of windows`,
+        came: `${fullest.count} admitted within one ${window}`,
+        witnesses: [
+          witnessOf(fullest.first, 'the first of them'),
+          witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
+        ],
+      }
+    }
+    if (knownToSlide(profile)) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `at most ${limit} in any ${window}: the profile says that the limiter is a sliding log`,
         came: `${fullest.count} admitted within one ${window}`,
         witnesses: [
           witnessOf(fullest.first, 'the first of them'),
@@ -59,6 +77,12 @@ export function judgeAdmissions(history: History, contract: Contract, window: Wi
         }
       : {}),
   }
+}
+
+/** A log admits no more than N in any window; other sliding limiters do over an edge. */
+function knownToSlide(profile: DeploymentProfile | undefined): boolean {
+  const answer = profile?.answers['G-22']
+  return answer?.status === 'answered' && answer.is.algorithm === 'sliding-log'
 }
 
 /** What it would take to see a limit at work, and where balance arithmetic forbids it. */

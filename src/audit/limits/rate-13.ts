@@ -60,8 +60,11 @@ function judge(
     const countsRejections = () =>
       models().some((model) => 'rejectionsCount' in model && model.rejectionsCount)
     const spareUs = windowUs / course.limit + windowUs * 0.01
-    const spareFor = (index: number) =>
-      spareUs + (countsRejections() ? movedByRejections(course, index) : 0)
+    const spareFor = (index: number) => {
+      // A read after the rejection may have been counted, as a rejection may (gap G-18).
+      const mayHaveMoved = countsRejections() || arrivals[index + 1]?.decision === 'read'
+      return spareUs + (mayHaveMoved ? movedByRejections(course, index) : 0)
+    }
     let newestUs = Number.NEGATIVE_INFINITY
     for (const [index, rejection] of arrivals.entries()) {
       if (rejection.decision !== 'rejected') newestUs = Math.max(newestUs, rejection.closedUs)
@@ -111,16 +114,18 @@ function judge(
     : { verdict: 'not-observed', takes: 'a rejection, and one request after its reset' }
 }
 
-/** The very next attempt, when it came after the instant, alone, and nothing was in flight. */
+/** The very next generation, when it came after the instant, alone, and nothing was in flight. */
 function firstAfter(
   arrivals: readonly Sighting[],
   index: number,
   instantUs: number,
 ): Sighting | null {
-  const next = arrivals[index + 1]
+  let at = index + 1
+  while (arrivals[at]?.decision === 'read') at++
+  const next = arrivals[at]
   if (next === undefined || next.fromUs <= instantUs) return null
-  const alone = (arrivals[index + 2]?.fromUs ?? Infinity) >= next.untilUs
-  const before = arrivals.slice(Math.max(0, index - inFlightLookback), index + 1)
+  const alone = (arrivals[at + 1]?.fromUs ?? Infinity) >= next.untilUs
+  const before = arrivals.slice(Math.max(0, index - inFlightLookback), at)
   const settled = before.every(({ closedUs }) => closedUs <= instantUs)
   const spoke = next.decision === 'rejected' || next.decision === 'admitted'
   return alone && settled && spoke ? next : null

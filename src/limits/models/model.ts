@@ -24,8 +24,6 @@ export type Model =
       readonly rejectionsCount: boolean
     }
 
-export type Algorithm = Model['algorithm']
-
 /** Whether a request uses up the limit: known, known not to, or open. */
 export type Counted = 'yes' | 'no' | 'maybe'
 

@@ -3,6 +3,7 @@ import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import { rateRules } from '../../../src/audit/limits/rules.ts'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
+import type { DeploymentProfile } from '../../../src/contract/profile.ts'
 import { faults } from '../../../src/service/faults/list.ts'
 import { fixedAnchored, type Limiter } from '../../limits/limiters.ts'
 import { allRateTraffic, type Driver, drive, rateAccounts } from './driver.ts'
@@ -62,6 +63,17 @@ describe('each rate rule fails on the fault made for it', () => {
       play(() => true, seconds),
     )
     expect(verdict.verdict).toBe('fail')
+  })
+
+  test('RATE-03: a sliding log, known by the profile, that admits more than the limit', async () => {
+    const rows = play(() => true, [...range(15, 0, 0.1), ...range(15, 40, 0.1)])
+    const rule = rateRules.find(({ id }) => id === 'RATE-03')!
+    const evidence = await evidenceOf(rows)
+    expect((await rule.decide(evidence)).verdict).toBe('pass')
+    const profile = {
+      answers: { 'G-22': { status: 'answered', is: { algorithm: 'sliding-log' }, evidence: [] } },
+    } as unknown as DeploymentProfile
+    expect(await rule.decide({ ...evidence, profile })).toMatchObject({ verdict: 'fail' })
   })
 
   test('RATE-04: a burst of 30 admitted whole, twice', async () => {
