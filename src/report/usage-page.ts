@@ -49,10 +49,13 @@ export function usageAnswer(page: UsagePage): Answer {
       medianUs === null
         ? `The credits last for more than ${horizonDays} days`
         : `The credits run out about ${day(medianUs)}`,
-    because: `${depletion.says} In 8 futures of 10 between ${day(earlyUs)} and ${day(lateUs)}.`,
+    because: `${depletion.says} In 8 futures of 10 ${span(day(earlyUs), day(lateUs))}.`,
     checks,
   }
 }
+
+const span = (early: string, late: string) =>
+  early === late ? `on ${early}` : `between ${early} and ${late}`
 
 function lastSeenUs({ scope }: UsagePage): number {
   return Math.min(scope.nowUs, Math.max(...scope.sources.map((source) => source.lastUs)))
@@ -92,7 +95,7 @@ function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
         tone: 'warn',
         name: `Rate band ${band}`,
         figure: `(${formatNumber(requestsPerMinute)} requests a minute) is lost about ${dayIn(lost.medianUs, scope.timezone)}`,
-        remedy: `between ${dayIn(lost.earlyUs, scope.timezone)} and ${late}`,
+        remedy: `in 8 futures of 10 ${span(dayIn(lost.earlyUs, scope.timezone), late)}`,
       },
     ]
   })

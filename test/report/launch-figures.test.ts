@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+
+let store: Store
+
+/**
+ * 100 streams, one each 10 ms, sent 1 ms late: stream i has its first event after 5 ms, its first
+ * content after 10 + i ms, 10 tokens more, 2 ms apart, and ends with the last. Around them: a warm-up
+ * that was slow, a 429 at once, a timeout after 3 s, and a request that was never sent.
+ */
+beforeAll(async () => {
+  store = await openStore(':memory:')
+  await store.execute(`
+    INSERT INTO runs (run_id, kind, scenario, scenario_json, seed, base_url, contract, started_at, time_scale, assay_version, machine_json)
+    VALUES ('r', 'run', 's', '{"objectives":{"ttftUs":60000,"serviceUs":null}}', 1, 'http://127.0.0.1', 'svc', TIMESTAMP '2026-01-01', 1, '0', '{}');
+    CREATE TEMP TABLE plain AS SELECT 'r' AS run_id, 0 AS retry, 0 AS shard, 'main' AS phase, 'steady' AS part, 'chat' AS step,
+      'chat' AS endpoint, 1 AS streamed, 'svc-k2' AS model, 'ok' AS expects,
+      0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 0 AS bytes_in, 0 AS flags;
+    INSERT INTO attempts BY NAME SELECT plain.*, i AS slot, i * 10000 AS intended_us, i * 10000 + 1000 AS sent_us,
+      sent_us + 5000 AS first_event_us, sent_us + 10000 + i * 1000 AS first_content_us, first_content_us + 20000 AS last_content_us,
+      last_content_us AS done_us, last_content_us AS closed_us, 'ok' AS outcome, 200 AS status, 11 AS completion_tokens
+      FROM plain, range(100) AS t(i);
+    INSERT INTO attempts BY NAME SELECT plain.* REPLACE ('warmup' AS part), 1000 AS slot, 0 AS intended_us, 0 AS sent_us, 9000000 AS done_us, 9000000 AS closed_us, 'ok' AS outcome, 200 AS status FROM plain;
+    INSERT INTO attempts BY NAME SELECT plain.*, 1001 AS slot, 500000 AS intended_us, 500000 AS sent_us, 500100 AS done_us, 500100 AS closed_us, 'http_error' AS outcome, 429 AS status, 'rate_limit_exceeded' AS error_code FROM plain;
+    INSERT INTO attempts BY NAME SELECT plain.*, 1002 AS slot, 0 AS intended_us, 1000 AS sent_us, 3001000 AS closed_us, 'timeout' AS outcome, 'total' AS reason FROM plain;
+    INSERT INTO attempts BY NAME SELECT plain.*, 1003 AS slot, 0 AS intended_us, 'not_sent' AS outcome, 'budget' AS reason FROM plain;
+  `)
+  await prepareTop({
+    store,
+    page: 'launch',
+    contract: defaultContract,
+    runIds: ['r'],
+    timeZone: 'UTC',
+    nowUs: 0,
+  })
+})
+afterAll(() => store.close())
+
+async function rows(name: string): Promise<readonly Record<string, unknown>[]> {
+  const part = partsOf('launch').find((each) => each.name === name)!
+  return rowsOf(store, part)
+}
+
+describe('the figures of the launch page', () => {
+  test('tell latency of successes and timeouts: no fast failure, no warm-up', async () => {
+    const [chat] = await rows('10-latency-by-step')
+    // 101 samples: 30 to 129 ms and the timeout; R-7 puts p50 on the 51st, p90 on the 91st.
+    expect(chat).toMatchObject({ step: 'chat', n: 101, service_p50_ms: 80, service_p90_ms: 120 })
+    expect(chat).toMatchObject({
+      response_p50_ms: 81,
+      service_cut_ms: 3000,
+      service_p999_ms: expect.closeTo(2712.9, 1),
+    })
+  })
+
+  test('tell time to first token from the socket, and between tokens from content to content', async () => {
+    const [chat] = await rows('20-token-timing')
+    expect(chat).toMatchObject({
+      n: 100,
+      ttft_p50_ms: 59.5,
+      response_ttft_p95_ms: expect.closeTo(105.05, 2),
+      tpot_p50_ms: 2,
+      tokens_per_s: 500,
+    })
+  })
+
+  test('tell the same run under the definitions of other tools', async () => {
+    const told = Object.fromEntries((await rows('60-other-tools')).map((row) => [row.tool, row]))
+    expect(told.AIPerf).toMatchObject({ ttft_p50_ms: 59.5, tpot_p50_ms: 2, n: 100 })
+    // Step function, and the first token inside: (59 + 20) / 11 for the 50th.
+    expect(told.GuideLLM).toMatchObject({
+      ttft_p50_ms: 59,
+      tpot_p50_ms: expect.closeTo(79 / 11, 3),
+    })
+    // First event of any kind, and what is left of the whole over 10.
+    expect(told['vLLM bench']).toMatchObject({
+      ttft_p50_ms: 5,
+      tpot_p50_ms: expect.closeTo(7.45, 3),
+    })
+    // data[int(100 * 0.5)] is the 51st.
+    expect(told.evalscope).toMatchObject({ ttft_p50_ms: 5, tpot_p50_ms: 7.5, latency_p99_ms: 129 })
+  })
+
+  test('account for every request, and count failures among goodput', async () => {
+    const went = (await rows('34-where-requests-went')).at(-1)
+    expect(went).toMatchObject({
+      attempts: 104,
+      not_sent: 1,
+      sent: 103,
+      ok: 101,
+      http_error: 1,
+      timeout: 1,
+    })
+    const good = await rows('33-goodput')
+    const sum = (name: string) => good.reduce((all, row) => all + Number(row[name]), 0)
+    // First content within 60 ms: the streams 0 to 50; the 429 and the timeout are not good.
+    expect([sum('good'), sum('n')]).toEqual([51, 102])
+  })
+
+  test('count what is in flight from the stamps', async () => {
+    const flight = await rows('31-in-flight')
+    const at = (second: number) => flight.find((row) => row.at_s === second)?.in_flight
+    // At 0.5 s: the warm-up, the timeout, and the streams 44 to 49, of which each lasts 30 + i ms.
+    expect(at(0.5)).toBe(
+      2 + [...Array(50).keys()].filter((i) => i * 10 + 1 < 500 && i * 10 + 31 + i >= 500).length,
+    )
+    expect(at(9)).toBe(1)
+  })
+
+  test('name what went wrong, and how often', async () => {
+    const wrong = await rows('41-errors')
+    expect(wrong.map((row) => [row.outcome, row['code or reason'], row.n])).toEqual([
+      ['429', 'rate_limit_exceeded', 1],
+      ['not_sent', 'budget', 1],
+      ['timeout', 'total', 1],
+    ])
+  })
+
+  test('draw every percentile on both clocks, to the last sample', async () => {
+    const curve = await rows('12-percentile-curve')
+    const service = curve.filter((row) => row.clock === 'service time')
+    expect(service[0]).toMatchObject({ one_in: 1, latency_ms: 30 })
+    expect(service.at(-1)).toMatchObject({ percentile: 99, latency_ms: 129 })
+    expect(curve.length).toBe(service.length * 2)
+  })
+})

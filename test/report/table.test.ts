@@ -1,0 +1,130 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { formatCell, formatDuration, formatNumber, formatShare } from '../../src/report/format.ts'
+import { readFront } from '../../src/report/front.ts'
+import { scriptJson } from '../../src/report/html.ts'
+import { readParts } from '../../src/report/part.ts'
+import { readRunVerdict } from '../../src/report/run-verdict.ts'
+import { bucketWidthS } from '../../src/report/scope.ts'
+import { renderTable } from '../../src/report/table.ts'
+
+const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+
+describe('a table', () => {
+  const front = readFront(
+    '-- title: T\n-- columns:\n--   p99_ms: { label: p99, group: Service, needs: [662, n], at_least: cut_ms }\n--   cut_ms: { hidden: true }\nSELECT 1',
+    'x.sql',
+  )
+  const cellsOf = (row: Record<string, unknown>) =>
+    textOf(renderTable([row], front).text.split('<tbody>')[1]!).trim()
+
+  test('says "n too small" below the samples that a percentile needs, and the figure at them', () => {
+    expect(cellsOf({ n: 661, p99_ms: 12.34, cut_ms: null })).toBe('661 n too small')
+    expect(cellsOf({ n: 662, p99_ms: 12.34, cut_ms: null })).toBe('662 12.3')
+  })
+
+  test('marks a percentile that reaches what was cut off as at least', () => {
+    expect(cellsOf({ n: 700, p99_ms: 3000, cut_ms: 3000 })).toBe('700 ≥ 3,000')
+    expect(cellsOf({ n: 700, p99_ms: 2999, cut_ms: 3000 })).toBe('700 2,999')
+  })
+
+  test('shows what was not measured as a dash, never as 0', () => {
+    expect(cellsOf({ n: 700, p99_ms: null, cut_ms: null })).toBe('700 –')
+    expect(cellsOf({ n: 0, p99_ms: null, cut_ms: null })).toBe('0 –')
+  })
+
+  test('heads each column with its unit, and groups under one heading', () => {
+    const head = textOf(renderTable([{ n: 1, p99_ms: 1 }], front).text.split('<tbody>')[0]!)
+    expect(head).toContain('Service')
+    expect(head).toContain('p99 ms')
+  })
+})
+
+describe('a figure as text', () => {
+  test.each([
+    ['ms', 0.734, '0.73'],
+    ['p95_ms', 12.34, '12.3'],
+    ['p95_ms', 1234.5, '1,235'],
+    ['error_ratio', 0, '0'],
+    ['error_ratio', 0.00001, '<0.01'],
+    ['error_ratio', 0.123, '12.3'],
+    ['error_ratio', 2.1, '210'],
+    ['price_usd', 9.9, '9.90'],
+    ['at', new Date(0), '1970-01-01 00:00:00 UTC'],
+    ['n', 12345678901234567890n, '12,345,678,901,234,567,890'],
+    ['n', null, '–'],
+  ] as const)('%s of %s is %s', (column, value, text) => {
+    expect(formatCell(column, value)).toBe(text)
+  })
+
+  test('numbers have four digits at most, and durations their own words', () => {
+    expect([0.01234, 1.234, 123.45, 1234.5].map(formatNumber)).toEqual([
+      '0.0123',
+      '1.23',
+      '123.5',
+      '1,235',
+    ])
+    expect([0.85, 12.34, 245, 7620].map(formatDuration)).toEqual([
+      '850 ms',
+      '12.3 s',
+      '4 min 05 s',
+      '2 h 07 min',
+    ])
+    expect([0.005, 0.5, 1, 0.9999].map(formatShare)).toEqual(['0.50', '50.0', '100', '99.99'])
+  })
+})
+
+describe('the files of a chart', () => {
+  test('are refused with what was expected: no title, no query, no YAML', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assay-parts-'))
+    writeFileSync(join(folder, '01-a.sql'), 'SELECT 1')
+    expect(() => readParts([folder])).toThrow(/01-a\.sql is a table without a title/)
+    writeFileSync(join(folder, '00-b.vl.json'), '{}')
+    expect(() => readParts([folder])).toThrow(/00-b\.vl\.json has no query: expected 00-b\.sql/)
+    expect(() => readFront('-- title: [\nSELECT 1', 'x.sql')).toThrow(
+      /x\.sql: its leading comment is not YAML/,
+    )
+    expect(() => readFront('-- titel: T\nSELECT 1', 'x.sql')).toThrow(/titel/)
+  })
+
+  test('a namesake in a later folder takes the place of an earlier one', () => {
+    const [ours, own] = [
+      mkdtempSync(join(tmpdir(), 'assay-p-')),
+      mkdtempSync(join(tmpdir(), 'assay-p-')),
+    ]
+    writeFileSync(join(ours, '01-a.sql'), '-- title: Ours\nSELECT 1')
+    writeFileSync(join(own, '01-a.sql'), '-- title: Own\nSELECT 1')
+    expect(readParts([ours, own]).map((part) => part.front.title)).toEqual(['Own'])
+  })
+})
+
+describe('what a page is given', () => {
+  test('JSON in a script cannot end it', () => {
+    const json = scriptJson({ a: '</script><!--\u2028' }).text
+    expect(json).not.toMatch(/[<>\u2028]/)
+    expect(JSON.parse(json)).toEqual({ a: '</script><!--\u2028' })
+  })
+
+  test('a verdict that cannot be read says nothing, which is never good', () => {
+    for (const json of [null, '', '{', '[]', '{"tests":7}']) {
+      expect(readRunVerdict(json)).toMatchObject({ tests: [], thresholds: [] })
+    }
+    const told = readRunVerdict(
+      '{"thresholds":[{"text":"t","result":"inconclusive","value":null}]}',
+    )
+    expect(told.thresholds[0]).toMatchObject({
+      tone: 'warn',
+      figure: 'inconclusive, without samples',
+    })
+  })
+
+  test('intervals of time are round, and no more than asked', () => {
+    expect([
+      bucketWidthS(20, 120),
+      bucketWidthS(3600, 120),
+      bucketWidthS(86_400 * 30, 120),
+    ]).toEqual([0.25, 30, 21_600])
+  })
+})
