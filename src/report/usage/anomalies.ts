@@ -1,6 +1,7 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
 import type { Store } from '../../store/open.ts'
 import { percentileOf } from '../summary/samples.ts'
+import { quarterUs } from './prepare.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 
 const rowsShown = 5
@@ -38,12 +39,14 @@ async function oddRows(store: Store, contract: Contract): Promise<readonly Anoma
     {
       kind: 'charge-without-success',
       when: `outcome = 'http_error' AND credits > 0`,
+      sign: `outcome = 'http_error' AND credits > 0`,
       shows: `'status ' || coalesce(status::VARCHAR, 'unknown') || ', charged ' || credits::DOUBLE`,
       says: (n: string) => `${n} failed requests were charged.`,
     },
     {
       kind: 'success-without-charge',
       when: `outcome = 'ok' AND credits = 0 AND model IN (${priced.join() || 'NULL'})`,
+      sign: `outcome = 'ok' AND least_credits = 0`,
       shows: `model || ', charged 0'`,
       says: (n: string) => `${n} successes on priced models were charged nothing.`,
     },
@@ -51,19 +54,26 @@ async function oddRows(store: Store, contract: Contract): Promise<readonly Anoma
       kind: 'tokens-over-limit',
       when: `completion_tokens > ${contract.limits.maxOutputTokens}
              OR prompt_tokens > ${contract.limits.maxInputTokens}`,
+      sign: `most_completion_tokens > ${contract.limits.maxOutputTokens}
+             OR most_prompt_tokens > ${contract.limits.maxInputTokens}`,
       shows: `'prompt ' || coalesce(prompt_tokens::VARCHAR, '-') || ', completion ' || coalesce(completion_tokens::VARCHAR, '-')`,
       says: (n: string) =>
         `${n} requests report more tokens than the limits of ${contract.limits.maxInputTokens.toLocaleString('en-US')} in and ${contract.limits.maxOutputTokens.toLocaleString('en-US')} out.`,
     },
   ] as const
   const period = `at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')`
-  const [counts] = await store.rows<Record<string, number>>(
-    `SELECT ${kinds.map(({ kind, when }) => `count(*) FILTER (WHERE ${when}) AS "${kind}"`).join()}
-     FROM usage_shown WHERE ${period}`,
+  // The sums tell whether there is anything to look for; rows are read only then.
+  const [signs] = await store.rows<Record<string, boolean | null>>(
+    `SELECT ${kinds.map(({ kind, sign }) => `bool_or(${sign}) AS "${kind}"`).join()}
+     FROM usage_outcomes WHERE quarter >= getvariable('usage_from') // ${quarterUs}`,
   )
   const anomalies: Anomaly[] = []
   for (const { kind, when, shows, says } of kinds) {
-    const count = counts![kind]!
+    if (signs![kind] !== true) continue
+    const [counted] = await store.rows<{ n: number }>(
+      `SELECT count(*) AS n FROM usage_shown WHERE ${period} AND (${when})`,
+    )
+    const count = counted!.n
     if (count === 0) continue
     const rows = await store.rows<Row>(
       `SELECT source, id, at_us AS "atUs", ${shows} AS shows FROM usage_shown

@@ -28,7 +28,7 @@ const columns: Readonly<Record<UsageDimension, string>> = {
  *   `usage_timezone`, `usage_by`, `usage_now`, `usage_covered_from`, `usage_covered_to`
  * - `usage_shown`: rows of the view `usage` that the page is about, of all times
  * - `usage_calendar`: every quarter hour of the period with its local hour and day
- * - `usage_quarters`: sums of each quarter and series
+ * - `usage_quarters`: sums of each quarter and series; `usage_outcomes`: of each outcome, too
  * - `usage_hours`, `usage_days`: the same by local hour and day, gaps filled: 0 where it was
  *   measured that nothing came, null where nothing was measured
  * - `usage_week_hours`: means by local weekday and hour
@@ -220,17 +220,18 @@ async function prepareQuarters(store: Store, by: UsageDimension): Promise<void> 
     CREATE OR REPLACE TEMP TABLE usage_series AS
     SELECT name, row_number() OVER (ORDER BY requests DESC, name) AS rank FROM (${names})
     ORDER BY rank LIMIT ${mostSeries};
+    CREATE OR REPLACE TEMP TABLE usage_outcomes AS
+    SELECT at_us // ${quarterUs} AS quarter,
+      CASE WHEN ${name} IN (SELECT name FROM usage_series) THEN ${name}
+           ELSE ${quoted(otherSeries)} END AS series,
+      ${outcomeSums},
+      min(credits) AS least_credits, max(prompt_tokens) AS most_prompt_tokens,
+      max(completion_tokens) AS most_completion_tokens
+    FROM usage_shown
+    WHERE at_us >= getvariable('usage_before_from') AND at_us < getvariable('usage_to')
+    GROUP BY ALL;
     CREATE OR REPLACE TEMP TABLE usage_quarters AS
-    SELECT quarter, series, ${usageSums}
-    FROM (
-      SELECT at_us // ${quarterUs} AS quarter,
-        CASE WHEN ${name} IN (SELECT name FROM usage_series) THEN ${name}
-             ELSE ${quoted(otherSeries)} END AS series,
-        ${outcomeSums}
-      FROM usage_shown
-      WHERE at_us >= getvariable('usage_before_from') AND at_us < getvariable('usage_to')
-      GROUP BY ALL)
-    GROUP BY ALL
+    SELECT quarter, series, ${usageSums} FROM usage_outcomes GROUP BY ALL
   `)
 }
 
