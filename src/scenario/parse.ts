@@ -43,7 +43,7 @@ export function parseScenario(
   contract: Contract = defaultContract,
 ): Scenario {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
+  const document = parseDocument(text, { lineCounter: lines, merge: true })
   if (document.errors.length > 0) {
     throw new ScenarioError(
       path,
