@@ -27,6 +27,8 @@ export interface Segment {
   readonly sure: Credits
   /** What the ambiguous requests may have cost on top. */
   readonly ambiguous: Credits
+  /** What ambiguous requests may have held before and given back since (gap G-13). */
+  readonly returned: Credits
   readonly charges: number
 }
 
@@ -56,6 +58,8 @@ export function readConservation(history: History, includesOwn: IncludesOwn): Co
   const countBy = new RunningSum(charges, (row) => callUs[row]!, one)
   const possibleBy = new RunningSum(ambiguous, (row) => callUs[row]!, cost)
   const expiredBy = new RunningSum(ambiguous, (row) => callUs[row]! + lifetimeUs, cost)
+  /** What was taken beyond the successes until now: all that ambiguous requests can give back. */
+  let extra = 0
   const segmentOf = (first: number, last: number): Segment => {
     const [from, to] = [idle[first]!, idle[last]!]
     const between = (sum: RunningSum) => sum.upTo(callUs[to]!) - sum.upTo(callUs[from]!)
@@ -65,17 +69,25 @@ export function readConservation(history: History, includesOwn: IncludesOwn): Co
       taken: balance[first]! - balance[last]!,
       sure: between(sureBy),
       ambiguous: possibleBy.upTo(endUs[to]!) - expiredBy.before(callUs[from]!),
+      returned: Math.max(
+        0,
+        Math.min(extra, possibleBy.upTo(endUs[from]!) - expiredBy.before(callUs[from]!)),
+      ),
       charges: between(countBy),
     }
   }
   const segments: Segment[] = []
-  for (let at = 1; at < idle.length; at++) segments.push(segmentOf(at - 1, at))
   const whole = idle.length < 2 ? null : segmentOf(0, idle.length - 1)
+  for (let at = 1; at < idle.length; at++) {
+    const segment = segmentOf(at - 1, at)
+    segments.push(segment)
+    extra += segment.taken - segment.sure
+  }
   return { idle, balance, segments, whole }
 }
 
 /** Credits beyond what can be explained: above zero taken too much, below zero too little. */
-export function excessOf({ taken, sure, ambiguous }: Segment): Credits {
-  if (taken < sure) return taken - sure
+export function excessOf({ taken, sure, ambiguous, returned }: Segment): Credits {
+  if (taken < sure) return Math.min(0, taken - sure + returned)
   return Math.max(0, taken - sure - ambiguous)
 }

@@ -153,8 +153,10 @@ flight, with its own header, or else with the last value before it. The field is
         exchange.header(evidence.contract.headers.creditsRemaining) ?? Number.NaN,
       )
       const segment = ledger.conservation.segments[at - 1]
+      // What a request that was left may still hold is in one of the two and not in the other.
+      if (segment === undefined ? ledger.ambiguous > 0 : segment.ambiguous > 0) continue
       const expected = Number.isNaN(header)
-        ? segment === undefined || segment.ambiguous > 0
+        ? segment === undefined
           ? null
           : balance[at - 1]! - segment.sure
         : header

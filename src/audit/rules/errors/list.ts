@@ -95,7 +95,8 @@ export const err05 = sqlRule({
   needs: ['passive'],
   explain: `The error code or type tells the meaning, the table of statuses what goes with it: key 401,
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
-(model_not_found, context_length_exceeded: gap G-27) nothing is decided.`,
+(model_not_found, context_length_exceeded: gap G-27) nothing is decided, and nor does the code of a
+404 for a path, which the table does not have.`,
   expected: 'the status that the table of statuses gives to the meaning of the error',
   observe: (contract) => `
     SELECT run_id, slot, retry,
@@ -104,7 +105,7 @@ credits 403, rate 429, validation 400, path 404. Where the specification leaves 
     FROM seen JOIN (VALUES ${meanings(contract)}) promised(shape, word, due)
       ON error_shape = promised.shape
         AND promised.word = CASE error_shape WHEN 'chat' THEN error_code ELSE error_type END
-    WHERE outcome = 'http_error'
+    WHERE outcome = 'http_error' AND endpoint <> 'other'
     UNION ALL
     SELECT run_id, slot, retry,
       CASE WHEN status BETWEEN 200 AND 299 OR status IN (400, 500)

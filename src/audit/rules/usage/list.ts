@@ -84,11 +84,11 @@ const use03 = reportRule({
   explain: 'Compares sums of credits and of requests over hours, over days and in all.',
   expected: 'sum of hours = day, sum of days = total',
   takes: 'an answer with usage by hour and by day',
-  judge({ days, hours, consumed, requests }) {
+  judge({ days, hours, consumedInRange, requests }) {
     if (days === null || hours === null) return undefined
     for (const field of ['credits', 'requests'] as const) {
       const [byDay, byHour] = [sumOf(days, field), sumOf(hours, field)]
-      const total = field === 'credits' ? consumed : requests
+      const total = field === 'credits' ? consumedInRange : requests
       if (byDay !== null && byHour !== null && byDay !== byHour) {
         return `${byHour} ${field} by hour, ${byDay} by day`
       }

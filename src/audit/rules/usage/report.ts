@@ -15,7 +15,10 @@ import type { Evidence } from '../../rule.ts'
 export interface UsageReport {
   readonly exchange: Exchange
   readonly granted: number | null
+  /** Over all time. */
   readonly consumed: number | null
+  /** Over the range that was asked for, where the answer tells it apart. */
+  readonly consumedInRange: number | null
   readonly remaining: number | null
   readonly requests: number | null
   readonly averageTokens: number | null
@@ -45,25 +48,25 @@ export async function usageReports(evidence: Evidence): Promise<readonly UsageRe
 function readReport(exchange: Exchange, body: JsonObject): UsageReport {
   return {
     exchange,
-    granted: numberNamed(body, /granted|total_credits|purchased/),
-    consumed: numberNamed(body, /total_consumed|consumed|used|spent|total_usage/),
-    remaining: numberNamed(body, /remaining|balance|left/),
-    requests: numberNamed(body, /^(?:total_)?requests$|request_count/),
+    granted: numberNamed(body, /granted/, /total_credits/, /purchased/),
+    consumed: numberNamed(body, /total_consumed/, ...spent),
+    consumedInRange: numberNamed(body, /^consumed$/, ...spent),
+    remaining: numberNamed(body, /remaining/, /balance/, /left/),
+    requests: numberNamed(body, /^requests$/, /total_requests/, /request_count/),
     averageTokens: numberNamed(body, /(?:average|avg|mean).*token/),
     days: bucketsNamed(body, /da(?:y|ily)/),
     hours: bucketsNamed(body, /hour/),
   }
 }
 
-/** A number by its name, the more particular names of the pattern first, here or one level down. */
-function numberNamed(body: JsonObject, pattern: RegExp): number | null {
-  const alternatives =
-    pattern.source.startsWith('(') || pattern.source.startsWith('^')
-      ? [pattern]
-      : pattern.source.split('|').map((source) => new RegExp(source))
-  for (const alternative of alternatives) {
+/** What credits that are gone may be called. */
+const spent = [/consumed/, /used/, /spent/, /total_usage/]
+
+/** A number by its name, the first pattern first, here or one level down. */
+function numberNamed(body: JsonObject, ...patterns: readonly RegExp[]): number | null {
+  for (const pattern of patterns) {
     for (const [name, value] of [...Object.entries(body), ...inner(body)]) {
-      if (typeof value === 'number' && alternative.test(name.toLowerCase())) return value
+      if (typeof value === 'number' && pattern.test(name.toLowerCase())) return value
     }
   }
   return null
@@ -100,11 +103,11 @@ function readBucket(line: JsonObject, key: string | null): Bucket {
   const time = ['date', 'day', 'start', 'hour', 'time']
     .map((name) => line[name])
     .find((value) => typeof value === 'string')
-  const prompt = numberNamed(line, /prompt_tokens|input_tokens/)
-  const completion = numberNamed(line, /completion_tokens|output_tokens/)
+  const prompt = numberNamed(line, /prompt_tokens/, /input_tokens/)
+  const completion = numberNamed(line, /completion_tokens/, /output_tokens/)
   return {
     day: dayOf(key ?? (time as string | undefined) ?? ''),
-    credits: numberNamed(line, /credits|consumed|used|spent/),
+    credits: numberNamed(line, /credits/, ...spent),
     requests: numberNamed(line, /requests/),
     tokens:
       prompt !== null && completion !== null

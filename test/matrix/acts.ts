@@ -1,0 +1,268 @@
+import type { Contract } from '../../src/contract/contract.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { loadScenario } from '../../src/scenario/parse.ts'
+import type { ServiceOptions } from '../../src/service/options.ts'
+import { type Sender, Stage } from './stage.ts'
+
+const scenarioFile = (name: string) =>
+  loadScenario(new URL(`../../scenarios/${name}.yaml`, import.meta.url).pathname)
+
+const balance = { endpoint: 'credits' } as const
+const long = {
+  messages: [{ role: 'user', content: 'Count from 1 to 120, please.' }],
+  maxTokens: 400,
+}
+
+/** A contract whose windows are so small that short prompts reach them. */
+const smallWindows: Contract = {
+  ...defaultContract,
+  models: defaultContract.models.map((model) => ({ ...model, contextWindowTokens: 300 })),
+  limits: {
+    ...defaultContract.limits,
+    maxInputTokens: 300,
+    maxOutputTokens: 120,
+    maxTotalTokens: 350,
+  },
+}
+
+export interface Act {
+  readonly contract: Contract
+  readonly options: ServiceOptions
+  play(stage: Stage): Promise<void>
+}
+
+const act = (
+  accounts: ServiceOptions['accounts'],
+  play: Act['play'],
+  more: Partial<ServiceOptions> = {},
+): Act => ({
+  contract: more.contract ?? defaultContract,
+  options: { ...(accounts === undefined ? {} : { accounts }), ...more },
+  play,
+})
+
+/** Each a stage of its own: the audit scenarios, and what only an operator can set up. */
+export const acts = {
+  billing: act([{ name: 'main', balance: 3_000 }], async (stage) =>
+    stage.play(await scenarioFile('audit-billing'), stage.sender('main')),
+  ),
+  errors: act([{ name: 'main', balance: 3_000 }], async (stage) =>
+    stage.play(await scenarioFile('audit-errors'), stage.sender('main')),
+  ),
+  streams: act([{ name: 'main', balance: 3_000 }], async (stage) =>
+    stage.play(await scenarioFile('audit-streams'), stage.sender('main')),
+  ),
+  exhaustion: act(
+    [
+      { name: 'poor', balance: 6 },
+      { name: 'odd', balance: 3 },
+      { name: 'burst', balance: 16 },
+    ],
+    async (stage) => {
+      const [poor, odd, burst] = ['poor', 'odd', 'burst'].map((name) => stage.sender(name)) as [
+        Sender,
+        Sender,
+        Sender,
+      ]
+      await stage.send(poor, balance)
+      for (let nth = 0; nth < 8; nth++) await stage.send(poor)
+      await stage.send(poor, balance)
+      await stage.send(odd, balance)
+      for (let nth = 0; nth < 3; nth++)
+        await stage.send(odd, { model: 'svc-k2.5', endpoint: nth % 2 === 0 ? 'chat' : 'messages' })
+      await stage.send(odd, balance)
+      await stage.send(burst, balance)
+      await stage.together(20, () => stage.send(burst, long))
+      await stage.send(burst, balance)
+      await stage.send(burst)
+      await stage.send(burst, balance)
+    },
+  ),
+  accounts: act(
+    [
+      { name: 'first', balance: 2_000 },
+      { name: 'second', balance: 2_000 },
+    ],
+    async (stage) => {
+      const [first, second] = [stage.sender('first'), stage.sender('second')]
+      const sibling = {
+        apiKey: stage.service.operator.issueKey(stage.service.keys[0]!.account, 'sibling'),
+        account: 'first',
+      }
+      for (const sender of [first, second]) await stage.send(sender, balance)
+      for (let nth = 0; nth < 6; nth++) {
+        for (const sender of [first, second, second, sibling]) await stage.send(sender)
+        stage.rest(1)
+      }
+      await stage.together(12, (nth) => stage.send(nth % 2 === 0 ? first : sibling))
+      for (const sender of [first, second]) await stage.send(sender, balance)
+      const revoked = stage.service.operator.issueKey(stage.service.keys[0]!.account, 'revoked')
+      stage.service.operator.revokeKey(stage.service.keys[0]!.account, revoked)
+      for (const endpoint of ['chat', 'messages'] as const) {
+        await stage.send(
+          { apiKey: revoked, account: 'first' },
+          { endpoint },
+          { expects: 'invalid-key', keyFp: null, account: null },
+        )
+      }
+    },
+  ),
+  bands: act(
+    [
+      { name: 'band-1', balance: 90 },
+      { name: 'band-2', balance: 900 },
+      { name: 'band-3', balance: 9_000 },
+      { name: 'band-4', balance: 50_000 },
+    ],
+    async (stage) => {
+      for (const name of ['band-1', 'band-2', 'band-3', 'band-4']) {
+        const sender = stage.sender(name)
+        await stage.send(sender, balance)
+        for (let nth = 0; nth < 4; nth++) await stage.send(sender)
+        await stage.send(sender, { model: 'svc-k2.5' })
+        await stage.send(sender, { endpoint: 'messages', stream: true })
+        await stage.send(sender, balance)
+      }
+      // The alias of an upper case must be unknown, or cost what it stands for.
+      await stage.send(stage.sender('band-4'), { model: 'SVC-K2.5' })
+      await stage.send(stage.sender('band-4'), balance)
+    },
+  ),
+  retries: act([{ name: 'main', balance: 95 }], async (stage) => {
+    const sender = stage.sender('main')
+    await stage.send(sender, balance)
+    for (let nth = 0; nth < 50; nth++) {
+      await stage.sendWithRetries(sender)
+      if (nth % 10 === 9) await stage.send(sender, balance)
+    }
+    await stage.send(sender, balance)
+  }),
+  outages: act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      await stage.send(sender, balance)
+      for (let nth = 0; nth < 40; nth++) await stage.send(sender, { stream: nth % 2 === 1 })
+      await stage.send(sender, balance)
+    },
+    { outage: { status: 503, probability: 0.2 } },
+  ),
+  windows: act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
+      const ask = (content: string) => ({ messages: [{ role: 'user', content }] })
+      await stage.send(sender, balance)
+      for (const endpoint of ['chat', 'messages'] as const) {
+        await stage.send(sender, { endpoint, ...ask(words(700)) })
+        await stage.send(sender, {
+          endpoint,
+          ...ask('Count from 1 to 999, please.'),
+          maxTokens: 400,
+        })
+        await stage.send(sender, {
+          endpoint,
+          ...ask(`Count from 1 to 999. ${words(60)}`),
+          maxTokens: 120,
+        })
+        await stage.send(sender, {
+          endpoint,
+          ...ask(`Count from 1 to 999. ${words(110)}`),
+          maxTokens: 120,
+        })
+      }
+      await stage.send(sender, balance)
+    },
+    { contract: smallWindows },
+  ),
+  slow: act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      await stage.send(sender, balance)
+      let over = false
+      const stream = stage.send(sender, {
+        stream: true,
+        messages: [{ role: 'user', content: 'Count from 1 to 45, please.' }],
+        maxTokens: 90,
+      })
+      void stream.then(() => {
+        over = true
+      })
+      for (let second = 0; second < 400 && !over; second++) {
+        stage.rest(1)
+        if (second === 20) await stage.send(sender, balance)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+      await stream
+      await stage.send(sender, balance)
+    },
+    {
+      shape: {
+        timeToFirstUs: { kind: 'constant', value: 1e6 },
+        betweenTokensUs: { kind: 'constant', value: 1e6 },
+        lengthTokens: { kind: 'constant', value: 8 },
+      },
+    },
+  ),
+  usage: act([{ name: 'main', balance: 3_000 }], async (stage) => {
+    const sender = stage.sender('main')
+    const day = (offset: number) =>
+      new Date(stage.service.operator.nowUs() / 1e3 + offset * 86_400e3).toISOString().slice(0, 10)
+    const read = (path?: string) =>
+      stage.send(sender, path === undefined ? balance : { ...balance, path })
+    const [first, last] = [day(0), day(3)]
+    await read()
+    for (let nth = 0; nth < 3; nth++) await stage.send(sender, { stream: true })
+    await stage.send(sender, {
+      model: 'svc-k2.5',
+      maxTokens: 40,
+      messages: [{ role: 'user', content: 'Count from 1 to 30, please.' }],
+    })
+    for (let nth = 0; nth < 2; nth++) await stage.send(sender, { wrong: 'invalid-parameter' })
+    await read()
+    stage.rest(3 * 3600)
+    for (let nth = 0; nth < 5; nth++) await stage.send(sender, { endpoint: 'messages' })
+    await read()
+    stage.rest(86_400)
+    const middle = day(0)
+    for (let nth = 0; nth < 4; nth++) await stage.send(sender, { model: 'svc-k2-thinking' })
+    await read()
+    await stage.send(sender, { endpoint: 'other', path: '/my-credits', method: 'GET' })
+    await read()
+    const ranges = [
+      [first, last],
+      [first, middle],
+      [middle, last],
+    ]
+    for (const [from, to] of ranges)
+      await read(`${defaultContract.paths.credits}?from=${from}&to=${to}`)
+  }),
+  gifts: act([{ name: 'main', balance: 100 }], async (stage) => {
+    const sender = stage.sender('main')
+    await stage.send(sender, balance)
+    await stage.send(sender)
+    for (const size of [500, 50]) {
+      stage.service.operator.topUp(stage.service.keys[0]!.account, size)
+      stage.rest(1)
+      await stage.send(sender, balance)
+      await stage.send(sender)
+    }
+    await stage.send(sender, balance)
+  }),
+} as const satisfies Readonly<Record<string, Act>>
+
+export type ActName = keyof typeof acts
+
+/** Plays one act against a service of these options; the stage is closed, its record kept. */
+export async function playAct(name: ActName, options: ServiceOptions): Promise<Stage> {
+  const { options: own, play } = acts[name] as Act
+  const stage = await Stage.open({ ...own, ...options }, name)
+  try {
+    await play(stage)
+  } finally {
+    await stage.close()
+  }
+  return stage
+}

@@ -1,0 +1,255 @@
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import type { BodyRow, TemplateRow } from '../../src/attempt/evidence.ts'
+import { fingerprintOf } from '../../src/attempt/fingerprint.ts'
+import { type AuditReport, audit } from '../../src/audit/audit.ts'
+import { openTransport } from '../../src/client/open-transport.ts'
+import {
+  buildTemplate,
+  plainRequest,
+  prepareRequest,
+  type RequestSpec,
+  templateRow,
+} from '../../src/client/request.ts'
+import { sendOnce } from '../../src/client/send-once.ts'
+import type { Contract } from '../../src/contract/contract.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { Phase, Scenario, Step } from '../../src/scenario/scenario.ts'
+import type { ServiceOptions } from '../../src/service/options.ts'
+import { type RunningService, startService } from '../../src/service/start.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
+import { startRun } from '../../src/store/runs.ts'
+
+/** Answers that take real, but little, time: streams come in several reads. */
+const quick = {
+  timeToFirstUs: { kind: 'constant', value: 1_000 },
+  betweenTokensUs: { kind: 'constant', value: 150 },
+  lengthTokens: { kind: 'constant', value: 24 },
+} as const
+
+/** Who sends: a key, and the account that the rows name for it. */
+export interface Sender {
+  readonly apiKey: string
+  readonly account: string
+}
+
+/**
+ * One service with some faults, some legal answers, and everything that is sent to it: real
+ * requests over real sockets, recorded as a run, while the clock jumps instead of being waited for.
+ */
+export class Stage {
+  readonly service: RunningService
+  readonly contract: Contract
+  readonly runId: string
+  private readonly rows: AttemptRow[] = []
+  private readonly bodies: BodyRow[] = []
+  private readonly templates = new Map<string, TemplateRow>()
+  private readonly transport
+  private readonly beganUs: number
+  private nextSlot = 0
+
+  private constructor(service: RunningService, contract: Contract, runId: string) {
+    this.service = service
+    this.contract = contract
+    this.runId = runId
+    this.beganUs = service.operator.nowUs()
+    this.transport = openTransport({
+      origin: service.baseUrl,
+      maxConnections: Number.POSITIVE_INFINITY,
+      connectTimeoutMs: 5_000,
+    })
+  }
+
+  static async open(options: ServiceOptions, runId: string): Promise<Stage> {
+    const service = await startService({ seed: 7, shape: quick, ...options })
+    return new Stage(service, options.contract ?? defaultContract, runId)
+  }
+
+  async close(): Promise<void> {
+    await this.transport.close()
+    await this.service.close()
+  }
+
+  /** The ready key of an account. */
+  sender(name: string): Sender {
+    const ready = this.service.keys.find((key) => key.name === name)!
+    return { apiKey: ready.apiKey, account: name }
+  }
+
+  now(): number {
+    return this.service.operator.nowUs() - this.beganUs
+  }
+
+  /** Moves the clock of the service and of the record alike. */
+  rest(seconds: number): void {
+    this.service.operator.advance(seconds * 1e6)
+  }
+
+  async send(
+    sender: Sender,
+    change: Partial<RequestSpec> = {},
+    at: Partial<AttemptRow> = {},
+  ): Promise<AttemptRow> {
+    const slot = at.slot ?? this.nextSlot++
+    const spec: RequestSpec = {
+      ...plainRequest,
+      model: 'svc-k2',
+      messages: [{ role: 'user', content: 'Hello.' }],
+      maxTokens: 8,
+      ...change,
+    }
+    const template = buildTemplate(this.contract, '', spec)
+    const request = prepareRequest(template, sender.apiKey)
+    const told = this.tell(template, spec)
+    const intendedUs = this.now()
+    const { columns, captured } = await sendOnce(this.transport, request, {
+      contract: this.contract,
+      now: () => this.now(),
+    })
+    const bad = spec.wrong?.endsWith('-key') === true
+    const row: AttemptRow = {
+      ...columns,
+      runId: this.runId,
+      slot,
+      retry: 0,
+      shard: 0,
+      phase: 'stage',
+      part: 'steady',
+      step: 'step',
+      session: null,
+      turn: null,
+      template: told.template,
+      keyFp: bad ? null : fingerprintOf(sender.apiKey),
+      account: bad ? null : sender.account,
+      endpoint: spec.endpoint,
+      streamed: spec.stream ? 1 : 0,
+      model: spec.model,
+      expects: spec.wrong ?? 'ok',
+      intendedUs,
+      ...at,
+    }
+    this.rows.push(row)
+    if (captured !== null)
+      this.bodies.push({ runId: this.runId, slot, retry: row.retry, ...captured })
+    return row
+  }
+
+  /** Sends again under the same slot until it is no failure that a client would repeat. */
+  async sendWithRetries(sender: Sender, change: Partial<RequestSpec> = {}): Promise<void> {
+    const slot = this.nextSlot++
+    for (let retry = 0; retry < 4; retry++) {
+      const row = await this.send(sender, change, { slot, retry })
+      if (row.status !== 429 && (row.status ?? 0) < 500) return
+      this.rest(1.5 * 2 ** retry)
+    }
+  }
+
+  async together(count: number, send: (nth: number) => Promise<unknown>): Promise<void> {
+    await Promise.all(Array.from({ length: count }, (_, nth) => send(nth)))
+  }
+
+  /** Plays a scenario by its phases, its steps in turn; what it thinks, the clock jumps. */
+  async play(scenario: Scenario, sender: Sender): Promise<void> {
+    for (const phase of scenario.phases) await this.playPhase(scenario, phase, sender)
+  }
+
+  private async playPhase(scenario: Scenario, phase: Phase, sender: Sender): Promise<void> {
+    const { load } = phase
+    if (load.kind !== 'concurrency') throw new Error(`${phase.name}: only users are played`)
+    const names = phase.steps.length > 0 ? phase.steps : scenario.steps.map((step) => step.name)
+    const steps = names.map((name) => scenario.steps.find((step) => step.name === name)!)
+    const thinkS = load.think.kind === 'fixed' ? load.think.us / 1e6 : 0
+    let next = 0
+    await this.together(load.toUsers, async () => {
+      while (next < phase.maxRequests!) {
+        await this.send(sender, specOf(steps[next++ % steps.length]!), { phase: phase.name })
+        if (thinkS > 0) this.rest(thinkS)
+      }
+    })
+  }
+
+  private tell(template: ReturnType<typeof buildTemplate>, spec: RequestSpec): TemplateRow {
+    const key = JSON.stringify([
+      spec.endpoint,
+      spec.wrong,
+      template.method,
+      template.path,
+      template.headers,
+      Buffer.from(template.body).toString('base64'),
+      spec.auth,
+    ])
+    const known = this.templates.get(key)
+    if (known !== undefined) return known
+    const row = templateRow(template, {
+      runId: this.runId,
+      template: this.templates.size,
+      step: 'step',
+    })
+    this.templates.set(key, row)
+    return row
+  }
+
+  /** Enters the run with everything that was sent. */
+  async record(store: Store): Promise<void> {
+    await startRun(store, {
+      runId: this.runId,
+      kind: 'run',
+      scenario: 'matrix',
+      scenarioJson: '{}',
+      seed: 7,
+      baseUrl: this.service.baseUrl,
+      contract: this.contract.name,
+      startedAtUs: this.beganUs,
+      timeScale: 1,
+      assayVersion: '0',
+      machineJson: '{}',
+    })
+    await appendAttempts(store, this.rows)
+    const recorder = await Recorder.open(store)
+    recorder.appendTemplates([...this.templates.values()])
+    recorder.appendBodies(this.bodies)
+    recorder.flush()
+    recorder.close()
+  }
+}
+
+function specOf(step: Step): Partial<RequestSpec> {
+  const { prompt } = step
+  const content =
+    prompt.kind === 'text'
+      ? prompt.text
+      : Array.from({ length: 300 }, (_, at) => `word${at}`).join(' ')
+  return {
+    endpoint: step.endpoint,
+    stream: step.stream,
+    model: step.model,
+    messages: [{ role: 'user', content }],
+    system: step.system,
+    maxTokens: step.maxTokens,
+    headers: step.headers,
+    body: step.body,
+    wrong: step.wrong,
+    abort: step.abort,
+    ...(step.path === null ? {} : { path: step.path }),
+    ...(step.method === null ? {} : { method: step.method }),
+  }
+}
+
+/** Audits stages together, as runs of one store. */
+export async function auditStages(
+  stages: readonly Stage[],
+  contract: Contract,
+): Promise<AuditReport> {
+  const store = await openStore(':memory:')
+  try {
+    for (const stage of stages) await stage.record(store)
+    return await audit(store, {
+      contract,
+      runIds: stages.map((stage) => stage.runId),
+      auditId: 'matrix',
+      auditedAt: new Date(0),
+    })
+  } finally {
+    store.close()
+  }
+}

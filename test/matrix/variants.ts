@@ -1,0 +1,90 @@
+import type { ProfileAnswers } from '../../src/service/profile.ts'
+import { seededRandom } from '../../src/service/random.ts'
+
+/** A service that answers what the specification leaves open in its own way, and breaks nothing. */
+export interface Variant {
+  readonly name: string
+  readonly profile: ProfileAnswers
+}
+
+/** Every answer to every gap that the reference service knows, each once. */
+const answers = {
+  algorithm: [
+    'fixed-aligned',
+    'fixed-anchored',
+    'sliding-log',
+    'sliding-counter',
+    'token-bucket',
+    'gcra',
+  ],
+  reset: ['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms'],
+  window: ['failed', 'minute', 'tightest', 'rotate'],
+  rateHeadersOnErrors: [true, false],
+  retryAfter: ['none', 'seconds', 'date'],
+  bandAt: ['admission', 'after-charge'],
+  bandChange: ['kept', 'reset'],
+  sharedEdge: ['upper', 'lower'],
+  precedence: [
+    ['key', 'rate', 'request', 'credits'],
+    ['key', 'request', 'rate', 'credits'],
+    ['key', 'credits', 'rate', 'request'],
+    ['key', 'request', 'credits', 'rate'],
+  ],
+  counts: [
+    { request: true },
+    { credits: true },
+    { rate: true },
+    { models: true },
+    { usage: true },
+    { request: true, credits: true, rate: true, models: true, usage: true },
+  ],
+  creditsHeader: ['after', 'snapshot', 'before'],
+  creditsHeaderOnErrors: [true, false],
+  charge: ['end', 'start'],
+  abortedStream: ['free', 'charged', 'after-first-token'],
+  abortedPlain: ['free', 'charged'],
+  modelsAuth: ['none', 'either', 'bearer'],
+  creditsAuth: ['either', 'bearer'],
+  otherHeader: ['accepted', 'refused'],
+  sharedErrorShape: ['chat', 'messages'],
+  modelNotFound: [400, 404],
+  contextExceeded: [400, 404],
+  reasoning: ['field', 'short-field', 'inline', 'nowhere'],
+  maxTokens: ['clamp', 'refuse', 'honour'],
+  inputLimit: ['limits', 'window'],
+  listK25: [true, false],
+  permissionFields: [true, false],
+  streamUsage: ['when-asked', 'always', 'never'],
+  unknownFields: ['ignored', 'refused'],
+  emptyMessages: ['refused', 'accepted'],
+  maxN: [4, 128],
+  stopText: ['excluded', 'included'],
+  keyCounters: ['fresh', 'inherited'],
+  burnOrder: ['expiry', 'purchase'],
+  idempotencyKey: ['ignored', 'replayed'],
+} as const
+
+type Answers = { readonly [name: string]: readonly unknown[] }
+
+/** One variant for each answer: the rest as the reference service has it. */
+export const singleVariants: readonly Variant[] = Object.entries(answers as Answers).flatMap(
+  ([question, all]) =>
+    all.map((answer) => ({
+      name: `${question}=${typeof answer === 'object' ? JSON.stringify(answer) : answer}`,
+      profile: { [question]: answer } as ProfileAnswers,
+    })),
+)
+
+/** Variants that answer every question at random, from a seed. */
+export function randomVariants(count: number, seed: number): readonly Variant[] {
+  const random = seededRandom(seed)
+  return Array.from({ length: count }, (_, nth) => ({
+    name: `random ${seed}/${nth}`,
+    profile: Object.fromEntries(
+      Object.entries(answers as Answers).map(([question, all]) => [
+        question,
+        all[Math.floor(random() * all.length)],
+      ]),
+    ) as ProfileAnswers,
+  }))
+}
