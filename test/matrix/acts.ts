@@ -1,8 +1,9 @@
+import type { Finding } from '../../src/audit/verdict.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
-import { type Sender, Stage } from './stage.ts'
+import { auditStages, type Sender, Stage } from './stage.ts'
 
 const scenarioFile = (name: string) =>
   loadScenario(new URL(`../../scenarios/${name}.yaml`, import.meta.url).pathname)
@@ -231,13 +232,13 @@ export const acts = {
     await read()
     await stage.send(sender, { endpoint: 'other', path: '/my-credits', method: 'GET' })
     await read()
-    const ranges = [
-      [first, last],
-      [first, middle],
-      [middle, last],
-    ]
-    for (const [from, to] of ranges)
-      await read(`${defaultContract.paths.credits}?from=${from}&to=${to}`)
+    const { credits } = defaultContract.paths
+    await read()
+    await read(`${credits}?to=${middle}`)
+    await read(`${credits}?from=${middle}`)
+    await read(`${credits}?from=${first}&to=${last}`)
+    await read(`${credits}?from=${first}&to=${middle}`)
+    await read(`${credits}?from=${middle}&to=${last}`)
   }),
   gifts: act([{ name: 'main', balance: 100 }], async (stage) => {
     const sender = stage.sender('main')
@@ -255,12 +256,69 @@ export const acts = {
 
 export type ActName = keyof typeof acts
 
+/** Acts that put the rules of a family to work. */
+export const actsOf: Readonly<Record<string, readonly ActName[]>> = {
+  TRN: ['errors', 'outages', 'usage'],
+  AUTH: ['errors', 'accounts'],
+  MODEL: ['errors'],
+  CHAT: ['errors', 'windows'],
+  MSG: ['errors'],
+  SSE: ['streams', 'slow', 'outages'],
+  ERR: ['errors', 'exhaustion', 'retries'],
+  LIM: ['windows', 'slow', 'errors'],
+  BILL: [
+    'billing',
+    'streams',
+    'exhaustion',
+    'accounts',
+    'bands',
+    'retries',
+    'outages',
+    'slow',
+    'gifts',
+    'usage',
+  ],
+  RATE: ['retries', 'billing', 'bands'],
+  USE: ['usage', 'streams'],
+  PAGE: ['usage'],
+}
+
+/** What an audit of acts against one service says of each rule: a failure in any of them counts. */
+export async function verdictsOf(
+  options: ServiceOptions,
+  names: readonly ActName[] = Object.keys(acts) as ActName[],
+): Promise<ReadonlyMap<string, Finding>> {
+  const stages: (readonly [ActName, Stage])[] = []
+  for (const name of names) stages.push([name, await playAct(name, options)])
+  const verdicts = new Map<string, Finding>()
+  const byContract = Map.groupBy(stages, ([name]) => acts[name].contract)
+  for (const [contract, group] of byContract) {
+    const report = await auditStages(
+      group.map(([, stage]) => stage),
+      contract,
+    )
+    for (const finding of report.findings) {
+      const before = verdicts.get(finding.rule)
+      if (before === undefined || weight(finding) > weight(before)) {
+        verdicts.set(finding.rule, finding)
+      }
+    }
+  }
+  return verdicts
+}
+
+const order = ['not-observed', 'pass', 'inconclusive', 'fail']
+const weight = ({ verdict }: Finding) => order.indexOf(verdict.verdict)
+
 /** Plays one act against a service of these options; the stage is closed, its record kept. */
 export async function playAct(name: ActName, options: ServiceOptions): Promise<Stage> {
   const { options: own, play } = acts[name] as Act
   const stage = await Stage.open({ ...own, ...options }, name)
   try {
     await play(stage)
+    // Whatever the service still meant to do, it does before it is closed.
+    stage.rest(10)
+    await new Promise((resolve) => setTimeout(resolve, 5))
   } finally {
     await stage.close()
   }

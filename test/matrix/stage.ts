@@ -61,7 +61,9 @@ export class Stage {
   }
 
   static async open(options: ServiceOptions, runId: string): Promise<Stage> {
-    const service = await startService({ seed: 7, shape: quick, ...options })
+    // Another seed, other keys: stages that are audited together are strangers to each other.
+    const seed = [...runId].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 2 ** 31
+    const service = await startService({ seed, shape: quick, ...options })
     return new Stage(service, options.contract ?? defaultContract, runId)
   }
 
@@ -120,7 +122,7 @@ export class Stage {
       turn: null,
       template: told.template,
       keyFp: bad ? null : fingerprintOf(sender.apiKey),
-      account: bad ? null : sender.account,
+      account: bad ? null : `${this.runId}:${sender.account}`,
       endpoint: spec.endpoint,
       streamed: spec.stream ? 1 : 0,
       model: spec.model,
@@ -227,7 +229,11 @@ function specOf(step: Step): Partial<RequestSpec> {
     system: step.system,
     maxTokens: step.maxTokens,
     headers: step.headers,
-    body: step.body,
+    // As the runner does: null sends none.
+    body:
+      step.maxTokens === null && step.endpoint === 'messages'
+        ? { max_tokens: undefined, ...step.body }
+        : step.body,
     wrong: step.wrong,
     abort: step.abort,
     ...(step.path === null ? {} : { path: step.path }),

@@ -50,7 +50,7 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
   const { includesOwn, graceUs, holds } = options
   const cost = (row: number) => costCredits[row]!
   const all = (row: number) => effect[row] === effects.charge || effect[row] === effects.ambiguous
-  const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose, (a, b) => a - b)
+  const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose)
 
   const surely = new RunningSum(
     chosen((row) => effect[row] === effects.charge),

@@ -34,7 +34,7 @@ export interface Segment {
 
 export function readConservation(history: History, includesOwn: IncludesOwn): Conservation {
   const { size, callUs, endUs, effect, costCredits, value, lifetimeUs } = history
-  const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose, (a, b) => a - b)
+  const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose)
   const active = chosen((row) => effect[row] !== effects.ambiguous)
   const one = () => 1
   const called = new RunningSum(active, (row) => callUs[row]!, one)

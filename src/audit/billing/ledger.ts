@@ -30,8 +30,9 @@ export interface LedgerReading {
   readonly settleUs: number
   readonly conservation: Conservation
   readonly tiles: TileReading
-  readonly bounds: BoundsReading
-  readonly majorization: Majorization
+  /** Tiers 2 and 1, worked out when they are asked for: where tier 3 fits, nobody does. */
+  readonly bounds: () => BoundsReading
+  readonly majorization: () => Majorization
 }
 
 /** Delays that are tried for late settlement; 0 is a header that is merely stale. */
@@ -39,11 +40,13 @@ const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
 
 export function readLedger(history: History): LedgerReading {
   const meanings = possibleMeanings(history)
-  const readings = meanings.map((meaning) => readAs(history, meaning))
-  const best =
-    readings.find((reading) => reading.fits === 'exact') ??
-    readings.find((reading) => reading.fits === 'loose') ??
-    readings[0]!
+  const readings: LedgerReading[] = []
+  for (const meaning of meanings) {
+    const reading = readAs(history, meaning)
+    if (reading.fits === 'exact') return reading
+    readings.push(reading)
+  }
+  const best = readings.find((reading) => reading.fits === 'loose') ?? readings[0]!
   return best.fits === 'none' ? lateOrNone(best) : best
 }
 
@@ -57,10 +60,9 @@ function readAs(history: History, meaning: HeaderMeaning): LedgerReading {
       ? readTiles(tileOperations(history, meaning, false))
       : whole
   const tiles = plainOnly.faultCount < whole.faultCount ? plainOnly : whole
-  const bounds = readBounds(history, { includesOwn, graceUs: 0, holds: true })
-  const majorization = readMajorization(
-    tileOperations(history, meaning, false),
-    bounds.most.credits,
+  const bounds = once(() => readBounds(history, { includesOwn, graceUs: 0, holds: true }))
+  const majorization = once(() =>
+    readMajorization(tileOperations(history, meaning, false), bounds().most.credits),
   )
   let [observations, charges, ambiguous] = [0, 0, 0]
   for (let row = 0; row < size; row++) {
@@ -68,22 +70,30 @@ function readAs(history: History, meaning: HeaderMeaning): LedgerReading {
     if (effect[row] === effects.charge) charges++
     else if (effect[row] === effects.ambiguous) ambiguous++
   }
-  const loose =
-    bounds.least.credits <= bounds.most.credits &&
-    bounds.rise === null &&
-    majorization.fault === null
+  const isLoose = () =>
+    bounds().least.credits <= bounds().most.credits &&
+    bounds().rise === null &&
+    majorization().fault === null
   return {
     history,
     observations,
     charges,
     ambiguous,
     meaning,
-    fits: tiles.faultCount === 0 ? 'exact' : loose ? 'loose' : 'none',
+    fits: tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none',
     settleUs: 0,
     conservation: readConservation(history, includesOwn),
     tiles,
     bounds,
     majorization,
+  }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 

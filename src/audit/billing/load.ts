@@ -44,7 +44,9 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
        dense_rank() OVER (ORDER BY key_fp)::DOUBLE, status::DOUBLE,
        (first_content_us IS NOT NULL)::INTEGER::DOUBLE
-     FROM attempts LEFT JOIN price USING (model)
+     FROM attempts
+       -- A service that takes a name in another case serves the model that it names.
+       LEFT JOIN price ON lower(attempts.model) = lower(price.model)
        LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
          USING (run_id, slot, retry)
      WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND sent_us IS NOT NULL

@@ -39,14 +39,21 @@ export function operationsOf(list: readonly Operation[]): Operations {
   }
 }
 
-/** Rows for which `choose` holds, sorted by `compare`. */
+/** Rows for which `choose` holds, in their order or sorted by `compare`. */
 export function rowsWhere(
   size: number,
   choose: (row: number) => boolean,
-  compare: (a: number, b: number) => number,
+  compare?: (a: number, b: number) => number,
 ): Int32Array {
   const rows = new Int32Array(size)
   let count = 0
   for (let row = 0; row < size; row++) if (choose(row)) rows[count++] = row
-  return rows.subarray(0, count).sort(compare)
+  const chosen = rows.subarray(0, count)
+  return compare === undefined || isSorted(chosen, compare) ? chosen : chosen.sort(compare)
+}
+
+/** Most orders that are asked for are those that rows come in, and a look is cheaper than a sort. */
+function isSorted(rows: Int32Array, compare: (a: number, b: number) => number): boolean {
+  for (let at = 1; at < rows.length; at++) if (compare(rows[at - 1]!, rows[at]!) > 0) return false
+  return true
 }

@@ -8,7 +8,8 @@ export class RunningSum {
     const keys = Float64Array.from(rows, timeUs)
     const order = new Int32Array(rows.length)
     for (let at = 0; at < order.length; at++) order[at] = at
-    order.sort((a, b) => keys[a]! - keys[b]!)
+    if (keys.some((key, at) => at > 0 && key < keys[at - 1]!))
+      order.sort((a, b) => keys[a]! - keys[b]!)
     this.timesUs = new Float64Array(rows.length)
     this.sums = new Float64Array(rows.length + 1)
     for (let at = 0; at < order.length; at++) {

@@ -16,6 +16,7 @@ export interface ExchangeRow {
   readonly sentUs: number
   readonly closedUs: number | null
   readonly outcome: Outcome
+  readonly reason: string | null
   readonly status: number | null
   readonly errorCode: string | null
   readonly errorType: string | null
@@ -122,7 +123,7 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
          PARTITION BY run_id, template, outcome, status, error_code
          ORDER BY bodies.body IS NULL, slot, retry) <= 200)
      SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, key_fp AS "keyFp",
-       sent_us AS "sentUs", closed_us AS "closedUs", outcome, status,
+       sent_us AS "sentUs", closed_us AS "closedUs", outcome, reason, status,
        error_code AS "errorCode", error_type AS "errorType", finish_reason AS "finishReason",
        choices, prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",
        done_marks AS "doneMarks", flags, method, path, templates.headers AS "requestHeaders",

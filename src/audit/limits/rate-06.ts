@@ -58,6 +58,8 @@ concurrency the charge is BILL-05's to decide.`,
 }
 
 function faultOf({ status, errorCode, errorType }: Sighting): string | null {
+  // A client that left before the body did not see what it was called.
+  if (status === 429 && errorCode === null && errorType === null) return null
   if (status !== 429) return `status ${status} with ${errorCode ?? errorType}`
   if (errorType !== rateLimitType) return `429 with type ${errorType ?? 'none'}`
   if (errorCode !== null && errorCode !== rateLimitCode) return `429 with code ${errorCode}`

@@ -1,8 +1,9 @@
 import type { AuthHeader, Contract } from '../../../contract/contract.ts'
-import { excessOf } from '../../billing/conservation.ts'
+import type { LedgerReading } from '../../billing/ledger.ts'
 import { type ExchangeRule, exchangeRule } from '../../exchange/exchange-rule.ts'
 import type { Rule } from '../../rule.ts'
 import { billingRule, witnessOf } from '../billing/evidence.ts'
+import { clearStretches } from '../billing/segments.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
 const keyVariable = '$ASSAY_API_KEY'
@@ -128,19 +129,15 @@ are missing on one account while another was spared as many tell that a charge w
     if (runs.length === 0) return { verdict: 'not-observed', takes }
     let observations = 0
     for (const run of runs) {
-      const judged = run.flatMap((ledger) =>
-        ledger.conservation.whole === null
-          ? []
-          : [
-              {
-                ledger,
-                whole: ledger.conservation.whole,
-                excess: excessOf(ledger.conservation.whole),
-              },
-            ],
-      )
-      const over = judged.find(({ excess }) => excess > 0)
-      const under = judged.find(({ excess }) => excess < 0)
+      const stretches = run.map((ledger) => ({ ledger, stretches: clearStretches([ledger]) }))
+      const astray = (sign: number, but?: LedgerReading) =>
+        stretches
+          .filter(({ ledger }) => ledger !== but)
+          .flatMap((each) => each.stretches)
+          .find(({ excess }) => Math.sign(excess) === sign)
+      const over = astray(1)
+      const under = over === undefined ? undefined : astray(-1, over.ledger)
+      const judged = stretches.filter((each) => each.stretches.length > 0)
       if (over !== undefined && under !== undefined) {
         return {
           verdict: 'fail',
@@ -148,13 +145,12 @@ are missing on one account while another was spared as many tell that a charge w
           expected: 'each account pays for its own requests',
           came: `${over.ledger.history.account} paid ${over.excess} too much, ${under.ledger.history.account} ${-under.excess} too little`,
           witnesses: [
-            witnessOf(over.ledger, over.whole.to, `${over.excess} too low`),
-            witnessOf(under.ledger, under.whole.to, `${-under.excess} too high`),
+            witnessOf(over.ledger, over.segment.to, `${over.excess} too low`),
+            witnessOf(under.ledger, under.segment.to, `${-under.excess} too high`),
           ],
         }
       }
-      if (judged.length > 1 && over === undefined && under === undefined)
-        observations += judged.length
+      if (judged.length > 1 && over === undefined) observations += judged.length
     }
     return observations > 0 ? { verdict: 'pass', observations } : { verdict: 'not-observed', takes }
   },

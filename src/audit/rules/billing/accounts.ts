@@ -1,6 +1,8 @@
 import { excessOf } from '../../billing/conservation.ts'
 import { filterHistory } from '../../billing/history.ts'
 import { readLedger } from '../../billing/ledger.ts'
+import { exchangesOf } from '../../exchange/exchange.ts'
+import type { Evidence } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 import { billingRule, credits, witnessOf } from './evidence.ts'
 import { clearStretches } from './segments.ts'
@@ -12,7 +14,7 @@ export const bill16 = billingRule({
   severity: 'must',
   needs: ['active'],
   explain: `Two keys that the scenario gives to one account: their values together must fit one history.
-It fails when they do not, while the values of each key by itself do.`,
+It fails when they do not from one key to the other, while most values of each key by itself do.`,
   decide(ledgers): Verdict {
     let observations = 0
     for (const ledger of ledgers) {
@@ -23,10 +25,17 @@ It fails when they do not, while the values of each key by itself do.`,
         observations += ledger.observations
         continue
       }
-      const apart = keys.map((key) =>
-        readLedger(filterHistory(history, (row) => history.key[row] === key)),
+      // Idle values in turn from one key to another tell it, or each key's own values do.
+      const wrong = ledger.conservation.segments.filter(
+        (segment) =>
+          history.key[segment.from] !== history.key[segment.to] && excessOf(segment) !== 0,
       )
-      if (!apart.every(({ fits }) => fits === 'exact')) continue
+      const alone = keys.flatMap((key) => {
+        const own = filterHistory(history, (row) => history.key[row] === key)
+        return readLedger(own).conservation.segments
+      })
+      const wrongAlone = alone.filter((segment) => excessOf(segment) !== 0)
+      if (wrong.length < 2 || wrongAlone.length * 2 > alone.length) continue
       const rowOf = (key: number) =>
         history.key.findIndex((each, row) => each === key && !Number.isNaN(history.value[row]!))
       return {
@@ -57,11 +66,33 @@ export const bill17 = billingRule({
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `Looks at stretches between idle values that hold retries: what they took must be what the
-successes cost. Each attempt is a row of its own, so nothing is hidden in a retry.`,
-  decide(ledgers): Verdict {
+successes cost. Each attempt is a row of its own, so nothing is hidden in a retry. A request that is
+sent again under the same Idempotency-Key may be free or cost its price once more (gap G-37), and never
+more than that.`,
+  async decide(ledgers, evidence): Promise<Verdict> {
+    const replayed = await keyedTwice(evidence)
+    // A charge that comes after the header shows in the stretch that begins with its request.
+    const singles = clearStretches(ledgers).filter(({ ledger: { history }, segment }) =>
+      history.slot
+        .subarray(segment.from, segment.to + 1)
+        .some((slot) => replayed.has(`${history.runId}/${slot}`)),
+    )
+    const dear = singles.find(({ excess }) => excess > 0)
+    if (dear !== undefined) {
+      return {
+        verdict: 'fail',
+        observations: singles.length,
+        expected: 'at most the price for a request that was sent before under its Idempotency-Key',
+        came: `${credits(dear.excess)} more`,
+        witnesses: [witnessOf(dear.ledger, dear.segment.to, `${credits(dear.excess)} too low`)],
+      }
+    }
     const retried = clearStretches(ledgers).filter(({ ledger: { history }, segment }) =>
       history.retry.subarray(segment.from + 1, segment.to + 1).some((retry) => retry > 0),
     )
+    if (retried.length === 0 && singles.length > 0) {
+      return { verdict: 'pass', observations: singles.length }
+    }
     if (retried.length === 0) {
       return {
         verdict: 'not-observed',
@@ -81,6 +112,20 @@ successes cost. Each attempt is a row of its own, so nothing is hidden in a retr
     }
   },
 })
+
+/** Requests that were sent under an Idempotency-Key which another had carried before. */
+async function keyedTwice(evidence: Evidence): Promise<ReadonlySet<string>> {
+  const seen = new Set<string>()
+  const again = new Set<string>()
+  for (const { row } of await exchangesOf(evidence)) {
+    const key = /"idempotency-key":"([^"]*)"/i.exec(row.requestHeaders ?? '')?.[1]
+    if (key === undefined) continue
+    const place = `${row.runId}/${key}`
+    if (seen.has(place)) again.add(`${row.runId}/${row.slot}`)
+    seen.add(place)
+  }
+  return again
+}
 
 /** Balances that rose between idle values, and by how much. */
 function rises(ledgers: Parameters<typeof clearStretches>[0]) {

@@ -126,7 +126,7 @@ type Told = { readonly came: string; readonly witnesses: readonly [Witness, ...W
 
 /** What shows it with the fewest rows: a hole with its place, a rise as a pair, else the sums. */
 function telling(ledger: LedgerReading, fault: TileFault | undefined): Told {
-  const { majorization, bounds } = ledger
+  const [majorization, bounds] = [ledger.majorization(), ledger.bounds()]
   if (fault?.kind === 'hole') return tell(ledger, fault)
   if (bounds.rise !== null) {
     const { earlier, later, credits: rise } = bounds.rise

@@ -19,7 +19,13 @@ foreign traffic looks like a double charge. Credits that expire or are bought me
 inconclusive.`,
   decide(ledgers, { contract }) {
     let observations = 0
-    let worst: { ledger: LedgerReading; segment: Segment; excess: Credits } | null = null
+    type Breach = {
+      ledger: LedgerReading
+      segment: Segment
+      excess: Credits
+      otherwise: string | null
+    }
+    let worst: Breach | null = null
     for (const ledger of ledgers) {
       const { segments, whole } = ledger.conservation
       // Where charges settle late, only the whole can hold; BILL-08 speaks of the lateness.
@@ -28,16 +34,20 @@ inconclusive.`,
       for (const segment of judged) {
         const excess = excessOf(segment)
         if (excess === 0) continue
-        // The narrowest place tells most.
-        if (worst === null || segment.charges < worst.segment.charges) {
-          worst = { ledger, segment, excess }
+        const otherwise = otherCause(contract, segment, excess)
+        // What nothing else explains comes first, then the narrowest place, which tells most.
+        const surer = worst?.otherwise !== null && otherwise === null
+        const sameAndNarrower =
+          (worst?.otherwise === null) === (otherwise === null) &&
+          segment.charges < (worst?.segment.charges ?? Infinity)
+        if (worst === null || surer || sameAndNarrower) {
+          worst = { ledger, segment, excess, otherwise }
         }
       }
     }
     if (observations === 0) return { verdict: 'not-observed', takes: idleTakes }
     if (worst === null) return { verdict: 'pass', observations }
-    const { ledger, segment, excess } = worst
-    const otherwise = otherCause(contract, segment, excess)
+    const { ledger, segment, excess, otherwise } = worst
     const shows = `the balance fell by ${segment.taken} since slot ${ledger.history.slot[segment.from]}`
     if (otherwise !== null) {
       return {

@@ -110,16 +110,18 @@ export const bill04 = billingRule({
   explain: `Compares charges that were seen by themselves over the bands that the balance was in. A
 service that trusts rich accounts and does not charge them is a real path in real gateways.`,
   decide(ledgers, { contract }) {
-    const singles = clearStretches(ledgers).flatMap(singleCharge)
+    const singles = clearStretches(ledgers)
+      .flatMap(singleCharge)
+      .filter((single) => !Number.isNaN(balanceOf(single)))
     const bandOf = ({ ledger, row, price }: Single) =>
       bandsAt(contract, ledger.history.value[row]! + price).at(-1)?.name ?? 'no band'
     const bands = Map.groupBy(singles, bandOf)
     if (bands.size < 2) {
       return { verdict: 'not-observed', takes: 'requests one at a time on balances in two bands' }
     }
-    const levels = [...bands].map(([band, all]) => [`a balance in ${band}`, all] as const)
+    const verdict = splitsByBalance(singles)
     return (
-      levelVerdict(levels) ??
+      verdict ??
       (singles.every(({ took, price }) => took === price)
         ? {
             verdict: 'pass',
@@ -134,3 +136,32 @@ service that trusts rich accounts and does not charge them is a real path in rea
     )
   },
 })
+
+const balanceOf = ({ ledger, row, price }: Single) => ledger.history.value[row]! + price
+
+/**
+ * A failure when one balance parts requests that cost their price from those of which most did not.
+ * Where a header shows credits that are held, the first of these still looks right.
+ */
+function splitsByBalance(singles: readonly Single[]): Verdict | null {
+  const isWrong = ({ took, price }: Single) => took !== price
+  const rising = singles.toSorted((a, b) => balanceOf(a) - balanceOf(b))
+  for (const sorted of [rising, rising.toReversed()]) {
+    const first = sorted.findIndex(isWrong)
+    const far = sorted.slice(first)
+    const wrong = far.filter(isWrong)
+    if (first < 2 || wrong.length < 2 || wrong.length * 2 < far.length) continue
+    const [shown, near] = [wrong[0]!, sorted[first - 1]!]
+    return {
+      verdict: 'fail',
+      observations: singles.length,
+      expected: `the same price at a balance of ${balanceOf(shown)} as at ${balanceOf(near)}`,
+      came: `${wrong.length} of ${far.length} requests on that side cost other than their price`,
+      witnesses: [
+        witnessOf(shown.ledger, shown.row, `took ${credits(shown.took)} instead of ${shown.price}`),
+        witnessOf(near.ledger, near.row, `took ${credits(near.took)}`),
+      ],
+    }
+  }
+  return null
+}

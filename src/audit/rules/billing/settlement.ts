@@ -95,10 +95,8 @@ smallest of a row of delays that explains them.`,
     )
     const observations = judged.reduce((sum, ledger) => sum + ledger.observations, 0)
     if (late !== undefined) {
-      const { later, earlier } = late.bounds.rise ?? {
-        later: late.bounds.most.row,
-        earlier: late.bounds.least.row,
-      }
+      const { rise, most, least } = late.bounds()
+      const { later, earlier } = rise ?? { later: most.row, earlier: least.row }
       const witnesses: [Witness, ...Witness[]] = [
         witnessOf(late, Math.max(later, 0), 'does not show what had been charged before'),
         witnessOf(late, Math.max(earlier, 0), 'was over by then'),

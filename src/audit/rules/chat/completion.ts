@@ -198,9 +198,10 @@ say more than that; the audit scenarios ask it to count far.`,
   takes: 'a chat request without max_tokens, n and stream',
   judge(exchange, { defaults }) {
     const { row } = exchange
-    if (row.endpoint !== 'chat' || !exchange.isOk || row.requestBody === null) return undefined
+    if (row.endpoint !== 'chat' || row.status !== 200 || row.requestBody === null) return undefined
     const absent = (field: string) => exchange.askedFor(field) === undefined
     if (absent('stream') && exchange.isStream) return 'a stream'
+    if (!exchange.isOk) return undefined
     if (absent('n') && row.choices !== null && row.choices !== defaults.n && !exchange.isStream) {
       return `${row.choices} choices`
     }

@@ -6,9 +6,11 @@ import { sqlRule } from '../sql-rule.ts'
 
 const takes = 'a captured chat stream'
 
-/** The events of a chat stream that came whole; null for anything else. */
+/** The events of a chat stream that the service ended by itself; null for anything else. */
 function chatEvents(exchange: Exchange) {
-  return exchange.row.endpoint === 'chat' && exchange.isOk ? exchange.events : null
+  const { endpoint, reason } = exchange.row
+  const ended = exchange.isOk || reason === 'no-done' || reason === 'malformed-body'
+  return endpoint === 'chat' && ended ? exchange.events : null
 }
 
 const sse01 = sqlRule({
@@ -160,7 +162,7 @@ function plainText(exchange: Exchange): string | undefined {
 }
 
 function streamText(exchange: Exchange): string | undefined {
-  const stream = chatEvents(exchange)
+  const stream = exchange.isOk ? chatEvents(exchange) : null
   if (stream === null) return undefined
   return joined(
     stream.events.flatMap(({ json }) =>
@@ -194,14 +196,16 @@ const sse06 = sqlRule({
   severity: 'advice',
   needs: ['passive'],
   explain: `A stream of eight or more events with text that all arrived in one read was held back until
-its end. A few may be joined on the way, so it is told only when more than half of them were.`,
+its end. Streams that were over within 100 ms are too quick to tell, and a few may be joined on the
+way, so it is told only when more than half of the others were.`,
   expected: 'text that arrives at more than one time',
   observe: () => `
     SELECT run_id, slot, retry,
       CASE WHEN content_reads <= 1 AND avg(CASE WHEN content_reads <= 1 THEN 1 ELSE 0 END) OVER () > 0.5
            THEN 'all text in one read' END AS came
-    FROM seen WHERE endpoint IN ('chat', 'messages') AND outcome = 'ok' AND content_events >= 8`,
-  takes: 'a stream with eight or more events of text',
+    FROM seen WHERE endpoint IN ('chat', 'messages') AND outcome = 'ok' AND content_events >= 8
+      AND closed_us - sent_us >= 100000`,
+  takes: 'a stream of 100 ms or more with eight or more events of text',
 })
 
 const sse07 = sqlRule({

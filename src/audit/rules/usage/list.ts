@@ -155,9 +155,19 @@ const use07: Rule = {
   severity: 'must',
   needs: ['passive'],
   explain: `Compares answers of the credits endpoint for one key in the order of time; no hour may be
-negative. ${named}`,
+negative. A charge at the start may be given back when its request fails or its client leaves (gap
+G-13), so pairs with such requests before them are left out. ${named}`,
   async decide(evidence) {
     const reports = await usageReports(evidence)
+    const givenBack = await evidence.store.rows<{ runId: string; sentUs: number }>(
+      `SELECT run_id AS "runId", min(sent_us)::DOUBLE AS "sentUs" FROM attempts
+       WHERE list_contains($1::VARCHAR[], run_id) AND endpoint IN ('chat', 'messages')
+         AND (outcome IN ('aborted', 'timeout', 'broken') OR status >= 500)
+       GROUP BY run_id`,
+      [JSON.stringify(evidence.runIds)],
+    )
+    const mayFall = ({ exchange: { row } }: UsageReport) =>
+      givenBack.some(({ runId, sentUs }) => runId === row.runId && sentUs < row.sentUs)
     const negative = reports.map(
       (report) =>
         [
@@ -166,7 +176,7 @@ negative. ${named}`,
         ] as const,
     )
     const falling = pairs(reports).map(([earlier, later]) => {
-      if (earlier.consumed === null || later.consumed === null)
+      if (earlier.consumed === null || later.consumed === null || mayFall(later))
         return [later.exchange, undefined] as const
       const came =
         later.consumed < earlier.consumed
@@ -271,28 +281,30 @@ ${named}`,
   async decide(evidence): Promise<Verdict> {
     const ranged = (await usageReports(evidence)).flatMap((report) => {
       const query = new URLSearchParams((report.exchange.row.path ?? '').split('?')[1] ?? '')
-      const [from, to] = [query.get('from'), query.get('to')]
-      return from !== null && to !== null && report.requests !== null ? [{ report, from, to }] : []
+      return [{ report, from: query.get('from'), to: query.get('to') }]
     })
     const judged = ranged.flatMap((whole) =>
       ranged.flatMap((first) =>
         ranged
           .filter(
             (second) =>
+              new Set([whole, first, second]).size === 3 &&
+              first.to !== null &&
               first.from === whole.from &&
               first.to === second.from &&
               second.to === whole.to &&
-              first !== whole &&
-              second !== whole,
+              // The same balance: nothing happened in between.
+              [first, second].every(
+                ({ report }) =>
+                  report.remaining !== null &&
+                  report.remaining === whole.report.remaining &&
+                  report.exchange.row.keyFp === whole.report.exchange.row.keyFp,
+              ),
           )
-          .map((second) => {
-            const sum = first.report.requests! + second.report.requests!
-            const came =
-              sum === whole.report.requests
-                ? null
-                : `${whole.report.requests} in all, ${sum} in its parts`
-            return [whole.report.exchange, came] as const
-          }),
+          .map(
+            (second) =>
+              [whole.report.exchange, unequal(whole.report, first.report, second.report)] as const,
+          ),
       ),
     )
     return verdictOf(
@@ -301,6 +313,16 @@ ${named}`,
       'GET /user/credits with from and to for a range and for its two parts',
     )
   },
+}
+
+/** What does not add up over two ranges that meet. */
+function unequal(whole: UsageReport, first: UsageReport, second: UsageReport): string | null {
+  for (const field of ['consumedInRange', 'requests'] as const) {
+    const [all, one, other] = [whole[field], first[field], second[field]]
+    if (all === null || one === null || other === null || all === one + other) continue
+    return `${all} ${field === 'requests' ? 'requests' : 'credits'} in all, ${one} and ${other} in its parts`
+  }
+  return null
 }
 
 const page01: Rule = {

@@ -1,0 +1,42 @@
+import type { Rule } from '../rule.ts'
+import { needs, severities } from './explain.ts'
+import { allRules } from './list.ts'
+
+const families: Readonly<Record<string, string>> = {
+  TRN: 'Transport, endpoints, versioning',
+  AUTH: 'Authentication',
+  MODEL: 'Models',
+  CHAT: 'Chat completions',
+  MSG: 'Messages',
+  SSE: 'Streaming',
+  ERR: 'Errors',
+  LIM: 'Limits and timeouts',
+  BILL: 'Billing',
+  RATE: 'Rate limits',
+  USE: 'Usage endpoint',
+  PAGE: 'Usage page',
+}
+
+/** docs/rules.md, made of the rules themselves; a test holds both equal. */
+export function rulesReference(): string {
+  const byFamily = Map.groupBy(allRules, (rule) => rule.id.split('-')[0]!)
+  const sections = [...byFamily].map(([family, rules]) =>
+    [`## ${families[family] ?? family}`, ...rules.map(entry)].join('\n\n'),
+  )
+  return `${[
+    '# Rules',
+    `<!-- Made by npm run rules; do not edit. -->`,
+    `${allRules.length} rules. Each is decided over recorded rows by \`assay audit\`, says pass, fail,
+inconclusive or not observed, and never passes without an observation. \`assay audit --explain ID\`
+prints the same in the terminal. Sections (§) are those of the service interface specification.`,
+    ...sections,
+  ].join('\n\n')}\n`
+}
+
+function entry(rule: Rule): string {
+  return [
+    `### ${rule.id}`,
+    `**${rule.says}.** ${rule.section}; ${severities[rule.severity]}; needs ${rule.needs.map((need) => needs[need]).join(', ')}.`,
+    rule.explain.trim(),
+  ].join('\n\n')
+}

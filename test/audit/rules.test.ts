@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { explanationOf } from '../../src/audit/rules/explain.ts'
+import { allRules } from '../../src/audit/rules/list.ts'
+import { rulesReference } from '../../src/audit/rules/reference.ts'
+import { selectRules } from '../../src/audit/rules/select.ts'
+
+test('docs/rules.md is what the rules say (npm run rules writes it)', () => {
+  expect(readFileSync('docs/rules.md', 'utf8')).toBe(rulesReference())
+})
+
+test('every rule of the rulebook is there, once, in its order', () => {
+  const numbers = (family: string, last: number) =>
+    Array.from({ length: last }, (_, at) => `${family}-${String(at + 1).padStart(2, '0')}`)
+  expect(allRules.map((rule) => rule.id)).toEqual([
+    ...numbers('TRN', 6),
+    ...numbers('AUTH', 6),
+    ...numbers('MODEL', 5),
+    ...numbers('CHAT', 13),
+    ...numbers('MSG', 7),
+    ...numbers('SSE', 7),
+    ...numbers('ERR', 6),
+    ...numbers('LIM', 5),
+    ...numbers('BILL', 20),
+    ...numbers('RATE', 19),
+    ...numbers('USE', 7),
+    'PAGE-01',
+  ])
+})
+
+test('a rule is chosen by its id or its family, in any case', () => {
+  expect(selectRules(['bill-11']).map((rule) => rule.id)).toEqual(['BILL-11'])
+  expect(selectRules(['PAGE', 'TRN-01']).map((rule) => rule.id)).toEqual(['TRN-01', 'PAGE-01'])
+})
+
+test('an explanation tells the promise, where it is made, and what the rule cannot see', () => {
+  const text = explanationOf(selectRules(['BILL-10'])[0]!)
+  expect(text).toContain('promised   §8.4.1')
+  expect(text).toContain('It cannot')
+})

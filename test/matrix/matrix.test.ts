@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { faults } from '../../src/service/faults/list.ts'
+import { type ActName, verdictsOf } from './acts.ts'
+import { randomVariants, singleVariants } from './variants.ts'
+
+/**
+ * The auditor's own audit: each fault of the reference service must be failed by the rule that it
+ * was made for, and on a legal service nothing may fail. `npm run matrix` holds them all; here is a
+ * part that is quick.
+ */
+const sample: Readonly<Record<string, ActName>> = {
+  'latin1-body': 'errors',
+  'auth-case-folded': 'errors',
+  'model-created-ms': 'errors',
+  'stop-ignored': 'errors',
+  'messages-temperature-2': 'errors',
+  'stream-utf8-cut': 'streams',
+  'done-twice': 'streams',
+  'stream-cut-60s': 'slow',
+  'context-truncated': 'windows',
+  'streams-free': 'billing',
+  'charge-on-503': 'outages',
+  'async-settle': 'billing',
+  'lost-update': 'billing',
+  'check-then-act': 'exhaustion',
+  'per-key-balance': 'accounts',
+  'ranges-not-additive': 'usage',
+}
+
+describe('a fault is failed by the rule that it was made for', () => {
+  test.each(Object.entries(sample))('%s', async (name, act) => {
+    const { rule } = faults.find((fault) => fault.name === name)!
+    const verdicts = await verdictsOf({ faults: [name] }, [act])
+    expect(verdicts.get(rule)?.verdict.verdict).toBe('fail')
+  })
+})
+
+const quickActs: readonly ActName[] = ['billing', 'streams', 'exhaustion', 'accounts']
+
+describe('nothing fails on a legal service', () => {
+  const chosen = [
+    { name: 'as it comes', profile: {} },
+    ...singleVariants.filter(({ name }) =>
+      ['creditsHeader=before', 'creditsHeader=snapshot', 'charge=start', 'algorithm=gcra'].includes(
+        name,
+      ),
+    ),
+    ...randomVariants(2, 20_261_120),
+  ]
+  test.each(chosen)('$name', async ({ profile }) => {
+    const verdicts = await verdictsOf({ profile }, quickActs)
+    const failed = [...verdicts.values()].filter(({ verdict }) => verdict.verdict === 'fail')
+    expect(failed).toEqual([])
+  })
+})
