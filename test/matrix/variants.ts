@@ -59,7 +59,6 @@ const answers = {
   emptyMessages: ['refused', 'accepted'],
   maxN: [4, 128],
   stopText: ['excluded', 'included'],
-  keyCounters: ['fresh', 'inherited'],
   burnOrder: ['expiry', 'purchase'],
   idempotencyKey: ['ignored', 'replayed'],
 } as const

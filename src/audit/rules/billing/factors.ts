@@ -7,6 +7,8 @@ import { clearStretches } from './segments.ts'
 
 type Single = ReturnType<typeof singleCharge>[number]
 
+const isRight = ({ took, price }: Single) => took === price
+
 /** What the price must not depend on, and the level of a request in each. */
 const factors: Readonly<Record<string, (exchange: Exchange) => string>> = {
   format: ({ row }) => row.endpoint,
@@ -25,8 +27,8 @@ export const bill03 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares charges that were seen by themselves (one at a time) over the levels of format,
-stream, n, max_tokens, prompt length and user. It fails when all requests of one level of one factor
-cost other than their price while those of another level cost it. It passes for the factors that were
+stream, n, max_tokens, prompt length and user. It fails when half or more of the requests of one level
+cost other than their price while those of another level of that factor cost it. It passes for the factors that were
 seen at two levels, which it names.`,
   async decide(ledgers, evidence) {
     const exchanges = new Map(
@@ -77,19 +79,22 @@ function keyOf(runId: string, slot: number, retry: number): string {
   return `${runId}/${slot}/${retry}`
 }
 
-/** A failure when one level is charged wrongly throughout and another rightly; null otherwise. */
+/**
+ * A failure when one level is charged wrongly and another rightly; null otherwise. Where a header
+ * shows credits that are held, some wrong charges look right: half of a level is enough.
+ */
 function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[]): Verdict | null {
-  const isRight = (single: Single) => single.took === single.price
-  const right = levels.find(([, all]) => all.every(isRight))
-  const wrong = levels.find(([, all]) => all.length >= 2 && !all.some(isRight))
+  const wrongIn = (all: readonly Single[]) => all.filter((single) => !isRight(single)).length
+  const right = levels.find(([, all]) => wrongIn(all) * 10 <= all.length)
+  const wrong = levels.find(([, all]) => wrongIn(all) >= 2 && wrongIn(all) * 2 >= all.length)
   if (right === undefined || wrong === undefined) return null
   const [level, all] = wrong
-  const first = all[0]!
+  const first = all.find((single) => !isRight(single))!
   return {
     verdict: 'fail',
     observations: levels.reduce((sum, [, singles]) => sum + singles.length, 0),
     expected: `the same price with ${level} as with ${right[0]}`,
-    came: `${credits(first.took)} instead of ${first.price} in all ${all.length} requests with ${level}`,
+    came: `${credits(first.took)} instead of ${first.price}; ${wrongIn(all)} of ${all.length} requests with ${level}`,
     witnesses: [
       witnessOf(first.ledger, first.row, `took ${credits(first.took)}, ${level}`),
       ...right[1]
