@@ -39,24 +39,36 @@ const request = prepareRequest(
   key,
 )
 
-/** Measures from the end of the warm-up, by a count that goes on growing. */
-async function measure(count: () => number): Promise<void> {
+interface Sample {
+  readonly requests: number
+  readonly cpuUs: number
+  readonly atMs: number
+}
+
+function sampleOf(requests: number): Sample {
+  const { user, system } = process.cpuUsage()
+  return { requests, cpuUs: user + system, atMs: performance.now() }
+}
+
+/** Measures between two samples, the first one after the warm-up. */
+async function measure(sample: () => Sample | Promise<Sample>): Promise<void> {
   await sleep(warmUpS * 1000)
-  const [fromCount, fromCpu, fromMs] = [count(), process.cpuUsage(), performance.now()]
+  const from = await sample()
   await sleep(seconds * 1000)
-  const requests = count() - fromCount
-  const cpu = process.cpuUsage(fromCpu)
+  const to = await sample()
+  const requests = to.requests - from.requests
   console.log(
     JSON.stringify({
-      rps: (requests * 1000) / (performance.now() - fromMs),
-      cpuUs: (cpu.user + cpu.system) / requests,
+      rps: (requests * 1000) / (to.atMs - from.atMs),
+      cpuUs: (to.cpuUs - from.cpuUs) / requests,
     }),
   )
 }
 
 async function assay(): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'assay-bench-'))
-  let ok = 0
+  // The threads of a run report each second, so it is measured from report to report.
+  let reported = Promise.withResolvers<Sample>()
   const scenario = parseScenario(
     JSON.stringify({
       name: 'bench',
@@ -69,7 +81,7 @@ async function assay(): Promise<void> {
           name: 'load',
           load: 'concurrency',
           users: connections,
-          duration: `${warmUpS + seconds + 2}s`,
+          duration: `${warmUpS + seconds + 10}s`,
         },
       ],
     }),
@@ -82,11 +94,12 @@ async function assay(): Promise<void> {
     keys: { default: key },
     signal: stop.signal,
     onProgress: ({ ledger }) => {
-      ok = ledger.ok
+      reported.resolve(sampleOf(ledger.ok))
+      reported = Promise.withResolvers<Sample>()
     },
   })
-  while (ok === 0) await sleep(20)
-  await measure(() => ok)
+  await reported.promise
+  await measure(() => reported.promise)
   stop.abort()
   await running
   rmSync(home, { recursive: true })
@@ -114,7 +127,7 @@ async function client(): Promise<void> {
     },
   }
   for (let at = 0; at < connections; at++) attempts.start(request, listener, 'never')
-  await measure(() => ended)
+  await measure(() => sampleOf(ended))
 }
 
 async function bareUndici(): Promise<void> {
@@ -136,7 +149,7 @@ async function bareUndici(): Promise<void> {
       },
     })
   for (let at = 0; at < connections; at++) next()
-  await measure(() => ended)
+  await measure(() => sampleOf(ended))
 }
 
 async function bareAutocannon(): Promise<void> {
@@ -155,7 +168,7 @@ async function bareAutocannon(): Promise<void> {
   load.on('response', () => {
     ended++
   })
-  await measure(() => ended)
+  await measure(() => sampleOf(ended))
 }
 
 const roles: Readonly<Record<string, () => Promise<void>>> = {

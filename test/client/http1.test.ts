@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
+import type { TransportOptions } from '../../src/client/transport.ts'
+import { response, scriptedServer } from './scripted-server.ts'
+import { exchange, getRequest, openOn } from './transports.ts'
+
+const open = (options: TransportOptions) => new Http1Transport(options)
+
+test('a connection tells whether it has carried a request before', async () => {
+  const { origin } = await scriptedServer((socket) => socket.write(response(200, {}, 'ok')))
+  const transport = openOn(open, origin)
+  expect((await exchange(transport).done).reused).toBe(false)
+  expect((await exchange(transport).done).reused).toBe(true)
+})
+
+test('a connection that the service is about to close is not used again', async () => {
+  const { origin, connections } = await scriptedServer((socket) =>
+    socket.write(response(200, { 'Keep-Alive': 'timeout=1' }, 'ok')),
+  )
+  const transport = openOn(open, origin)
+  await exchange(transport).done
+  await exchange(transport).done
+  expect(connections()).toBe(1)
+  await sleep(1100)
+  expect((await exchange(transport).done).failure).toBe(null)
+  expect(connections()).toBe(2)
+})
+
+test('an exchange that leaves while it waits for a connection keeps nobody waiting', async () => {
+  const { origin, requests } = await scriptedServer(async (socket) => {
+    await sleep(20)
+    socket.write(response(200, {}, 'ok'))
+  })
+  const transport = openOn(open, origin, { maxConnections: 1 })
+  const [first, second, third] = ['/1', '/2', '/3'].map((path) =>
+    exchange(transport, { ...getRequest, path }),
+  )
+  second!.handle.abort()
+  expect((await second!.done).calls).toEqual(['failure'])
+  expect([(await first!.done).status, (await third!.done).status]).toEqual([200, 200])
+  expect(requests.map((request) => request.split(' ')[1])).toEqual(['/1', '/3'])
+})
+
+test('a connection that fails makes room for the next one in line', async () => {
+  const { origin, connections } = await scriptedServer((socket, _request, index) =>
+    index === 0 ? socket.destroy() : socket.write(response(200, {}, 'ok')),
+  )
+  const transport = openOn(open, origin, { maxConnections: 1 })
+  const [first, second] = [exchange(transport), exchange(transport)]
+  expect((await first.done).failure).not.toBe(null)
+  expect((await second.done).status).toBe(200)
+  expect(connections()).toBe(2)
+})
+
+test('a response before the request is whole ends the connection with it', async () => {
+  const { origin, server } = await scriptedServer(() => {})
+  server.on('connection', (socket) => {
+    socket.pause()
+    socket.write(response(413, {}, 'too much'))
+  })
+  const transport = openOn(open, origin)
+  const body = Buffer.alloc(32 * 1024 * 1024, 0x61)
+  const large = { ...getRequest, method: 'POST' as const, body }
+  const { status, body: said } = await exchange(transport, large).done
+  expect([status, said]).toEqual([413, 'too much'])
+  // Half a request lies in the socket: the next one must not be written behind it.
+  await transport.close()
+})
+
+test('a dispatch after the close is told so, and not during the call', async () => {
+  const { origin } = await scriptedServer(() => {})
+  const transport = openOn(open, origin)
+  await transport.close()
+  const late = exchange(transport)
+  expect((await late.done).failure?.code).toBe('aborted')
+})
