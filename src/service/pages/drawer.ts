@@ -60,7 +60,6 @@ class Drawer {
         import.meta.url,
       ),
     )
-    worker.unref()
     worker.on('message', ({ number, svg, error }: DrawnChart) => {
       const waiting = this.#waiting.get(number)
       this.#waiting.delete(number)
@@ -74,6 +73,8 @@ class Drawer {
     }
     worker.on('error', ended)
     worker.on('exit', () => ended(new Error('the drawing thread ended')))
+    // After the listeners, since each of them would hold the process again.
+    worker.unref()
     return worker
   }
 }
