@@ -212,10 +212,13 @@ async function witnessRows(store: Store, finding: StoredFinding): Promise<readon
   })
 }
 
+/** Ids and verdicts stay on one line; what a store calls so may be longer. */
+const wrapOf = (word: string) => (word.length <= 16 ? 'nowrap' : '')
+
 function renderSheet(findings: readonly StoredFinding[]): Html {
   return html`<section class="card finding"><h3>Every rule</h3><div class="table-scroll" tabindex="0" role="region" aria-label="Every rule"><table><thead><tr><th scope="col">rule</th><th scope="col">verdict</th><th scope="col">says</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
     (finding) =>
-      html`<tr><th scope="row" class="nowrap">${finding.rule}</th><td><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="says">${finding.says}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
+      html`<tr><th scope="row" class="${wrapOf(finding.rule)}">${finding.rule}</th><td class="${wrapOf(finding.verdict)}"><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="says">${finding.says}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
   )}</tbody></table></div></section>`
 }
 
