@@ -303,6 +303,18 @@ describe('attempts of runs', () => {
   })
 })
 
+test('balances of several accounts are added up, and the page says so', async () => {
+  await enterRun(store)
+  await appendAttempts(store, [
+    attempt(0, { creditsRemaining: 100 }),
+    attempt(1, { account: 'other', keyFp: 'ffffffffffff', creditsRemaining: 50 }),
+  ])
+  const { scope } = await readUsage(store, usageOptions())
+  expect(scope.notes.join()).toMatch(/Balances of 2 accounts are added up/)
+  const grants = [{ name: 'main', credits: 100, expiresUs: null }]
+  expect((await readUsage(store, usageOptions({ grants }))).scope.notes).toEqual([])
+})
+
 describe('what wants a look', () => {
   const kinds = async () =>
     (await readUsage(store, usageOptions())).anomalies.map(({ kind, count }) => [kind, count])

@@ -9,6 +9,7 @@ import { readPeak } from './peak.ts'
 import { prepareUsage, quarterUs } from './prepare.ts'
 import { reconcile } from './reconcile.ts'
 import type {
+  BalancePoint,
   Card,
   ErrorPoint,
   Grant,
@@ -31,7 +32,9 @@ const planDays = 30
  * @throws ReportError as `prepareUsage` does
  */
 export async function readUsage(store: Store, options: UsageOptions): Promise<UsagePage> {
-  const scope = await prepareUsage(store, options)
+  const prepared = await prepareUsage(store, options)
+  const balance = await readBalance(store)
+  const scope = { ...prepared, notes: [...prepared.notes, ...accountNotes(balance, options)] }
   const days = await readSeries(store, 'usage_days')
   const past = fullDays(days, options.timezone)
   // A forecast begins where the figures end: at the end of what was seen, not of what was asked.
@@ -53,7 +56,7 @@ export async function readUsage(store: Store, options: UsageOptions): Promise<Us
     hours: await readSeries(store, 'usage_hours'),
     days,
     weekHours: await readWeekHours(store),
-    balance: await readBalance(store),
+    balance,
     errors: await readErrors(store),
     topKeys: await readKeys(store),
     peak,
@@ -64,6 +67,18 @@ export async function readUsage(store: Store, options: UsageOptions): Promise<Us
     reconciliation,
     anomalies: await findAnomalies(store, options.contract, reconciliation),
   }
+}
+
+/** Balances of several accounts are no balance of one: who reads the dates must know. */
+function accountNotes(
+  balance: readonly BalancePoint[],
+  { grants }: UsageOptions,
+): readonly string[] {
+  const accounts = new Set(balance.map((point) => point.account)).size
+  if (grants !== null || accounts < 2) return []
+  return [
+    `Balances of ${accounts} accounts are added up: the forecast, the bands and the plan are those of one account that holds them all. Give --grants for one of them.`,
+  ]
 }
 
 function readSeries(store: Store, table: 'usage_hours' | 'usage_days') {
