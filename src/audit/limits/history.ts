@@ -1,7 +1,7 @@
 import type { Outcome } from '../../attempt/outcome.ts'
-import { type Contract, type Window, windowUs } from '../../contract/contract.ts'
+import { type Window, windowUs } from '../../contract/contract.ts'
 import type { Endpoint } from '../../contract/request.ts'
-import { type Arrival, byStart, decisionOf } from '../../limits/arrival.ts'
+import { type Arrival, decisionOf } from '../../limits/arrival.ts'
 import { type Bracket, balanceBrackets } from '../../limits/balance.ts'
 import type { Evidence } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
@@ -23,30 +23,6 @@ export interface History {
   readonly byAccount: ReadonlyMap<string, readonly Sighting[]>
 }
 
-interface Row {
-  readonly run_id: string
-  readonly slot: number
-  readonly retry: number
-  readonly key_fp: string
-  readonly account: string
-  readonly endpoint: Endpoint
-  readonly model: string | null
-  readonly outcome: Outcome
-  readonly status: number | null
-  readonly from_us: number
-  readonly until_us: number
-  readonly closed_us: number
-  readonly credits_remaining: number | null
-  readonly rate_limit: number | null
-  readonly rate_remaining: number | null
-  readonly rate_reset: number | null
-  readonly retry_after: number | null
-  readonly date_s: number | null
-  readonly error_code: string | null
-  readonly error_type: string | null
-  readonly flags: number
-}
-
 const histories = new WeakMap<Evidence, Promise<History>>()
 
 /**
@@ -64,72 +40,120 @@ export function historyOf(evidence: Evidence): Promise<History> {
   return loading
 }
 
+/** Columns of attempts that hold words; they travel as codes into one list. */
+const wordColumns = [
+  'run_id',
+  'key_fp',
+  'account',
+  'endpoint',
+  'model',
+  'outcome',
+  'error_code',
+  'error_type',
+] as const
+type WordColumn = (typeof wordColumns)[number]
+
+/** Columns that are numbers, in the order of the query. */
+const numberColumns = [
+  'slot',
+  'retry',
+  'status',
+  'credits_remaining',
+  'rate_limit',
+  'rate_remaining',
+  'rate_reset',
+  'retry_after',
+  'date_s',
+  'flags',
+] as const
+type NumberColumn = (typeof numberColumns)[number]
+
+/** Rows as columns of doubles: a million attempts as objects of strings would not fit. */
 async function load({ store, runIds, contract }: Evidence): Promise<History> {
-  const rows = await store.rows<Row>(
-    `WITH origin AS (SELECT min(started_at) AS t FROM runs WHERE list_contains($1::VARCHAR[], run_id))
-     SELECT run_id, slot, retry, key_fp, coalesce(account, key_fp) AS account, endpoint, model,
-       outcome, status,
-       (date_diff('microsecond', origin.t, started_at) + sent_us) * time_scale AS from_us,
-       (date_diff('microsecond', origin.t, started_at) + coalesce(headers_us, closed_us, ended_us, sent_us)) * time_scale AS until_us,
-       (date_diff('microsecond', origin.t, started_at) + coalesce(closed_us, headers_us, ended_us, sent_us)) * time_scale AS closed_us,
-       credits_remaining, rate_limit, rate_remaining, rate_reset, retry_after, date_s,
-       error_code, error_type, flags
-     FROM attempts JOIN runs USING (run_id), origin
-     WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL AND key_fp IS NOT NULL`,
-    [JSON.stringify(runIds)],
+  const ids = JSON.stringify(runIds)
+  const words = (
+    await store.rows<{ word: string }>(
+      `SELECT DISTINCT word FROM (SELECT unnest([${wordColumns.join(', ')}]) AS word
+         FROM (SELECT DISTINCT ${wordColumns.join(', ')} FROM attempts
+               WHERE list_contains($1::VARCHAR[], run_id)))
+       WHERE word IS NOT NULL`,
+      [ids],
+    )
+  ).map(({ word }) => word)
+  const columns = await store.doubles(
+    `WITH origin AS (SELECT min(started_at) AS t FROM runs WHERE list_contains($1::VARCHAR[], run_id)),
+       words AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS word, unnest(range(len(from_json($2, '["VARCHAR"]')))) AS code),
+       timed AS (SELECT attempts.*, time_scale, ended_us,
+           date_diff('microsecond', origin.t, started_at) AS origin_us
+         FROM attempts JOIN runs USING (run_id), origin
+         WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL AND key_fp IS NOT NULL)
+     SELECT
+       ((origin_us + sent_us) * time_scale)::DOUBLE AS from_us,
+       ((origin_us + coalesce(headers_us, closed_us, ended_us, sent_us)) * time_scale)::DOUBLE AS until_us,
+       ((origin_us + coalesce(closed_us, headers_us, ended_us, sent_us)) * time_scale)::DOUBLE,
+       ${numberColumns.map((name) => `${name}::DOUBLE`).join(', ')},
+       ${wordColumns.map((name) => `${name}_word.code::DOUBLE`).join(', ')}
+     FROM timed
+     ${wordColumns.map((name) => `LEFT JOIN words ${name}_word ON timed.${name} = ${name}_word.word`).join('\n     ')}
+     ORDER BY from_us, until_us`,
+    [ids, JSON.stringify(words)],
   )
-  const arrivals = rows.map((row) => ({ row, arrival: arrivalOf(row, contract) }))
-  arrivals.sort((a, b) => byStart(a.arrival, b.arrival))
-  const sightings: Sighting[] = new Array(arrivals.length)
-  const places = Map.groupBy(arrivals.keys(), (index) => arrivals[index]!.arrival.account)
-  for (const indexes of places.values()) {
-    const brackets = balanceBrackets(indexes.map((index) => arrivals[index]!.arrival))
-    indexes.forEach((index, nth) => {
-      const { row, arrival } = arrivals[index]!
-      sightings[index] = {
-        ...arrival,
-        balance: brackets[nth]!,
-        outcome: row.outcome,
-        errorCode: row.error_code,
-        errorType: row.error_type,
-        flags: row.flags,
-      }
+  const [fromUs, untilUs, closedUs, ...rest] = columns
+  const numberOf = (name: NumberColumn, at: number): number | null => {
+    const value = rest[numberColumns.indexOf(name)]![at]!
+    return Number.isNaN(value) ? null : value
+  }
+  const wordOf = (name: WordColumn, at: number): string | null => {
+    const code = rest[numberColumns.length + wordColumns.indexOf(name)]![at]!
+    return Number.isNaN(code) ? null : words[code]!
+  }
+  const prices = new Map(contract.models.map(({ id, costCredits }) => [id, costCredits]))
+  const highest = Math.max(1, ...prices.values())
+  const sightings = Array.from({ length: fromUs!.length }, (_, at): Mutable<Sighting> => {
+    const endpoint = wordOf('endpoint', at) as Endpoint
+    const status = numberOf('status', at)
+    const decision = decisionOf(status, endpoint)
+    const charged = decision === 'admitted' || decision === 'unknown'
+    const key = wordOf('key_fp', at)!
+    return {
+      runId: wordOf('run_id', at)!,
+      slot: numberOf('slot', at)!,
+      retry: numberOf('retry', at)!,
+      key,
+      account: wordOf('account', at) ?? key,
+      endpoint,
+      decision,
+      status,
+      fromUs: fromUs![at]!,
+      untilUs: untilUs![at]!,
+      closedUs: closedUs![at]!,
+      costCredits:
+        charged && isGeneration(endpoint) ? (prices.get(wordOf('model', at) ?? '') ?? highest) : 0,
+      credits: numberOf('credits_remaining', at),
+      limit: numberOf('rate_limit', at),
+      remaining: numberOf('rate_remaining', at),
+      reset: numberOf('rate_reset', at),
+      dateS: numberOf('date_s', at),
+      retryAfterS: numberOf('retry_after', at),
+      outcome: wordOf('outcome', at) as Outcome,
+      errorCode: wordOf('error_code', at),
+      errorType: wordOf('error_type', at),
+      flags: numberOf('flags', at)!,
+      balance: unknownBalance,
+    }
+  })
+  const byAccount = Map.groupBy(sightings, ({ account }) => account)
+  for (const ofAccount of byAccount.values()) {
+    balanceBrackets(ofAccount).forEach((bracket, nth) => {
+      ofAccount[nth]!.balance = bracket
     })
   }
-  return {
-    sightings,
-    byKey: Map.groupBy(sightings, ({ key }) => key),
-    byAccount: Map.groupBy(sightings, ({ account }) => account),
-  }
+  return { sightings, byKey: Map.groupBy(sightings, ({ key }) => key), byAccount }
 }
 
-function arrivalOf(row: Row, contract: Contract): Arrival {
-  const decision = decisionOf(row.status, row.endpoint)
-  const charged = decision === 'admitted' || decision === 'unknown'
-  const price =
-    contract.models.find((model) => model.id === row.model)?.costCredits ??
-    Math.max(1, ...contract.models.map((model) => model.costCredits))
-  return {
-    runId: row.run_id,
-    slot: row.slot,
-    retry: row.retry,
-    key: row.key_fp,
-    account: row.account,
-    endpoint: row.endpoint,
-    decision,
-    status: row.status,
-    fromUs: row.from_us,
-    untilUs: row.until_us,
-    closedUs: row.closed_us,
-    costCredits: charged && isGeneration(row.endpoint) ? price : 0,
-    credits: row.credits_remaining,
-    limit: row.rate_limit,
-    remaining: row.rate_remaining,
-    reset: row.rate_reset,
-    dateS: row.date_s,
-    retryAfterS: row.retry_after,
-  }
-}
+const unknownBalance: Bracket = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
+
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
 function isGeneration(endpoint: Endpoint): boolean {
   return endpoint === 'chat' || endpoint === 'messages'
