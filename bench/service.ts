@@ -12,14 +12,15 @@
 
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { startService } from '../src/service/start.ts'
 
 const connections = 64
-const secondsPerRun = 3
-const rounds = 3
+const secondsPerSlice = 0.7
+const rounds = 9
 const streams = 1_000
 const tokensPerStream = 100
 const tokenGapMs = 20
@@ -102,37 +103,51 @@ function report(ready: Ready): void {
 
 async function plain(): Promise<void> {
   const path = `/tmp/assay-bench-${process.pid}.db`
-  const sample = await sampleResponse()
-  const results: Record<string, { ratePerS: number; cpuUs: number }[]> = { bare: [], assay: [] }
+  const sample = JSON.stringify(await sampleResponse())
+  // Both are up all the time and take turns, so that what else happens here hits both alike.
+  const servers = {
+    bare: await started(['serve-bare', sample]),
+    assay: await started(['serve-assay', 'instant', path]),
+  }
+  const results: Record<keyof typeof servers, Slice[]> = { bare: [], assay: [] }
+  for (const name of ['bare', 'assay'] as const) await hammer(servers[name].ready, secondsPerSlice)
   for (let round = 0; round < rounds; round++) {
     for (const name of ['bare', 'assay'] as const) {
-      const args =
-        name === 'bare' ? ['serve-bare', JSON.stringify(sample)] : ['serve-assay', 'instant', path]
-      const server = await started(args)
-      await hammer(server.ready, 0.5)
-      const before = await cpuUs(server.child)
-      const { requests, seconds } = await hammer(server.ready, secondsPerRun)
-      const used = (await cpuUs(server.child)) - before
-      results[name]!.push({ ratePerS: requests / seconds, cpuUs: used / requests })
-      server.child.kill()
-      await once(server.child, 'exit')
+      const { child, ready } = servers[name]
+      const before = await cpuUs(child)
+      const { requests, seconds } = await hammer(ready, secondsPerSlice)
+      const used = (await cpuUs(child)) - before
+      results[name].push({ ratePerS: requests / seconds, cpuUs: used / requests })
     }
   }
-  for (const suffix of ['', '-wal', '-shm']) {
-    execFileSync('rm', ['-f', path + suffix])
+  for (const { child } of Object.values(servers)) {
+    child.kill()
+    await once(child, 'exit')
   }
-  const median = (name: string, pick: 'ratePerS' | 'cpuUs') =>
-    results[name]!.map((result) => result[pick]).sort((a, b) => a - b)[rounds >> 1]!
-  for (const name of ['bare', 'assay']) {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
+  for (const name of ['bare', 'assay'] as const) {
+    const rate = median(results[name].map(({ ratePerS }) => ratePerS))
+    const cpu = median(results[name].map((slice) => slice.cpuUs))
     console.log(
-      `${name.padEnd(6)} ${median(name, 'ratePerS').toFixed(0).padStart(7)} requests/s  ` +
-        `${median(name, 'cpuUs').toFixed(1).padStart(6)} us of CPU per request`,
+      `${name.padEnd(6)} ${rate.toFixed(0).padStart(7)} requests/s  ` +
+        `${cpu.toFixed(1).padStart(6)} us of CPU per request`,
     )
   }
+  const pairs = results.bare.map((bare, round) => ({ bare, assay: results.assay[round]! }))
+  const byRate = median(pairs.map(({ bare, assay }) => assay.ratePerS / bare.ratePerS))
+  const byCpu = median(pairs.map(({ bare, assay }) => bare.cpuUs / assay.cpuUs))
   console.log(
-    `ratio  ${(median('assay', 'ratePerS') / median('bare', 'ratePerS')).toFixed(2)} by requests/s, ` +
-      `${(median('bare', 'cpuUs') / median('assay', 'cpuUs')).toFixed(2)} by CPU`,
+    `ratio  ${byRate.toFixed(2)} by requests/s, ${byCpu.toFixed(2)} by CPU (medians of pairs)`,
   )
+}
+
+interface Slice {
+  readonly ratePerS: number
+  readonly cpuUs: number
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1]!
 }
 
 async function sampleResponse(): Promise<{ head: Record<string, string>; body: string }> {
