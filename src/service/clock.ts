@@ -97,6 +97,8 @@ export function realClock(scale = 1): MovableClock {
     const waitMs = (dueUs - nowUs()) / 1000 / scale
     // Beyond 2^31 ms Node fires at once; a clock that looks again tomorrow is right too.
     const handle = setTimeout(run, Math.min(Math.max(0, waitMs), 86_400_000))
+    // A service lives as long as it listens, not as long as something is due.
+    handle.unref()
     armed = { dueUs, handle }
   }
   return {

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { bandsAt } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
-import { type MovableClock, realClock } from './clock.ts'
+import { type Clock, type MovableClock, realClock } from './clock.ts'
 import { Customers } from './customers.ts'
 import { parseFault, withFaults } from './faults/fault.ts'
 import { faults } from './faults/list.ts'
@@ -85,7 +85,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const contract = options.contract ?? defaultContract
   const profile = parseProfile(options.profile, 'profile')
   const active = (options.faults ?? []).map((text) => parseFault(text, faults))
-  const clock = options.clock ?? realClock(options.timeScale)
+  const time = options.clock ?? realClock(options.timeScale)
+  let closed = false
+  // What was to happen later does not happen to a service that is closed.
+  const clock: Clock = {
+    nowUs: () => time.nowUs(),
+    at: (dueUs, callback) =>
+      time.at(dueUs, () => {
+        if (!closed) callback()
+      }),
+  }
   const seed = options.seed ?? randomInt(2 ** 31)
   const database = new Database(options.dataPath ?? ':memory:', options.durability ?? 'process')
   const ledger = new Ledger(database, clock, profile.burnOrder)
@@ -117,7 +126,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const behaviour = withFaults(honest, active, kit)
   const customers = new Customers(kit, behaviour)
   const pages = new Pages(kit, behaviour, customers)
-  const operator = new Operator(kit, isMovable(clock) ? clock : null, options.seed ?? null)
+  const operator = new Operator(kit, isMovable(time) ? time : null, options.seed ?? null)
   const desk = options.operatorEndpoint ? new OperatorDesk(operator) : null
   const gateway = new Gateway(kit, behaviour, pages, desk)
 
@@ -129,6 +138,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       gateway.handle(request, response)
     },
   )
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   const host = options.host ?? '127.0.0.1'
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -150,11 +164,17 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     operator,
     customers,
     async close() {
+      const ended = [...sockets].map(
+        (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+      )
       await new Promise<void>((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       })
+      // A server is closed before its sockets say so, and only then are those cut off settled with.
+      await Promise.all(ended)
       await upstream?.close()
+      closed = true
       database.close()
     },
   }

@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { expect, test } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
 import { manualClock } from '../../src/service/clock.ts'
+import { startService } from '../../src/service/start.ts'
 import { hello, serving } from './serving.ts'
 
 const startUs = Date.parse('2026-03-01T00:00:00Z') * 1000
@@ -128,4 +131,34 @@ test('a client that leaves before the first token pays nothing by default', asyn
     await expect.poll(held).toBe(50)
   }
   expect(target.service.operator.balance(target.service.keys[0]!.account)).toBe(50)
+})
+
+test('closing in the middle of streams ends them, and charges what the profile says', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-close-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const dataPath = join(folder, 'ledger.db')
+  const service = await startService({
+    dataPath,
+    faults: ['async-settle=0.5'],
+    accounts: [{ name: 'a', balance: 100 }],
+    shape: { betweenTokensUs: { kind: 'constant', value: 50_000 } },
+  })
+  const responses = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      fetch(`${service.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.keys[0]!.apiKey}` },
+        body: JSON.stringify({ ...hello, stream: true }),
+      }),
+    ),
+  )
+  const cut = responses.map((response) => expect(response.text()).rejects.toThrow())
+  await service.close()
+  await Promise.all(cut)
+  const file = new DatabaseSync(dataPath)
+  const { balance, entries } = file
+    .prepare('SELECT balance, (SELECT sum(credits) FROM entries) AS entries FROM accounts')
+    .get()!
+  file.close()
+  expect(balance).toBe(entries)
 })
