@@ -222,6 +222,45 @@ describe('an error', () => {
     expect(columns.flags & flags.bodyContradictsStatus).toBe(flags.bodyContradictsStatus)
   })
 
+  test('dressed as an event stream is read as the error that it is', async () => {
+    const { origin } = await answer(
+      429,
+      '{"error":{"message":"m","type":"rate_limit_error","code":"rate_limit_exceeded"}}',
+      { 'Content-Type': 'text/event-stream' },
+    )
+    const { columns } = await send(origin, { stream: true })
+    expect(columns).toMatchObject({
+      outcome: 'http_error',
+      errorCode: 'rate_limit_exceeded',
+      events: 0,
+    })
+  })
+
+  test('is captured where only errors are, and a success is not', async () => {
+    const { origin } = await scriptedServer((socket, _request, index) =>
+      socket.write(response(index === 0 ? 200 : 500, json, index === 0 ? completion : '{}')),
+    )
+    const transport = openTransport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
+    const client = new AttemptClient({
+      transport,
+      contract: defaultContract,
+      now,
+      deadlines: noDeadlines,
+    })
+    const captured: (string | null)[] = []
+    for (let at = 0; at < 2; at++) {
+      await new Promise<void>((resolve) => {
+        const onEnd = (ended: { captured: { body: string } | null }) => {
+          captured.push(ended.captured?.body ?? null)
+          resolve()
+        }
+        client.start(ask(), { onGap: () => {}, onEnd }, 'errors')
+      })
+    }
+    await transport.close()
+    expect(captured).toEqual([null, '{}'])
+  })
+
   test('never counts as a success, whatever its status', async () => {
     for (const status of [201, 301, 400, 404, 429, 500, 503]) {
       const { columns } = await send((await answer(status, completion)).origin)
