@@ -1,3 +1,4 @@
+import { platform, setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { openStore } from '../store/open.ts'
 import { Recorder } from '../store/recorder.ts'
@@ -14,6 +15,12 @@ const flushEveryMs = 1000
 
 const control = parentPort!
 const data = workerData as RecorderData
+/**
+ * Where threads share a core, those that send go first: a flush takes tens of milliseconds, which
+ * would be somebody's lag. On Linux niceness belongs to the thread; elsewhere to the process.
+ */
+if (platform() === 'linux') setPriority(0, 15)
+
 const say = (message: FromRecorderControl) => control.postMessage(message)
 
 try {
