@@ -1,4 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { countTokens } from 'gpt-tokenizer'
@@ -153,21 +155,33 @@ test('a proxy is named by its variable, and a variable without a URL is told', a
 })
 
 test('requests go through the proxy that the variable names, and its URL is not kept', async () => {
-  const seen: string[] = []
-  const proxy = await startTarget((request, response) => {
-    seen.push(request.url ?? '')
-    answerChat(response)
+  const target = await startTarget((_, response) => answerChat(response))
+  const tunnels: string[] = []
+  const proxy = createServer()
+  proxy.on('connect', (request, socket) => {
+    tunnels.push(request.url ?? '')
+    const { hostname, port } = new URL(`http://${request.url}`)
+    const through = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      through.pipe(socket).pipe(through)
+    })
+    through.on('error', () => socket.destroy())
+    socket.on('error', () => through.destroy())
   })
-  process.env.ASSAY_TEST_PROXY = proxy.baseUrl.replace('http://', 'http://me:secret-word@')
+  await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
+  const { port } = proxy.address() as AddressInfo
+  process.env.ASSAY_TEST_PROXY = `http://me:secret-word@127.0.0.1:${port}`
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
       '  - { name: steady, load: constant, rate: 20/s, max_requests: 3 }',
       'proxy_env: ASSAY_TEST_PROXY',
     )
-    const { ledger } = await run(scenario, { baseUrl: 'http://service.test', dbPath, keys })
+    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     expect(ledger).toMatchObject({ planned: 3, ok: 3 })
-    expect(seen[0]).toBe('http://service.test/v1/chat/completions')
+    expect(tunnels[0]).toBe(new URL(target.baseUrl).host)
     expect(readFileSync(dbPath).includes('secret-word')).toBe(false)
   })
   proxy.close()
+  proxy.closeAllConnections()
+  target.close()
 })
