@@ -10,125 +10,131 @@ import { dayUs, openHouse } from './customer.ts'
 const phone = { width: 375, height: 800 }
 const desk = { width: 1440, height: 900 }
 
-describe.skipIf(!canBrowse)('pages in a browser (needs chromium: apt-get install chromium)', () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await openBrowser()
-  })
-  afterAll(() => browser?.close())
-
-  /** A page that fails the test when anything is blocked, missing or asked of somebody else. */
-  async function opened(
-    target: Target,
-    options: Parameters<Browser['newContext']>[0] = {},
-  ): Promise<{ page: Page; context: BrowserContext; faults: string[] }> {
-    const context = await browser.newContext({ viewport: desk, ...options })
-    const page = await context.newPage()
-    page.setDefaultTimeout(5_000)
-    const faults: string[] = []
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+describe.skipIf(!canBrowse)(
+  'pages in a browser (needs chromium: apt-get install chromium)',
+  {
+    timeout: 60_000,
+  },
+  () => {
+    let browser: Browser
+    beforeAll(async () => {
+      browser = await openBrowser()
     })
-    page.on('pageerror', (error) => faults.push(error.message))
-    page.on('request', (request) => {
-      if (!request.url().startsWith(target.service.baseUrl)) faults.push(request.url())
+    afterAll(() => browser?.close())
+
+    /** A page that fails the test when anything is blocked, missing or asked of somebody else. */
+    async function opened(
+      target: Target,
+      options: Parameters<Browser['newContext']>[0] = {},
+    ): Promise<{ page: Page; context: BrowserContext; faults: string[] }> {
+      const context = await browser.newContext({ viewport: desk, ...options })
+      const page = await context.newPage()
+      page.setDefaultTimeout(20_000)
+      const faults: string[] = []
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+      })
+      page.on('pageerror', (error) => faults.push(error.message))
+      page.on('request', (request) => {
+        if (!request.url().startsWith(target.service.baseUrl)) faults.push(request.url())
+      })
+      await page.goto(`${target.service.baseUrl}/`)
+      return { page, context, faults }
+    }
+
+    async function register(page: Page, email = 'ada@example.com'): Promise<void> {
+      await page.getByRole('link', { name: 'Register' }).click()
+      await page.getByLabel('E-mail').fill(email)
+      await page.getByLabel('Password').fill('long enough')
+      await page.getByRole('button', { name: 'Register' }).click()
+    }
+
+    async function makeKey(page: Page, name: string): Promise<string> {
+      await page.getByLabel('Name of a new key').fill(name)
+      await page.getByRole('button', { name: 'Make a key' }).click()
+      return (await page.locator('.secret code').textContent()) ?? ''
+    }
+
+    test('an account is opened, gets a key, buys, and revokes the key, without any script', async () => {
+      const { target } = await openHouse()
+      const { page, context, faults } = await opened(target, { javaScriptEnabled: false })
+      await register(page)
+      const key = await makeKey(page, 'laptop')
+      expect((await target.chat({}, key)).status).toBe(200)
+      await page.getByRole('button', { name: 'Buy Starter' }).click()
+      expect(await page.locator('#balance').textContent()).toBe('599')
+      await page.getByRole('link', { name: 'My credits' }).click()
+      expect(await page.locator('#remaining').textContent()).toBe('599')
+      expect(await page.locator('#hours svg').count()).toBe(2)
+      await page.getByRole('link', { name: 'Dashboard' }).click()
+      await page.getByText('Revoke', { exact: true }).click()
+      await page.getByRole('button', { name: 'for good' }).click()
+      expect((await target.chat({}, key)).status).toBe(401)
+      expect(faults).toEqual([])
+      await context.close()
     })
-    await page.goto(`${target.service.baseUrl}/`)
-    return { page, context, faults }
-  }
 
-  async function register(page: Page, email = 'ada@example.com'): Promise<void> {
-    await page.getByRole('link', { name: 'Register' }).click()
-    await page.getByLabel('E-mail').fill(email)
-    await page.getByLabel('Password').fill('long enough')
-    await page.getByRole('button', { name: 'Register' }).click()
-  }
+    test('usage that comes while the page is open shows itself, and what was unfolded stays so', async () => {
+      const { target } = await openHouse()
+      const { page, context, faults } = await opened(target)
+      await register(page)
+      const key = await makeKey(page, 'laptop')
+      await page.goto(`${target.service.baseUrl}/my-credits`)
+      expect(await page.locator('#remaining').textContent()).toBe('100')
+      await page.getByText('As a table').first().click()
+      await target.chat({ model: 'svc-k2.5' }, key)
+      await page.locator('#remaining', { hasText: '98' }).waitFor()
+      expect(await page.locator('#consumed').textContent()).toBe('2')
+      expect(await page.locator('#hours details').getAttribute('open')).not.toBeNull()
+      expect(faults).toEqual([])
+      await context.close()
+    })
 
-  async function makeKey(page: Page, name: string): Promise<string> {
-    await page.getByLabel('Name of a new key').fill(name)
-    await page.getByRole('button', { name: 'Make a key' }).click()
-    return (await page.locator('.secret code').textContent()) ?? ''
-  }
+    test('who asks for no time zone is shown their own', async () => {
+      const { target } = await openHouse()
+      const { page, context, faults } = await opened(target, { timezoneId: 'Asia/Tokyo' })
+      await register(page)
+      await target.chat({}, await makeKey(page, 'laptop'))
+      await page.getByRole('link', { name: 'My credits' }).click()
+      // Noon in UTC.
+      await page.locator('#entries', { hasText: '31 Jan 2026, 21:00:00' }).waitFor()
+      expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Tokyo')
+      expect(faults).toEqual([])
+      await context.close()
+    })
 
-  test('an account is opened, gets a key, buys, and revokes the key, without any script', async () => {
-    const { target } = await openHouse()
-    const { page, context, faults } = await opened(target, { javaScriptEnabled: false })
-    await register(page)
-    const key = await makeKey(page, 'laptop')
-    expect((await target.chat({}, key)).status).toBe(200)
-    await page.getByRole('button', { name: 'Buy Starter' }).click()
-    expect(await page.locator('#balance').textContent()).toBe('599')
-    await page.getByRole('link', { name: 'My credits' }).click()
-    expect(await page.locator('#remaining').textContent()).toBe('599')
-    expect(await page.locator('#hours svg').count()).toBe(2)
-    await page.getByRole('link', { name: 'Dashboard' }).click()
-    await page.getByText('Revoke', { exact: true }).click()
-    await page.getByRole('button', { name: 'for good' }).click()
-    expect((await target.chat({}, key)).status).toBe(401)
-    expect(faults).toEqual([])
-    await context.close()
-  })
-
-  test('usage that comes while the page is open shows itself, and what was unfolded stays so', async () => {
-    const { target } = await openHouse()
-    const { page, context, faults } = await opened(target)
-    await register(page)
-    const key = await makeKey(page, 'laptop')
-    await page.goto(`${target.service.baseUrl}/my-credits`)
-    expect(await page.locator('#remaining').textContent()).toBe('100')
-    await page.getByText('As a table').first().click()
-    await target.chat({ model: 'svc-k2.5' }, key)
-    await page.locator('#remaining', { hasText: '98' }).waitFor()
-    expect(await page.locator('#consumed').textContent()).toBe('2')
-    expect(await page.locator('#hours details').getAttribute('open')).not.toBeNull()
-    expect(faults).toEqual([])
-    await context.close()
-  })
-
-  test('who asks for no time zone is shown their own', async () => {
-    const { target } = await openHouse()
-    const { page, context, faults } = await opened(target, { timezoneId: 'Asia/Tokyo' })
-    await register(page)
-    await target.chat({}, await makeKey(page, 'laptop'))
-    await page.getByRole('link', { name: 'My credits' }).click()
-    // Noon in UTC.
-    await page.locator('#entries', { hasText: '31 Jan 2026, 21:00:00' }).waitFor()
-    expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Tokyo')
-    expect(faults).toEqual([])
-    await context.close()
-  })
-
-  test('nothing sticks out sideways on a phone or a desk, in light or dark', async () => {
-    const { target, clock } = await openHouse()
-    const { page, context, faults } = await opened(target)
-    await register(page)
-    await usedForDays(target, clock, await makeKey(page, 'laptop <b>at work</b>'))
-    await makeKey(page, 'a-name-without-any-space-that-is-as-long-as-a-name-may-be-60')
-    const pictures = process.env.ASSAY_PICTURES
-    for (const path of ['/dashboard', '/my-credits?timezone=Europe%2FBerlin']) {
-      await page.goto(target.service.baseUrl + path)
-      for (const [viewport, size] of [
-        [phone, '375'],
-        [desk, '1440'],
-      ] as const) {
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.setViewportSize(viewport)
-          await page.emulateMedia({ colorScheme })
-          const width = await page.locator('html').evaluate((html) => html.scrollWidth)
-          expect([path, size, width]).toEqual([path, size, viewport.width])
-          if (pictures !== undefined) {
-            mkdirSync(pictures, { recursive: true })
-            const name = path.slice(1).split('?')[0]
-            const file = `${pictures}/service-${name}-${size}-${colorScheme}.png`
-            await page.screenshot({ path: file })
+    test('nothing sticks out sideways on a phone or a desk, in light or dark', async () => {
+      const { target, clock } = await openHouse()
+      const { page, context, faults } = await opened(target)
+      await register(page)
+      await usedForDays(target, clock, await makeKey(page, 'laptop <b>at work</b>'))
+      await makeKey(page, 'a-name-without-any-space-that-is-as-long-as-a-name-may-be-60')
+      const pictures = process.env.ASSAY_PICTURES
+      for (const path of ['/dashboard', '/my-credits?timezone=Europe%2FBerlin']) {
+        await page.goto(target.service.baseUrl + path)
+        for (const [viewport, size] of [
+          [phone, '375'],
+          [desk, '1440'],
+        ] as const) {
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.setViewportSize(viewport)
+            await page.emulateMedia({ colorScheme })
+            const width = await page.locator('html').evaluate((html) => html.scrollWidth)
+            expect([path, size, width]).toEqual([path, size, viewport.width])
+            if (pictures !== undefined) {
+              mkdirSync(pictures, { recursive: true })
+              const name = path.slice(1).split('?')[0]
+              const file = `${pictures}/service-${name}-${size}-${colorScheme}.png`
+              await page.screenshot({ path: file })
+            }
           }
         }
       }
-    }
-    expect(faults).toEqual([])
-    await context.close()
-  })
-})
+      expect(faults).toEqual([])
+      await context.close()
+    })
+  },
+)
 
 /** Requests of twelve days, more by day than by night. */
 async function usedForDays(target: Target, clock: MovableClock, key: string): Promise<void> {

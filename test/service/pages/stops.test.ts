@@ -20,4 +20,4 @@ test('Ctrl-C ends a service whose charts were looked at', async () => {
   expect(page).toContain('<svg')
   child.kill('SIGINT')
   expect(await once(child, 'exit')).toEqual([0, null])
-}, 20_000)
+}, 60_000)
