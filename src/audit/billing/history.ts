@@ -3,9 +3,6 @@ import type { Credits } from '../../contract/contract.ts'
 /** What a request to the service may have done to the balance. */
 export const effects = { charge: 0, ambiguous: 1, failure: 2, read: 3 } as const
 
-/** Kinds of responses whose credits header may mean different things (gap G-12). */
-export const responseKinds = ['plain', 'stream'] as const
-
 /**
  * One account's traffic in one run, in the order of calls, as columns: what a million attempts
  * fit in. Times are microseconds of the run's clock.

@@ -4,7 +4,7 @@ import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './heade
 import { effects, type History } from './history.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
-import { readTiles, type TileReading } from './tiles.ts'
+import { readTiles, type TileFault, type TileReading } from './tiles.ts'
 
 /**
  * All that the values of one account say together.
@@ -30,6 +30,8 @@ export interface LedgerReading {
   readonly settleUs: number
   readonly conservation: Conservation
   readonly tiles: TileReading
+  /** Holes that are left when all ambiguous attempts but these follow one policy of charging. */
+  readonly stray: readonly TileFault[]
   /** Tiers 2 and 1, worked out when they are asked for: where tier 3 fits, nobody does. */
   readonly bounds: () => BoundsReading
   readonly majorization: () => Majorization
@@ -84,9 +86,58 @@ function readAs(history: History, meaning: HeaderMeaning): LedgerReading {
     settleUs: 0,
     conservation: readConservation(history, includesOwn),
     tiles,
+    stray: ambiguous < fewAmbiguous ? [] : strayHoles(history, meaning),
     bounds,
     majorization,
   }
+}
+
+/** With fewer ambiguous attempts no policy can be told from chance. */
+const fewAmbiguous = 50
+
+/** Which attempts that their client left a service charges (gaps G-14, G-15). */
+const policies: readonly ((history: History, row: number) => boolean)[] = [
+  () => false,
+  () => true,
+  ({ sawContent }, row) => sawContent[row] === 1,
+  ({ streamed }, row) => streamed[row] === 1,
+  ({ streamed }, row) => streamed[row] === 0,
+]
+
+/** A service that goes on with what its client left needs no longer than its longest response. */
+function longestResponseUs({ size, callUs, endUs }: History): number {
+  let longest = 0
+  for (let row = 0; row < size; row++) longest = Math.max(longest, endUs[row]! - callUs[row]!)
+  return longest
+}
+
+/**
+ * Among hundreds of ambiguous attempts one wrong charge would hide for ever, since any of them may
+ * explain it. But a service has a policy: where one explains all holes but one in fifty attempts or
+ * fewer, those holes are worth telling. They are no proof, for a client may leave at the very moment
+ * at which its request completes.
+ */
+function strayHoles(history: History, meaning: HeaderMeaning): readonly TileFault[] {
+  let [best, ambiguous] = [null as TileReading | null, 0]
+  const lingerUs = longestResponseUs(history)
+  for (const charges of policies) {
+    const operations = tileOperations(history, meaning, true)
+    const { certain, costCredits, untilUs } = operations
+    ambiguous = 0
+    for (let row = 0; row < history.size; row++) {
+      if (history.effect[row] !== effects.ambiguous) continue
+      ambiguous++
+      if (charges(history, row)) {
+        certain[row] = 1
+        untilUs[row] = Math.min(untilUs[row]!, history.callUs[row]! + lingerUs)
+      } else costCredits[row] = 0
+    }
+    const reading = readTiles(operations)
+    if (reading.faultCount === 0) return []
+    if (best === null || reading.faultCount < best.faultCount) best = reading
+  }
+  if (best === null || best.faultCount * 50 > ambiguous) return []
+  return best.faults.every((fault) => fault.kind === 'hole') ? best.faults : []
 }
 
 function once<Value>(make: () => Value): () => Value {

@@ -3,6 +3,7 @@ import { detectionPower } from '../../../bench/detection-power.ts'
 import { simulate } from '../../../bench/simulated-history.ts'
 import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
 import { readLedger } from '../../../src/audit/billing/ledger.ts'
+import { suspectsOf } from '../../../src/audit/billing/suspects.ts'
 import { seeded } from './histories.ts'
 
 test('the table of detection power: what each tier sees of one fault, atomic header', () => {
@@ -141,4 +142,34 @@ test('a double charge among 10,000 requests, 64 in flight, is found and located'
   const reading = readLedger(history)
   expect(reading.fits).toBe('none')
   expect(reading.tiles.faults.map((fault) => fault.kind)).toEqual(['hole'])
+})
+
+test('with 5 % aborted and 2 % timed out it is located too, to at most 64 suspects', () => {
+  const random = seeded(19)
+  const run = (fault: 'none' | 'double charge', chargesLeft: 'none' | 'all' | 'streams') =>
+    readLedger(
+      simulate(
+        {
+          requests: 10_000,
+          concurrency: 64,
+          header: 'atomic',
+          fault,
+          abortedShare: 0.05,
+          timedOutShare: 0.02,
+          chargesLeft,
+        },
+        random,
+      ),
+    )
+  for (const policy of ['none', 'all', 'streams'] as const) {
+    expect(run('none', policy).stray).toEqual([])
+    const { stray, history } = run('double charge', policy)
+    // A double charge of 2 may be told as two holes of 1 where others fill the rest.
+    expect([1, 2]).toContain(stray.length)
+    const [fault] = stray
+    const suspects =
+      fault?.kind === 'hole' ? suspectsOf(history, fault.hole, fault.unexplained).rows : []
+    expect(suspects.length).toBeGreaterThan(0)
+    expect(suspects.length).toBeLessThanOrEqual(64)
+  }
 })

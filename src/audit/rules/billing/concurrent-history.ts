@@ -67,8 +67,17 @@ function isConcurrent({ history }: LedgerReading): boolean {
 function verdictOf(ledger: LedgerReading, observations: number, expires: boolean): Verdict {
   const { fits, tiles, history } = ledger
   switch (fits) {
-    case 'exact':
-      return { verdict: 'pass', observations }
+    case 'exact': {
+      const [stray] = ledger.stray
+      if (stray === undefined) return { verdict: 'pass', observations }
+      const { came, witnesses } = tell(ledger, stray)
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `account ${history.account}: ${came}. One policy explains what all other ${ledger.ambiguous} ambiguous attempts cost; either one of them was charged against it, or a request in flight was charged wrongly.`,
+        witnesses,
+      }
+    }
     case 'late':
       return {
         verdict: 'inconclusive',
@@ -87,7 +96,8 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
       }
     }
     case 'none': {
-      const fault = tiles.faults.find((each) => each.kind === 'hole') ?? tiles.faults[0]
+      const fault =
+        ledger.stray[0] ?? tiles.faults.find((each) => each.kind === 'hole') ?? tiles.faults[0]
       const told = telling(ledger, fault)
       const huge = fault?.kind === 'hole' && fault.unexplained >= 50 * Math.max(1, ledger.charges)
       if (huge && expires) {
@@ -169,7 +179,7 @@ function tell(ledger: LedgerReading, fault: TileFault): Told {
   const { value } = ledger.history
   switch (fault.kind) {
     case 'hole': {
-      const suspects = suspectsOf(ledger.history, fault.hole)
+      const suspects = suspectsOf(ledger.history, fault.hole, fault.unexplained)
       return {
         came: `${credits(fault.unexplained)} taken between ${value[fault.hole.above]} and ${value[fault.hole.below]} that no request accounts for, ${bracketOf(suspects)}`,
         witnesses: [
