@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+]
+
+/** Every `assay <command> …` that a page shows in a block of shell. */
+function commandsIn(page: string): readonly (readonly string[])[] {
+  const text = readFileSync(join(root, page), 'utf8')
+  return [...text.matchAll(/```(?:sh|bash|console)\n([\s\S]*?)```/g)]
+    .flatMap((block) => block[1]!.replaceAll('\\\n', ' ').split('\n'))
+    .map((line) => line.replace(/^\$ /, '').replace(/#.*$/, ''))
+    .flatMap((line) => line.split(/&&|\||;/))
+    .map((part) => part.trim().replace(/^(\w+=\S+ )+/, ''))
+    .filter((part) => /^(npx )?assay \w/.test(part))
+    .map((part) => part.replace(/^npx /, '').split(/\s+/).slice(1))
+}
+
+async function commandNamed(name: string): Promise<Command | null> {
+  const file = join(root, 'src/cli', `${name}.ts`)
+  const module = (await import(file).catch(() => null)) as Record<string, () => Command> | null
+  return module?.[`${name}Command`]?.() ?? null
+}
+
+test.each(pages)('every command and option that %s shows exists', async (page) => {
+  const wrong: string[] = []
+  for (const words of commandsIn(page)) {
+    let command = await commandNamed(words[0]!)
+    if (command === null) {
+      wrong.push(`assay ${words[0]}`)
+      continue
+    }
+    for (const word of words.slice(1)) {
+      command = command.commands.find((each) => each.name() === word) ?? command
+      const flag = /^--[\w-]+/.exec(word)?.[0]
+      const known = command.options.some((option) => option.long === flag)
+      if (flag !== undefined && flag !== '--help' && !known) wrong.push(words.join(' '))
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+test.each(pages)('every link of %s to a file of this repository leads to one', (page) => {
+  const text = readFileSync(join(root, page), 'utf8')
+  const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map((match) => match[1]!)
+  const missing = links.filter((link) => {
+    try {
+      readFileSync(resolve(root, page, '..', link))
+      return false
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== 'EISDIR'
+    }
+  })
+  expect(missing).toEqual([])
+})
