@@ -36,5 +36,3 @@ export const flags = {
   /** The body of the response is in `bodies`. */
   captured: 1 << 15,
 } as const
-
-export type Flag = keyof typeof flags
