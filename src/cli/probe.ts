@@ -39,7 +39,7 @@ export function probeCommand(): Command {
     .description('Asks a deployment what the specification leaves open, and writes its profile.')
     .option('--base-url <url>', 'the service; the key comes from ASSAY_API_KEY')
     .option('--db <file>', 'the store', 'assay.duckdb')
-    .option('--max-credits <number>', 'never spend more, whatever stays unasked', '400')
+    .option('--max-credits <number>', 'never spend more, whatever stays unasked', '500')
     .option('--out <file>', 'where the profile goes', 'profile.yaml')
     .option('--diff <file>', 'an older profile: say what changed since')
     .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')

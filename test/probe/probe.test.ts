@@ -167,7 +167,7 @@ test('the command writes a profile, and says what changed since an older one', a
   }
   const first = await probeOf('delta-s', [])
   expect(first).toMatchObject({ code: 0 })
-  expect(first.stderr).toMatch(/^Asking costs up to 7 credits; at most 400 will be spent, of a/)
+  expect(first.stderr).toMatch(/^Asking costs up to 7 credits; at most 500 will be spent, of a/)
   expect(first.stdout).toContain('G-21  the unit of X-RateLimit-Reset\n      unit: delta-s')
   const profile = parseDeploymentProfile(parseYaml(readFileSync(out, 'utf8')), out)
   expect(profile.answers['G-02']).toMatchObject({ status: 'answered', is: { 'svc-k2.5': false } })
