@@ -155,19 +155,19 @@ test('the command writes a profile, and says what changed since an older one', a
   const path = folder()
   const out = join(path, 'profile.yaml')
   const probeOf = async (reset: 'delta-s' | 'epoch-ms', extra: readonly string[]) => {
-    const service = await startService({ seed: 3, timeScale: 40, profile: { reset } })
+    const service = await startService({ seed: 3, timeScale: 8, profile: { reset } })
     onTestFinished(() => service.close())
     return assay(
       [
         ...['probe', '--base-url', service.baseUrl, '--db', join(path, `${reset}.duckdb`)],
-        ...['--only', 'G-02,G-21', '--time-scale', '40', '--out', out, ...extra],
+        ...['--only', 'G-02,G-21', '--time-scale', '8', '--out', out, ...extra],
       ],
       { ASSAY_API_KEY: service.keys[1]!.apiKey },
     )
   }
   const first = await probeOf('delta-s', [])
   expect(first).toMatchObject({ code: 0 })
-  expect(first.stderr).toMatch(/^Asking costs up to 7 credits; at most 500 will be spent, of a/)
+  expect(first.stderr).toMatch(/^Asking costs up to 9 credits; at most 500 will be spent, of a/)
   expect(first.stdout).toContain('G-21  the unit of X-RateLimit-Reset\n      unit: delta-s')
   const profile = parseDeploymentProfile(parseYaml(readFileSync(out, 'utf8')), out)
   expect(profile.answers['G-02']).toMatchObject({ status: 'answered', is: { 'svc-k2.5': false } })

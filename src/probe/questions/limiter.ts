@@ -149,13 +149,16 @@ function retryAfterOf(asking: Asking): GapAnswer {
   )
 }
 
+/** Paid requests whose resets are compared. */
+const slopeSamples = 8
+
 /** G-21, from every reset that was seen. */
 export const resetUnit: Question = {
   gaps: ['G-21'],
-  price: ({ contract }) => 6 * pricesOf(contract).least,
+  price: ({ contract }) => slopeSamples * pricesOf(contract).least,
   async ask(asking) {
     // A run of values some seconds apart, so that their slope shows.
-    for (let nth = 0; nth < 6; nth++) {
+    for (let nth = 0; nth < slopeSamples; nth++) {
       await asking.chat({ maxTokens: 1 }, { step: 'slope' })
       await asking.rest(1.5e6)
     }
