@@ -9,7 +9,8 @@ const timing = 'test/**/*.timing.test.ts'
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // Twice the cores: real processes and sockets spend most of their time waiting.
+    maxWorkers: 4,
     reporters: ['default'],
     projects: [
       {
