@@ -150,3 +150,19 @@ test('a package bought during a run is not held against the service', async () =
   const verdict = await verdictOf('BILL-10', [read(0, 0, 100), read(1, 1, 600), read(2, 2, 600)])
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
 })
+
+test('a request that repeats an Idempotency-Key may be free, or cost its price once more', async () => {
+  await store.execute(
+    `INSERT INTO templates VALUES ('a', 1, 'keyed', 'POST', '/v1/chat/completions', '{"idempotency-key":"k"}', '{}', NULL, NULL, NULL)`,
+  )
+  const rows = [
+    read(0, 0, 100),
+    inFlight(1, 1, 2, 99, { template: 1 }),
+    inFlight(2, 3, 4, 99, { template: 1 }),
+  ]
+  expect(await verdictOf('BILL-10', [...rows, read(3, 10, 99)])).toMatchObject({ verdict: 'pass' })
+  await store.execute('DELETE FROM attempts')
+  expect(await verdictOf('BILL-10', [...rows, read(3, 10, 98)])).toMatchObject({ verdict: 'pass' })
+  await store.execute('DELETE FROM attempts')
+  expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
+})

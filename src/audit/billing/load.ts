@@ -36,7 +36,9 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN ${effects.read}
             WHEN outcome = 'http_error' THEN ${effects.failure}
             -- An unknown model that was served has no price to hold it to.
-            WHEN outcome = 'ok' AND price.cost IS NOT NULL THEN ${effects.charge}
+            -- A request that repeats an Idempotency-Key may be free (gap G-37).
+            WHEN outcome = 'ok' AND price.cost IS NOT NULL AND NOT coalesce(repeats.again, false)
+            THEN ${effects.charge}
             ELSE ${effects.ambiguous} END::DOUBLE AS effect,
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN 0
             ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
@@ -49,6 +51,7 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        LEFT JOIN price ON lower(attempts.model) = lower(price.model)
        LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
          USING (run_id, slot, retry)
+       LEFT JOIN (${repeatsOfKeys}) repeats USING (run_id, slot, retry)
      WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND sent_us IS NOT NULL
      ORDER BY sent_us, slot, retry`,
     [ledger.runId, ledger.account],
@@ -79,6 +82,15 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
 
 /** Where no header tells the balance, the body of the credits endpoint may: a number so called. */
 const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]+)', 1, 'i') AS DOUBLE)`
+
+/** Attempts that carry an Idempotency-Key; `again` where another carried it before. */
+const repeatsOfKeys = `
+  SELECT run_id, slot, retry,
+    row_number() OVER (PARTITION BY run_id, idempotency_key ORDER BY sent_us, slot, retry) > 1 AS again
+  FROM (SELECT attempts.run_id, slot, retry, sent_us,
+          regexp_extract(templates.headers, '"idempotency-key":"([^"]*)"', 1, 'i') AS idempotency_key
+        FROM attempts JOIN templates USING (run_id, template))
+  WHERE idempotency_key <> ''`
 
 /** Models and prices of the contract as a SQL relation; quotes in names are doubled. */
 function priceTable({ models }: Contract): string {

@@ -72,11 +72,20 @@ more than that.`,
   async decide(ledgers, evidence): Promise<Verdict> {
     const replayed = await keyedTwice(evidence)
     // A charge that comes after the header shows in the stretch that begins with its request.
-    const singles = clearStretches(ledgers).filter(({ ledger: { history }, segment }) =>
-      history.slot
-        .subarray(segment.from, segment.to + 1)
-        .some((slot) => replayed.has(`${history.runId}/${slot}`)),
-    )
+    const singles = ledgers
+      .filter(({ fits }) => fits !== 'late')
+      .flatMap((ledger) =>
+        ledger.conservation.segments.map((segment) => ({
+          ledger,
+          segment,
+          excess: excessOf(segment),
+        })),
+      )
+      .filter(({ ledger: { history }, segment }) =>
+        history.slot
+          .subarray(segment.from, segment.to + 1)
+          .some((slot) => replayed.has(`${history.runId}/${slot}`)),
+      )
     const dear = singles.find(({ excess }) => excess > 0)
     if (dear !== undefined) {
       return {

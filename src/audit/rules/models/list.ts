@@ -1,6 +1,12 @@
 import type { Contract } from '../../../contract/contract.ts'
-import { type Exchange, isList, isObject, type JsonObject } from '../../exchange/exchange.ts'
-import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import {
+  type Exchange,
+  exchangesOf,
+  isList,
+  isObject,
+  type JsonObject,
+} from '../../exchange/exchange.ts'
+import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
 import { validityOf } from '../../exchange/request-validity.ts'
 import type { Rule } from '../../rule.ts'
 
@@ -90,29 +96,38 @@ export const model03 = exchangeRule({
   },
 })
 
-export const model04 = exchangeRule({
+export const model04: Rule = {
   id: 'MODEL-04',
   says: 'Every model of the contract can be used on both formats',
   section: '§2.1',
   severity: 'must',
   needs: ['active'],
-  explain: `A valid request for a model of the contract must not be refused for its model. Each model
-and format that was never asked for is simply not among the observations.`,
-  expected: 'no request refused because of a model of the contract',
-  takes: 'a request for a model of the contract',
-  judge(exchange, contract) {
-    const { row } = exchange
-    if (row.endpoint !== 'chat' && row.endpoint !== 'messages') return undefined
-    if (row.expects !== 'ok' || row.model === null || !isKnown(contract, row.model))
-      return undefined
-    const { faults, open } = validityOf(contract, row.endpoint, exchange.asked)
-    if (faults.length > 0 || open.length > 0) return undefined
-    if (exchange.isOk) return null
-    return row.errorCode === 'model_not_found' || row.status === 404
-      ? `${row.model} not found on ${row.endpoint}`
-      : undefined
+  explain: `A valid request for a model of the contract must not be refused for its model. A model that
+was served on a format can be used there, so a 404 beside it is about that request (gap G-27). Each
+model and format that was never asked for is simply not among the observations.`,
+  async decide(evidence) {
+    const { contract } = evidence
+    const asked = (await exchangesOf(evidence)).filter((exchange) => {
+      const { endpoint, expects, model } = exchange.row
+      if ((endpoint !== 'chat' && endpoint !== 'messages') || expects !== 'ok') return false
+      if (model === null || !isKnown(contract, model)) return false
+      const { faults, open } = validityOf(contract, endpoint, exchange.asked)
+      return faults.length === 0 && open.length === 0 && isFarFromWindows(exchange, contract)
+    })
+    const place = ({ row }: Exchange) => `${row.runId} ${row.endpoint} ${row.model}`
+    const served = new Set(asked.filter((exchange) => exchange.isOk).map(place))
+    return verdictOf(
+      asked.map((exchange) => {
+        const { row } = exchange
+        if (served.has(place(exchange))) return [exchange, exchange.isOk ? null : undefined]
+        const refused = row.errorCode === 'model_not_found' || row.status === 404
+        return [exchange, refused ? `${row.model} not found on ${row.endpoint}` : undefined]
+      }),
+      'no request refused because of a model of the contract',
+      'a request for a model of the contract',
+    )
   },
-})
+}
 
 export const model05 = exchangeRule({
   id: 'MODEL-05',
@@ -134,6 +149,13 @@ model_not_found. Its status is open (gap G-27), and the messages format has no c
       : `code ${JSON.stringify(row.errorCode)}`
   },
 })
+
+/** Whether neither prompt nor answer can come near a limit of tokens. */
+function isFarFromWindows(exchange: Exchange, { limits, defaults }: Contract): boolean {
+  const asked = exchange.askedFor('max_tokens')
+  const output = typeof asked === 'number' ? asked : defaults.maxTokens
+  return (exchange.row.requestBody?.length ?? 0) + output < limits.maxTotalTokens / 2
+}
 
 function isKnown(contract: Contract, id: string): boolean {
   return contract.models.some((model) => model.id === id)

@@ -114,13 +114,18 @@ export const trn05 = sqlRule({
   severity: 'must',
   needs: ['active'],
   explain: `A request that was meant to succeed must not get a 404 on the path of the contract, unless
-the answer says that it is the model that was not found.`,
+the answer says that it is the model that was not found. One that others on the same path were served
+by is about the request (gap G-27).`,
   expected: 'an answer on each of the four paths',
-  observe: () => `
-    SELECT run_id, slot, retry, CASE WHEN status = 404 THEN '404 on ' || endpoint END AS came
-    FROM seen
+  observe: ({ limits, defaults }) => `
+    SELECT run_id, slot, retry, 
+      CASE WHEN status = 404 AND NOT bool_or(status < 300) OVER (PARTITION BY run_id, endpoint)
+           THEN '404 on ' || endpoint END AS came
+    FROM seen LEFT JOIN templates USING (run_id, template)
     WHERE endpoint <> 'other' AND expects = 'ok' AND status IS NOT NULL
-      AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)`,
+      AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)
+      -- Far from every window, so that none can have been exceeded.
+      AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2}`,
   takes: 'a request to one of the four endpoints',
 })
 

@@ -233,14 +233,16 @@ async function compared(
   )
   const [between] = await store.rows<Counted & { ambiguous: number; crossing: number }>(
     `WITH ours AS (
-       SELECT *, outcome = 'ok' AS charged FROM attempts
+       SELECT attempts.*, outcome = 'ok' AS charged,
+         coalesce(templates.headers ILIKE '%"idempotency-key"%', false) AS keyed
+       FROM attempts LEFT JOIN templates USING (run_id, template)
        WHERE run_id = $1 AND endpoint IN ('chat', 'messages') AND sent_us IS NOT NULL
          AND account = (SELECT account FROM attempts WHERE run_id = $1 AND slot = $2 LIMIT 1))
      SELECT count(*) FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT)::DOUBLE AS requests,
        coalesce(sum(CASE model ${prices.join(' ')} ELSE 1 END)
          FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT), 0)::DOUBLE AS credits,
        0::DOUBLE AS tokens,
-       count(*) FILTER (outcome IN ('broken', 'timeout', 'aborted') AND sent_us < $5::BIGINT)::DOUBLE AS ambiguous,
+       count(*) FILTER ((outcome IN ('broken', 'timeout', 'aborted') OR keyed) AND sent_us < $5::BIGINT)::DOUBLE AS ambiguous,
        count(*) FILTER (charged AND (sent_us < $3::BIGINT AND closed_us >= $4::BIGINT
          OR sent_us BETWEEN $3::BIGINT AND $4::BIGINT OR closed_us >= $5::BIGINT AND sent_us < $6::BIGINT
          OR sent_us <= $3::BIGINT AND closed_us >= $3::BIGINT))::DOUBLE AS crossing
