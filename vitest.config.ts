@@ -9,8 +9,8 @@ const timing = 'test/**/*.timing.test.ts'
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Twice the cores: real processes and sockets spend most of their time waiting.
-    maxWorkers: 4,
+    // More than the cores: real processes and sockets spend most of their time waiting.
+    maxWorkers: 3,
     reporters: ['default'],
     projects: [
       {

@@ -47,12 +47,16 @@ describe('nothing fails on a legal service', () => {
     ),
     ...randomVariants(2, 20_261_120),
   ]
-  test.each(chosen)('$name', async ({ profile }) => {
-    const verdicts = await verdictsOf({ profile }, quickActs)
-    // Rate rules have a suite of variants of their own, on traffic made for them (test/audit/limits).
-    const failed = [...verdicts.values()].filter(
-      ({ rule, verdict }) => verdict.verdict === 'fail' && !rule.startsWith('RATE'),
-    )
-    expect(failed).toEqual([])
-  })
+  // At a desk three; CI holds them all.
+  test.each(process.env.CI === undefined ? chosen.slice(0, 3) : chosen)(
+    '$name',
+    async ({ profile }) => {
+      const verdicts = await verdictsOf({ profile }, quickActs)
+      // Rate rules have a suite of variants of their own, on traffic made for them (test/audit/limits).
+      const failed = [...verdicts.values()].filter(
+        ({ rule, verdict }) => verdict.verdict === 'fail' && !rule.startsWith('RATE'),
+      )
+      expect(failed).toEqual([])
+    },
+  )
 })

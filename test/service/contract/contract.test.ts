@@ -85,9 +85,9 @@ const anyProfile: fc.Arbitrary<Profile> = fc.record({
   idempotencyKey: fc.constantFrom('ignored', 'replayed'),
 })
 
-/** A dozen that hold every algorithm twice; the same each time. */
+/** A dozen that hold every algorithm twice, the same each time; at a desk the first three. */
 const random = fc
-  .sample(anyProfile, { seed: 20261120, numRuns: env.CI === undefined ? 4 : 12 })
+  .sample(anyProfile, { seed: 20261120, numRuns: env.CI === undefined ? 3 : 12 })
   .map((profile, index) => ({ ...profile, algorithm: algorithms[index % algorithms.length]! }))
 
 /** Limits of the hour and the day that a test can reach; all twelve still differ. */
