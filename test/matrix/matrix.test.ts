@@ -27,8 +27,12 @@ const sample: Readonly<Record<string, ActName>> = {
   'ranges-not-additive': 'usage',
 }
 
+/** At a desk the first few; CI holds them all. */
+const atDesk = <T>(all: readonly T[], few: number): readonly T[] =>
+  process.env.CI === undefined ? all.slice(0, few) : all
+
 describe('a fault is failed by the rule that it was made for', () => {
-  test.each(Object.entries(sample))('%s', async (name, act) => {
+  test.each(atDesk(Object.entries(sample), 6))('%s', async (name, act) => {
     const { rule } = faults.find((fault) => fault.name === name)!
     const verdicts = await verdictsOf({ faults: [name] }, [act])
     expect(verdicts.get(rule)?.verdict.verdict).toBe('fail')

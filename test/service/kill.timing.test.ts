@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from 'vitest'
  * How often the service is killed; `ASSAY_KILLS=100` is what the issue asks for, and takes about
  * half a minute. A test run does as many as fit a few seconds.
  */
-const kills = Number(process.env.ASSAY_KILLS ?? 12)
+const kills = Number(process.env.ASSAY_KILLS ?? 8)
 const clients = 16
 
 /** What clients know of one life of the service. */
