@@ -53,7 +53,7 @@
       renderer: 'svg',
       container: stage,
       hover: true,
-      logLevel: vega.Error,
+      logLevel: vega.Warn,
     })
     view.tooltip(showTip)
     view.width(stage.clientWidth)

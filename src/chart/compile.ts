@@ -1,5 +1,6 @@
 import type { Spec } from 'vega'
 import { compile } from 'vega-lite'
+import { withoutEmptyDomains } from './domains.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { chartConfig } from './theme.ts'
 import { tidy } from './tidy.ts'
@@ -19,8 +20,17 @@ export interface Compiled {
   readonly warnings: readonly string[]
 }
 
-/** Vega-Lite to Vega. The chart's title stays out: pages set it as text, pictures add it. */
-export function compileChart(chart: ChartSpec, rows: readonly ChartRow[], size: Size): Compiled {
+/**
+ * Vega-Lite to Vega. The chart's title stays out: pages set it as text, pictures add it.
+ *
+ * @returns null when there is nothing to draw: no row, or no value for an axis
+ */
+export function compileChart(
+  chart: ChartSpec,
+  rows: readonly ChartRow[],
+  size: Size,
+): Compiled | null {
+  if (rows.length === 0) return null
   const warnings: string[] = []
   const narrow = size.widthPx < narrowBelowPx
   const compiled = compile(
@@ -33,7 +43,8 @@ export function compileChart(chart: ChartSpec, rows: readonly ChartRow[], size: 
     } as Parameters<typeof compile>[0],
     { config: chartConfig(narrow), logger: warningsInto(warnings) },
   )
-  return { spec: compiled.spec, warnings }
+  const spec = withoutEmptyDomains(compiled.spec)
+  return spec === null ? null : { spec, warnings }
 }
 
 /** Room for axis, legend and title beside the steps of a chart that grows with its rows. */

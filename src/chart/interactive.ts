@@ -17,15 +17,20 @@ export interface InteractiveChart {
  * A chart for the page's runtime, with what only an active reader can use: hover, a legend that
  * filters, and zoom along a continuous x axis (drag, and the wheel while Ctrl or Shift is held, so
  * that scrolling the page stays scrolling).
+ *
+ * @returns null when there is nothing to draw, as `compileChart`
  */
 export function interactiveChart(
   chart: ChartSpec,
   rows: readonly ChartRow[],
   widths: { readonly deskPx: number; readonly phonePx: number },
-): InteractiveChart {
+): InteractiveChart | null {
   const active = withParameters(chart)
-  const desk = emptied(compileChart(active, rows, { widthPx: widths.deskPx }))
-  const phone = emptied(compileChart(active, rows, { widthPx: widths.phonePx }))
+  const [deskSpec, phoneSpec] = [widths.deskPx, widths.phonePx].map((widthPx) =>
+    compileChart(active, rows, { widthPx }),
+  )
+  if (!deskSpec || !phoneSpec) return null
+  const [desk, phone] = [emptied(deskSpec), emptied(phoneSpec)]
   const columns = Object.keys(desk.rows[0] ?? {})
   return {
     desk: desk.spec,

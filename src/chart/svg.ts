@@ -1,7 +1,7 @@
 import { parse, resetSVGDefIds, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compactSvg } from './compact.ts'
-import { type Compiled, compileChart, type Size, warningsInto } from './compile.ts'
+import { compileChart, type Size, warningsInto } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { drawingFont, toCssVariables } from './theme.ts'
 
@@ -57,8 +57,8 @@ export async function renderPicture(
 }
 
 async function draw(chart: ChartSpec, rows: readonly ChartRow[], options: DrawOptions) {
-  if (rows.length === 0) return { body: emptyState(chart, options), warnings: [] }
-  const compiled: Compiled = compileChart(chart, rows, options)
+  const compiled = compileChart(chart, rows, options)
+  if (compiled === null) return { body: emptyState(chart, options), warnings: [] }
   const warnings = [...compiled.warnings]
   const view = new View(parse(compiled.spec, undefined, { ast: true }), {
     expr: expressionInterpreter,

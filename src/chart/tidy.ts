@@ -10,9 +10,13 @@ export function tidy(
   widthPx: number,
 ): ChartSpec['vegaLite'] {
   const tidied = structuredClone(spec) as unknown as View & { layer?: View[] }
-  for (const view of [tidied, ...(tidied.layer ?? [])]) {
+  const views = [tidied, ...(tidied.layer ?? [])]
+  const colors = views.flatMap((view) => (view.encoding?.color ? [view.encoding.color] : []))
+  for (const view of views) {
     for (const channel of [view.encoding?.x, view.encoding?.y]) labelPlainly(channel)
-    foldLegend(view.encoding?.color, rows, widthPx - besideX(view.encoding?.y))
+    const color = view.encoding?.color
+    if (typeof color?.field !== 'string' || color.legend === null) continue
+    foldLegend(color, labelsOf(color.field, colors, rows), widthPx - besideX(view.encoding?.y))
   }
   return tidied as unknown as ChartSpec['vegaLite']
 }
@@ -51,13 +55,22 @@ const longestLabelPx = 180
 /** What the labels of the y axis take: names are wider than numbers. */
 const besideX = (y: Json | undefined) => (y?.type === 'nominal' ? 200 : 60)
 
-function foldLegend(color: Json | undefined, rows: readonly ChartRow[], roomPx: number): void {
-  if (typeof color?.field !== 'string' || color.legend === null) return
+/** What a legend lists: the domain that any layer gives it (they share one), else the values. */
+function labelsOf(
+  field: string,
+  colors: readonly Json[],
+  rows: readonly ChartRow[],
+): readonly unknown[] {
+  const given = colors
+    .filter((color) => color.field === field)
+    .map((color) => (color.scale as Json | undefined)?.domain)
+    .find(Array.isArray)
+  return given ?? [...new Set(rows.map((row) => row[field]))]
+}
+
+function foldLegend(color: Json, labels: readonly unknown[], roomPx: number): void {
   const legend = (color.legend ?? {}) as Json
   if ('columns' in legend) return
-  const field = color.field
-  const domain = (color.scale as Json | undefined)?.domain
-  const labels = Array.isArray(domain) ? domain : [...new Set(rows.map((row) => row[field]))]
   const widths = labels.map(
     (label) => Math.min(String(label).length * letterPx, longestLabelPx) + symbolPx,
   )

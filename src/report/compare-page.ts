@@ -97,7 +97,8 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
   return { tone: 'good', says, because, checks }
 }
 
-async function fillCompared(store: Store, { differences }: Comparison): Promise<void> {
+/** Lays the differences out as the temporary table `compared`, which `reports/compare` reads. */
+export async function fillCompared(store: Store, { differences }: Comparison): Promise<void> {
   await fillTable(
     store,
     'compared',

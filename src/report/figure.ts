@@ -47,14 +47,12 @@ async function chartFigure(part: Part, chart: ChartSpec, rows: readonly Row[]): 
   const id = `chart-${anchorOf(part.name)}`
   const desk = await renderSvg(chart, rows, { id, widthPx: widths[size] })
   const phone = await renderSvg(chart, rows, { id: `${id}-p`, widthPx: widths.phone })
-  const drawn = rows.length > 0
+  const live = interactiveChart(chart, rows, { deskPx: widths[size], phonePx: widths.phone })
   return {
     section: front.section ?? null,
-    chart: drawn
-      ? { id, live: interactiveChart(chart, rows, { deskPx: widths[size], phonePx: widths.phone }) }
-      : null,
-    warnings: desk.warnings,
-    body: html`<figure class="card ${size}" id="${anchorOf(part.name)}"${drawn && html` data-chart="${id}"`}>
+    chart: live === null ? null : { id, live },
+    warnings: [...desk.warnings, ...phone.warnings],
+    body: html`<figure class="card ${size}" id="${anchorOf(part.name)}"${live !== null && html` data-chart="${id}"`}>
 <figcaption><h3>${chart.title}</h3></figcaption>
 <div class="chart-drawings"><div class="on-desk">${trusted(desk.svg)}</div><div class="on-phone">${trusted(phone.svg)}</div></div>
 ${front.note !== undefined && html`<p class="note">${front.note}</p>`}</figure>`,

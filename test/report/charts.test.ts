@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ChartRow, ChartSpec } from '../../src/chart/spec.ts'
 import { renderSvg } from '../../src/chart/svg.ts'
-import { type PageName, pageNames, partsOf, prepareTop } from '../../src/report/page.ts'
+import { compareRuns } from '../../src/report/compare/compare.ts'
+import { fillCompared } from '../../src/report/compare-page.ts'
+import { type PageName, partsIn, prepareTop } from '../../src/report/page.ts'
 import type { Part } from '../../src/report/part.ts'
 import type { Store } from '../../src/store/open.ts'
 import { seededOptions, seededStore, seedUsage } from './seeded.ts'
@@ -45,25 +48,68 @@ async function prepare(page: PageName, part: Part): Promise<void> {
   })
 }
 
-for (const page of pageNames) {
-  describe(`the charts of the page ${page}`, () => {
-    for (const part of partsOf(page)) {
-      if (page === 'run' && partsOf('launch').some(({ name }) => name === part.name)) continue
+/** Every way to leave layers of a chart without rows. */
+function thinned(chart: ChartSpec): readonly ChartSpec[] {
+  const whole = chart.vegaLite as unknown as { layer?: readonly Layer[] } & Layer
+  const layers = whole.layer ?? [whole]
+  return Array.from({ length: 2 ** layers.length - 1 }, (_, which) => {
+    const thin = layers.map((layer, at) => (((which + 1) >> at) & 1 ? without(layer) : layer))
+    const vegaLite = whole.layer === undefined ? thin[0] : { ...whole, layer: thin }
+    return { ...chart, vegaLite: vegaLite as unknown as ChartSpec['vegaLite'] }
+  })
+}
+
+type Layer = { readonly transform?: readonly unknown[] }
+const without = (layer: Layer): Layer => ({
+  ...layer,
+  transform: [...(layer.transform ?? []), { filter: 'false' }],
+})
+
+/** The rows with one column of them not measured at all, for each column. */
+const unmeasured = (rows: readonly ChartRow[]) =>
+  Object.keys(rows[0] ?? {}).map((column) => rows.map((row) => ({ ...row, [column]: null })))
+
+async function rowsOfAny(folder: string, part: Part): Promise<readonly ChartRow[]> {
+  if (folder === 'compare') {
+    const [a, b] = ['run-sweep', 'run-1'].map((runId) => ({ store, runId }))
+    await fillCompared(store, await compareRuns(a!, b!, seededOptions(store).contract, 1))
+    return store.rows(part.sql)
+  }
+  if (folder !== 'finding') return rowsOf(folder as PageName, part)
+  await prepare('audit', part)
+  await store.execute(`SET VARIABLE rule = 'BILL-10'`)
+  return store.rows(part.sql)
+}
+
+const folders = ['launch', 'audit', 'usage', 'run', 'compare', 'finding']
+
+for (const folder of folders) {
+  describe(`the charts of reports/${folder}`, () => {
+    for (const part of partsIn([folder])) {
       const { chart } = part
       if (chart === null) {
         test(`${part.name} is a table with rows`, async () => {
-          expect((await rowsOf(page, part)).length).toBeGreaterThan(0)
+          expect((await rowsOfAny(folder, part)).length).toBeGreaterThan(0)
         })
         continue
       }
-      test(`${part.name} draws what it drew, and does not warn`, async () => {
-        const rows = await rowsOf(page, part)
+      test(`${part.name} draws what it drew, and warns of nothing with any layer or column empty`, async () => {
+        const rows = await rowsOfAny(folder, part)
         const { svg, warnings } = await renderSvg(chart, rows, { id: part.name, widthPx: 500 })
         expect(warnings).toEqual([])
         expect(rows.length).toBeGreaterThan(0)
         await expect(svg.replaceAll('><', '>\n<')).toMatchFileSnapshot(
-          `golden/${page}-${part.name}.svg`,
+          `golden/${folder}-${part.name}.svg`,
         )
+        const few = rows.filter((_, at) => at % Math.ceil(rows.length / 60) === 0)
+        const cases = [
+          ...[[], ...unmeasured(few)].map((some) => ({ chart, rows: some })),
+          ...thinned(chart).map((thin) => ({ chart: thin, rows: few })),
+        ]
+        for (const each of cases) {
+          const drawn = await renderSvg(each.chart, each.rows, { id: 'c', widthPx: 311 })
+          expect(drawn.warnings).toEqual([])
+        }
       })
     }
   })

@@ -1,0 +1,71 @@
+import { type Data, field, parse, type Scale, type Spec, View } from 'vega'
+import { expressionInterpreter } from 'vega-interpreter'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Scales that take the extent of their values; the others list them, and an empty list is fine. */
+const continuous = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog', 'time', 'utc', 'quantize'])
+
+/**
+ * Takes out of each continuous scale the columns without a single value, as those of a layer that
+ * has no rows: Vega would warn of their infinite extent and draw nothing for them anyway.
+ *
+ * @returns null when an axis has no value left: there is nothing to draw
+ */
+export function withoutEmptyDomains(spec: Spec): Spec | null {
+  const scales = spec.scales ?? []
+  if (!scales.some((scale) => continuous.has(scale.type ?? 'linear'))) return spec
+  const hasValue = valuesOf(spec)
+  const settled: Scale[] = []
+  for (const scale of scales) {
+    const kept = continuous.has(scale.type ?? 'linear')
+      ? filled(scale.domain, hasValue)
+      : scale.domain
+    if (kept === null && (scale.name === 'x' || scale.name === 'y')) return null
+    const { domain: _, ...rest } = scale
+    settled.push((kept === null ? rest : { ...rest, domain: kept }) as Scale)
+  }
+  return { ...spec, scales: settled }
+}
+
+type HasValue = (data: string, column: string) => boolean
+
+/** A domain without its empty columns; null when none is left. */
+function filled(domain: unknown, hasValue: HasValue): unknown {
+  if (!isObject(domain) || 'signal' in domain) return domain
+  const { data, fields } = domain
+  if (!Array.isArray(fields)) return isEmpty(domain, hasValue) ? null : domain
+  const kept = fields.filter(
+    (each) => !isEmpty(typeof each === 'string' ? { data, field: each } : each, hasValue),
+  )
+  return kept.length === 0 ? null : { ...domain, fields: kept }
+}
+
+function isEmpty(reference: unknown, hasValue: HasValue): boolean {
+  return (
+    isObject(reference) &&
+    typeof reference.data === 'string' &&
+    typeof reference.field === 'string' &&
+    !hasValue(reference.data, reference.field)
+  )
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Runs the data of a spec alone, without its drawing, and tells which columns hold a value. */
+function valuesOf({ data, signals }: Spec): HasValue {
+  const view = new View(
+    parse({ data: data as Data[], signals: signals ?? [] }, undefined, { ast: true }),
+    { expr: expressionInterpreter, renderer: 'none' },
+  ).run()
+  const rows = new Map((data ?? []).map(({ name }) => [name, view.data(name) as readonly object[]]))
+  view.finalize()
+  return (name, column) => {
+    const cellOf = field(column)
+    return rows.get(name)?.some((row) => isFiniteValue(cellOf(row))) ?? true
+  }
+}
+
+const isFiniteValue = (value: unknown) =>
+  value !== null && value !== undefined && value !== '' && Number.isFinite(Number(value))
