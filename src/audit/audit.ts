@@ -16,6 +16,8 @@ export interface AuditOptions {
   readonly rules?: readonly string[]
   readonly auditId: string
   readonly auditedAt: Date
+  /** Called with each finding as soon as it stands. */
+  readonly onFinding?: (finding: Finding) => void
 }
 
 export interface AuditReport {
@@ -42,7 +44,11 @@ export async function audit(store: Store, options: AuditOptions): Promise<AuditR
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   }
   const findings: Finding[] = []
-  for (const rule of rules) findings.push(await decide(rule, evidence))
+  for (const rule of rules) {
+    const finding = await decide(rule, evidence)
+    findings.push(finding)
+    options.onFinding?.(finding)
+  }
   const report: AuditReport = {
     auditId: options.auditId,
     auditedAt: options.auditedAt,

@@ -55,3 +55,16 @@ export function decisionOf(status: number | null, endpoint: Endpoint): Decision 
 export function byStart(a: Arrival, b: Arrival): number {
   return a.fromUs - b.fromUs || a.untilUs - b.untilUs
 }
+
+/** The same attempt, where its answer tells nothing of the window that is looked at. */
+export function ofUnknownFate(arrival: Arrival): Arrival {
+  // Named one by one: an arrival may be a row of a table, whose fields no spread would copy.
+  const { runId, slot, retry, key, account, endpoint, status } = arrival
+  const { fromUs, untilUs, closedUs, costCredits, credits } = arrival
+  const { limit, remaining, reset, dateS, retryAfterS } = arrival
+  return {
+    ...{ runId, slot, retry, key, account, endpoint, decision: 'unknown', status },
+    ...{ fromUs, untilUs, closedUs, costCredits, credits },
+    ...{ limit, remaining, reset, dateS, retryAfterS },
+  }
+}

@@ -6,6 +6,12 @@ export interface Bracket {
   readonly high: number
 }
 
+/** Many brackets, as columns. */
+export interface Brackets {
+  readonly low: Float64Array
+  readonly high: Float64Array
+}
+
 /**
  * Brackets of the balance at each arrival's admission, from the credits headers of one account.
  *
@@ -22,66 +28,83 @@ export interface Bracket {
  * @param arrivals of one account, by start
  * @returns one bracket for each arrival, in the same order; `-Infinity` and `Infinity` for unknown
  */
-export function balanceBrackets(arrivals: readonly Arrival[]): readonly Bracket[] {
-  const landed = [...arrivals].sort((a, b) => a.closedUs - b.closedUs)
+export function balanceBrackets(arrivals: readonly Arrival[]): Brackets {
+  const started = sumsBy(arrivals, (arrival) => arrival.fromUs)
+  const landed = sumsBy(arrivals, (arrival) => arrival.closedUs)
   const withHeader = arrivals.filter((arrival) => arrival.credits !== null)
+  const headerStarts = timesOf(withHeader, (arrival) => arrival.fromUs)
   const byHeader = [...withHeader].sort((a, b) => a.untilUs - b.untilUs)
-  const startedCost = runningSums(arrivals)
-  const landedCost = runningSums(landed)
+  const headerEnds = timesOf(byHeader, (arrival) => arrival.untilUs)
   const unknown = arrivals.filter((arrival) => arrival.decision === 'unknown')
-  const unknownByEnd = [...unknown].sort((a, b) => a.closedUs - b.closedUs)
-  const unknownStarted = runningSums(unknown)
-  const unknownLanded = runningSums(unknownByEnd)
+  const unknownStarted = sumsBy(unknown, (arrival) => arrival.fromUs)
+  const unknownLanded = sumsBy(unknown, (arrival) => arrival.closedUs)
 
-  return arrivals.map((arrival) => {
-    const before = byHeader[countUpTo(byHeader, (other) => other.untilUs, arrival.fromUs) - 1]
-    const after = withHeader[countUpTo(withHeader, (other) => other.fromUs, arrival.untilUs)]
-    const others =
-      startedCost[countUpTo(arrivals, (other) => other.fromUs, arrival.untilUs)]! -
-      landedCost[countUpTo(landed, (other) => other.closedUs, arrival.fromUs)]! -
-      arrival.costCredits
+  const bracketOf = ({ credits, costCredits, fromUs, untilUs }: Arrival): Bracket => {
+    const before = byHeader[countUpTo(headerEnds, fromUs) - 1]
+    const after = withHeader[countUpTo(headerStarts, untilUs)]
+    const others = started(untilUs) - landed(fromUs) - costCredits
     // A charge taken at the start comes back when its request fails, so the balance may rise by it.
     const refunds =
-      before === undefined
-        ? 0
-        : unknownStarted[countUpTo(unknown, (other) => other.fromUs, arrival.untilUs)]! -
-          unknownLanded[countUpTo(unknownByEnd, (other) => other.closedUs, before.fromUs)]!
+      before === undefined ? 0 : unknownStarted(untilUs) - unknownLanded(before.fromUs)
     const ceiling = before === undefined ? Infinity : before.credits! + before.costCredits + refunds
-    if (arrival.credits === null) {
+    if (credits === null) {
       const floor = after === undefined ? -Infinity : after.credits!
       return floor > ceiling
         ? { low: -Infinity, high: floor + after!.costCredits }
         : { low: floor, high: ceiling }
     }
-    const low = arrival.credits - arrival.costCredits
-    const high = arrival.credits + arrival.costCredits + others
-    const toppedUp = before !== undefined && arrival.credits > ceiling
+    const low = credits - costCredits
+    const high = credits + costCredits + others
+    const toppedUp = before !== undefined && credits > ceiling
     return toppedUp
       ? { low: Math.min(low, before.credits! - before.costCredits - others), high }
       : { low, high: Math.max(low, Math.min(high, ceiling)) }
+  }
+  const low = new Float64Array(arrivals.length)
+  const high = new Float64Array(arrivals.length)
+  arrivals.forEach((arrival, at) => {
+    const bracket = bracketOf(arrival)
+    low[at] = bracket.low
+    high[at] = bracket.high
   })
+  return { low, high }
 }
 
-/** Sums of costs: entry n is the cost of the first n arrivals. */
-function runningSums(arrivals: readonly Arrival[]): Float64Array {
-  const sums = new Float64Array(arrivals.length + 1)
-  arrivals.forEach((arrival, index) => {
-    sums[index + 1] = sums[index]! + arrival.costCredits
-  })
-  return sums
+function timesOf(arrivals: readonly Arrival[], timeUs: (arrival: Arrival) => number): Float64Array {
+  const times = new Float64Array(arrivals.length)
+  for (let at = 0; at < times.length; at++) times[at] = timeUs(arrivals[at]!)
+  return times
 }
 
-/** How many entries, sorted by `at`, lie at or before a bound. */
-export function countUpTo<T>(
-  sorted: readonly T[],
-  at: (entry: T) => number,
-  bound: number,
-): number {
+/** Costs up to a moment: what `timeUs` says lies at or before it. */
+function sumsBy(
+  arrivals: readonly Arrival[],
+  timeUs: (arrival: Arrival) => number,
+): (atUs: number) => number {
+  const times = timesOf(arrivals, timeUs)
+  const order = new Uint32Array(times.length)
+  let inOrder = true
+  for (let at = 0; at < times.length; at++) {
+    order[at] = at
+    if (at > 0 && times[at]! < times[at - 1]!) inOrder = false
+  }
+  if (!inOrder) order.sort((a, b) => times[a]! - times[b]!)
+  const sorted = new Float64Array(times.length)
+  const sums = new Float64Array(times.length + 1)
+  for (let at = 0; at < order.length; at++) {
+    sorted[at] = times[order[at]!]!
+    sums[at + 1] = sums[at]! + arrivals[order[at]!]!.costCredits
+  }
+  return (atUs) => sums[countUpTo(sorted, atUs)]!
+}
+
+/** How many of sorted numbers lie at or below a bound. */
+function countUpTo(sorted: Float64Array, bound: number): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (at(sorted[middle]!) <= bound) low = middle + 1
+    if (sorted[middle]! <= bound) low = middle + 1
     else high = middle
   }
   return low

@@ -8,11 +8,17 @@ export interface Cell {
   readonly window: Window
 }
 
+const cells = new WeakMap<Contract, Map<number, readonly Cell[]>>()
+
 /** Cells whose value this is: one at most where all values differ, none for a foreign value. */
 export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {
-  return contract.bands.flatMap((band) =>
-    windows.filter((window) => band.requests[window] === limit).map((window) => ({ band, window })),
-  )
+  let named = cells.get(contract)
+  if (named === undefined) {
+    const all = contract.bands.flatMap((band) => windows.map((window) => ({ band, window })))
+    named = Map.groupBy(all, ({ band, window }) => band.requests[window])
+    cells.set(contract, named)
+  }
+  return named.get(limit) ?? []
 }
 
 /** Bands whose rows a balance inside the bracket may meet; both at a shared edge. */

@@ -1,5 +1,5 @@
 import { type Band, type Contract, type Window, windowUs } from '../contract/contract.ts'
-import type { Arrival } from './arrival.ts'
+import { type Arrival, ofUnknownFate } from './arrival.ts'
 import type { Bracket } from './balance.ts'
 import { bandsWithin, cellsNamed } from './band.ts'
 import type { Course } from './models/model.ts'
@@ -71,7 +71,7 @@ export function coursesOf(
         arrivals: kept.map((arrival, index) =>
           arrival.decision === 'rejected' &&
           (arrival.untilUs >= cutUs || !isOfWindow(contract, band, window, kept, index, pacing))
-            ? { ...arrival, decision: 'unknown' as const }
+            ? ofUnknownFate(arrival)
             : arrival,
         ),
         limit: band.requests[window],

@@ -106,14 +106,17 @@ function fallsWithTime(
   samples: readonly ResetSample[],
   unit: 'delta-s' | 'delta-ms',
 ): readonly ResetSample[] | null {
-  const chains = new Map<string, { readonly first: ResetSample; count: number }>()
+  type Chain = { readonly first: ResetSample; count: number }
+  const keys = new Map<string, Map<number | null, Chain>>()
   for (const sample of samples) {
-    const name = `${sample.arrival.key} ${sample.arrival.limit}`
-    const chain = chains.get(name)
+    const { key, limit } = sample.arrival
+    const chains = keys.get(key) ?? new Map<number | null, Chain>()
+    if (chains.size === 0) keys.set(key, chains)
+    const chain = chains.get(limit)
     const elapsedUs = sample.arrival.fromUs - (chain?.first.arrival.fromUs ?? 0)
     const fellUs = ((chain?.first.value ?? 0) - sample.value) * unitUs[unit]
     if (chain === undefined || Math.abs(fellUs - elapsedUs) > slackUs) {
-      chains.set(name, { first: sample, count: 1 })
+      chains.set(limit, { first: sample, count: 1 })
       continue
     }
     chain.count++

@@ -1,4 +1,4 @@
-import type { Bracket } from './balance.ts'
+import type { Bracket, Brackets } from './balance.ts'
 
 /**
  * The balances that an account may have had at any moment of the trailing window of each entry:
@@ -11,29 +11,31 @@ import type { Bracket } from './balance.ts'
 export function trailingBrackets(
   entries: readonly { readonly fromUs: number; readonly balance: Bracket }[],
   windowUs: number,
-): readonly Bracket[] {
-  const highs = slidingExtremes(entries, windowUs, (entry) => entry.balance.high, 1)
-  const lows = slidingExtremes(entries, windowUs, (entry) => entry.balance.low, -1)
-  return entries.map((_, index) => ({ low: lows[index]!, high: highs[index]! }))
+): Brackets {
+  const times = new Float64Array(entries.length)
+  const [low, high] = [new Float64Array(entries.length), new Float64Array(entries.length)]
+  for (let at = 0; at < entries.length; at++) {
+    const { fromUs, balance } = entries[at]!
+    times[at] = fromUs
+    low[at] = -balance.low
+    high[at] = balance.high
+  }
+  return {
+    low: slidingHighest(times, windowUs, low).map((negative) => -negative),
+    high: slidingHighest(times, windowUs, high),
+  }
 }
 
-/** Monotonic deque; `sign` 1 for the largest, -1 for the smallest. */
-function slidingExtremes<Entry extends { readonly fromUs: number }>(
-  entries: readonly Entry[],
-  windowUs: number,
-  value: (entry: Entry) => number,
-  sign: 1 | -1,
-): Float64Array {
-  const extremes = new Float64Array(entries.length)
-  const deque: number[] = []
-  let head = 0
-  entries.forEach((entry, index) => {
-    while (deque.length > head && sign * value(entries[deque.at(-1)!]!) <= sign * value(entry)) {
-      deque.pop()
-    }
-    deque.push(index)
-    while (entries[deque[head]!]!.fromUs < entry.fromUs - windowUs) head++
-    extremes[index] = value(entries[deque[head]!]!)
-  })
-  return extremes
+/** The largest value of each trailing window, by a queue that only falls. */
+function slidingHighest(times: Float64Array, windowUs: number, values: Float64Array): Float64Array {
+  const highest = new Float64Array(values.length)
+  const queue = new Uint32Array(values.length)
+  let [head, tail] = [0, 0]
+  for (let at = 0; at < values.length; at++) {
+    while (tail > head && values[queue[tail - 1]!]! <= values[at]!) tail--
+    queue[tail++] = at
+    while (times[queue[head]!]! < times[at]! - windowUs) head++
+    highest[at] = values[queue[head]!]!
+  }
+  return highest
 }

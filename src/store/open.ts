@@ -1,11 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
-import {
-  type DuckDBAppender,
-  DuckDBDoubleVector,
-  DuckDBInstance,
-  type DuckDBResult,
-  type DuckDBValue,
-} from '@duckdb/node-api'
+import { type DuckDBAppender, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { readDoubles } from './doubles.ts'
 
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
@@ -102,33 +97,6 @@ export async function openStore(path: string): Promise<Store> {
     throw error
   }
   return store
-}
-
-async function readDoubles(result: DuckDBResult): Promise<readonly Float64Array[]> {
-  const names = result.columnNames()
-  const pieces: Float64Array[][] = names.map(() => [])
-  let rows = 0
-  for (;;) {
-    const chunk = await result.fetchChunk()
-    if (chunk === null || chunk.rowCount === 0) break
-    rows += chunk.rowCount
-    for (const [at, name] of names.entries()) {
-      const vector = chunk.getColumnVector(at)
-      if (!(vector instanceof DuckDBDoubleVector)) throw new Error(`column ${name} is not DOUBLE`)
-      const piece = new Float64Array(chunk.rowCount)
-      for (let row = 0; row < piece.length; row++) piece[row] = vector.getItem(row) ?? Number.NaN
-      pieces[at]!.push(piece)
-    }
-  }
-  return pieces.map((column) => {
-    const whole = new Float64Array(rows)
-    let at = 0
-    for (const piece of column) {
-      whole.set(piece, at)
-      at += piece.length
-    }
-    return whole
-  })
 }
 
 async function prepareTables(store: Store): Promise<void> {

@@ -1,17 +1,28 @@
 import type { Contract, Window } from '../../contract/contract.ts'
+import { ofUnknownFate } from '../../limits/arrival.ts'
 import { type BandCourse, coursesOf } from '../../limits/courses.ts'
 import { fitModels } from '../../limits/models/fit.ts'
 import type { Contradiction, Model } from '../../limits/models/model.ts'
 import type { History } from './history.ts'
 
-/** The records of all keys, cut where their limit may have changed. */
+const known = new WeakMap<History, Map<Window, readonly BandCourse[]>>()
+
+/** The records of all keys, cut where their limit may have changed; cut once for all rules. */
 export function coursesIn(
-  { byKey }: History,
+  history: History,
   contract: Contract,
   window: Window,
 ): readonly BandCourse[] {
+  const byWindow = known.get(history) ?? new Map<Window, readonly BandCourse[]>()
+  known.set(history, byWindow)
+  const cut = byWindow.get(window)
+  if (cut !== undefined) return cut
   // Edges of windows are free: a limiter may align them to a clock other than the one it shows.
-  return [...byKey.values()].flatMap((arrivals) => coursesOf(arrivals, contract, window, null))
+  const courses = [...history.byKey.values()].flatMap((arrivals) =>
+    coursesOf(arrivals, contract, window, null),
+  )
+  byWindow.set(window, courses)
+  return courses
 }
 
 /** Whether the limiter was put to the test: more attempts than its limit in one window. */
@@ -43,7 +54,7 @@ export function withoutRejections(course: BandCourse): BandCourse {
   return {
     ...course,
     arrivals: course.arrivals.map((arrival) =>
-      arrival.decision === 'rejected' ? { ...arrival, decision: 'unknown' } : arrival,
+      arrival.decision === 'rejected' ? ofUnknownFate(arrival) : arrival,
     ),
   }
 }

@@ -1,5 +1,5 @@
 import { type Contract, type Window, windows, windowUs } from '../../contract/contract.ts'
-import type { Bracket } from '../../limits/balance.ts'
+import type { Bracket, Brackets } from '../../limits/balance.ts'
 import { bandsWithin, cellsNamed, reachesNoBand } from '../../limits/band.ts'
 import { trailingBrackets } from '../../limits/trailing.ts'
 import type { Rule } from '../rule.ts'
@@ -34,7 +34,7 @@ row within the first window decides nothing.`,
     if (contract.bands.length === 0) {
       return { verdict: 'not-observed', takes: 'a contract that names rate limits' }
     }
-    const { sightings, byKey } = await historyOf(evidence)
+    const { sightings, byKey, byAccount } = await historyOf(evidence)
     const named = sightings.filter((sighting) => sighting.limit !== null && sighting.status !== 401)
     if (named.length === 0) {
       return {
@@ -45,8 +45,8 @@ row within the first window decides nothing.`,
     let decided = 0
     const seen = new Set<string>()
     const wrong: Judged[] = []
-    for (const ofAccount of Map.groupBy(sightings, (sighting) => sighting.account).values()) {
-      const trailing = new Map<Window, readonly Bracket[]>()
+    for (const ofAccount of byAccount.values()) {
+      const trailing = new Map<Window, Brackets>()
       for (const window of windows) {
         trailing.set(window, trailingBrackets(ofAccount, windowUs[window]))
       }
@@ -57,7 +57,8 @@ row within the first window decides nothing.`,
         const cells = cellsNamed(contract, limit)
         const spans = cells.length > 0 ? cells.map((cell) => cell.window) : windows.slice(0, 1)
         const span = spans.at(-1)!
-        const bracket = trailing.get(span)![index]!
+        const { low, high } = trailing.get(span)!
+        const bracket = { low: low[index]!, high: high[index]! }
         if (!Number.isFinite(bracket.high) || reachesNoBand(contract, sighting.balance)) return
         const allowed = bandsWithin(contract, bracket).flatMap((band) =>
           windows.map((window) => band.requests[window]),

@@ -105,7 +105,10 @@ function neverMoved(
     const [cell] = cellsNamed(contract, sighting.limit)
     if (cell?.window !== 'minute') continue
     const name = `${sighting.key} ${sighting.limit}`
-    const possible = bandsWithin(contract, trailing[index]!)
+    const possible = bandsWithin(contract, {
+      low: trailing.low[index]!,
+      high: trailing.high[index]!,
+    })
     const before = right.get(name)
     if (possible.includes(cell.band)) right.set(name, sighting)
     else if (before !== undefined && possible.length > 0) return [before, sighting]

@@ -34,7 +34,7 @@ export function judgeRejections(history: History, contract: Contract, window: Wi
   for (const course of courses) {
     const rejections = course.arrivals.filter(({ decision }) => decision === 'rejected')
     observations += rejections.length
-    const early = earliestPremature(course, rejections, siblingsOf(history, course.key))
+    const early = earliestPremature(course, rejections, () => siblingsOf(history, course.key))
     if (early === null) continue
     const { models, contradiction } = explain(course)
     if (contradiction !== null) {
@@ -81,7 +81,7 @@ export function judgeRejections(history: History, contract: Contract, window: Wi
 function earliestPremature(
   { arrivals, limit, windowUs, toleranceUs, earlierAtMost }: BandCourse,
   rejections: readonly Arrival[],
-  siblings: readonly Arrival[],
+  siblings: () => readonly Arrival[],
 ): { readonly arrival: Arrival; readonly before: number } | null {
   const starts = arrivals.map(({ fromUs }) => fromUs)
   const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
@@ -93,7 +93,7 @@ function earliestPremature(
     const before =
       countBelow(starts, arrival.untilUs + 1) - countBelow(ends, horizonUs) - 1 + earlier
     if (before >= limit) continue
-    const bySiblings = siblings.filter(
+    const bySiblings = siblings().filter(
       ({ fromUs, untilUs }) => fromUs <= arrival.untilUs && untilUs >= horizonUs,
     ).length
     if (before + bySiblings < limit) return { arrival, before }

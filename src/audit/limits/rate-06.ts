@@ -16,7 +16,7 @@ chat shape; no other status carries either. A rejection that stands alone betwee
 account must not have been charged: the balance may have fallen by one success's price between them. Under
 concurrency the charge is BILL-05's to decide.`,
   async decide(evidence) {
-    const { sightings } = await historyOf(evidence)
+    const { sightings, byAccount } = await historyOf(evidence)
     const relevant = sightings.filter(
       (sighting) =>
         // One that the client left has no body to judge.
@@ -37,7 +37,7 @@ concurrency the charge is BILL-05's to decide.`,
         witnesses: [witnessOf(sighting, came)],
       }
     }
-    for (const ofAccount of Map.groupBy(sightings, ({ account }) => account).values()) {
+    for (const ofAccount of byAccount.values()) {
       const charged = chargedRejection(ofAccount)
       if (charged === null) continue
       const [before, rejections, after] = charged

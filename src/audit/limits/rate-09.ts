@@ -89,27 +89,26 @@ interface Pair {
   readonly between: number
 }
 
-function counterOf({ key, limit }: Arrival): string {
-  return `${key} ${limit}`
-}
-
 /** Each answer of an account with the last one of the same key and limit wholly before it. */
 function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
   const shown = arrivals.filter(({ limit, remaining }) => limit !== null && remaining !== null)
   const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
   const starts = arrivals.map(({ fromUs }) => fromUs)
   const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
-  const last = new Map<string, Arrival>()
+  /** By key and limit: what one counter showed last. */
+  const last = new Map<string, Map<number | null, Arrival>>()
   const pairs: Pair[] = []
   let next = 0
   let started = 0
   let over = 0
   for (const after of shown) {
     while (next < ended.length && ended[next]!.untilUs <= after.fromUs) {
-      last.set(counterOf(ended[next]!), ended[next]!)
-      next++
+      const over = ended[next++]!
+      const ofKey = last.get(over.key) ?? new Map<number | null, Arrival>()
+      if (ofKey.size === 0) last.set(over.key, ofKey)
+      ofKey.set(over.limit, over)
     }
-    const before = last.get(counterOf(after))
+    const before = last.get(after.key)?.get(after.limit)
     if (before === undefined) continue
     while (started < starts.length && starts[started]! <= after.untilUs) started++
     while (over < ends.length && ends[over]! < before.fromUs) over++

@@ -1,10 +1,11 @@
 import type { Contract } from '../../contract/contract.ts'
+import type { Arrival } from '../../limits/arrival.ts'
 import type { BandCourse } from '../../limits/courses.ts'
 import { resetInstant } from '../../limits/reset-unit.ts'
 import type { Rule } from '../rule.ts'
 import type { Verdict } from '../verdict.ts'
 import { coursesIn, explain } from './courses.ts'
-import { type History, historyOf, type Sighting, witnessOf } from './history.ts'
+import { type History, historyOf, witnessOf } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
 
 export const rate13: Rule = {
@@ -51,15 +52,14 @@ type Instant = { readonly lowUs: number; readonly highUs: number }
 function judge(
   history: History,
   contract: Contract,
-  instantOf: (rejection: Sighting) => Instant | null,
+  instantOf: (rejection: Arrival) => Instant | null,
 ): Verdict {
   let observations = 0
   const courses = coursesIn(history, contract, 'minute').filter(({ arrivals }) =>
     arrivals.some(({ decision }) => decision === 'rejected'),
   )
   for (const course of courses.slice(0, mostCourses)) {
-    const arrivals = course.arrivals as readonly Sighting[]
-    const { windowUs } = course
+    const { arrivals, windowUs } = course
     const models = lazily(() => explain(course).models)
     const fixedOnly = () =>
       models().length > 0 && models().every(({ algorithm }) => algorithm.startsWith('fixed'))
@@ -122,10 +122,10 @@ function judge(
 
 /** The very next generation, when it came after the instant, alone, and nothing was in flight. */
 function firstAfter(
-  arrivals: readonly Sighting[],
+  arrivals: readonly Arrival[],
   index: number,
   instantUs: number,
-): Sighting | null {
+): Arrival | null {
   let at = index + 1
   while (arrivals[at]?.decision === 'read') at++
   const next = arrivals[at]
@@ -140,7 +140,7 @@ function firstAfter(
 /** How many earlier attempts are looked at for one that may still have been in flight. */
 const inFlightLookback = 100
 
-function firstAdmitted(arrivals: readonly Sighting[], index: number): Sighting | null {
+function firstAdmitted(arrivals: readonly Arrival[], index: number): Arrival | null {
   const rejectedBy = arrivals[index]!.untilUs
   for (let at = index + 1; at < arrivals.length; at++) {
     const arrival = arrivals[at]!

@@ -16,9 +16,9 @@ behind its balance did not follow. Where the balance is not known (no credits he
 decided.`,
   async decide(evidence) {
     const { contract } = evidence
-    const { sightings } = await historyOf(evidence)
+    const { byAccount } = await historyOf(evidence)
     let crossings = 0
-    for (const ofAccount of Map.groupBy(sightings, ({ account }) => account).values()) {
+    for (const ofAccount of byAccount.values()) {
       const trailing = trailingBrackets(ofAccount, windowUs.minute)
       const last = new Map<string, { readonly sighting: Sighting; readonly band: Band }>()
       const recordStart = ofAccount[0]!.fromUs
@@ -28,7 +28,7 @@ decided.`,
         if (cell === undefined) continue
         const before = last.get(sighting.key)
         last.set(sighting.key, { sighting, band: cell.band })
-        const bracket = trailing[index]!
+        const bracket = { low: trailing.low[index]!, high: trailing.high[index]! }
         if (!Number.isFinite(bracket.high) || before === undefined) continue
         const possible = bandsWithin(contract, bracket)
         if (possible.length === 0) continue

@@ -1,25 +1,28 @@
 import { type Contract, windowUs } from '../../contract/contract.ts'
+import type { Arrival } from '../../limits/arrival.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { inferResetUnit, type ResetSample, type UnitInference } from '../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
-import type { History, Sighting } from './history.ts'
+import type { History } from './history.ts'
 
 /** Every reset value on record, with the longest that it may look ahead. */
 export function resetSamples({ byKey }: History, contract: Contract): readonly ResetSample[] {
-  return [...byKey.values()].flatMap((sightings) => {
+  const samples: ResetSample[] = []
+  for (const sightings of byKey.values()) {
     // Where rejections count, each may push the reset further.
     let rejections = 0
-    return sightings.flatMap((sighting) => {
+    for (const sighting of sightings) {
       if (sighting.decision === 'rejected') rejections++
       const sample = sampleOf(sighting, contract)
-      if (sample === null) return []
+      if (sample === null) continue
       const pushed = sighting.limit === null ? 0 : rejections / sighting.limit
-      return [{ ...sample, windowUs: sample.windowUs * (1 + pushed) }]
-    })
-  })
+      samples.push({ ...sample, windowUs: sample.windowUs * (1 + pushed) })
+    }
+  }
+  return samples
 }
 
-export function sampleOf(arrival: Sighting, contract: Contract): ResetSample | null {
+export function sampleOf(arrival: Arrival, contract: Contract): ResetSample | null {
   const { reset, limit } = arrival
   if (reset === null) return null
   const [cell] = limit === null ? [] : cellsNamed(contract, limit)

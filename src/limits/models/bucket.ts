@@ -7,6 +7,63 @@ import {
   type Steps,
 } from './model.ts'
 
+/** What buckets of every depth look at in one course, laid out once for all of them. */
+export interface BucketCourse {
+  readonly rejectionsCount: boolean
+  /** W/N: how long a token takes. */
+  readonly gapUs: number
+  /** Admissions that surely took a token, by end. */
+  readonly admitted: readonly Step[]
+  /** Others that surely took one, and rejections, by end. */
+  readonly others: readonly Step[]
+  /** Everything that may have taken a token, by start. */
+  readonly possible: readonly Step[]
+  /** The latest that a bucket may be full again before each of those and after the last. */
+  readonly latestFullUs: Float64Array
+  /** Rejections by end, with their place among the possible ones (-1: none), and those that began by its end. */
+  readonly rejections: readonly {
+    readonly step: Step
+    readonly place: number
+    readonly begun: number
+  }[]
+  readonly earlierAtMost: number
+  readonly openedUs: number
+}
+
+export function bucketCourse(
+  { windowUs, limit, earlierAtMost }: Course,
+  { byStart, byEnd, openedUs }: Steps,
+  rejectionsCount: boolean,
+): BucketCourse {
+  const gapUs = windowUs / limit
+  const sure = byEnd.filter((step) => step.counted === 'yes' || isRejected(step))
+  const possible = byStart.filter(
+    (step) => step.counted !== 'no' && (rejectionsCount || !isRejected(step)),
+  )
+  const latestFullUs = new Float64Array(possible.length + 1).fill(-Infinity)
+  const places = new Map<Step, number>()
+  possible.forEach((step, at) => {
+    if (isRejected(step)) places.set(step, at)
+    latestFullUs[at + 1] = Math.max(latestFullUs[at]!, step.b) + gapUs
+  })
+  let begun = 0
+  const rejections = byEnd.filter(isRejected).map((step) => {
+    while (begun < possible.length && possible[begun]!.from <= step.to) begun++
+    return { step, place: places.get(step) ?? -1, begun }
+  })
+  return {
+    rejectionsCount,
+    gapUs,
+    admitted: sure.filter(isAdmitted),
+    others: sure.filter((step) => !isAdmitted(step)),
+    possible,
+    latestFullUs,
+    rejections,
+    earlierAtMost,
+    openedUs,
+  }
+}
+
 /**
  * A bucket of `burst` tokens that gains one each W/N, kept as the time at which it would be full
  * again (GCRA's theoretical arrival time, TAT): admitted while `TAT - t <= (burst - 1) W/N`.
@@ -15,15 +72,10 @@ import {
  * above. Where rejections count, an empty bucket may lose what it regains or run up a debt: the debt
  * speaks for later rejections, the loss against later admissions.
  *
- * O(n) after sorting.
+ * O(n), and far less for most depths that do not fit.
  */
-export function explainByBucket(
-  course: Course,
-  steps: Steps,
-  burst: number,
-  rejectionsCount: boolean,
-): Contradiction | null {
-  const gapUs = course.windowUs / course.limit
+export function explainByBucket(course: BucketCourse, burst: number): Contradiction | null {
+  const { gapUs, rejectionsCount, admitted, others, possible, latestFullUs } = course
   const depthUs = (burst - 1) * gapUs
 
   let fullAgainUs = -Infinity
@@ -42,11 +94,8 @@ export function explainByBucket(
     fullAgainUs = leastUs
     countedFromUs = Math.max(countedFromUs, step.b)
   }
-  const sure = steps.byEnd.filter((step) => step.counted === 'yes' || isRejected(step))
-  const others = sure.filter((step) => !isAdmitted(step))
   let nextOther = 0
-  for (const step of sure) {
-    if (!isAdmitted(step)) continue
+  for (const step of admitted) {
     while (nextOther < others.length && others[nextOther]!.to < step.from) {
       const other = others[nextOther++]!
       if (isRejected(other)) empty(other)
@@ -59,25 +108,13 @@ export function explainByBucket(
   }
 
   // From above: everything that may have been counted and may have come before the rejection.
-  const possible = steps.byStart.filter(
-    (step) => step.counted !== 'no' && (rejectionsCount || !isRejected(step)),
-  )
   const earlier = rejectionsCount ? course.earlierAtMost : Math.min(course.earlierAtMost, burst)
-  /** The latest that the bucket may be full again, before each of them and after the last. */
-  const latestFullUs = [earlier === 0 ? -Infinity : steps.openedUs + earlier * gapUs]
-  const places = new Map<Step, number>()
-  possible.forEach((step, index) => {
-    places.set(step, index)
-    latestFullUs.push(Math.max(latestFullUs[index]!, step.b) + gapUs)
-  })
-  let next = 0
-  for (const step of steps.byEnd) {
-    if (!isRejected(step)) continue
-    while (next < possible.length && possible[next]!.from <= step.to) next++
+  const carriedUs = earlier === 0 ? -Infinity : course.openedUs + earlier * gapUs
+  for (const { step, place, begun } of course.rejections) {
     // A rejection does not explain itself.
-    const place = places.get(step)
-    let fullUs = latestFullUs[place ?? next]!
-    for (let at = place === undefined ? next : place + 1; at < next; at++) {
+    const upTo = place < 0 ? begun : place
+    let fullUs = Math.max(latestFullUs[upTo]!, carriedUs + upTo * gapUs)
+    for (let at = place < 0 ? begun : place + 1; at < begun; at++) {
       fullUs = Math.max(fullUs, possible[at]!.b) + gapUs
     }
     if (fullUs - step.a <= depthUs) return { arrival: step.arrival, kind: 'should-be-admitted' }

@@ -1,4 +1,4 @@
-import { explainByBucket } from './bucket.ts'
+import { bucketCourse, explainByBucket } from './bucket.ts'
 import { explainByFixedWindows } from './fixed-aligned.ts'
 import { explainByAnchoredWindows } from './fixed-anchored.ts'
 import { type Contradiction, type Course, type Model, stepsOf } from './model.ts'
@@ -49,12 +49,13 @@ export function fitModels(course: Course): readonly Fit[] {
         ),
       ),
     })),
-    ...[false, true].flatMap((rejectionsCount) =>
-      burstsOf(course.limit).map((burst) => ({
+    ...[false, true].flatMap((rejectionsCount) => {
+      const buckets = bucketCourse(course, steps, rejectionsCount)
+      return burstsOf(course.limit).map((burst) => ({
         model: { algorithm: 'bucket' as const, burst, rejectionsCount },
-        contradiction: explainByBucket(course, steps, burst, rejectionsCount),
-      })),
-    ),
+        contradiction: explainByBucket(buckets, burst),
+      }))
+    }),
   ]
 }
 

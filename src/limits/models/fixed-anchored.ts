@@ -50,23 +50,23 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
   }
   for (const [index, step] of byStart.entries()) {
     if (step.counted === 'no' && !isRejected(step)) continue
-    const next = new Map<string, State>()
+    const next: State[] = []
     const follow = (state: State) => {
-      if (state.startLow > state.startHigh) return
-      const { startLow, startHigh, beganBy, sure, possible } = state
-      next.set(`${startLow} ${startHigh} ${beganBy} ${sure} ${possible}`, state)
+      if (state.startLow <= state.startHigh && !next.some((known) => isSame(known, state))) {
+        next.push(state)
+      }
     }
     for (const state of states) {
       if (isRejected(step)) rejected(state, step, ahead[index]!, follow)
       else arrived(state, step, follow)
     }
-    if (next.size === 0) {
+    if (next.length === 0) {
       return {
         arrival: step.arrival,
         kind: isRejected(step) ? 'should-be-admitted' : 'should-be-rejected',
       }
     }
-    states = next.size > maxStates ? [hullOf([...next.values()])] : [...next.values()]
+    states = next.length > maxStates ? [hullOf(next)] : next
   }
   return null
 
@@ -113,6 +113,16 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
       follow(state)
     }
   }
+}
+
+function isSame(a: State, b: State): boolean {
+  return (
+    a.startLow === b.startLow &&
+    a.startHigh === b.startHigh &&
+    a.beganBy === b.beganBy &&
+    a.sure === b.sure &&
+    a.possible === b.possible
+  )
 }
 
 /** A state that allows whatever any of them allows. */
