@@ -43,6 +43,10 @@ export async function audit(store: Store, options: AuditOptions): Promise<AuditR
     contract: options.contract,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   }
+  // The database works on its own threads: what is loaded early is ready while others decide. A load
+  // that fails is told by the first rule that needs it.
+  const preparations = new Set(rules.flatMap(({ prepare }) => prepare ?? []))
+  for (const prepare of preparations) prepare(evidence).catch(() => {})
   const findings: Finding[] = []
   for (const rule of rules) {
     const finding = await decide(rule, evidence)

@@ -15,6 +15,8 @@ export interface Rule {
   /** How it is decided and what it cannot see; printed by `audit --explain`. */
   readonly explain: string
   decide(evidence: Evidence): Promise<Verdict>
+  /** Begins to load what it shares with other rules, so that it is there when its turn comes. */
+  prepare?(evidence: Evidence): Promise<unknown>
 }
 
 /** What rules look at: the rows of the audited runs and the promises they are held to. */

@@ -32,16 +32,16 @@ export function balanceBrackets(arrivals: readonly Arrival[]): Brackets {
   const started = sumsBy(arrivals, (arrival) => arrival.fromUs)
   const landed = sumsBy(arrivals, (arrival) => arrival.closedUs)
   const withHeader = arrivals.filter((arrival) => arrival.credits !== null)
-  const headerStarts = timesOf(withHeader, (arrival) => arrival.fromUs)
+  const headersBegun = counterOf(timesOf(withHeader, (arrival) => arrival.fromUs))
   const byHeader = [...withHeader].sort((a, b) => a.untilUs - b.untilUs)
-  const headerEnds = timesOf(byHeader, (arrival) => arrival.untilUs)
+  const headersOver = counterOf(timesOf(byHeader, (arrival) => arrival.untilUs))
   const unknown = arrivals.filter((arrival) => arrival.decision === 'unknown')
   const unknownStarted = sumsBy(unknown, (arrival) => arrival.fromUs)
   const unknownLanded = sumsBy(unknown, (arrival) => arrival.closedUs)
 
   const bracketOf = ({ credits, costCredits, fromUs, untilUs }: Arrival): Bracket => {
-    const before = byHeader[countUpTo(headerEnds, fromUs) - 1]
-    const after = withHeader[countUpTo(headerStarts, untilUs)]
+    const before = byHeader[headersOver(fromUs) - 1]
+    const after = withHeader[headersBegun(untilUs)]
     const others = started(untilUs) - landed(fromUs) - costCredits
     // A charge taken at the start comes back when its request fails, so the balance may rise by it.
     const refunds =
@@ -95,17 +95,39 @@ function sumsBy(
     sorted[at] = times[order[at]!]!
     sums[at + 1] = sums[at]! + arrivals[order[at]!]!.costCredits
   }
-  return (atUs) => sums[countUpTo(sorted, atUs)]!
+  const count = counterOf(sorted)
+  return (atUs) => sums[count(atUs)]!
 }
 
-/** How many of sorted numbers lie at or below a bound. */
-function countUpTo(sorted: Float64Array, bound: number): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! <= bound) low = middle + 1
-    else high = middle
+/**
+ * How many of sorted numbers lie at or below a bound. One question lies near the one before, so the
+ * search begins there and widens: O(log distance).
+ */
+function counterOf(sorted: Float64Array): (bound: number) => number {
+  const size = sorted.length
+  let last = 0
+  return (bound) => {
+    // All before `low` lie at or below the bound, all from `high` on above it.
+    let [low, high] = [last, last]
+    if (last < size && sorted[last]! <= bound) {
+      low = high = last + 1
+      for (let step = 1; high < size && sorted[high]! <= bound; step *= 2) {
+        low = high + 1
+        high += step
+      }
+      high = Math.min(high, size)
+    } else {
+      for (let step = 1; low > 0 && sorted[low - 1]! > bound; step *= 2) {
+        high = low - 1
+        low = Math.max(0, low - step)
+      }
+    }
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (sorted[middle]! <= bound) low = middle + 1
+      else high = middle
+    }
+    last = low
+    return low
   }
-  return low
 }

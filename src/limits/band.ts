@@ -23,14 +23,12 @@ export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {
 
 /** Bands whose rows a balance inside the bracket may meet; both at a shared edge. */
 export function bandsWithin(contract: Contract, bracket: Bracket): readonly Band[] {
-  return contract.bands.filter(
-    (band) => bracket.high >= band.minBalance && (band.maxBalance ?? Infinity) >= bracket.low,
-  )
+  return contract.bands.filter((band) => touches(band, bracket))
 }
 
-/** Whether no band is promised for a part of the bracket: a balance of zero or less (gap G-25). */
-export function reachesNoBand(contract: Contract, bracket: Bracket): boolean {
-  return bracket.low < Math.min(...contract.bands.map((band) => band.minBalance))
+/** Whether a balance inside the bracket may meet the band's row. */
+export function touches(band: Band, bracket: Bracket): boolean {
+  return bracket.high >= band.minBalance && (band.maxBalance ?? Infinity) >= bracket.low
 }
 
 /** The shared edges of neighbouring bands, lowest first: the balance at which the upper begins. */

@@ -78,7 +78,13 @@ export async function openStore(path: string): Promise<Store> {
       return reader.getRowObjectsJS().map(narrowRow) as unknown as readonly Row[]
     },
     async doubles(sql, parameters = []) {
-      return readDoubles(await connection.stream(sql, [...parameters]))
+      // A result that is read bit by bit ends with the next query on its connection: it has its own.
+      const own = await instance.connect()
+      try {
+        return await readDoubles(await own.stream(sql, [...parameters]))
+      } finally {
+        own.closeSync()
+      }
     },
     async execute(sql, parameters = []) {
       if (parameters.length > 0) await connection.run(sql, [...parameters])

@@ -5,11 +5,15 @@ export class RunningSum {
 
   /** @param rows those that count */
   constructor(rows: Int32Array, timeUs: (row: number) => number, amount: (row: number) => number) {
-    const keys = Float64Array.from(rows, timeUs)
+    const keys = new Float64Array(rows.length)
     const order = new Int32Array(rows.length)
-    for (let at = 0; at < order.length; at++) order[at] = at
-    if (keys.some((key, at) => at > 0 && key < keys[at - 1]!))
-      order.sort((a, b) => keys[a]! - keys[b]!)
+    let inOrder = true
+    for (let at = 0; at < order.length; at++) {
+      order[at] = at
+      keys[at] = timeUs(rows[at]!)
+      if (at > 0 && keys[at]! < keys[at - 1]!) inOrder = false
+    }
+    if (!inOrder) order.sort((a, b) => keys[a]! - keys[b]!)
     this.timesUs = new Float64Array(rows.length)
     this.sums = new Float64Array(rows.length + 1)
     for (let at = 0; at < order.length; at++) {

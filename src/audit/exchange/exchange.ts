@@ -114,21 +114,24 @@ export function exchangesOf(evidence: Evidence): Promise<readonly Exchange[]> {
 
 async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
   const rows = await store.rows<ExchangeRow>(
-    `WITH chosen AS (
-       SELECT attempts.*, bodies.headers AS "responseHeaders", bodies.body AS "responseBody",
-         bodies.truncated
-       FROM attempts LEFT JOIN bodies USING (run_id, slot, retry)
-       WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
-       QUALIFY row_number() OVER (
-         PARTITION BY run_id, template, outcome, status, error_code
-         ORDER BY bodies.body IS NULL, slot, retry) <= 200)
+    `WITH captured AS (SELECT run_id, slot, retry, true AS whole FROM bodies),
+       chosen AS (
+         SELECT run_id, slot, retry
+         FROM attempts LEFT JOIN captured USING (run_id, slot, retry)
+         WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
+         QUALIFY row_number() OVER (
+           PARTITION BY run_id, template, outcome, status, error_code
+           ORDER BY whole IS NULL, slot, retry) <= 200)
      SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, key_fp AS "keyFp",
        sent_us AS "sentUs", closed_us AS "closedUs", outcome, reason, status,
        error_code AS "errorCode", error_type AS "errorType", finish_reason AS "finishReason",
        choices, prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",
        done_marks AS "doneMarks", flags, method, path, templates.headers AS "requestHeaders",
-       templates.body AS "requestBody", "responseHeaders", "responseBody", truncated
-     FROM chosen LEFT JOIN templates USING (run_id, template)
+       templates.body AS "requestBody", bodies.headers AS "responseHeaders",
+       bodies.body AS "responseBody", truncated
+     FROM attempts JOIN chosen USING (run_id, slot, retry)
+       LEFT JOIN bodies USING (run_id, slot, retry)
+       LEFT JOIN templates USING (run_id, template)
      ORDER BY run_id, slot, retry LIMIT 50000`,
     [JSON.stringify(runIds)],
   )

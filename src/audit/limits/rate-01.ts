@@ -1,6 +1,6 @@
 import { type Contract, type Window, windows, windowUs } from '../../contract/contract.ts'
 import type { Bracket, Brackets } from '../../limits/balance.ts'
-import { bandsWithin, cellsNamed, reachesNoBand } from '../../limits/band.ts'
+import { bandsWithin, type Cell, cellsNamed, touches } from '../../limits/band.ts'
 import { trailingBrackets } from '../../limits/trailing.ts'
 import type { Rule } from '../rule.ts'
 import { anyOf, historyOf, type Sighting, witnessOf } from './history.ts'
@@ -43,7 +43,9 @@ row within the first window decides nothing.`,
       }
     }
     let decided = 0
-    const seen = new Set<string>()
+    const seen = new Set<number>()
+    // A balance below every band has no row (gap G-25).
+    const lowestBalance = Math.min(...contract.bands.map((band) => band.minBalance))
     const wrong: Judged[] = []
     for (const ofAccount of byAccount.values()) {
       const trailing = new Map<Window, Brackets>()
@@ -55,19 +57,18 @@ row within the first window decides nothing.`,
         const { limit } = sighting
         if (limit === null || sighting.status === 401) return
         const cells = cellsNamed(contract, limit)
-        const spans = cells.length > 0 ? cells.map((cell) => cell.window) : windows.slice(0, 1)
-        const span = spans.at(-1)!
+        const span = cells.at(-1)?.window ?? windows[0]!
         const { low, high } = trailing.get(span)!
         const bracket = { low: low[index]!, high: high[index]! }
-        if (!Number.isFinite(bracket.high) || reachesNoBand(contract, sighting.balance)) return
+        if (!Number.isFinite(bracket.high) || sighting.balance.low < lowestBalance) return
+        decided++
+        if (cells.some(({ band }) => touches(band, bracket))) {
+          seen.add(limit)
+          return
+        }
         const allowed = bandsWithin(contract, bracket).flatMap((band) =>
           windows.map((window) => band.requests[window]),
         )
-        decided++
-        if (allowed.includes(limit)) {
-          for (const { band, window } of cells) seen.add(`${limit} (${band.name}, ${window})`)
-          return
-        }
         const opened = start.get(sighting.key)!
         const earlierBandPossible =
           cells.length > 0 && !opened.fresh && sighting.fromUs - opened.atUs < windowUs[span]
@@ -109,8 +110,16 @@ row within the first window decides nothing.`,
         ],
       }
     }
-    return { verdict: 'pass', observations: decided, note: `seen: ${[...seen].join(', ')}` }
+    return {
+      verdict: 'pass',
+      observations: decided,
+      note: `seen: ${[...seen].flatMap((limit) => cellsNamed(contract, limit).map(nameOf)).join(', ')}`,
+    }
   },
+}
+
+function nameOf({ band, window }: Cell): string {
+  return `${band.requests[window]} (${band.name}, ${window})`
 }
 
 function describe({ low, high }: Bracket): string {

@@ -1,4 +1,5 @@
 import type { Rule } from '../rule.ts'
+import { historyOf } from './history.ts'
 import { rate16, rate17 } from './long-windows.ts'
 import { rate01 } from './rate-01.ts'
 import { rate02 } from './rate-02.ts'
@@ -18,7 +19,7 @@ import { rate15 } from './rate-15.ts'
 import { rate18 } from './rate-18.ts'
 import { rate19 } from './rate-19.ts'
 
-/** Rules of the rulebook's section 1.10, in its order. */
+/** Rules of the rulebook's section 1.10, in its order; all of them read one history. */
 export const rateRules: readonly Rule[] = [
   rate01,
   rate02,
@@ -39,4 +40,4 @@ export const rateRules: readonly Rule[] = [
   rate17,
   rate18,
   rate19,
-]
+].map((rule) => ({ ...rule, prepare: historyOf }))

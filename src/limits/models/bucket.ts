@@ -78,6 +78,20 @@ export function explainByBucket(course: BucketCourse, burst: number): Contradict
   const { gapUs, rejectionsCount, admitted, others, possible, latestFullUs } = course
   const depthUs = (burst - 1) * gapUs
 
+  // From above: everything that may have been counted and may have come before the rejection. This goes
+  // first, since a depth that is too great is told by the first rejections.
+  const earlier = rejectionsCount ? course.earlierAtMost : Math.min(course.earlierAtMost, burst)
+  const carriedUs = earlier === 0 ? -Infinity : course.openedUs + earlier * gapUs
+  for (const { step, place, begun } of course.rejections) {
+    // A rejection does not explain itself.
+    const upTo = place < 0 ? begun : place
+    let fullUs = Math.max(latestFullUs[upTo]!, carriedUs + upTo * gapUs)
+    for (let at = place < 0 ? begun : place + 1; at < begun; at++) {
+      fullUs = Math.max(fullUs, possible[at]!.b) + gapUs
+    }
+    if (fullUs - step.a <= depthUs) return { arrival: step.arrival, kind: 'should-be-admitted' }
+  }
+
   let fullAgainUs = -Infinity
   /** Admissions that may have come before this are in `fullAgainUs` already, or not counted. */
   let countedFromUs = -Infinity
@@ -105,19 +119,6 @@ export function explainByBucket(course: BucketCourse, burst: number): Contradict
     if (fullAgainUs - gapUs - step.b > depthUs + 1) {
       return { arrival: step.arrival, kind: 'should-be-rejected' }
     }
-  }
-
-  // From above: everything that may have been counted and may have come before the rejection.
-  const earlier = rejectionsCount ? course.earlierAtMost : Math.min(course.earlierAtMost, burst)
-  const carriedUs = earlier === 0 ? -Infinity : course.openedUs + earlier * gapUs
-  for (const { step, place, begun } of course.rejections) {
-    // A rejection does not explain itself.
-    const upTo = place < 0 ? begun : place
-    let fullUs = Math.max(latestFullUs[upTo]!, carriedUs + upTo * gapUs)
-    for (let at = place < 0 ? begun : place + 1; at < begun; at++) {
-      fullUs = Math.max(fullUs, possible[at]!.b) + gapUs
-    }
-    if (fullUs - step.a <= depthUs) return { arrival: step.arrival, kind: 'should-be-admitted' }
   }
   return null
 }

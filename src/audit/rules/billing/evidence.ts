@@ -25,6 +25,7 @@ export function billingRule(
 ): Rule {
   return {
     ...rule,
+    prepare: ledgersOf,
     async decide(evidence) {
       const ledgers = (await ledgersOf(evidence)).filter((ledger) => ledger.observations > 0)
       if (ledgers.length === 0) return { verdict: 'not-observed', takes: takesCredits }
