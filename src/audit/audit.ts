@@ -1,10 +1,12 @@
 import type { Contract } from '../contract/contract.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/open.ts'
+import { decideAside } from './aside.ts'
+import { decideInOrder } from './decide.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 import { type AuditedRun, selectRuns } from './runs.ts'
-import type { Finding, Verdict } from './verdict.ts'
+import type { Finding } from './verdict.ts'
 
 export interface AuditOptions {
   readonly contract: Contract
@@ -43,16 +45,7 @@ export async function audit(store: Store, options: AuditOptions): Promise<AuditR
     contract: options.contract,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   }
-  // The database works on its own threads: what is loaded early is ready while others decide. A load
-  // that fails is told by the first rule that needs it.
-  const preparations = new Set(rules.flatMap(({ prepare }) => prepare ?? []))
-  for (const prepare of preparations) prepare(evidence).catch(() => {})
-  const findings: Finding[] = []
-  for (const rule of rules) {
-    const finding = await decide(rule, evidence)
-    findings.push(finding)
-    options.onFinding?.(finding)
-  }
+  const findings = await decideAll(rules, evidence, runs, options.onFinding)
   const report: AuditReport = {
     auditId: options.auditId,
     auditedAt: options.auditedAt,
@@ -69,24 +62,39 @@ export function isBroken({ verdict, severity }: Finding): boolean {
   return verdict.verdict === 'fail' && severity !== 'advice'
 }
 
-async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
-  const verdict = await rule.decide(evidence).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new Error(`rule ${rule.id} could not be decided: ${why}`, { cause: error })
-  })
-  return {
-    rule: rule.id,
-    severity: rule.severity,
-    says: rule.says,
-    verdict: neverDecidedByNothing(verdict),
-  }
-}
+/** From so many attempts on, a second thread is worth its start. */
+const manyAttempts = 100_000
 
-/** The last guard of the promise that a rule which nothing decided never prints `pass`. */
-function neverDecidedByNothing(verdict: Verdict): Verdict {
-  return verdict.verdict === 'pass' && verdict.observations === 0
-    ? { verdict: 'not-observed', takes: 'a request that it speaks of' }
-    : verdict
+/**
+ * The rules of rate limits replay the record of every key, which takes as long as all others together:
+ * over many attempts they have a thread of their own.
+ */
+async function decideAll(
+  rules: readonly Rule[],
+  evidence: Evidence,
+  runs: readonly AuditedRun[],
+  onFinding?: (finding: Finding) => void,
+): Promise<readonly Finding[]> {
+  const isOfLimits = ({ id }: Rule) => id.startsWith('RATE-')
+  const ofLimits = rules.filter(isOfLimits)
+  const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
+  if (attempts < manyAttempts || ofLimits.length === 0 || ofLimits.length === rules.length) {
+    return decideInOrder(rules, evidence, onFinding)
+  }
+  const ids = ofLimits.map(({ id }) => id)
+  const [aside, here] = await Promise.all([
+    decideAside(ids, evidence).then((findings) => {
+      for (const finding of findings) onFinding?.(finding)
+      return findings
+    }),
+    decideInOrder(
+      rules.filter((rule) => !isOfLimits(rule)),
+      evidence,
+      onFinding,
+    ),
+  ])
+  const byRule = new Map([...aside, ...here].map((finding) => [finding.rule, finding]))
+  return rules.map(({ id }) => byRule.get(id)!)
 }
 
 async function keep(store: Store, { auditId, auditedAt, runs, findings }: AuditReport) {

@@ -21,7 +21,7 @@ export interface Rule {
 
 /** What rules look at: the rows of the audited runs and the promises they are held to. */
 export interface Evidence {
-  readonly store: Store
+  readonly store: Pick<Store, 'rows' | 'doubles'>
   /** The audited runs, oldest first. */
   readonly runIds: readonly string[]
   readonly contract: Contract

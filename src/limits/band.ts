@@ -8,17 +8,39 @@ export interface Cell {
   readonly window: Window
 }
 
-const cells = new WeakMap<Contract, Map<number, readonly Cell[]>>()
+interface Named {
+  readonly cells: readonly Cell[]
+  readonly bands: readonly Band[]
+}
+
+const namedBy = new WeakMap<Contract, Map<number, Named>>()
+const nothing: Named = { cells: [], bands: [] }
+
+/** The table read from its values to its rows, once for each contract. */
+function named(contract: Contract, limit: number): Named {
+  let table = namedBy.get(contract)
+  if (table === undefined) {
+    const all = contract.bands.flatMap((band) => windows.map((window) => ({ band, window })))
+    const byLimit = Map.groupBy(all, ({ band, window }) => band.requests[window])
+    table = new Map(
+      [...byLimit].map(([value, cells]) => [
+        value,
+        { cells, bands: cells.map(({ band }) => band) },
+      ]),
+    )
+    namedBy.set(contract, table)
+  }
+  return table.get(limit) ?? nothing
+}
 
 /** Cells whose value this is: one at most where all values differ, none for a foreign value. */
 export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {
-  let named = cells.get(contract)
-  if (named === undefined) {
-    const all = contract.bands.flatMap((band) => windows.map((window) => ({ band, window })))
-    named = Map.groupBy(all, ({ band, window }) => band.requests[window])
-    cells.set(contract, named)
-  }
-  return named.get(limit) ?? []
+  return named(contract, limit).cells
+}
+
+/** The bands of those cells; the same list for the same value. */
+export function bandsNamed(contract: Contract, limit: number): readonly Band[] {
+  return named(contract, limit).bands
 }
 
 /** Bands whose rows a balance inside the bracket may meet; both at a shared edge. */

@@ -1,7 +1,7 @@
 import { type Band, type Contract, type Window, windowUs } from '../contract/contract.ts'
 import { type Arrival, ofUnknownFate } from './arrival.ts'
 import type { Bracket } from './balance.ts'
-import { bandsWithin, cellsNamed } from './band.ts'
+import { bandsNamed, bandsWithin, cellsNamed } from './band.ts'
 import type { Course } from './models/model.ts'
 import { otherWindowMayRefuse, type Pacing, pacingOf } from './other-windows.ts'
 import type { ServiceClock } from './service-clock.ts'
@@ -41,19 +41,20 @@ export function coursesOf(
 ): readonly BandCourse[] {
   const lengthUs = windowUs[window]
   const pacing = pacingOf(arrivals)
-  const pieces: { readonly bands: readonly Band[]; earlier: number; arrivals: Placed[] }[] = []
+  const pieces: { bands: readonly Band[]; earlier: number; arrivals: Placed[] }[] = []
   let lastUs = -Infinity
   for (const arrival of arrivals) {
     const bands = bandsOf(contract, arrival)
     const piece = pieces.at(-1)
     const rested = arrival.fromUs - lastUs > 2 * lengthUs
-    const shared = piece?.bands.filter((band) => bands.includes(band)) ?? []
+    const shared =
+      bands === piece?.bands ? bands : (piece?.bands.filter((band) => bands.includes(band)) ?? [])
     if (piece === undefined || rested || shared.length === 0) {
       const earlier = rested && piece !== undefined ? 0 : earlierAtMost(contract, window, arrival)
       pieces.push({ bands, earlier, arrivals: [arrival] })
     } else {
       piece.arrivals.push(arrival)
-      pieces[pieces.length - 1] = { ...piece, bands: shared }
+      piece.bands = shared
     }
     lastUs = Math.max(lastUs, arrival.closedUs)
   }
@@ -88,7 +89,7 @@ export function coursesOf(
 /** Bands whose row may hold for an arrival: the one that its header names, else by balance. */
 function bandsOf(contract: Contract, arrival: Placed): readonly Band[] {
   if (arrival.limit !== null && arrival.status !== 401) {
-    const named = cellsNamed(contract, arrival.limit).map(({ band }) => band)
+    const named = bandsNamed(contract, arrival.limit)
     if (named.length > 0) return named
   }
   return bandsWithin(contract, arrival.balance)

@@ -30,7 +30,10 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
     [ledger.runId],
   )
   const columns = await store.doubles(
-    `WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)})
+    `WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)}),
+       keys AS (SELECT key_fp, row_number() OVER (ORDER BY key_fp) AS nth
+         FROM (SELECT DISTINCT key_fp FROM attempts
+               WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2))
      SELECT slot::DOUBLE, retry::DOUBLE, sent_us::DOUBLE, headers_us::DOUBLE,
        coalesce(closed_us, headers_us, sent_us)::DOUBLE,
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN ${effects.read}
@@ -44,7 +47,7 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
             ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
        CASE WHEN (flags & 2) = 0 THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
        streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
-       dense_rank() OVER (ORDER BY key_fp)::DOUBLE, status::DOUBLE,
+       coalesce(keys.nth, 0)::DOUBLE, status::DOUBLE,
        (first_content_us IS NOT NULL)::INTEGER::DOUBLE
      FROM attempts
        -- A service that takes a name in another case serves the model that it names.
@@ -52,6 +55,7 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
          USING (run_id, slot, retry)
        LEFT JOIN (${repeatsOfKeys}) repeats USING (run_id, slot, retry)
+       LEFT JOIN keys USING (key_fp)
      WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND sent_us IS NOT NULL
      ORDER BY sent_us, slot, retry`,
     [ledger.runId, ledger.account],

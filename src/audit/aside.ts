@@ -1,0 +1,70 @@
+import { Worker } from 'node:worker_threads'
+import type { Evidence } from './rule.ts'
+import type { Finding } from './verdict.ts'
+
+/** What the thread is started with; the store stays with this one. */
+export interface AsideOrder {
+  readonly ruleIds: readonly string[]
+  readonly evidence: Omit<Evidence, 'store'>
+}
+
+/** From the thread: a query for the store. */
+export interface AsideQuery {
+  readonly kind: 'rows' | 'doubles'
+  readonly number: number
+  readonly sql: string
+  readonly parameters: Parameters<Evidence['store']['rows']>[1]
+}
+
+/** To the thread: what the store said. */
+export type AsideReply = { readonly number: number } & (
+  | { readonly result: unknown }
+  | { readonly error: unknown }
+)
+
+/** From the thread, once. */
+export interface AsideFindings {
+  readonly kind: 'findings'
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Decides rules in a thread of their own, beside what this one decides meanwhile. Only one thread can
+ * hold the store, so the other asks through this one; columns of doubles change hands uncopied.
+ *
+ * @throws whatever a rule throws there
+ */
+export async function decideAside(
+  ruleIds: readonly string[],
+  { store, ...evidence }: Evidence,
+): Promise<readonly Finding[]> {
+  const workerData: AsideOrder = { ruleIds, evidence }
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const worker = new Worker(new URL(`./aside.worker.${extension}`, import.meta.url), { workerData })
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.on('error', reject)
+      worker.on('message', (message: AsideQuery | AsideFindings) => {
+        if (message.kind === 'findings') resolve(message.findings)
+        else void answer(message)
+      })
+    })
+  } finally {
+    await worker.terminate()
+  }
+
+  async function answer({ kind, number, sql, parameters }: AsideQuery): Promise<void> {
+    try {
+      const result = await store[kind](sql, parameters)
+      const bytes = kind === 'doubles' ? (result as readonly Float64Array<ArrayBuffer>[]) : []
+      const reply: AsideReply = { number, result }
+      worker.postMessage(
+        reply,
+        bytes.map(({ buffer }) => buffer),
+      )
+    } catch (error) {
+      const reply: AsideReply = { number, error }
+      worker.postMessage(reply)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import type { Evidence, Rule } from './rule.ts'
+import type { Finding, Verdict } from './verdict.ts'
+
+/** Decides rules one after the other. */
+export async function decideInOrder(
+  rules: readonly Rule[],
+  evidence: Evidence,
+  onFinding?: (finding: Finding) => void,
+): Promise<readonly Finding[]> {
+  // The database works on its own threads: what is loaded early is ready while others decide. A load
+  // that fails is told by the first rule that needs it.
+  const preparations = new Set(rules.flatMap(({ prepare }) => prepare ?? []))
+  for (const prepare of preparations) prepare(evidence).catch(() => {})
+  const findings: Finding[] = []
+  for (const rule of rules) {
+    const finding = await decide(rule, evidence)
+    findings.push(finding)
+    onFinding?.(finding)
+  }
+  return findings
+}
+
+async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
+  const verdict = await rule.decide(evidence).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`rule ${rule.id} could not be decided: ${why}`, { cause: error })
+  })
+  return {
+    rule: rule.id,
+    severity: rule.severity,
+    says: rule.says,
+    verdict: neverDecidedByNothing(verdict),
+  }
+}
+
+/** The last guard of the promise that a rule which nothing decided never prints `pass`. */
+function neverDecidedByNothing(verdict: Verdict): Verdict {
+  return verdict.verdict === 'pass' && verdict.observations === 0
+    ? { verdict: 'not-observed', takes: 'a request that it speaks of' }
+    : verdict
+}

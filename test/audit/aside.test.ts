@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { decideAside } from '../../src/audit/aside.ts'
+import { decideInOrder } from '../../src/audit/decide.ts'
+import type { Evidence } from '../../src/audit/rule.ts'
+import { selectRules } from '../../src/audit/rules/select.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun } from '../report/attempts.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+  await enterRun(store, 'run')
+})
+afterEach(() => store.close())
+
+const evidence = (): Evidence => ({ store, runIds: ['run'], contract: defaultContract })
+
+test('rules decide in a thread of their own as they do in this one', async () => {
+  const rows = Array.from({ length: 40 }, (_, slot) =>
+    attempt(slot, {
+      runId: 'run',
+      keyFp: 'k',
+      sentUs: slot * 1e5,
+      headersUs: slot * 1e5 + 1e4,
+      closedUs: slot * 1e5 + 1e4,
+      rateLimit: 60,
+      rateRemaining: slot === 30 ? -20 : 59 - slot,
+      creditsRemaining: 900 - slot,
+    }),
+  )
+  await appendAttempts(store, rows)
+  const here = await decideInOrder(selectRules(['RATE']), evidence())
+  expect(await decideAside(['RATE'], evidence())).toEqual(here)
+  expect(here.find(({ rule }) => rule === 'RATE-08')?.verdict.verdict).toBe('fail')
+})
+
+test('a query that fails there is told here, with the rule that asked', async () => {
+  await store.execute('DROP TABLE attempts CASCADE')
+  await expect(decideAside(['RATE'], evidence())).rejects.toThrow(/RATE-01 could not be decided/)
+})
