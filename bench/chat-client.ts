@@ -41,13 +41,14 @@ const request = prepareRequest(
 
 interface Sample {
   readonly requests: number
-  readonly cpuUs: number
+  readonly userUs: number
+  readonly systemUs: number
   readonly atMs: number
 }
 
 function sampleOf(requests: number): Sample {
   const { user, system } = process.cpuUsage()
-  return { requests, cpuUs: user + system, atMs: performance.now() }
+  return { requests, userUs: user, systemUs: system, atMs: performance.now() }
 }
 
 /** Measures between two samples, the first one after the warm-up. */
@@ -57,12 +58,10 @@ async function measure(sample: () => Sample | Promise<Sample>): Promise<void> {
   await sleep(seconds * 1000)
   const to = await sample()
   const requests = to.requests - from.requests
-  console.log(
-    JSON.stringify({
-      rps: (requests * 1000) / (to.atMs - from.atMs),
-      cpuUs: (to.cpuUs - from.cpuUs) / requests,
-    }),
-  )
+  const userUs = (to.userUs - from.userUs) / requests
+  const systemUs = (to.systemUs - from.systemUs) / requests
+  const rps = (requests * 1000) / (to.atMs - from.atMs)
+  console.log(JSON.stringify({ rps, cpuUs: userUs + systemUs, userUs, systemUs }))
 }
 
 async function assay(): Promise<void> {

@@ -3,11 +3,11 @@ import type { BrokenReason, End, TimeoutReason } from '../attempt/outcome.ts'
 import { Capture, type Captured } from './capture.ts'
 import { type Armed, type DeadlineTimer, disarmed } from './deadlines.ts'
 import { PlainBody } from './plain-body.ts'
-import type { ReplyReader, Span } from './reply.ts'
+import { isWord, type ReplyReader, spanIs } from './reply.ts'
 import type { PreparedRequest } from './request.ts'
 import { ResponseFields } from './response-fields.ts'
 import type { ResponseHead } from './response-head.ts'
-import { type ResponseWords, textOf } from './response-words.ts'
+import type { ResponseWords } from './response-words.ts'
 import { SseDecoder } from './sse.ts'
 import type { Exchange, ExchangeSink, Failure, HeaderLines, Transport } from './transport.ts'
 
@@ -82,7 +82,7 @@ export class Attempt extends ResponseFields implements ExchangeSink {
   private ended = true
   /** Inside a callback that still holds our state: not to be used again before it returns. */
   private busy = false
-  /** When the read came that is being handled. */
+  /** When the read came that is being handled: the stamp of all that it brought. */
   readUs = Number.NaN
 
   constructor(bench: Bench) {
@@ -100,11 +100,13 @@ export class Attempt extends ResponseFields implements ExchangeSink {
     this.listener = listener
     this.captureChoice = capture
     this.ended = false
+    const { timer, transport } = this.bench
     const nowUs = this.bench.now()
     this.dispatchedUs = nowUs
-    this.bench.timer.arm(this.total, 'total', nowUs)
-    this.bench.timer.arm(this.stage, 'connect', nowUs)
-    this.exchange = this.bench.transport.dispatch(request.wire, this)
+    timer.arm(this.total, 'total', nowUs)
+    this.exchange = transport.dispatch(request.wire, this)
+    // Most find an idle connection, and are sent by now.
+    if (Number.isNaN(this.sentUs)) timer.arm(this.stage, 'connect', nowUs)
   }
 
   /** Leaves it now; `onEnd` comes during the call, with the outcome `aborted`. */
@@ -113,7 +115,8 @@ export class Attempt extends ResponseFields implements ExchangeSink {
   }
 
   onSent(reusedConnection: boolean): void {
-    const nowUs = this.bench.now()
+    // Sent during the dispatch is sent at the dispatch: there was nothing to wait for.
+    const nowUs = this.exchange === null ? this.dispatchedUs : this.bench.now()
     this.sentUs = nowUs
     if (reusedConnection) this.flags |= flags.reusedConnection
     this.bench.timer.arm(this.stage, 'first-byte', nowUs)
@@ -126,23 +129,17 @@ export class Attempt extends ResponseFields implements ExchangeSink {
     } else if (abort.at === 'after-us') this.abortAt(nowUs + abort.us)
   }
 
+  onRead(): void {
+    this.readUs = this.bench.now()
+  }
+
   onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void {
-    const nowUs = this.bench.now()
-    this.headersUs = nowUs
+    this.headersUs = this.readUs
     this.status = status
-    this.bench.timer.arm(this.stage, 'idle', nowUs)
-    const said = this.bench.head
-    said.read(head, lines)
-    this.creditsRemaining = said.creditsRemaining
-    this.rateLimit = said.rateLimit
-    this.rateRemaining = said.rateRemaining
-    this.rateReset = said.rateReset
-    this.retryAfter = said.retryAfter
-    this.dateS = said.dateS
-    this.contentLength = said.contentLength
-    this.flags |= said.flags
+    this.bench.timer.arm(this.stage, 'idle', this.readUs)
+    this.contentLength = this.bench.head.read(head, lines, this)
     const success = status >= 200 && status < 300
-    this.mode = success && (said.flags & flags.sseType) !== 0 ? 'stream' : 'plain'
+    this.mode = success && (this.flags & flags.sseType) !== 0 ? 'stream' : 'plain'
     if (this.captureChoice === 'always' || (this.captureChoice === 'errors' && !success)) {
       this.capture = new Capture(this.request.key, this.bench.captureBytes, head, start, end)
     }
@@ -159,11 +156,10 @@ export class Attempt extends ResponseFields implements ExchangeSink {
     this.busy = true
     if (this.mode === 'plain') {
       if (end - start !== this.contentLength) {
-        this.bench.timer.arm(this.stage, 'idle', this.bench.now())
+        this.bench.timer.arm(this.stage, 'idle', this.readUs)
       }
       if (!this.plain.add(bytes, start, end, this.contentLength)) this.leave(broken('too-large'))
     } else {
-      this.readUs = this.bench.now()
       this.bench.timer.arm(this.stage, 'idle', this.readUs)
       this.decoder ??= new SseDecoder(this)
       if (!this.decoder.feed(bytes, start, end)) this.leave(broken('too-large'))
@@ -173,7 +169,7 @@ export class Attempt extends ResponseFields implements ExchangeSink {
 
   onEnd(): void {
     if (this.ended) return
-    this.closedUs = this.bench.now()
+    this.closedUs = this.readUs
     this.busy = true
     if (this.mode === 'plain') {
       this.doneUs = this.closedUs
@@ -206,7 +202,7 @@ export class Attempt extends ResponseFields implements ExchangeSink {
     if (this.events === 1) this.firstEventUs = this.readUs
     if (this.doneMarks > 0) this.flags |= flags.afterDone
     this.listener.onEvent?.(this, bytes, start, end)
-    if (same(bytes, start, end, doneEvent)) this.done()
+    if (isWord(bytes, start, end, doneEvent)) this.done()
     else this.onChunk(bytes, start, end)
     const { abort } = this.request
     if (abort === null || this.ended) return
@@ -228,10 +224,10 @@ export class Attempt extends ResponseFields implements ExchangeSink {
     }
     if (reply.hasError || spanIs(bytes, reply.type, errorType)) {
       this.flags |= flags.errorInStream
-      this.keepError(bytes)
+      this.keepError(reply, bytes, this.bench.words, this.request.key)
       return
     }
-    this.keepReply(bytes)
+    this.keepReply(reply, bytes, this.bench.words, this.request.key)
     if (reply.choices >= 0 || reply.maxIndex >= 0) {
       this.choices = atLeast(this.choices, Math.max(reply.choices, reply.maxIndex + 1))
     }
@@ -260,52 +256,26 @@ export class Attempt extends ResponseFields implements ExchangeSink {
   private onDocument(wellFormed: boolean): void {
     const { reply } = this.bench
     const bytes = reply.source
+    const { endpoint, key } = this.request
     this.wellFormed = wellFormed
     if (!wellFormed) {
       // A body that may be empty, as that of a preflight, is not asked to be JSON.
       if (reply.badUtf8) this.flags |= flags.notUtf8
-      else if (this.bytesIn > 0 || this.request.endpoint !== 'other') this.flags |= flags.notJson
+      else if (this.bytesIn > 0 || endpoint !== 'other') this.flags |= flags.notJson
     }
     const success = this.status >= 200 && this.status < 300
     const failed = reply.hasError || spanIs(bytes, reply.type, errorType)
     const completed = reply.choices >= 0 || reply.blocks >= 0
-    if (failed) this.keepError(bytes)
+    if (failed) this.keepError(reply, bytes, this.bench.words, key)
     else if (!success) this.errorShape = 'other'
-    const { endpoint } = this.request
     if (endpoint === 'chat' || endpoint === 'messages') {
-      this.keepReply(bytes)
+      this.keepReply(reply, bytes, this.bench.words, key)
       if (reply.choices >= 0) this.choices = reply.choices
       else if (reply.blocks >= 0) this.choices = reply.blocks
       if (success ? failed : completed) this.flags |= flags.bodyContradictsStatus
       if (endpoint === 'chat' ? reply.choices < 0 : reply.blocks < 0) this.wellFormed = false
     } else if (success && failed) this.flags |= flags.bodyContradictsStatus
     if (failed) this.wellFormed = false
-  }
-
-  private keepReply(bytes: Buffer): void {
-    const { reply, words } = this.bench
-    const { key } = this.request
-    if (reply.id.start >= 0 && this.responseId === null) {
-      this.responseId = textOf(bytes, reply.id, key)
-    }
-    if (reply.model.start >= 0 && this.responseModel === null) {
-      this.responseModel = words.text(bytes, reply.model, key)
-    }
-    if (reply.finish.start >= 0) this.finishReason = words.text(bytes, reply.finish, key)
-    // Usage in a stream is cumulative: the last word counts, and nothing is summed.
-    if (!Number.isNaN(reply.promptTokens)) this.promptTokens = reply.promptTokens
-    if (!Number.isNaN(reply.completionTokens)) this.completionTokens = reply.completionTokens
-    if (!Number.isNaN(reply.totalTokens)) this.totalTokens = reply.totalTokens
-    if (reply.hasReasoning) this.flags |= flags.reasoning
-  }
-
-  private keepError(bytes: Buffer): void {
-    const { reply, words } = this.bench
-    const { key } = this.request
-    if (!reply.errorIsObject) this.errorShape = 'other'
-    else this.errorShape = spanIs(bytes, reply.type, errorType) ? 'messages' : 'chat'
-    if (reply.errorCode.start >= 0) this.errorCode = words.text(bytes, reply.errorCode, key)
-    if (reply.errorType.start >= 0) this.errorType = words.text(bytes, reply.errorType, key)
   }
 
   private plainEnd(): End {
@@ -383,14 +353,4 @@ export class Attempt extends ResponseFields implements ExchangeSink {
 
 function atLeast(value: number, other: number): number {
   return value >= other ? value : other
-}
-
-function same(bytes: Buffer, start: number, end: number, word: Buffer): boolean {
-  if (end - start !== word.length) return false
-  for (let at = 0; at < word.length; at++) if (bytes[start + at] !== word[at]) return false
-  return true
-}
-
-function spanIs(bytes: Buffer, span: Span, word: Buffer): boolean {
-  return span.start >= 0 && same(bytes, span.start, span.end, word)
 }

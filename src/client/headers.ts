@@ -12,12 +12,16 @@ export class HeaderReader {
   /** How often each came. */
   readonly counts: Int32Array
   private readonly slots: ByteNames
+  /** Where the first line of each name stands among the offsets, in heads of `shape`; -1 for none. */
+  private readonly lines: Int32Array
+  private shape = 0
 
   /** @param names in lower case */
   constructor(names: readonly string[]) {
     this.starts = new Int32Array(names.length)
     this.ends = new Int32Array(names.length)
     this.counts = new Int32Array(names.length)
+    this.lines = new Int32Array(names.length)
     this.slots = new ByteNames(
       Object.fromEntries(names.map((name, slot) => [name, slot + 1])),
       true,
@@ -26,30 +30,34 @@ export class HeaderReader {
 
   /** Reads the lines of a head; the first of equal names is kept. */
   read(head: Buffer, lines: HeaderLines): void {
-    const { slots, starts, counts } = this
+    if (lines.shape === 0 || lines.shape !== this.shape) this.find(head, lines)
+    const { starts, ends } = this
     const { offsets } = lines
-    // By hand: `fill` costs more than nine numbers do.
     for (let slot = 0; slot < starts.length; slot++) {
-      starts[slot] = -1
-      counts[slot] = 0
-    }
-    const end = lines.count * 3
-    for (let line = 0; line < end; line += 3) {
-      const colon = offsets[line + 1]!
-      const slot = slots.find(head, offsets[line]!, colon) - 1
-      if (slot >= 0) this.keep(slot, head, colon + 1, offsets[line + 2]!)
+      const line = this.lines[slot]!
+      if (line === -1) continue
+      let start = offsets[line + 1]! + 1
+      let end = offsets[line + 2]!
+      while (start < end && isBlank(head[start]!)) start++
+      while (end > start && isBlank(head[end - 1]!)) end--
+      starts[slot] = start
+      ends[slot] = end
     }
   }
 
-  private keep(slot: number, head: Buffer, from: number, to: number): void {
-    this.counts[slot]!++
-    if (this.starts[slot] !== -1) return
-    let start = from
-    let end = to
-    while (start < end && isBlank(head[start]!)) start++
-    while (end > start && isBlank(head[end - 1]!)) end--
-    this.starts[slot] = start
-    this.ends[slot] = end
+  /** Looks the names up, which heads of one shape share. */
+  private find(head: Buffer, lines: HeaderLines): void {
+    const { offsets } = lines
+    this.lines.fill(-1)
+    this.starts.fill(-1)
+    this.counts.fill(0)
+    const end = lines.count * 3
+    for (let line = 0; line < end; line += 3) {
+      const slot = this.slots.find(head, offsets[line]!, offsets[line + 1]!) - 1
+      if (slot === -1) continue
+      if (this.counts[slot]!++ === 0) this.lines[slot] = line
+    }
+    this.shape = lines.shape
   }
 }
 
@@ -116,5 +124,5 @@ export function linesOf(head: Buffer): HeaderLines {
     offsets.push(line, head.indexOf(58, line), end)
     line = end + 2
   }
-  return { count: offsets.length / 3, offsets: Int32Array.from(offsets) }
+  return { count: offsets.length / 3, shape: 0, offsets: Int32Array.from(offsets) }
 }

@@ -66,6 +66,17 @@ export interface Span {
   escaped: boolean
 }
 
+/** Whether `bytes[start..end)` is the word. */
+export function isWord(bytes: Buffer, start: number, end: number, word: Buffer): boolean {
+  if (end - start !== word.length) return false
+  for (let at = 0; at < word.length; at++) if (bytes[start + at] !== word[at]) return false
+  return true
+}
+
+export function spanIs(bytes: Buffer, span: Span, word: Buffer): boolean {
+  return span.start >= 0 && isWord(bytes, span.start, span.end, word)
+}
+
 const span = (): Span => ({ start: -1, end: -1, escaped: false })
 
 /**

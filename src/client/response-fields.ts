@@ -1,6 +1,11 @@
 import type { Batch, Words } from '../attempt/batch.ts'
+import { flags } from '../attempt/flags.ts'
 import type { Outcome } from '../attempt/outcome.ts'
 import { columnsOf, type ResponseColumns, type ResponseValues, writeColumns } from './columns.ts'
+import { type ReplyReader, spanIs } from './reply.ts'
+import { type ResponseWords, textOf } from './response-words.ts'
+
+const errorWord = Buffer.from('error')
 
 /** The response half of a row while it is filled: fields by the names of the columns, NaN for null. */
 export class ResponseFields implements ResponseValues {
@@ -47,6 +52,29 @@ export class ResponseFields implements ResponseValues {
   /** The response half as an object, for probes and tests. */
   toColumns(): ResponseColumns {
     return columnsOf(this)
+  }
+
+  /** What a body, or an event of a stream, said of itself. */
+  protected keepReply(reply: ReplyReader, bytes: Buffer, words: ResponseWords, key: string): void {
+    if (reply.id.start >= 0 && this.responseId === null) {
+      this.responseId = textOf(bytes, reply.id, key)
+    }
+    if (reply.model.start >= 0 && this.responseModel === null) {
+      this.responseModel = words.text(bytes, reply.model, key)
+    }
+    if (reply.finish.start >= 0) this.finishReason = words.text(bytes, reply.finish, key)
+    // Usage in a stream is cumulative: the last word counts, and nothing is summed.
+    if (!Number.isNaN(reply.promptTokens)) this.promptTokens = reply.promptTokens
+    if (!Number.isNaN(reply.completionTokens)) this.completionTokens = reply.completionTokens
+    if (!Number.isNaN(reply.totalTokens)) this.totalTokens = reply.totalTokens
+    if (reply.hasReasoning) this.flags |= flags.reasoning
+  }
+
+  protected keepError(reply: ReplyReader, bytes: Buffer, words: ResponseWords, key: string): void {
+    if (!reply.errorIsObject) this.errorShape = 'other'
+    else this.errorShape = spanIs(bytes, reply.type, errorWord) ? 'messages' : 'chat'
+    if (reply.errorCode.start >= 0) this.errorCode = words.text(bytes, reply.errorCode, key)
+    if (reply.errorType.start >= 0) this.errorType = words.text(bytes, reply.errorType, key)
   }
 
   /** Ready for the next attempt. What every attempt sets is left as it is. */

@@ -6,6 +6,8 @@
  *     dispatch ─▶ onSent ─▶ onHead ─▶ onBody* ─▶ onEnd
  *                    └────────┴─────────┴──────▶ onFailure     (exactly one of the two, once)
  *
+ * `onRead` comes before the first thing of each read of the socket: one stamp for all of it.
+ *
  * No retries, no redirects, no decompression, no deadlines of its own: those are policy, and an
  * attempt is a row.
  */
@@ -49,6 +51,8 @@ export interface Failure {
  */
 export interface HeaderLines {
   readonly count: number
+  /** Equal for heads of the same names in the same order; 0 when nobody knows. */
+  readonly shape: number
   readonly offsets: Int32Array
 }
 
@@ -56,6 +60,11 @@ export interface HeaderLines {
 export interface ExchangeSink {
   /** The first byte of the request is about to be written to a connected socket. */
   onSent(reusedConnection: boolean): void
+  /**
+   * Bytes came, or the end of them: `onHead`, `onBody` and `onEnd` that follow until the next call
+   * tell what they were. It may come for nothing, as for a part of a head.
+   */
+  onRead(): void
   /**
    * The final response head is complete (1xx heads are skipped).
    * `head[start..end)` holds the header lines, `Name: value\r\n` each, without the status line.

@@ -2,15 +2,25 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { flags } from '../../src/attempt/flags.ts'
 import { linesOf } from '../../src/client/headers.ts'
-import { ResponseHead } from '../../src/client/response-head.ts'
+import { type HeadFields, ResponseHead } from '../../src/client/response-head.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 
 const head = new ResponseHead(defaultContract)
 
-function read(lines: readonly string[]): ResponseHead {
+function read(lines: readonly string[]): HeadFields {
   const bytes = Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1')
-  head.read(bytes, linesOf(bytes))
-  return head
+  const none = Number.NaN
+  const said: HeadFields = {
+    creditsRemaining: none,
+    rateLimit: none,
+    rateRemaining: none,
+    rateReset: none,
+    retryAfter: none,
+    dateS: none,
+    flags: 0,
+  }
+  head.read(bytes, linesOf(bytes), said)
+  return said
 }
 
 test.each([

@@ -27,6 +27,8 @@ export interface Exchanged {
   readonly failure: Failure | null
   readonly calls: readonly string[]
   readonly reused: boolean
+  /** How often `onRead` came. */
+  readonly reads: number
 }
 
 export interface Hooks {
@@ -71,14 +73,18 @@ export function exchange(
   let status: number | null = null
   let head = ''
   let reused = false
+  let reads = 0
   const { promise, resolve } = Promise.withResolvers<Exchanged>()
   const end = (failure: Failure | null) =>
-    resolve({ status, head, body: pieces.join(''), pieces, failure, calls, reused })
+    resolve({ status, head, body: pieces.join(''), pieces, failure, calls, reused, reads })
   const handle = transport.dispatch(request, {
     onSent: (again) => {
       calls.push('sent')
       reused = again
       hooks.onSent?.()
+    },
+    onRead: () => {
+      reads++
     },
     onHead: (code, bytes, start, stop) => {
       calls.push('head')

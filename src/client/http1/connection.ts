@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { isTlsError } from '../tls-error.ts'
 import type { Exchange, ExchangeSink, Failure, FailureCode, WireRequest } from '../transport.ts'
+import type { ResponseFraming } from './response-framing.ts'
 import { ResponseParser } from './response-parser.ts'
 
 /** Where and how to connect. */
@@ -18,6 +19,7 @@ export interface Pool {
   readonly target: Target
   /** One read buffer for all sockets: each read is consumed before the next one. */
   readonly readBuffer: Buffer
+  readonly framing: ResponseFraming
   bytesOf(request: WireRequest): Buffer
   /** It may carry another exchange. */
   onIdle(connection: Connection): void
@@ -68,7 +70,7 @@ export class Connection {
   idleSinceMs = 0
   private readonly pool: Pool
   private readonly socket: Socket
-  private readonly parser = new ResponseParser()
+  private readonly parser: ResponseParser
   private exchange: Http1Exchange | null
   private connected = false
   private used = false
@@ -79,6 +81,7 @@ export class Connection {
   /** Connects for an exchange, which it then carries. */
   constructor(pool: Pool, exchange: Http1Exchange) {
     this.pool = pool
+    this.parser = new ResponseParser(pool.framing)
     this.exchange = exchange
     exchange.connection = this
     const { target, readBuffer } = pool
@@ -154,6 +157,7 @@ export class Connection {
       this.close('protocol', 'bytes that belong to no response')
       return
     }
+    sink.onRead()
     const result = parser.read(this.pool.readBuffer, 0, length, sink)
     if (this.exchange !== exchange) return
     switch (result) {
@@ -186,6 +190,7 @@ export class Connection {
   private onEof(): void {
     const { exchange } = this
     if (exchange !== null && !this.parser.untouched && this.parser.eof() === 'done') {
+      exchange.sink?.onRead()
       this.onDone(exchange, false)
       return
     }

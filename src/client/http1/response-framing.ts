@@ -1,5 +1,7 @@
 import { ByteNames } from '../byte-names.ts'
+import { isSame, KnownShapes } from '../known-shapes.ts'
 import type { HeaderLines } from '../transport.ts'
+import { KnownHead } from './known-head.ts'
 
 /** Bytes of the blank line at the end of a head. */
 export const headEnd = 2
@@ -27,10 +29,13 @@ export type BodyKind = 'none' | 'length' | 'chunked' | 'until-close'
  * The head of a response, checked byte for byte in one pass; keeps only what framing needs.
  * Strict where leniency lets two readers disagree about where a response ends: bare LF, blanks
  * before the colon, folded lines, a length that is doubled or stands beside `Transfer-Encoding`.
+ *
+ * One serves all connections of a transport: what it holds is of the last head that it read.
  */
 export class ResponseFraming implements HeaderLines {
   status = 0
   count = 0
+  shape = 0
   offsets = new Int32Array(3 * 64)
   /** Where the header lines begin, behind the status line. */
   linesStart = 0
@@ -45,9 +50,74 @@ export class ResponseFraming implements HeaderLines {
   private chunked = false
   private saysClose = false
   private saysKeepAlive = false
+  private readonly known = new KnownShapes<KnownHead>()
+  private readonly readBuffer: Buffer
+  private readonly view: DataView
+
+  /** @param readBuffer that heads lie in, but for those that come in pieces */
+  constructor(readBuffer: Buffer) {
+    this.readBuffer = readBuffer
+    this.view = new DataView(readBuffer.buffer, readBuffer.byteOffset, readBuffer.length)
+  }
 
   /** Reads the head at `bytes[start..]`. */
   read(bytes: Buffer, start: number, end: number): 'read' | 'incomplete' | 'protocol' {
+    if (bytes !== this.readBuffer) return this.readLines(bytes, start, end)
+    const { list } = this.known
+    for (let at = 0; at < list.length; at++) {
+      if (!this.readAs(list[at]!, bytes, start, end)) continue
+      this.known.met(at)
+      return 'read'
+    }
+    const result = this.readLines(bytes, start, end)
+    if (result === 'read' && this.known.pay()) {
+      if (!list.some((known) => known.adapt(this, bytes, start))) {
+        this.known.add(new KnownHead(this, bytes, start))
+      }
+    }
+    return result
+  }
+
+  /** Reads a head as one that is known; false when it differs in more than the values that may. */
+  private readAs(known: KnownHead, bytes: Buffer, start: number, end: number): boolean {
+    const { lines, varying } = known
+    const { view } = this
+    while (this.offsets.length < lines.length) this.moreLines()
+    const { offsets } = this
+    this.hasLength = false
+    this.contentLength = known.contentLength
+    let from = 0
+    let shift = start
+    let place = 0
+    for (let index = 0; index < varying.length; index++) {
+      const line = varying[index]! * 3
+      const value = lines[line + 1]! + 1
+      if (!isSame(known.view, from, value, view, from + shift, end)) return false
+      let at = value + shift
+      while (at < end && isValue[bytes[at]!] === 1) at++
+      if (varying[index] === known.lengthLine && !this.length(bytes, value + shift, at)) {
+        return false
+      }
+      for (; place < line + 2; place++) offsets[place] = lines[place]! + shift
+      offsets[place++] = at
+      from = lines[line + 2]!
+      shift = at - from
+    }
+    if (!isSame(known.view, from, known.bytes.length, view, from + shift, end)) return false
+    for (; place < lines.length; place++) offsets[place] = lines[place]! + shift
+    this.shape = known.shape
+    this.count = place / 3
+    this.linesStart = known.linesStart + start
+    this.end = known.bytes.length + shift
+    this.status = known.status
+    this.keepAlive = known.keepAlive
+    this.keepAliveTimeoutS = known.keepAliveTimeoutS
+    this.body = known.body
+    return true
+  }
+
+  private readLines(bytes: Buffer, start: number, end: number): 'read' | 'incomplete' | 'protocol' {
+    this.shape = 0
     const lines = this.statusLine(bytes, start, end)
     if (lines === -1) return 'incomplete'
     if (lines === -2) return 'protocol'

@@ -1,6 +1,6 @@
 import { maxHeadBytes } from '../limits.ts'
 import type { ExchangeSink, FailureCode } from '../transport.ts'
-import { headEnd, isToken, isValue, ResponseFraming } from './response-framing.ts'
+import { headEnd, isToken, isValue, type ResponseFraming } from './response-framing.ts'
 
 /** What `read` came to: `more` bytes are needed, the response is `done`, or it failed. */
 export type ParseResult = 'more' | 'done' | Extract<FailureCode, 'protocol' | 'too-large'>
@@ -47,7 +47,7 @@ export class ResponseParser {
   /** Seconds after which the peer closes the idle connection, as `Keep-Alive` says; NaN if not. */
   keepAliveTimeoutS = Number.NaN
   private state: State = 'head'
-  private readonly framing = new ResponseFraming()
+  private readonly framing: ResponseFraming
   /** Beginning of a head that is split over reads. */
   private carry: Buffer | null = null
   private carried = 0
@@ -61,6 +61,11 @@ export class ResponseParser {
   private inValue = false
   /** A sink that leaves during a callback must not be called again. */
   private stopped = false
+
+  /** @param framing shared by all connections of a transport */
+  constructor(framing: ResponseFraming) {
+    this.framing = framing
+  }
 
   /** Ready for the next response on the same connection. */
   reset(): void {

@@ -9,6 +9,7 @@ import type {
 } from '../transport.ts'
 import { Connection, Http1Exchange, type Pool, type Target } from './connection.ts'
 import { RequestEncoder } from './request-bytes.ts'
+import { ResponseFraming } from './response-framing.ts'
 
 /** How often the coarse clock of idle connections ticks. */
 const tickMs = 250
@@ -32,6 +33,7 @@ const marginMs = 1000
 export class Http1Transport implements Transport, Pool {
   readonly target: Target
   readonly readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
+  readonly framing = new ResponseFraming(this.readBuffer)
   private readonly encoder: RequestEncoder
   private readonly maxConnections: number
   private readonly idle: Connection[] = []

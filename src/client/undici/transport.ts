@@ -115,6 +115,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (this.sink === null || status < 200) return
     const head = headOf(controller.rawHeaders)
+    this.sink.onRead()
     this.sink.onHead(status, head, 0, head.length, linesOf(head))
   }
 
@@ -130,6 +131,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     if (chunks.length === 0) return
     this.chunks = []
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    this.sink?.onRead()
     this.sink?.onBody(bytes, 0, bytes.length)
   }
 
@@ -137,6 +139,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     this.handOn()
     const { sink } = this
     this.sink = null
+    sink?.onRead()
     sink?.onEnd()
   }
 

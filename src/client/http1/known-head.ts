@@ -1,0 +1,93 @@
+import { isName } from '../byte-names.ts'
+import type { ResponseFraming } from './response-framing.ts'
+
+/** Lines that decide where a body ends or what becomes of the connection. */
+const framingNames = ['connection', 'keep-alive', 'transfer-encoding'].map((name) =>
+  Buffer.from(name),
+)
+const lengthName = Buffer.from('content-length')
+
+/** No two heads of a process share a number; 0 is no shape. */
+let shapes = 0
+
+/**
+ * A head that was read before. The heads of one service have the same lines in the same order, so
+ * the next one is compared with it, and only the values that were seen to differ are read:
+ *
+ *     HTTP/1.1 200 OK | Server: x | Date: … | Content-Length: 431 | Connection: keep-alive
+ *     ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~~~~~~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~~  compared
+ */
+export class KnownHead {
+  readonly shape = ++shapes
+  readonly bytes: Uint8Array
+  readonly view: DataView
+  /** As `HeaderLines.offsets`, from the start of the head. */
+  readonly lines: Int32Array
+  readonly linesStart: number
+  readonly status: number
+  readonly keepAlive: boolean
+  readonly keepAliveTimeoutS: number
+  readonly body: ResponseFraming['body']
+  readonly contentLength: number
+  /** The line of the length; -1 for none. */
+  readonly lengthLine: number
+  /** Lines whose values differ from head to head, in their order. */
+  varying: readonly number[] = []
+
+  /** @param framing that has just read the head at `bytes[start..]` */
+  constructor(framing: ResponseFraming, bytes: Uint8Array, start: number) {
+    this.bytes = Uint8Array.prototype.slice.call(bytes, start, framing.end)
+    this.view = new DataView(this.bytes.buffer)
+    const offsets = framing.offsets.subarray(0, framing.count * 3)
+    this.lines = offsets.map((offset) => offset - start)
+    this.linesStart = framing.linesStart - start
+    this.status = framing.status
+    this.keepAlive = framing.keepAlive
+    this.keepAliveTimeoutS = framing.keepAliveTimeoutS
+    this.body = framing.body
+    this.contentLength = framing.contentLength
+    this.lengthLine = this.lineNames().findIndex((name) => isWhole(name, lengthName))
+  }
+
+  /**
+   * Takes another head for one of this shape, where it is: the same names in the same order, and
+   * nothing else about its framing than its length.
+   */
+  adapt(framing: ResponseFraming, bytes: Uint8Array, start: number): boolean {
+    const other = new KnownHead(framing, bytes, start)
+    const names = other.lineNames()
+    const statusLine = this.bytes.subarray(0, this.linesStart)
+    if (!equal(statusLine, other.bytes.subarray(0, other.linesStart))) return false
+    if (names.length * 3 !== this.lines.length) return false
+    const own = this.lineNames()
+    if (!names.every((name, line) => equal(name, own[line]!))) return false
+    const differing = names.flatMap((_, line) =>
+      equal(this.valueOf(line), other.valueOf(line)) ? [] : [line],
+    )
+    if (differing.some((line) => framingNames.some((name) => isWhole(own[line]!, name)))) {
+      return false
+    }
+    this.varying = [...new Set([...this.varying, ...differing])].sort((a, b) => a - b)
+    return true
+  }
+
+  private lineNames(): readonly Uint8Array[] {
+    const names: Uint8Array[] = []
+    for (let at = 0; at < this.lines.length; at += 3) {
+      names.push(this.bytes.subarray(this.lines[at], this.lines[at + 1]))
+    }
+    return names
+  }
+
+  private valueOf(line: number): Uint8Array {
+    return this.bytes.subarray(this.lines[line * 3 + 1]! + 1, this.lines[line * 3 + 2])
+  }
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0
+}
+
+function isWhole(bytes: Uint8Array, name: Uint8Array): boolean {
+  return bytes.length === name.length && isName(bytes, 0, name)
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { HeaderReader } from '../../src/client/headers.ts'
+import { ResponseFraming } from '../../src/client/http1/response-framing.ts'
+
+const free = ['', '1', '12', 'a b\t', 'Thu']
+/** Names with values that fit, and now and then with one that does not. */
+const lines: Readonly<Record<string, readonly string[]>> = {
+  Server: free,
+  Date: free,
+  'X-A': free,
+  'x-a': free,
+  'Content-Length': ['1', '12', '007', '12', '3', ''],
+  Connection: ['close', 'keep-alive', 'keep-alive', 'Keep-Alive', 'x'],
+  'Transfer-Encoding': ['chunked', 'chunked', 'gzip'],
+  'keep-alive': ['timeout=5', 'timeout=6', 'timeout=5'],
+}
+
+const rarely = <T>(what: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: what })
+
+/** A few heads that differ in values, now and then in a byte, and in where they lie. */
+const heads = fc
+  .record({
+    statuses: fc.array(fc.constantFrom('200 OK', '429 No', '304'), { minLength: 1, maxLength: 2 }),
+    shown: fc.subarray(Object.keys(lines)),
+    again: rarely(fc.constantFrom(...Object.keys(lines))),
+  })
+  .chain(({ statuses, shown, again }) => {
+    const names = again === null ? shown : [...shown, again]
+    const head = fc.record({
+      status: fc.constantFrom(...statuses),
+      values: fc.tuple(...names.map((name) => fc.constantFrom(...lines[name]!))),
+      damage: rarely(fc.tuple(fc.nat(), fc.constantFrom('', '\r', '\n', ':', ' ', '\u0001', 'x'))),
+      offset: fc.nat(20),
+    })
+    return fc
+      .array(head, { minLength: 2, maxLength: 12 })
+      .map((each) => each.map((one) => ({ text: textOf(names, one), offset: one.offset })))
+  })
+
+function textOf(
+  names: readonly string[],
+  head: {
+    readonly status: string
+    readonly values: readonly string[]
+    readonly damage: readonly [place: number, put: string] | null
+  },
+): string {
+  const shown = names.map((name, at) => `${name}: ${head.values[at]}\r\n`)
+  const text = `HTTP/1.1 ${head.status}\r\n${shown.join('')}\r\n`
+  if (head.damage === null) return text
+  const at = head.damage[0] % text.length
+  return text.slice(0, at) + head.damage[1] + text.slice(at + 1)
+}
+
+const names = ['x-a', 'date', 'content-length', 'connection']
+
+/** What one head comes to, as framing and as header values, with places from its start. */
+function read(
+  framing: ResponseFraming,
+  headers: HeaderReader,
+  buffer: Buffer,
+  text: string,
+  offset: number,
+) {
+  buffer.fill('G')
+  const end = offset + buffer.write(text, offset, 'latin1')
+  const result = framing.read(buffer, offset, end)
+  if (result !== 'read') return { result }
+  headers.read(buffer, framing)
+  const { status, count, keepAlive, keepAliveTimeoutS, body } = framing
+  return {
+    result,
+    status,
+    keepAlive,
+    keepAliveTimeoutS,
+    body,
+    contentLength: body === 'length' ? framing.contentLength : 0,
+    linesStart: framing.linesStart - offset,
+    end: framing.end - offset,
+    offsets: [...framing.offsets.subarray(0, count * 3)].map((place) => place - offset),
+    values: names.map((_, slot) =>
+      headers.starts[slot] === -1
+        ? null
+        : buffer.toString('latin1', headers.starts[slot], headers.ends[slot]),
+    ),
+    counts: [...headers.counts],
+  }
+}
+
+test('a head that is read as one known before says what it says to whom it is new', () => {
+  let met = 0
+  fc.assert(
+    fc.property(heads, (sequence) => {
+      const buffer = Buffer.alloc(2048)
+      const knowing = new ResponseFraming(buffer)
+      const headers = new HeaderReader(names)
+      for (const { text, offset } of sequence) {
+        const seen = read(knowing, headers, buffer, text, offset)
+        if (knowing.shape !== 0) met++
+        const fresh = Buffer.alloc(2048)
+        expect(seen).toEqual(
+          read(new ResponseFraming(fresh), new HeaderReader(names), fresh, text, offset),
+        )
+      }
+    }),
+    { numRuns: 2000 },
+  )
+  // It is about heads that are known.
+  expect(met).toBeGreaterThan(1000)
+})
