@@ -7,6 +7,9 @@ import { Counts, type CountsSlice } from './counts.ts'
 import { StepCounters } from './ledger.ts'
 import type { Metric, PhaseRun } from './messages.ts'
 
+const plainMetrics: readonly Metric[] = ['service', 'response']
+const streamMetrics: readonly Metric[] = [...plainMetrics, 'ttft', 'itl']
+
 /** A phase in one sending thread: its plan, its draws and its counts. */
 export class ActivePhase {
   readonly run: PhaseRun
@@ -32,13 +35,22 @@ export class ActivePhase {
     this.endUs = run.durationUs === null ? Infinity : run.startUs + run.durationUs
     const steps = run.steps.map((at) => scenario.steps[at]!)
     this.stride = Math.max(1, ...steps.map((step) => step.session?.turns ?? 1))
-    this.choice = new WeightedChoice(steps.map((step) => step.weight))
+    // Steps without weight are here only by name, and then all are: each as often as the others.
+    const weightless = steps.every((step) => step.weight === 0)
+    this.choice = new WeightedChoice(steps.map((step) => (weightless ? 1 : step.weight)))
     const stream = (what: string) => new RandomStream(seed, `${what} of ${run.name}`)
     this.stepDraws = stream('steps')
     this.keyDraws = stream('keys')
     this.promptDraws = stream('prompts')
     this.thinkDraws = stream('thinks')
     this.arrivals = arrivalsOf(run, seed)
+    // Made ahead: a branch that is first taken while requests flow throws the compiled path away,
+    // and sending by the interpreter falls behind a high rate for a tenth of a second.
+    for (const [at, step] of steps.entries()) {
+      const index = run.steps[at]!
+      this.countersOf(index)
+      for (const metric of step.stream ? streamMetrics : plainMetrics) this.countsOf(index, metric)
+    }
   }
 
   /** @returns index of a step in the scenario */
@@ -68,6 +80,10 @@ export class ActivePhase {
   }
 
   count(step: number, metric: Metric, us: number): void {
+    this.countsOf(step, metric).record(us)
+  }
+
+  private countsOf(step: number, metric: Metric): Counts {
     let metrics = this.counts.get(step)
     if (metrics === undefined) {
       metrics = new Map()
@@ -78,7 +94,7 @@ export class ActivePhase {
       counts = new Counts()
       metrics.set(metric, counts)
     }
-    counts.record(us)
+    return counts
   }
 
   /** What was counted for a step since the last call. */

@@ -49,9 +49,12 @@ export function planOf(scenario: Scenario, contract: Contract, seed: number): re
   })
 }
 
-/** Indexes of the steps that a phase draws from: those that it names, or all, if they have weight. */
+/**
+ * Indexes of the steps that a phase draws from: those that it names, or all that have weight.
+ * A step of weight 0 is drawn only where it is named.
+ */
 export function stepsOf(scenario: Scenario, names: readonly string[]): readonly number[] {
   return scenario.steps.flatMap((step, index) =>
-    step.weight > 0 && (names.length === 0 || names.includes(step.name)) ? [index] : [],
+    (names.length === 0 ? step.weight > 0 : names.includes(step.name)) ? [index] : [],
   )
 }

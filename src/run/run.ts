@@ -11,6 +11,7 @@ import {
   type RunStart,
   withoutCredentials,
 } from '../store/runs.ts'
+import { arrivalsInTime } from './arrivals-in-time.ts'
 import { monotonicNs } from './clock.ts'
 import { Coordinator } from './coordinator.ts'
 import { RunError } from './errors.ts'
@@ -21,13 +22,7 @@ import { assayVersion, machineJson } from './machine.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
 import type { StopReason } from './stop-conditions.ts'
-import {
-  arrivalsInTime,
-  rowLedger,
-  runFigures,
-  type StepSummary,
-  stepSummaries,
-} from './summary.ts'
+import { rowLedger, runFigures, type StepSummary, stepSummaries } from './summary.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Progress } from './tally.ts'
 import { checkThreshold, type ThresholdResult } from './thresholds.ts'
@@ -182,8 +177,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
   let steadyUs = 0
   for (const phase of coordinator.phases) {
     if (phase.load.kind === 'concurrency' || phase.part !== 'steady') continue
-    const endUs = phase.startUs + (phase.durationUs ?? Infinity)
-    const counted = await arrivalsInTime(store, runId, phase.name, Math.min(endUs, 2 ** 52) + 5000)
+    const counted = await arrivalsInTime(store, runId, phase)
     planned += counted.planned
     inTime += counted.inTime
     steadyUs += phase.durationUs ?? 0

@@ -159,19 +159,3 @@ function lagOf(row: Figures | undefined): LagFigures | null {
   const [p50Us, p90Us, p99Us] = row.lag as [number, number, number]
   return { p50Us, p90Us, p99Us, samples: row.lag_n }
 }
-
-/** Of a phase's first attempts: how many there are, and how many left before its end. */
-export async function arrivalsInTime(
-  store: Store,
-  runId: string,
-  phase: string,
-  endUs: number,
-): Promise<{ readonly planned: number; readonly inTime: number }> {
-  const [row] = await store.rows<{ planned: number; in_time: number }>(
-    `SELECT count(*)::BIGINT AS planned,
-       count(*) FILTER (dispatched_us <= $3)::BIGINT AS in_time
-     FROM attempts WHERE run_id = $1 AND phase = $2 AND retry = 0 AND coalesce(turn, 0) = 0`,
-    [runId, phase, BigInt(Math.ceil(endUs))],
-  )
-  return { planned: row?.planned ?? 0, inTime: row?.in_time ?? 0 }
-}

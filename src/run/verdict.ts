@@ -30,7 +30,7 @@ export interface RunFacts {
   readonly medianResponseUs: number | null
   /** Of steady open phases. */
   readonly plannedArrivals: number
-  /** Of these, dispatched before their phase ended. */
+  /** Of these, dispatched within the second that they were due in (`arrivals-in-time.ts`). */
   readonly arrivedInTime: number
   readonly threads: readonly {
     readonly shard: number

@@ -45,9 +45,6 @@ function stepFaults(scenario: Loose): readonly Found[] {
   if ('steps' in scenario && steps.length === 0) {
     found.push({ path: ['steps'], message: 'expected at least one step; came none.' })
   }
-  if (steps.length > 0 && steps.every(([, step]) => step.weight === 0)) {
-    found.push({ path: ['steps'], message: 'every weight is 0, so nothing would be sent.' })
-  }
   for (const [name, step] of steps) {
     const path = ['steps', name]
     const generates = step.endpoint === 'chat' || step.endpoint === 'messages'
@@ -89,12 +86,14 @@ const openLoads = ['constant', 'poisson', 'gamma']
 
 function phaseFaults(scenario: Loose): readonly Found[] {
   const found: Found[] = []
-  const steps = Object.keys(loose(scenario.steps))
+  const weights = new Map(entries(scenario.steps).map(([name, step]) => [name, step.weight]))
+  const steps = [...weights.keys()]
   const names = new Set<unknown>()
   for (const [at, item] of items(scenario.phases).entries()) {
     const phase = loose(item)
     const path = ['phases', at]
     found.push(...unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
+    found.push(...weightFaults(weights, items(phase.steps), path))
     if (names.has(phase.name)) {
       found.push({
         path: [...path, 'name'],
@@ -119,6 +118,31 @@ function phaseFaults(scenario: Loose): readonly Found[] {
     }
   }
   return found
+}
+
+/** A step of weight 0 is drawn only in a phase that names it, and none that has weight. */
+function weightFaults(
+  weights: ReadonlyMap<string, unknown>,
+  named: readonly unknown[],
+  path: Path,
+): readonly Found[] {
+  const weightless = (name: unknown) => weights.get(String(name)) === 0
+  if (named.length === 0) {
+    return weights.size > 0 && [...weights.keys()].every(weightless)
+      ? [{ path, message: 'every step has weight 0; name in steps the ones that it sends.' }]
+      : []
+  }
+  if (named.every(weightless)) return []
+  return named.flatMap((name, at) =>
+    weightless(name)
+      ? [
+          {
+            path: [...path, 'steps', at],
+            message: `step ${String(name)} has weight 0, so it is never drawn beside others; give it a weight, or a phase of its own.`,
+          },
+        ]
+      : [],
+  )
 }
 
 /** autocannon repeats plain requests that are known up front, and nothing else. */

@@ -10,8 +10,9 @@ export class RandomStream {
   constructor(seed: number, name: string) {
     let hash = mix(seed >>> 0) ^ mix((Math.floor(seed / 4294967296) >>> 0) + 1)
     for (let at = 0; at < name.length; at++) hash = mix(hash ^ (name.charCodeAt(at) + at * 65537))
-    this.a = mix(hash + 0x9e3779b9)
-    this.b = mix(hash ^ 0x85ebca6b)
+    // Signed, so that every stream is of one hidden class; both are only mixed on.
+    this.a = mix(hash + 0x9e3779b9) | 0
+    this.b = mix(hash ^ 0x85ebca6b) | 0
   }
 
   /** Uniform in [0, 1), 53 bits. `lane` tells several draws of one index apart. */

@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { countTokens } from 'gpt-tokenizer'
@@ -142,46 +140,4 @@ test('a calibration leaves its figures in the store and no attempts; a run is he
     expect(share.result).not.toBe('not judged')
     expect(share.figure).toMatch(/^\d+ %$/)
   })
-})
-
-test('a proxy is named by its variable, and a variable without a URL is told', async () => {
-  const scenario = chatScenario(
-    '  - { name: steady, load: constant, rate: 5/s, max_requests: 1 }',
-    'proxy_env: ASSAY_TEST_NO_SUCH_PROXY',
-  )
-  await expect(run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(
-    'The proxy comes from the variable ASSAY_TEST_NO_SUCH_PROXY, which holds no URL.',
-  )
-})
-
-test('requests go through the proxy that the variable names, and its URL is not kept', async () => {
-  const target = await startTarget((_, response) => answerChat(response))
-  const tunnels: string[] = []
-  const proxy = createServer()
-  proxy.on('connect', (request, socket) => {
-    tunnels.push(request.url ?? '')
-    const { hostname, port } = new URL(`http://${request.url}`)
-    const through = connect(Number(port), hostname, () => {
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      through.pipe(socket).pipe(through)
-    })
-    through.on('error', () => socket.destroy())
-    socket.on('error', () => through.destroy())
-  })
-  await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
-  const { port } = proxy.address() as AddressInfo
-  process.env.ASSAY_TEST_PROXY = `http://me:secret-word@127.0.0.1:${port}`
-  await withStorePath(async (dbPath) => {
-    const scenario = chatScenario(
-      '  - { name: steady, load: constant, rate: 20/s, max_requests: 3 }',
-      'proxy_env: ASSAY_TEST_PROXY',
-    )
-    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(ledger).toMatchObject({ planned: 3, ok: 3 })
-    expect(tunnels[0]).toBe(new URL(target.baseUrl).host)
-    expect(readFileSync(dbPath).includes('secret-word')).toBe(false)
-  })
-  proxy.close()
-  proxy.closeAllConnections()
-  target.close()
 })

@@ -17,22 +17,38 @@ async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> 
 
 test('two sending threads share one plan: each slot once, the same as one thread sends', async () => {
   const target = await startTarget((_, response) => answerChat(response))
-  const slots = async (threads: number) =>
+  const sent = async (threads: number) =>
     withStorePath(async (dbPath) => {
       const scenario = chatScenario(
-        '  - { name: steady, load: poisson, rate: 200/s, duration: 1s }',
-        `threads: ${threads}`,
+        '  - { name: steady, load: poisson, rate: 200/s, duration: 500ms }',
+        `threads: ${threads}\nkeys: { one: { env: A }, two: { env: B, weight: 3 } }`,
+        ', weight: 2 }\n  list: { endpoint: models }\n  long: { endpoint: chat, prompt: { synthetic: { uniform: { min: 5, max: 50 } } }',
       )
-      const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-      const rows = await query<{ slot: number; us: number; shard: number }>(
+      const { ledger } = await run(scenario, {
+        baseUrl: target.baseUrl,
         dbPath,
-        `SELECT slot, intended_us - min(intended_us) OVER () AS us, shard FROM attempts ORDER BY slot`,
+        keys: { one: 'sk-one', two: 'sk-two' },
+      })
+      const rows = await query<{ slot: number; shard: number }>(
+        dbPath,
+        `SELECT slot, intended_us - min(intended_us) OVER () AS us, step, key_fp, template, shard
+         FROM attempts ORDER BY slot`,
       )
       expect(rows.length).toBe(ledger.planned)
       expect(new Set(rows.map((row) => row.shard)).size).toBe(threads)
-      return rows.map(({ slot, us }) => ({ slot, us }))
+      // Both threads' counts are in one histogram of each metric, and not one is lost.
+      const counted = await query(
+        dbPath,
+        `SELECT metric, sum(samples)::INTEGER AS n FROM histograms GROUP BY metric ORDER BY metric`,
+      )
+      const n = ledger.ok
+      expect(counted).toEqual([
+        { metric: 'response', n },
+        { metric: 'service', n },
+      ])
+      return rows.map(({ shard: _, ...row }) => row)
     })
-  expect(await slots(2)).toEqual(await slots(1))
+  expect(await sent(2)).toEqual(await sent(1))
   target.close()
 })
 

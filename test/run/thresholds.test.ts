@@ -1,36 +1,21 @@
 import { expect, test } from 'vitest'
-import { type AttemptRow, attemptColumns, columnNames } from '../../src/attempt/columns.ts'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { checkThreshold, compare } from '../../src/run/thresholds.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
 import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
-
-const blank = Object.fromEntries(
-  columnNames.map((name) => {
-    const { kind, nullable } = attemptColumns[name]
-    return [name, nullable ? null : kind === 'word' ? '' : 0]
-  }),
-) as unknown as AttemptRow
+import { attempt, startOf } from './rows.ts'
 
 /** One success a second, answered after `at` times 10 ms, of one hundred. */
 const successes = Array.from({ length: 100 }, (_, at): AttemptRow => {
   const intendedUs = at * 1e6
   const doneUs = intendedUs + 1000 + (at + 1) * 10_000
-  return {
-    ...blank,
-    runId: 'r',
+  return attempt({
     slot: at,
     phase: 'main',
-    part: 'steady',
-    step: 'chat',
-    endpoint: 'chat',
-    model: 'svc-k2',
-    expects: 'ok',
     streamed: 1,
-    outcome: 'ok',
-    status: 200,
     intendedUs,
     dispatchedUs: intendedUs,
     sentUs: intendedUs + 1000,
@@ -39,7 +24,7 @@ const successes = Array.from({ length: 100 }, (_, at): AttemptRow => {
     doneUs,
     closedUs: doneUs,
     completionTokens: 11,
-  }
+  })
 })
 
 const failure = (slot: number, change: Partial<AttemptRow>): AttemptRow => ({
@@ -56,19 +41,7 @@ const failure = (slot: number, change: Partial<AttemptRow>): AttemptRow => ({
 
 async function check(text: string, rows: readonly AttemptRow[], ttftUs = 1000) {
   const store = await openStore(':memory:')
-  await startRun(store, {
-    runId: 'r',
-    kind: 'run',
-    scenario: 's',
-    scenarioJson: '{}',
-    seed: 1,
-    baseUrl: 'http://x',
-    contract: 'svc',
-    startedAtUs: 0,
-    timeScale: 1,
-    assayVersion: '0',
-    machineJson: '{}',
-  })
+  await startRun(store, startOf('r'))
   await appendAttempts(store, rows)
   const threshold = parseThreshold(text)
   if (typeof threshold === 'string') throw new Error(threshold)

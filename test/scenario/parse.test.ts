@@ -114,6 +114,27 @@ test('a scenario may not hold a key, only say where it comes from', () => {
   expect(lines[2]).toContain('exactly one of them')
 })
 
+test('a step of weight 0 beside others, or alone without being named, is told', () => {
+  const scenario = (steps: string, phase: string) => `
+name: a
+question: Does it hold?
+model: svc-k2
+steps:
+${steps}
+phases:
+  - { name: steady, load: constant, rate: 1/s, duration: 1s${phase} }
+`
+  const two = '  chat: { endpoint: chat }\n  never: { endpoint: chat, weight: 0 }'
+  expect(faultsOf(scenario(two, ', steps: [chat, never]'))).toEqual([
+    'a.yaml has a fault:',
+    'line 9, phases[0].steps[1]: step never has weight 0, so it is never drawn beside others; give it a weight, or a phase of its own.',
+  ])
+  expect(faultsOf(scenario('  never: { endpoint: chat, weight: 0 }', ''))[1]).toBe(
+    'line 8, phases[0]: every step has weight 0; name in steps the ones that it sends.',
+  )
+  expect(parseScenario(scenario(two, ', steps: [never]'), 'a.yaml').phases.length).toBe(1)
+})
+
 test('every load of the language becomes a load of the engine', () => {
   const loads = [
     '{ name: a, load: constant, rate: { from: 1/s, to: 9/s }, duration: 4s }',

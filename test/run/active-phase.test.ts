@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { ActivePhase } from '../../src/run/active-phase.ts'
+import { stepsOf } from '../../src/run/plan.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+
+const scenario = parseScenario(
+  `
+name: a
+question: Which steps are drawn?
+model: svc-k2
+steps:
+  often: { endpoint: chat, weight: 3 }
+  seldom: { endpoint: chat }
+  probe: { endpoint: credits, weight: 0 }
+  list: { endpoint: models, weight: 0 }
+phases:
+  - { name: mix, load: constant, rate: 1/s, duration: 1s }
+  - { name: named, load: constant, rate: 1/s, duration: 1s, steps: [probe] }
+  - { name: both, load: constant, rate: 1/s, duration: 1s, steps: [probe, list] }
+`,
+  'a.yaml',
+)
+
+/** Shares of the steps that a phase draws, of a thousand. */
+function drawn(name: string): Readonly<Record<string, number>> {
+  const phase = scenario.phases.find((each) => each.name === name)!
+  const active = new ActivePhase(
+    {
+      ...phase,
+      ordinal: 0,
+      load: phase.load as Extract<typeof phase.load, { kind: 'arrivals' }>,
+      startUs: 0,
+      steps: stepsOf(scenario, phase.steps),
+      slotBase: 0,
+    },
+    scenario,
+    1,
+  )
+  const counts: Record<string, number> = {}
+  for (let index = 0; index < 1000; index++) {
+    const step = scenario.steps[active.stepAt(index)]!.name
+    counts[step] = (counts[step] ?? 0) + 1
+  }
+  return counts
+}
+
+test('steps are drawn by weight, and one of weight 0 never from the whole mix', () => {
+  const { often, seldom, ...others } = drawn('mix')
+  expect(others).toEqual({})
+  expect(Math.abs(often! - 750)).toBeLessThan(45)
+  expect(often! + seldom!).toBe(1000)
+})
+
+test('a phase that names steps of weight 0 sends them, each as often as the others', () => {
+  expect(drawn('named')).toEqual({ probe: 1000 })
+  const { probe, list } = drawn('both')
+  expect(Math.abs(probe! - 500)).toBeLessThan(50)
+  expect(probe! + list!).toBe(1000)
+})

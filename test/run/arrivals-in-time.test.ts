@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { arrivalsInTime } from '../../src/run/arrivals-in-time.ts'
+import { openStore } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { startRun } from '../../src/store/runs.ts'
+import { attempt, startOf } from './rows.ts'
+
+/** One hundred a second for ten seconds from 0.5 s on, each so late. */
+async function achieved(lateUs: (at: number) => number | null) {
+  const store = await openStore(':memory:')
+  await startRun(store, startOf('r'))
+  const rows = Array.from({ length: 1000 }, (_, at) => {
+    const intendedUs = 500_000 + at * 10_000
+    const late = lateUs(at)
+    return attempt({
+      slot: at,
+      intendedUs,
+      dispatchedUs: late === null ? null : intendedUs + late,
+      outcome: late === null ? 'not_sent' : 'ok',
+    })
+  })
+  await appendAttempts(store, rows)
+  const found = await arrivalsInTime(store, 'r', { name: 'steady', startUs: 500_000 })
+  store.close()
+  expect(found.planned).toBe(1000)
+  return found.inTime / found.planned
+}
+
+test('a rate is achieved by what left within the second that it was due in', async () => {
+  expect(await achieved(() => 0)).toBe(1)
+  // The bound of lag: nobody is counted out for it at the end of a second.
+  expect(await achieved(() => 4_999)).toBe(1)
+})
+
+test('lateness is not made up for: half a second late throughout is half the rate', async () => {
+  expect(await achieved(() => 505_000)).toBe(0.5)
+  expect(await achieved(() => 2e6)).toBe(0)
+  // Every request left before the phase ended, and yet a second of it held none.
+  expect(await achieved((at) => (at >= 300 && at < 400 ? 1.2e6 : 0))).toBe(0.9)
+})
+
+test('what was not sent is not achieved', async () => {
+  expect(await achieved((at) => (at % 10 === 0 ? null : 0))).toBe(0.9)
+})

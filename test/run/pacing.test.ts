@@ -1,0 +1,55 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { pace } from '../../src/run/pacing.ts'
+
+const loopTurns = async (turns: number) => {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('what is overdue goes with whatever wakes the thread, and what is hardly due waits', async () => {
+  const clock = { us: 0 }
+  let ticks = 0
+  const stop = pace({ nextUs: 1_000_000, tick: () => void ticks++ }, 'timer', () => clock.us)
+  onTestFinished(stop)
+  expect(ticks).toBe(1)
+  clock.us = 1_000_100
+  await loopTurns(3)
+  expect(ticks).toBe(1)
+  clock.us = 1_000_300
+  await loopTurns(1)
+  expect(ticks).toBe(2)
+})
+
+test.each(['timer', 'precise'] as const)(
+  '%s pacing sends nothing early, and ends when told',
+  async (pacing) => {
+    const now = () => performance.now() * 1000
+    const due = [2000, 2500, 7000, 30_000].map((us) => now() + us)
+    const early: number[] = []
+    let ticks = 0
+    let at = 0
+    await new Promise<void>((done) => {
+      const stop = pace(
+        {
+          get nextUs() {
+            return due[at] ?? Number.POSITIVE_INFINITY
+          },
+          tick() {
+            ticks++
+            const us = now()
+            while (due[at] !== undefined && due[at]! <= us) at++
+            early.push(...due.slice(0, at).filter((each) => each > us))
+            if (at < due.length) return
+            stop()
+            done()
+          },
+        },
+        pacing,
+        now,
+      )
+    })
+    expect(early).toEqual([])
+    const ended = ticks
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(ticks).toBe(ended)
+  },
+)

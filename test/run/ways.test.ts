@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createSecureServer } from 'node:http2'
+import { type AddressInfo, connect } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { run } from '../../src/run/run.ts'
+import { openStore } from '../../src/store/open.ts'
+import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
+
+/** The ways that a run may go beside our own HTTP/1.1: undici, HTTP/2 and a proxy. */
+
+const keys = { default: key }
+const tls = (name: string) => new URL(`../client/tls/${name}.pem`, import.meta.url).pathname
+const phase = '  - { name: steady, load: constant, rate: 100/s, max_requests: 20 }'
+
+/** A service over TLS that tells by which protocol it was asked. */
+async function secureTarget(): Promise<{ readonly baseUrl: string; readonly spoken: Set<string> }> {
+  const spoken = new Set<string>()
+  const server = createSecureServer(
+    { key: readFileSync(tls('server-key')), cert: readFileSync(tls('server')), allowHTTP1: true },
+    (request, response) => {
+      spoken.add(`${request.httpVersion} ${request.headers.authorization}`)
+      request.resume()
+      request.on('end', () => answerChat(response as never))
+    },
+  ).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return { baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`, spoken }
+}
+
+test.each([
+  ['own', '1.1'],
+  ['undici', '1.1'],
+  ['http2', '2.0'],
+])(
+  'transport: %s speaks HTTP/%s over verified TLS, and every request is a row',
+  async (transport, version) => {
+    const { baseUrl, spoken } = await secureTarget()
+    await withStorePath(async (dbPath) => {
+      const scenario = chatScenario(phase, `transport: ${transport}\nca_file: ${tls('authority')}`)
+      const { ledger } = await run(scenario, { baseUrl, dbPath, keys })
+      expect(ledger).toMatchObject({ planned: 20, ok: 20 })
+      expect([...spoken]).toEqual([`${version} Bearer ${key}`])
+      const store = await openStore(dbPath)
+      const [row] = await store.rows(
+        `SELECT bool_and(sent_us >= dispatched_us AND headers_us >= sent_us AND done_us >= headers_us) AS ordered,
+         min(credits_remaining)::INTEGER AS credits, sum(completion_tokens)::INTEGER AS tokens
+       FROM attempts`,
+      )
+      store.close()
+      expect(row).toEqual({ ordered: true, credits: 99, tokens: 40 })
+    })
+  },
+)
+
+test('a service whose certificate nobody vouches for gets no request, whatever the transport', async () => {
+  const { baseUrl, spoken } = await secureTarget()
+  for (const transport of ['own', 'undici', 'http2']) {
+    await withStorePath(async (dbPath) => {
+      const few = phase.replace('20 }', '3 }')
+      const { ledger } = await run(chatScenario(few, `transport: ${transport}`), {
+        baseUrl,
+        dbPath,
+        keys,
+      })
+      expect(ledger).toMatchObject({ planned: 3, broken: 3 })
+      const store = await openStore(dbPath)
+      const reasons = await store.rows('SELECT DISTINCT reason FROM attempts')
+      store.close()
+      expect(reasons).toEqual([{ reason: 'tls' }])
+    })
+  }
+  expect(spoken.size).toBe(0)
+})
+
+/** An HTTP proxy that makes tunnels, and remembers what it was asked. */
+async function startProxy() {
+  const asked: { readonly to: string; readonly as: string | undefined }[] = []
+  const proxy = createServer().listen(0, '127.0.0.1')
+  proxy.on('connect', (request, socket) => {
+    asked.push({ to: request.url ?? '', as: request.headers['proxy-authorization'] })
+    const { hostname, port } = new URL(`http://${request.url}`)
+    const through = connect(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      through.pipe(socket).pipe(through)
+    })
+    through.on('error', () => socket.destroy())
+    socket.on('error', () => through.destroy())
+  })
+  await once(proxy, 'listening')
+  onTestFinished(() => {
+    proxy.close()
+    proxy.closeAllConnections()
+  })
+  return { port: (proxy.address() as AddressInfo).port, asked }
+}
+
+test('requests go through the proxy that the variable names, and its URL is not kept', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  onTestFinished(() => target.close())
+  const secure = await secureTarget()
+  const { port, asked } = await startProxy()
+  process.env.ASSAY_TEST_PROXY = `http://me:secret-word@127.0.0.1:${port}`
+  for (const baseUrl of [target.baseUrl, secure.baseUrl]) {
+    await withStorePath(async (dbPath) => {
+      const scenario = chatScenario(
+        phase,
+        `proxy_env: ASSAY_TEST_PROXY\nca_file: ${tls('authority')}`,
+      )
+      const { ledger } = await run(scenario, { baseUrl, dbPath, keys })
+      expect(ledger).toMatchObject({ planned: 20, ok: 20 })
+      expect(asked.at(-1)).toEqual({
+        to: new URL(baseUrl).host,
+        as: `Basic ${Buffer.from('me:secret-word').toString('base64')}`,
+      })
+      expect(readFileSync(dbPath).includes('secret-word')).toBe(false)
+    })
+  }
+})
+
+test('a proxy is named by its variable, and a variable without a URL is told', async () => {
+  const scenario = chatScenario(phase, 'proxy_env: ASSAY_TEST_NO_SUCH_PROXY')
+  await expect(run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(
+    'The proxy comes from the variable ASSAY_TEST_NO_SUCH_PROXY, which holds no URL.',
+  )
+})
+
+test('a proxy that is not there is told in a row of each request', async () => {
+  process.env.ASSAY_TEST_NO_PROXY_THERE = 'http://127.0.0.1:9'
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      phase.replace('20 }', '3 }'),
+      'proxy_env: ASSAY_TEST_NO_PROXY_THERE',
+    )
+    const { ledger } = await run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 3, broken: 3 })
+    const store = await openStore(dbPath)
+    const reasons = await store.rows('SELECT DISTINCT reason FROM attempts')
+    store.close()
+    expect(reasons).toEqual([{ reason: 'connect-refused' }])
+  })
+})
