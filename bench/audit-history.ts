@@ -1,3 +1,4 @@
+import { adoptAttempts } from '../src/store/adopt.ts'
 import type { Store } from '../src/store/open.ts'
 import { startRun } from '../src/store/runs.ts'
 
@@ -30,8 +31,9 @@ export async function writeAuditHistory(store: Store, attempts: number): Promise
     assayVersion: '0',
     machineJson: '{}',
   })
+  await store.execute('CREATE TEMP TABLE made AS FROM attempts LIMIT 0')
   await store.execute(`
-    INSERT INTO attempts BY NAME
+    INSERT INTO made BY NAME
     WITH planned AS (
       SELECT i AS slot, i % ${accounts} AS owner, i // ${accounts} % ${keys} AS key,
         i // ${accounts * keys} AS nth, hash(i) % 1000 AS luck, hash(i + 7) % 120000 AS jitter
@@ -82,4 +84,5 @@ export async function writeAuditHistory(store: Store, attempts: number): Promise
       CASE WHEN NOT refused AND NOT aborted THEN 30 END AS total_tokens,
       0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 500 AS bytes_in, 192 AS flags
     FROM charged ORDER BY closed_us, slot`)
+  await adoptAttempts(store, 'made')
 }

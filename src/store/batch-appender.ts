@@ -1,192 +1,370 @@
-import { isUtf8 } from 'node:buffer'
-import { type DuckDBAppender, DuckDBDataChunk } from '@duckdb/node-api'
+import { type DuckDBAppender, DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
-import {
-  Batch,
-  type BatchColumns,
-  type BatchMessage,
-  batchRows,
-  nullCount,
-  nullWord,
-} from '../attempt/batch.ts'
-import { attemptColumns, type ColumnName, columnNames, sqlTypes } from '../attempt/columns.ts'
-import { StoreError } from './open.ts'
-import { Strings, writeStringAt } from './strings.ts'
+import { Batch, type BatchMessage, batchRows, nullCount, nullWord } from '../attempt/batch.ts'
+import { attemptColumns, type ColumnName, sqlTypes } from '../attempt/columns.ts'
+import { StoreError } from './errors.ts'
+import { Journal, type NumberedRows } from './journal.ts'
+import { rowColumns, shared } from './layout.ts'
+import type { Store } from './open.ts'
+import { SharedValues } from './shared-values.ts'
+import { StringHeaders } from './strings.ts'
 
-/** Bytes of one mask of validity: a bit for each row, 1 where there is a value. */
-const maskBytes = batchRows / 8
+/** Rows that DuckDB takes at once, past its log: what it compresses together. */
+export const rowGroupRows = 122_880
+
+type SharedTable = keyof typeof shared
+const sharedTables = Object.keys(shared) as readonly SharedTable[]
+
+/** What one sending thread has told: its words, and the numbers of what its rows share. */
+interface Sender {
+  readonly words: string[]
+  readonly shared: Readonly<Record<SharedTable, SharedValues>>
+}
 
 /**
  * Moves batches into DuckDB: one memcpy for each column, and none of DuckDB's own conversions.
  *
- *     number, count, bits   as they lie in the batch
- *     micros, index         float64 to int64, as two halves
- *     word                  code to DuckDB's 16-byte string header, made once for each word
- *     text                  header that points into a copy of the batch's arena
+ *     asking, ending          numbers of what rows share, looked up here
+ *     number, count           as they lie in the batch
+ *     micros, index           float64 to int64, as two halves
+ *     text                    header that points into a copy of the batch's arena
  *
- * `copy_data_to_vector` trusts its caller, so the types of the table are compared first.
+ * DuckDB gets rows by the row group, and at the end; until then they are safe in a journal, where
+ * one was asked for. `copy_data_to_vector` trusts its caller, so types are compared first.
  */
 export class BatchAppender {
   private readonly appender: DuckDBAppender
+  private readonly sharedAppenders: Readonly<Record<SharedTable, DuckDBAppender>>
+  private readonly nextNumbers: Record<SharedTable, number>
+  private readonly openJournal: (() => Journal) | null
+  private journal: Journal | null = null
+  private readonly senders = new Map<number, Sender>()
   private readonly chunk: DuckDBDataChunk
   private readonly vectors: readonly duckdb.Vector[]
-  private readonly words = new Map<number, Strings>()
-  private readonly arena = new Strings(1)
+  /** Whether the mask of a column says that every row has a value, as far as rows were filled. */
+  private readonly allValid: boolean[]
+  private readonly numbers: Readonly<Record<SharedTable, Int32Array>> = {
+    askings: new Int32Array(batchRows),
+    endings: new Int32Array(batchRows),
+  }
+  private readonly strings = new StringHeaders()
   /** Scratch of one column: the widest cell is 16 bytes. */
-  private readonly scratch = new ArrayBuffer(batchRows * 16)
-  private readonly halves = new Int32Array(this.scratch)
-  private readonly mask = new Uint8Array(maskBytes)
+  private readonly scratch = new Int32Array(batchRows * 4)
+  private readonly doubles = new Float64Array(this.scratch.buffer)
+  /** A bit for each row, 1 where there is a value. */
+  private readonly mask = new Int32Array(batchRows / 32)
+  /** Rows that DuckDB has, and those that wait for their row group. */
+  private flushed = 0
+  private waiting = 0
 
-  constructor(path: string, appender: DuckDBAppender) {
-    this.appender = appender
-    const types = Array.from({ length: appender.columnCount }, (_, at) => appender.columnType(at))
-    const expected = columnNames.map((name) => sqlTypes[attemptColumns[name].kind])
-    const found = types.map(String)
-    if (found.join() !== expected.join()) {
-      throw new StoreError(
-        `${path}: the table \`attempts\` has the columns ${found.join(', ')}; this Assay writes ${expected.join(', ')}. Use another --db.`,
-      )
-    }
+  private constructor(
+    path: string,
+    appenders: Readonly<Record<SharedTable | 'attempt_rows', DuckDBAppender>>,
+    nextNumbers: Record<SharedTable, number>,
+    journalPath: string | null,
+  ) {
+    this.appender = appenders.attempt_rows
+    this.sharedAppenders = appenders
+    this.nextNumbers = nextNumbers
+    const firstAsking = nextNumbers.askings
+    this.openJournal = journalPath === null ? null : () => new Journal(journalPath, firstAsking)
+    for (const table of sharedTables) expectColumns(path, table, appenders[table], shared[table], 1)
+    const types = expectColumns(path, 'attempt_rows', this.appender, rowColumns, 2)
     this.chunk = DuckDBDataChunk.create(types, batchRows)
     this.vectors = types.map((_, at) => duckdb.data_chunk_get_vector(this.chunk.chunk, at))
-    for (const [at, name] of columnNames.entries()) {
-      if (attemptColumns[name].nullable) duckdb.vector_ensure_validity_writable(this.vectors[at]!)
-    }
+    this.allValid = this.vectors.map(() => true)
+    for (const vector of this.vectors) duckdb.vector_ensure_validity_writable(vector)
+  }
+
+  /**
+   * @param journalPath where rows are kept until DuckDB has them; null for rows that need not
+   *   outlive a kill
+   * @throws StoreError when the tables are not those of the row type
+   */
+  static async open(store: Store, journalPath: string | null): Promise<BatchAppender> {
+    return new BatchAppender(
+      store.path,
+      {
+        askings: await store.createAppender('askings'),
+        endings: await store.createAppender('endings'),
+        attempt_rows: await store.createAppender('attempt_rows'),
+      },
+      await nextNumbersOf(store),
+      journalPath,
+    )
   }
 
   /** Appends the rows of a batch; words of `sender` are codes into its own list. */
   append(sender: number, message: BatchMessage): number {
-    const words = this.wordsOf(sender)
-    for (const word of message.newWords) words.add(word)
-    if (message.rows === 0) return 0
-    const { columns, arena } = new Batch(message.buffer)
-    this.arena.clear()
-    for (let at = 0; at < columnNames.length; at++) {
-      this.copyColumn(columns, at, message, words, arena)
+    const known = this.senderOf(sender)
+    for (const word of message.newWords) known.words.push(word)
+    const { rows } = message
+    if (rows === 0) return 0
+    const batch = new Batch(message.buffer)
+    for (const table of sharedTables) {
+      const fresh = known.shared[table].number(batch.columns, rows, this.numbers[table])
+      if (fresh.length > 0) this.appendShared(table, fresh, batch, known.words)
     }
-    this.chunk.rowCount = message.rows
-    this.appender.appendDataChunk(this.chunk)
-    return message.rows
+    const numbered = { batch, rows, ...this.numbers, arenaUsed: arenaUsedOf(batch, rows) }
+    this.journal ??= this.openJournal?.() ?? null
+    const place = this.flushed + this.waiting
+    this.journal?.write(numbered, place)
+    const before = this.flushed
+    this.appendRows(numbered, 0)
+    if (this.flushed > before) {
+      // The journal goes back to its head. Rows past the row group begin it.
+      this.journal?.restart()
+      if (this.waiting > 0) this.journal?.write(numbered, place)
+    }
+    return rows
   }
 
+  /** Appends rows from `from` on, and hands each full row group to DuckDB. */
+  appendRows(numbered: NumberedRows, from: number): void {
+    for (let at = from; at < numbered.rows; ) {
+      const rows = Math.min(numbered.rows - at, rowGroupRows - this.waiting)
+      this.appendChunk(numbered, at, rows)
+      at += rows
+      this.waiting += rows
+      if (this.waiting === rowGroupRows) this.flushRows()
+    }
+  }
+
+  /** Makes what was appended safe, in the journal where there is one. */
   flush(): void {
-    this.appender.flushSync()
+    if (this.journal === null) this.flushRows()
+    else this.journal.sync()
   }
 
+  /** Gives DuckDB everything. */
   close(): void {
+    this.flushRows()
     this.appender.closeSync()
+    for (const table of sharedTables) this.sharedAppenders[table].closeSync()
+    this.journal?.remove()
   }
 
-  private wordsOf(sender: number): Strings {
-    let words = this.words.get(sender)
-    if (words === undefined) {
-      words = new Strings(64)
-      this.words.set(sender, words)
+  private flushRows(): void {
+    this.appender.flushSync()
+    this.flushed += this.waiting
+    this.waiting = 0
+  }
+
+  private senderOf(sender: number): Sender {
+    let known = this.senders.get(sender)
+    if (known === undefined) {
+      const valuesOf = (table: SharedTable) =>
+        new SharedValues(shared[table], () => this.nextNumbers[table]++)
+      known = {
+        words: [],
+        shared: { askings: valuesOf('askings'), endings: valuesOf('endings') },
+      }
+      this.senders.set(sender, known)
     }
-    return words
+    return known
+  }
+
+  /** Rows that DuckDB has must find what they share, so this is committed before them. */
+  private appendShared(
+    table: SharedTable,
+    fresh: readonly number[],
+    batch: Batch,
+    words: readonly string[],
+  ): void {
+    const appender = this.sharedAppenders[table]
+    const names = shared[table]
+    const types = Array.from({ length: names.length + 1 }, (_, at) => appender.columnType(at))
+    const chunk = DuckDBDataChunk.create(types, fresh.length)
+    chunk.setRows(
+      fresh.map((row) => [
+        this.numbers[table][row]!,
+        ...names.map((name) => cellOf(name, batch.columns[name][row]!, words)),
+      ]),
+    )
+    appender.appendDataChunk(chunk)
+    appender.flushSync()
+  }
+
+  private appendChunk(numbered: NumberedRows, from: number, rows: number): void {
+    for (const [at, table] of sharedTables.entries()) {
+      const { buffer } = numbered[table]
+      duckdb.copy_data_to_vector(this.vectors[at]!, 0, buffer as ArrayBuffer, from * 4, rows * 4)
+    }
+    for (const [at, name] of rowColumns.entries()) {
+      this.copyColumn(name, at + sharedTables.length, numbered, from, rows)
+    }
+    this.chunk.rowCount = rows
+    this.appender.appendDataChunk(this.chunk)
   }
 
   private copyColumn(
-    columns: BatchColumns,
+    name: ColumnName,
     at: number,
-    message: BatchMessage,
-    words: Strings,
-    arena: Buffer,
+    { batch, arenaUsed }: NumberedRows,
+    from: number,
+    rows: number,
   ): void {
-    const name = columnNames[at] as ColumnName
-    const cells = columns[name]
-    const { rows } = message
+    const cells = batch.columns[name]
     const { kind, nullable } = attemptColumns[name]
     const vector = this.vectors[at]!
+    let valid = true
     switch (kind) {
       case 'number':
-        if (nullable) this.maskNaN(cells as Float64Array, rows)
-        duckdb.copy_data_to_vector(vector, 0, message.buffer, cells.byteOffset, rows * 8)
+        if (nullable) valid = this.maskNaN(cells as Float64Array, from, rows)
+        copyCells(vector, cells, from, rows)
         break
       case 'count':
-        if (nullable) this.maskEqual(cells as Int32Array, rows, nullCount)
-        duckdb.copy_data_to_vector(vector, 0, message.buffer, cells.byteOffset, rows * 4)
-        break
-      case 'bits':
-        duckdb.copy_data_to_vector(vector, 0, message.buffer, cells.byteOffset, rows * 4)
+        if (nullable) valid = this.maskCounts(cells as Int32Array, from, rows)
+        copyCells(vector, cells, from, rows)
         break
       case 'micros':
       case 'index':
-        if (nullable) this.maskNaN(cells as Float64Array, rows)
-        splitInt64(cells as Float64Array, rows, this.halves)
-        duckdb.copy_data_to_vector(vector, 0, this.scratch, 0, rows * 8)
-        break
-      case 'word':
-        if (nullable) this.maskEqual(cells as Int32Array, rows, nullWord)
-        words.spread(cells as Int32Array, rows, this.halves)
-        duckdb.copy_data_to_vector(vector, 0, this.scratch, 0, rows * 16)
+        if (nullable) valid = this.maskNaN(cells as Float64Array, from, rows)
+        this.toInt64(cells as Float64Array, from, rows, kind)
+        duckdb.copy_data_to_vector(vector, 0, this.scratch.buffer, 0, rows * 8)
         break
       case 'text':
-        this.spreadText(cells as Int32Array, rows, arena)
-        duckdb.copy_data_to_vector(vector, 0, this.scratch, 0, rows * 16)
+        if (nullable) valid = this.maskTexts(cells as Int32Array, from, rows)
+        this.strings.write(
+          cells as Int32Array,
+          from,
+          rows,
+          batch.arena.subarray(0, arenaUsed),
+          this.scratch,
+        )
+        duckdb.copy_data_to_vector(vector, 0, this.scratch.buffer, 0, rows * 16)
         break
+      default:
+        throw new Error(`${name} is a ${kind}, which no row holds by itself`)
     }
-    if (nullable) {
-      duckdb.copy_data_to_vector_validity(
-        vector,
-        0,
-        this.mask.buffer,
-        0,
-        // DuckDB reads the mask in words of 64 rows.
-        Math.ceil(rows / 64) * 8,
-      )
+    // A mask that says what it said before need not be copied again.
+    if (!valid || !this.allValid[at]) {
+      // DuckDB reads the mask in words of 64 rows.
+      const bytes = Math.ceil(rows / 64) * 8
+      duckdb.copy_data_to_vector_validity(vector, 0, this.mask.buffer, 0, bytes)
+      this.allValid[at] = valid && rows === batchRows
     }
   }
 
-  /** Headers of strings that lie one after the other in the arena; also their mask. */
-  private spreadText(cells: Int32Array, rows: number, arena: Buffer): void {
-    this.mask.fill(0)
-    let used = 0
-    for (let row = 0; row < rows; row++) {
-      const length = cells[row * 2 + 1]!
-      if (length < 0) continue
-      this.mask[row >> 3]! |= 1 << (row & 7)
-      used = Math.max(used, cells[row * 2]! + length)
+  /** Whole float64 numbers as little-endian int64, into the scratch. NaN may become anything. */
+  private toInt64(cells: Float64Array, from: number, rows: number, kind: 'micros' | 'index'): void {
+    const { scratch, doubles } = this
+    if (kind === 'micros') {
+      // Next to 1.5 * 2^52 the bits of a double count in ones: exact to 2^51 on either side.
+      for (let row = 0; row < rows; row++) doubles[row] = cells[from + row]! + 6755399441055744
+      for (let row = 0; row < rows; row++) scratch[row * 2 + 1]! -= 0x43380000
+      return
     }
-    const whole = used > 12 && isUtf8(arena.subarray(0, used))
-    const base = whole ? this.arena.addBytes(arena.subarray(0, used)) : null
     for (let row = 0; row < rows; row++) {
-      const [start, length] = [cells[row * 2]!, cells[row * 2 + 1]!]
-      if (length < 0) this.halves.fill(0, row * 4, row * 4 + 4)
-      else if (base !== null) writeStringAt(this.halves, row, base, arena, start, length)
-      else {
-        // Bytes that are not UTF-8, or hardly any: each string for itself, mended where needed.
-        const mended = arena.toString('utf8', start, start + length)
-        this.arena.copyTo(this.arena.add(mended), this.halves, row)
+      const value = cells[from + row]!
+      const high = Math.floor(value / 4294967296)
+      scratch[row * 2] = value - high * 4294967296
+      scratch[row * 2 + 1] = high
+    }
+  }
+
+  /** Masks return whether every row has a value. */
+  private maskNaN(cells: Float64Array, from: number, rows: number): boolean {
+    let valid = true
+    for (let at = 0; at < rows; at += 32) {
+      let bits = 0
+      for (let bit = 0; bit < 32; bit++) {
+        const value = cells[from + at + bit]!
+        // biome-ignore lint/suspicious/noSelfCompare: NaN is null, and this is the cheapest test
+        if (value === value) bits |= 1 << bit
       }
+      this.mask[at >> 5] = bits
+      if (bits !== -1) valid = false
     }
+    return valid
   }
 
-  private maskNaN(cells: Float64Array, rows: number): void {
-    const { mask } = this
-    mask.fill(0)
-    for (let row = 0; row < rows; row++) {
-      const value = cells[row]!
-      // biome-ignore lint/suspicious/noSelfCompare: NaN is null, and this is the cheapest test
-      if (value === value) mask[row >> 3]! |= 1 << (row & 7)
+  private maskCounts(cells: Int32Array, from: number, rows: number): boolean {
+    let valid = true
+    for (let at = 0; at < rows; at += 32) {
+      let bits = 0
+      for (let bit = 0; bit < 32; bit++) {
+        if (cells[from + at + bit] !== nullCount) bits |= 1 << bit
+      }
+      this.mask[at >> 5] = bits
+      if (bits !== -1) valid = false
     }
+    return valid
   }
 
-  private maskEqual(cells: Int32Array, rows: number, sentinel: number): void {
-    const { mask } = this
-    mask.fill(0)
-    for (let row = 0; row < rows; row++) {
-      if (cells[row] !== sentinel) mask[row >> 3]! |= 1 << (row & 7)
+  private maskTexts(cells: Int32Array, from: number, rows: number): boolean {
+    let valid = true
+    for (let at = 0; at < rows; at += 32) {
+      let bits = 0
+      for (let bit = 0; bit < 32; bit++) {
+        if (cells[(from + at + bit) * 2 + 1]! >= 0) bits |= 1 << bit
+      }
+      this.mask[at >> 5] = bits
+      if (bits !== -1) valid = false
     }
+    return valid
   }
 }
 
-/** Whole float64 numbers as little-endian int64: low half, high half. NaN becomes 0. */
-function splitInt64(cells: Float64Array, rows: number, halves: Int32Array): void {
-  for (let row = 0; row < rows; row++) {
-    const value = cells[row]!
-    const high = Math.floor(value / 4294967296)
-    halves[row * 2] = value - high * 4294967296
-    halves[row * 2 + 1] = high
+const nextNumbers = new WeakMap<Store, Record<SharedTable, number>>()
+
+/** Whoever appends to a store takes numbers from the same count. */
+async function nextNumbersOf(store: Store): Promise<Record<SharedTable, number>> {
+  const [found] = await store.rows<Record<SharedTable, number>>(
+    `SELECT (SELECT coalesce(max(asking) + 1, 0) FROM askings)::INTEGER AS askings,
+            (SELECT coalesce(max(ending) + 1, 0) FROM endings)::INTEGER AS endings`,
+  )
+  const next = nextNumbers.get(store) ?? { askings: 0, endings: 0 }
+  for (const table of sharedTables) next[table] = Math.max(next[table], found![table])
+  nextNumbers.set(store, next)
+  return next
+}
+
+function copyCells(
+  vector: duckdb.Vector,
+  cells: Float64Array | Int32Array | Uint32Array,
+  from: number,
+  rows: number,
+): void {
+  const { buffer, byteOffset, BYTES_PER_ELEMENT: width } = cells
+  const start = byteOffset + from * width
+  duckdb.copy_data_to_vector(vector, 0, buffer as ArrayBuffer, start, rows * width)
+}
+
+function arenaUsedOf(batch: Batch, rows: number): number {
+  let used = 0
+  for (const name of rowColumns) {
+    if (attemptColumns[name].kind !== 'text') continue
+    const cells = batch.columns[name]
+    for (let row = 0; row < rows; row++) {
+      used = Math.max(used, cells[row * 2]! + cells[row * 2 + 1]!)
+    }
   }
+  return used
+}
+
+function cellOf(name: ColumnName, cell: number, words: readonly string[]): DuckDBValue {
+  const { kind } = attemptColumns[name]
+  if (kind === 'word') return cell === nullWord ? null : words[cell]!
+  return kind === 'count' && cell === nullCount ? null : cell
+}
+
+/** @returns the types of the table's columns */
+function expectColumns(
+  path: string,
+  table: string,
+  appender: DuckDBAppender,
+  names: readonly ColumnName[],
+  numbers: number,
+) {
+  const types = Array.from({ length: appender.columnCount }, (_, at) => appender.columnType(at))
+  const expected = [
+    ...Array.from({ length: numbers }, () => 'INTEGER'),
+    ...names.map((name) => sqlTypes[attemptColumns[name].kind]),
+  ]
+  const found = types.map(String)
+  if (found.join() === expected.join()) return types
+  throw new StoreError(
+    `${path}: the table \`${table}\` has the columns ${found.join(', ')}; this Assay writes ${expected.join(', ')}. Use another --db.`,
+  )
 }

@@ -1,16 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { type DuckDBAppender, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import { adoptAttempts } from './adopt.ts'
 import { readDoubles } from './doubles.ts'
+import { StoreError } from './errors.ts'
+import { journalPath } from './journal.ts'
+import { recover } from './recover.ts'
 
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
 /** Raised by any later build that changes a table; a file of another version is refused. */
-export const storeVersion = 1
-
-/** A store that cannot be opened or used, told to the user in one sentence. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError'
-}
+const storeVersion = 2
 
 /** A cell: whole numbers are numbers where that is exact and bigint beyond, TIMESTAMP is a Date. */
 export type Cell =
@@ -98,6 +97,7 @@ export async function openStore(path: string): Promise<Store> {
   }
   try {
     await prepareTables(store)
+    await recover(store)
   } catch (error) {
     store.close()
     throw error
@@ -112,13 +112,32 @@ async function prepareTables(store: Store): Promise<void> {
   if (tables[0]?.n === 0) {
     await store.execute(readFileSync(schemaUrl, 'utf8'))
     await store.execute(`INSERT INTO store_version VALUES (${storeVersion})`)
+    // Rows of a store that is gone.
+    rmSync(journalPath(store.path), { force: true })
     return
   }
   const [found] = await store.rows<{ version: number }>('SELECT version FROM store_version')
-  if (found?.version !== storeVersion) {
+  if (found?.version === 1) await fromVersion1(store)
+  else if (found?.version !== storeVersion) {
     throw new StoreError(
       `${store.path} is a store of version ${found?.version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
     )
+  }
+}
+
+/** In version 1 `attempts` was one table. It is taken over whole, or left as it was. */
+async function fromVersion1(store: Store): Promise<void> {
+  await store.execute('BEGIN')
+  try {
+    await store.execute('ALTER TABLE attempts RENAME TO attempts_1')
+    await store.execute(readFileSync(schemaUrl, 'utf8'))
+    await adoptAttempts(store, 'attempts_1')
+    await store.execute('DROP TABLE attempts_1')
+    await store.execute(`UPDATE store_version SET version = ${storeVersion}`)
+    await store.execute('COMMIT')
+  } catch (error) {
+    await store.execute('ROLLBACK')
+    throw error
   }
 }
 

@@ -4,6 +4,7 @@ import { Batch, type BatchMessage, batchRows, Words } from '../attempt/batch.ts'
 import { type AttemptRow, sqlName } from '../attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
 import { BatchAppender } from './batch-appender.ts'
+import { journalPath } from './journal.ts'
 import type { Store } from './open.ts'
 
 /** One HDR histogram of an interval, as `histograms` keeps it. */
@@ -109,10 +110,8 @@ export class Recorder {
     // is to take no second core from the threads that send.
     await store.execute(`SET checkpoint_threshold = '128MB'`)
     await store.execute('SET threads = 1')
-    const recorder = new Recorder(
-      store,
-      new BatchAppender(store.path, await store.createAppender('attempts')),
-    )
+    const journal = store.path === ':memory:' ? null : journalPath(store.path)
+    const recorder = new Recorder(store, await BatchAppender.open(store, journal))
     for (const table of Object.keys(evidenceColumns) as (keyof EvidenceTables)[]) {
       recorder.appenders.set(table, await store.createAppender(table))
     }
@@ -183,7 +182,7 @@ function cellOf(name: string, value: unknown) {
 
 /** Writes rows given as objects, and commits them: for probes, imports and tests. */
 export async function appendAttempts(store: Store, rows: readonly AttemptRow[]): Promise<void> {
-  const appender = new BatchAppender(store.path, await store.createAppender('attempts'))
+  const appender = await BatchAppender.open(store, null)
   const words = new Words()
   const batch = new Batch()
   const hand = () => {

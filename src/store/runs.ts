@@ -116,7 +116,11 @@ export async function latestCeiling(
 
 /** Takes the attempts of a run away; what is known of the run itself stays. */
 export async function dropAttempts(store: Store, runId: string): Promise<void> {
-  for (const table of ['attempts', 'templates', 'bodies', 'histograms', 'health']) {
+  await store.execute(
+    `DELETE FROM attempt_rows WHERE asking IN (SELECT asking FROM askings WHERE run_id = $1)`,
+    [runId],
+  )
+  for (const table of ['askings', 'templates', 'bodies', 'histograms', 'health']) {
     await store.execute(`DELETE FROM ${table} WHERE run_id = $1`, [runId])
   }
 }

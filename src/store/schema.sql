@@ -22,25 +22,46 @@ CREATE TABLE IF NOT EXISTS runs (
   verdict_json VARCHAR                  -- each test with its figure and remedy
 );
 
-CREATE TABLE IF NOT EXISTS attempts (
-  -- Which attempt
+-- An attempt lies in three tables, so that what many share is kept once; the view `attempts` below
+-- is what to read. How they were asked:
+CREATE TABLE IF NOT EXISTS askings (
+  asking INTEGER NOT NULL,
   run_id VARCHAR NOT NULL,
-  slot BIGINT NOT NULL,
   retry INTEGER NOT NULL,
   shard INTEGER NOT NULL,
   phase VARCHAR NOT NULL,
   part VARCHAR NOT NULL,
   step VARCHAR NOT NULL,
-  session INTEGER,
-  turn INTEGER,
-  template INTEGER,
   key_fp VARCHAR,
   account VARCHAR,
-  -- What was asked
   endpoint VARCHAR NOT NULL,
   streamed INTEGER NOT NULL,
   model VARCHAR,
-  expects VARCHAR NOT NULL,
+  expects VARCHAR NOT NULL
+);
+
+-- How they ended:
+CREATE TABLE IF NOT EXISTS endings (
+  ending INTEGER NOT NULL,
+  outcome VARCHAR NOT NULL,
+  reason VARCHAR,
+  status INTEGER,
+  error_shape VARCHAR,
+  error_code VARCHAR,
+  error_type VARCHAR,
+  response_model VARCHAR,
+  finish_reason VARCHAR,
+  flags UINTEGER NOT NULL
+);
+
+-- And what is of each attempt alone.
+CREATE TABLE IF NOT EXISTS attempt_rows (
+  asking INTEGER NOT NULL,
+  ending INTEGER NOT NULL,
+  slot BIGINT NOT NULL,
+  session INTEGER,
+  turn INTEGER,
+  template INTEGER,
   -- When: one monotonic clock for all threads of a run
   intended_us BIGINT NOT NULL,
   dispatched_us BIGINT,
@@ -51,13 +72,6 @@ CREATE TABLE IF NOT EXISTS attempts (
   last_content_us BIGINT,
   done_us BIGINT,
   closed_us BIGINT,
-  -- How it ended
-  outcome VARCHAR NOT NULL,
-  reason VARCHAR,
-  status INTEGER,
-  error_shape VARCHAR,
-  error_code VARCHAR,
-  error_type VARCHAR,
   -- What the headers said
   credits_remaining DOUBLE,
   rate_limit DOUBLE,
@@ -65,10 +79,8 @@ CREATE TABLE IF NOT EXISTS attempts (
   rate_reset DOUBLE,
   retry_after DOUBLE,
   date_s BIGINT,
-  -- What the body said
-  response_id VARCHAR,
-  response_model VARCHAR,
-  finish_reason VARCHAR,
+  -- What the body said. Packing ids, of which no two are alike, costs more than all the rest.
+  response_id VARCHAR USING COMPRESSION uncompressed,
   choices INTEGER,
   prompt_tokens INTEGER,
   completion_tokens INTEGER,
@@ -78,9 +90,27 @@ CREATE TABLE IF NOT EXISTS attempts (
   content_reads INTEGER NOT NULL,
   done_marks INTEGER NOT NULL,
   itl_max_us DOUBLE,
-  bytes_in BIGINT NOT NULL,
-  flags UINTEGER NOT NULL
+  bytes_in BIGINT NOT NULL
 );
+
+-- One row for each HTTP attempt.
+CREATE OR REPLACE VIEW attempts AS
+SELECT
+  -- Which attempt
+  run_id, slot, retry, shard, phase, part, step, session, turn, template, key_fp, account,
+  -- What was asked
+  endpoint, streamed, model, expects,
+  -- When
+  intended_us, dispatched_us, sent_us, headers_us, first_event_us, first_content_us,
+  last_content_us, done_us, closed_us,
+  -- How it ended
+  outcome, reason, status, error_shape, error_code, error_type,
+  -- What the headers said
+  credits_remaining, rate_limit, rate_remaining, rate_reset, retry_after, date_s,
+  -- What the body said
+  response_id, response_model, finish_reason, choices, prompt_tokens, completion_tokens,
+  total_tokens, events, content_events, content_reads, done_marks, itl_max_us, bytes_in, flags
+FROM attempt_rows JOIN askings USING (asking) JOIN endings USING (ending);
 
 -- What was asked, once for each distinct request.
 CREATE TABLE IF NOT EXISTS templates (

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import duckdb from '@duckdb/node-bindings'
 
 /**
- * Strings that live in memory of DuckDB, each known by its 16-byte header:
+ * Writes DuckDB's 16-byte headers of the strings of one column, without a call for each:
  *
  *     0        4             8                16
  *     ┌────────┬─────────────┬─────────────────┐
@@ -10,98 +11,64 @@ import duckdb from '@duckdb/node-bindings'
  *     │ length │ first four  │ pointer to all  │      longer
  *     └────────┴─────────────┴─────────────────┘
  *
- * A header made once can be copied into any vector while this list lives: an append copies what
- * it points to. So a word costs four integer stores for each row and no call.
+ * The strings of a batch lie one after the other in its arena. DuckDB gets one copy of that, as one
+ * string, and the headers point into it: an append copies what they point to.
  */
-export class Strings {
-  private readonly type = duckdb.create_logical_type(duckdb.Type.VARCHAR)
-  private chunks: { readonly chunk: duckdb.DataChunk; readonly vector: duckdb.Vector }[] = []
-  private headers: Int32Array
-  private count = 0
-  private inLast = 0
+export class StringHeaders {
+  private readonly chunk = duckdb.create_data_chunk([
+    duckdb.create_logical_type(duckdb.Type.VARCHAR),
+  ])
+  private readonly vector = duckdb.data_chunk_get_vector(this.chunk, 0)
 
-  constructor(expected: number) {
-    this.headers = new Int32Array(expected * 4)
-    this.grow()
-  }
-
-  /** @returns the code of the string: its place in the list */
-  add(text: string): number {
-    return this.keep((vector, at) => duckdb.vector_assign_string_element(vector, at, text))
-  }
-
-  /** Keeps bytes that are UTF-8. @returns where DuckDB holds them */
-  addBytes(bytes: Uint8Array): Pointer {
-    const at = this.keep((vector, at) => duckdb.vector_assign_string_element_len(vector, at, bytes))
-    return { low: this.headers[at * 4 + 2]! >>> 0, high: this.headers[at * 4 + 3]! }
-  }
-
-  /** Forgets all strings and frees what they held. */
-  clear(): void {
-    for (const { chunk } of this.chunks) duckdb.data_chunk_reset(chunk)
-    this.chunks = this.chunks.slice(0, 1)
-    this.count = 0
-    this.inLast = 0
-  }
-
-  /** Writes the header of each row's code; negative codes become empty headers. */
-  spread(codes: Int32Array, rows: number, into: Int32Array): void {
-    const { headers } = this
+  /**
+   * @param cells pairs of start and length in the arena; length -1 is null and gets an empty header
+   * @param into four numbers for each row, from the first on
+   */
+  write(cells: Int32Array, from: number, rows: number, arena: Buffer, into: Int32Array): void {
+    duckdb.data_chunk_reset(this.chunk)
+    let used = 0
+    for (let row = from; row < from + rows; row++) {
+      used = Math.max(used, cells[row * 2]! + cells[row * 2 + 1]!)
+    }
+    const bytes = arena.subarray(0, used)
+    const whole = used > 12 && isUtf8(bytes)
+    const base = whole ? this.pointerTo(bytes) : null
     for (let row = 0; row < rows; row++) {
-      const from = codes[row]! * 4
-      const to = row * 4
-      if (from < 0) {
-        into[to] = 0
-        into[to + 1] = 0
-        into[to + 2] = 0
-        into[to + 3] = 0
-      } else {
-        into[to] = headers[from]!
-        into[to + 1] = headers[from + 1]!
-        into[to + 2] = headers[from + 2]!
-        into[to + 3] = headers[from + 3]!
+      const start = cells[(from + row) * 2]!
+      const length = cells[(from + row) * 2 + 1]!
+      if (length < 0) into.fill(0, row * 4, row * 4 + 4)
+      else if (base !== null) writeHeader(into, row, base, arena, start, length)
+      else {
+        // Bytes that are not UTF-8, or hardly any: each string for itself, mended where needed.
+        const mended = arena.toString('utf8', start, start + length)
+        duckdb.vector_assign_string_element(this.vector, row, mended)
+        into.set(this.headerAt(row), row * 4)
       }
     }
   }
 
-  copyTo(code: number, into: Int32Array, row: number): void {
-    into.set(this.headers.subarray(code * 4, code * 4 + 4), row * 4)
+  private pointerTo(bytes: Uint8Array): Pointer {
+    duckdb.vector_assign_string_element_len(this.vector, 0, bytes)
+    const header = this.headerAt(0)
+    return { low: header[2]! >>> 0, high: header[3]! }
   }
 
-  private keep(assign: (vector: duckdb.Vector, at: number) => void): number {
-    if (this.inLast === chunkRows) this.grow()
-    const { vector } = this.chunks.at(-1)!
-    assign(vector, this.inLast)
-    this.inLast++
-    // The header is read back from the vector: it holds the pointer.
-    const bytes = duckdb.vector_get_data(vector, this.inLast * 16)
+  /** A header is read back from the vector: it holds the pointer. */
+  private headerAt(row: number): Int32Array {
+    const bytes = duckdb.vector_get_data(this.vector, (row + 1) * 16)
     const header = new Int32Array(4)
-    new Uint8Array(header.buffer).set(bytes.subarray(this.inLast * 16 - 16))
-    if ((this.count + 1) * 4 > this.headers.length) {
-      const wider = new Int32Array(this.headers.length * 2)
-      wider.set(this.headers)
-      this.headers = wider
-    }
-    this.headers.set(header, this.count * 4)
-    return this.count++
-  }
-
-  private grow(): void {
-    const chunk = duckdb.create_data_chunk([this.type])
-    this.chunks.push({ chunk, vector: duckdb.data_chunk_get_vector(chunk, 0) })
-    this.inLast = 0
+    new Uint8Array(header.buffer).set(bytes.subarray(row * 16))
+    return header
   }
 }
 
-const chunkRows = 2048
-
-export interface Pointer {
+interface Pointer {
   readonly low: number
   readonly high: number
 }
 
-/** Writes the header of a string that lies at `start` in memory that begins at `base`. */
-export function writeStringAt(
+/** The header of a string that lies at `start` in memory that begins at `base`. */
+function writeHeader(
   headers: Int32Array,
   row: number,
   base: Pointer,

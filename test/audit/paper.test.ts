@@ -67,7 +67,7 @@ test('T0: an aborted stream may have cost its price, and no more', async () => {
     { ...inFlight(2, 2, 3, 0, aborted), creditsRemaining: null },
   ]
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 98)])).toMatchObject({ verdict: 'pass' })
-  await store.execute('DELETE FROM attempts')
+  await store.execute('DELETE FROM attempt_rows')
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
 })
 
@@ -161,8 +161,8 @@ test('a request that repeats an Idempotency-Key may be free, or cost its price o
     inFlight(2, 3, 4, 99, { template: 1 }),
   ]
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 99)])).toMatchObject({ verdict: 'pass' })
-  await store.execute('DELETE FROM attempts')
+  await store.execute('DELETE FROM attempt_rows')
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 98)])).toMatchObject({ verdict: 'pass' })
-  await store.execute('DELETE FROM attempts')
+  await store.execute('DELETE FROM attempt_rows')
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
 })

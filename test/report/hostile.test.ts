@@ -6,6 +6,7 @@ import { pageNames, writeReport } from '../../src/report/page.ts'
 import { fillTable } from '../../src/report/temp-table.ts'
 import type { Store } from '../../src/store/open.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
+import { editAttempts } from '../store/edit-attempts.ts'
 import { seededOptions, seededStore, seedUsage } from './seeded.ts'
 
 const hostile = [
@@ -32,9 +33,14 @@ beforeAll(async () => {
   const list = '(SELECT texts FROM hostile)'
   const pick = (column: string) =>
     `${column} = ${list}[1 + (hash(slot) % ${hostile.length})::INTEGER]`
+  await editAttempts(
+    store,
+    `
+    UPDATE edited SET ${['step', 'model', 'error_code', 'error_type', 'reason', 'account', 'response_model', 'response_id', 'finish_reason', 'phase'].map(pick).join(', ')};
+    UPDATE edited SET error_code = repeat('x', 1000000), step = repeat('y', 1000000) WHERE slot = 7;
+  `,
+  )
   await store.execute(`
-    UPDATE attempts SET ${['step', 'model', 'error_code', 'error_type', 'reason', 'account', 'response_model', 'response_id', 'finish_reason', 'phase'].map(pick).join(', ')};
-    UPDATE attempts SET error_code = repeat('x', 1000000), step = repeat('y', 1000000) WHERE slot = 7;
     UPDATE runs SET scenario = ${list}[1], base_url = ${list}[2], assay_version = ${list}[4];
     UPDATE histograms SET step = ${list}[3];
     UPDATE usage_events SET model = ${list}[1 + (at_us // 900000000 % ${hostile.length})::INTEGER], key_fp = ${list}[2], account = ${list}[3], error_code = ${list}[4];

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { editAttempts } from '../store/edit-attempts.ts'
 
 let store: Store
 
@@ -18,15 +19,20 @@ beforeAll(async () => {
     CREATE TEMP TABLE plain AS SELECT 'r' AS run_id, 0 AS retry, 0 AS shard, 'main' AS phase, 'steady' AS part, 'chat' AS step,
       'chat' AS endpoint, 1 AS streamed, 'svc-k2' AS model, 'ok' AS expects,
       0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 0 AS bytes_in, 0 AS flags;
-    INSERT INTO attempts BY NAME SELECT plain.*, i AS slot, i * 10000 AS intended_us, i * 10000 + 1000 AS sent_us,
+  `)
+  await editAttempts(
+    store,
+    `
+    INSERT INTO edited BY NAME SELECT plain.*, i AS slot, i * 10000 AS intended_us, i * 10000 + 1000 AS sent_us,
       sent_us + 5000 AS first_event_us, sent_us + 10000 + i * 1000 AS first_content_us, first_content_us + 20000 AS last_content_us,
       last_content_us AS done_us, last_content_us AS closed_us, 'ok' AS outcome, 200 AS status, 11 AS completion_tokens
       FROM plain, range(100) AS t(i);
-    INSERT INTO attempts BY NAME SELECT plain.* REPLACE ('warmup' AS part), 1000 AS slot, 0 AS intended_us, 0 AS sent_us, 9000000 AS done_us, 9000000 AS closed_us, 'ok' AS outcome, 200 AS status FROM plain;
-    INSERT INTO attempts BY NAME SELECT plain.*, 1001 AS slot, 500000 AS intended_us, 500000 AS sent_us, 500100 AS done_us, 500100 AS closed_us, 'http_error' AS outcome, 429 AS status, 'rate_limit_exceeded' AS error_code FROM plain;
-    INSERT INTO attempts BY NAME SELECT plain.*, 1002 AS slot, 0 AS intended_us, 1000 AS sent_us, 3001000 AS closed_us, 'timeout' AS outcome, 'total' AS reason FROM plain;
-    INSERT INTO attempts BY NAME SELECT plain.*, 1003 AS slot, 0 AS intended_us, 'not_sent' AS outcome, 'budget' AS reason FROM plain;
-  `)
+    INSERT INTO edited BY NAME SELECT plain.* REPLACE ('warmup' AS part), 1000 AS slot, 0 AS intended_us, 0 AS sent_us, 9000000 AS done_us, 9000000 AS closed_us, 'ok' AS outcome, 200 AS status FROM plain;
+    INSERT INTO edited BY NAME SELECT plain.*, 1001 AS slot, 500000 AS intended_us, 500000 AS sent_us, 500100 AS done_us, 500100 AS closed_us, 'http_error' AS outcome, 429 AS status, 'rate_limit_exceeded' AS error_code FROM plain;
+    INSERT INTO edited BY NAME SELECT plain.*, 1002 AS slot, 0 AS intended_us, 1000 AS sent_us, 3001000 AS closed_us, 'timeout' AS outcome, 'total' AS reason FROM plain;
+    INSERT INTO edited BY NAME SELECT plain.*, 1003 AS slot, 0 AS intended_us, 'not_sent' AS outcome, 'budget' AS reason FROM plain;
+  `,
+  )
   await prepareTop({
     store,
     page: 'launch',

@@ -2,6 +2,7 @@ import { build, encodeIntoCompressedBase64 } from 'hdr-histogram-js'
 import { defaultContract } from '../../src/contract/default.ts'
 import { type DeploymentProfile, gapIds } from '../../src/contract/profile.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { editAttempts } from '../store/edit-attempts.ts'
 
 /**
  * A store with one run made up by arithmetic alone: 20 s of four steps on four accounts, with
@@ -42,7 +43,11 @@ export async function seededStore(
     INSERT INTO runs VALUES ('run-1', 'run', 'demo', '${JSON.stringify({ name: 'demo', objectives: { ttftUs: 95000 } })}', 7,
       'http://127.0.0.1:8787', '${defaultContract.name}', TIMESTAMP '2026-03-01 09:59:50', 21000000, 1.0, '0.1.0',
       '{"cores":2}', NULL, 'valid', '${JSON.stringify(verdict)}');
-    INSERT INTO attempts
+  `)
+  await editAttempts(
+    store,
+    `
+    INSERT INTO edited
     WITH base AS (
       SELECT i, (i * 20e6 / ${attempts})::BIGINT AS intended,
         (hash(i) % 1000) / 1000.0 AS u, (hash(i + 7919) % 1000) / 1000.0 AS v,
@@ -91,7 +96,8 @@ export async function seededStore(
     FROM timed;
     INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
       CASE WHEN s = 11 THEN 0.9 ELSE 0.2 END, 700 + s * 10, 12, 0 FROM range(20) AS t(s);
-  `)
+  `,
+  )
   await storeHistograms(store)
   await storeFindings(store)
   await storeSweep(store)
@@ -245,7 +251,11 @@ async function storeSweep(store: Store): Promise<void> {
       SELECT * REPLACE ('run-sweep' AS run_id, 'sweep' AS scenario,
         started_at - INTERVAL 1 HOUR AS started_at, '${JSON.stringify(verdict)}' AS verdict_json)
       FROM runs WHERE run_id = 'run-1';
-    INSERT INTO attempts BY NAME
+  `)
+  await editAttempts(
+    store,
+    `
+    INSERT INTO edited BY NAME
     WITH trials AS (
       SELECT p, 10 * 2 ** p AS rate, 20 + 10 * p * p * p AS base FROM range(5) AS t(p)
     )
@@ -256,5 +266,6 @@ async function storeSweep(store: Store): Promise<void> {
       intended_us + (base * 900)::BIGINT AS first_content_us,
       CASE WHEN p > 3 AND i % 20 = 0 THEN 'http_error' ELSE 'ok' END AS outcome, 200 AS status,
       0 AS events, 0 AS content_events, 0 AS content_reads, 0 AS done_marks, 0 AS bytes_in, 0 AS flags
-    FROM trials, range(400) AS u(i) WHERE i < 5 * rate`)
+    FROM trials, range(400) AS u(i) WHERE i < 5 * rate`,
+  )
 }

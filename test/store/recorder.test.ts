@@ -11,6 +11,7 @@ import {
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts, evidenceColumnsOf, Recorder } from '../../src/store/recorder.ts'
 import { endRun, startRun } from '../../src/store/runs.ts'
+import { plainRow } from './plain-row.ts'
 
 const anyText = fc.oneof(fc.string({ maxLength: 14 }), fc.string({ unit: 'binary', maxLength: 60 }))
 const wellFormed = anyText.filter((text) => text.isWellFormed() && !text.includes('\0'))
@@ -32,15 +33,15 @@ const anyRow = fc.record(
   Object.fromEntries(columnNames.map((name) => [name, anyValue(attemptColumns[name])])),
 ) as unknown as fc.Arbitrary<AttemptRow>
 
-/** Rows come back in the order in which they were appended. */
 async function attemptsOf(store: Store): Promise<readonly AttemptRow[]> {
   const list = columnNames.map((name) => `${sqlName(name)} AS "${name}"`).join()
-  return store.rows<AttemptRow>(`SELECT ${list} FROM attempts ORDER BY rowid`)
+  return store.rows<AttemptRow>(`SELECT ${list} FROM attempts ORDER BY slot`)
 }
 
 test('what is appended is what the store gives back, cell by cell', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyRow, { minLength: 0, maxLength: 70 }), async (rows) => {
+    fc.asyncProperty(fc.array(anyRow, { minLength: 0, maxLength: 70 }), async (given) => {
+      const rows = given.map((row, at) => ({ ...row, slot: 2 ** 52 + at }))
       const store = await openStore(':memory:')
       await appendAttempts(store, rows)
       const back = await attemptsOf(store)
@@ -56,16 +57,6 @@ test('what is appended is what the store gives back, cell by cell', async () => 
 
 const inOrder = (row: AttemptRow) =>
   Object.fromEntries(columnNames.map((name) => [name, row[name]]))
-
-const plainRow = (slot: number, change: Partial<AttemptRow> = {}): AttemptRow => {
-  const empty = Object.fromEntries(
-    columnNames.map((name) => {
-      const { kind, nullable } = attemptColumns[name]
-      return [name, nullable ? null : kind === 'word' ? '' : 0]
-    }),
-  ) as unknown as AttemptRow
-  return { ...empty, runId: 'a-run', slot, outcome: 'ok', ...change }
-}
 
 test('each sender has word codes of its own, and a word list grows over many batches', async () => {
   const store = await openStore(':memory:')
@@ -113,7 +104,7 @@ test('bytes in the arena that are not UTF-8 are mended and never reach the store
 
 test('a table that is not the one of the row type is refused before anything is copied', async () => {
   const store = await openStore(':memory:')
-  await store.execute('ALTER TABLE attempts ALTER flags TYPE UBIGINT')
+  await store.execute('ALTER TABLE attempt_rows ALTER bytes_in TYPE UBIGINT')
   await expect(appendAttempts(store, [])).rejects.toThrow(
     /UBIGINT; this Assay writes .*Use another/,
   )

@@ -4,22 +4,44 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
-import { openExistingStore, openStore } from '../../src/store/open.ts'
+import { rowColumns, shared } from '../../src/store/layout.ts'
+import { openExistingStore, openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { plainRow } from './plain-row.ts'
 
-test('the columns of attempts in the store are the columns of the row type, in order', async () => {
-  const store = await openStore(':memory:')
-  const found = await store.rows(
+const columnsOf = (store: Store, table: string) =>
+  store.rows<{ name: string; type: string; nullable: boolean }>(
     `SELECT column_name AS name, data_type AS type, is_nullable = 'YES' AS nullable
-     FROM information_schema.columns WHERE table_name = 'attempts' ORDER BY ordinal_position`,
+     FROM information_schema.columns WHERE table_name = $1 ORDER BY ordinal_position`,
+    [table],
   )
+
+test('the view of attempts has the columns of the row type, in order', async () => {
+  const store = await openStore(':memory:')
+  const found = await columnsOf(store, 'attempts')
   store.close()
-  expect(found).toEqual(
+  expect(found.map(({ name, type }) => ({ name, type }))).toEqual(
     columnNames.map((name) => ({
       name: sqlName(name),
       type: sqlTypes[attemptColumns[name].kind],
-      nullable: attemptColumns[name].nullable,
     })),
   )
+})
+
+test('the tables of attempts hold the columns of the layout, and nulls where the row type has them', async () => {
+  const store = await openStore(':memory:')
+  for (const [table, names] of Object.entries({ ...shared, attempt_rows: rowColumns })) {
+    const found = await columnsOf(store, table)
+    const own = found.filter(({ name }) => name !== 'asking' && name !== 'ending')
+    expect(own).toEqual(
+      names.map((name) => ({
+        name: sqlName(name),
+        type: sqlTypes[attemptColumns[name].kind],
+        nullable: attemptColumns[name].nullable,
+      })),
+    )
+  }
+  store.close()
 })
 
 test('the view of flags spells out every bit under its own name', async () => {
@@ -47,7 +69,42 @@ test('a store of another version is refused with both versions named', async () 
     const store = await openStore(path)
     await store.execute('UPDATE store_version SET version = 0')
     store.close()
-    await expect(openStore(path)).rejects.toThrow(/store of version 0; this Assay reads version 1/)
+    await expect(openStore(path)).rejects.toThrow(/store of version 0; this Assay reads version 2/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a store of version 1, where attempts were one table, is taken over row by row', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-store-'))
+  try {
+    const path = join(folder, 'old.duckdb')
+    const rows = Array.from({ length: 500 }, (_, slot) =>
+      plainRow(slot, {
+        runId: `run ${slot % 2}`,
+        status: slot % 5 === 0 ? null : 200 + (slot % 3),
+        errorCode: slot % 7 === 0 ? 'rate_limit_exceeded' : null,
+        flags: slot % 11,
+      }),
+    )
+    const old = await openStore(path)
+    await appendAttempts(old, rows)
+    const before = await old.rows('FROM attempts ORDER BY slot')
+    await old.execute(`
+      CREATE TABLE was AS FROM attempts;
+      DROP VIEW attempts; DROP TABLE attempt_rows; DROP TABLE askings; DROP TABLE endings;
+      ALTER TABLE was RENAME TO attempts;
+      UPDATE store_version SET version = 1`)
+    old.close()
+    for (const _ of ['taken over', 'as it is']) {
+      const store = await openStore(path)
+      expect(await store.rows('FROM attempts ORDER BY slot')).toEqual(before)
+      const [shared] = await store.rows(`
+        SELECT (SELECT count(*) FROM askings)::INTEGER AS askings, version
+        FROM store_version`)
+      expect(shared).toEqual({ askings: 2, version: 2 })
+      store.close()
+    }
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -1,4 +1,5 @@
-import { openStore, type Store, StoreError } from '../../store/open.ts'
+import { StoreError } from '../../store/errors.ts'
+import { openStore, type Store } from '../../store/open.ts'
 import { type CreditsFieldMap, type CreditsFigures, readCreditsBody } from './credits-body.ts'
 
 /** An answer of `GET /user/credits`. */
