@@ -3,86 +3,87 @@ export interface ShapeFacts {
   readonly choices: number
   readonly blocks: number
   readonly maxIndex: number
+  readonly hasToolCall: boolean
   readonly hasError: boolean
   readonly errorIsObject: boolean
 }
+
+/** Numbers that a value takes in a list of values: start, end, and what it is for. */
+export const valueCells = 3
 
 /**
  * A document whose strings and numbers may differ:
  *
  *     {"id":"chatcmpl-1","model":"svc-k2","choices":[{"index":0,"delta":{"content":"Hi"}}]}
- *     ~~~~~~            ~~~~~~~~~        ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~    ~~~~~   fixed
+ *     ~~~~~~            ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~    ~~~~~   compared
  *
  * The bodies and the events of one service have a handful of shapes, so most documents need no walk
- * over their grammar: what is fixed is compared, four bytes at a time.
+ * over their grammar: what is fixed is compared, four bytes at a time, and so are the values that
+ * were the same in all documents so far, as a model is.
  */
 export class JsonShape {
   /** The document that the shape was learnt from. */
-  readonly fixed: Uint8Array
-  /** Its values, three numbers each: start, end (both in `fixed`), and what it is for. */
+  readonly view: DataView
+  /** Its values, `valueCells` each, from its start. */
   readonly values: Int32Array
   readonly facts: ShapeFacts
+  /** 1 for values that are read, 0 for those that have never differed and are compared. */
+  readonly varies: Uint8Array
+  private readonly bytes: Uint8Array
 
-  constructor(fixed: Uint8Array, values: Int32Array, facts: ShapeFacts) {
-    this.fixed = fixed
-    this.values = values
-    this.facts = facts
+  /**
+   * @param values as they lie in `bytes`
+   * @param mayBeCompared whether a value says nothing but its bytes
+   */
+  constructor(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    values: Int32Array,
+    facts: ShapeFacts,
+    mayBeCompared: (value: Uint8Array, use: number) => boolean,
+  ) {
+    this.bytes = Uint8Array.prototype.slice.call(bytes, start, end)
+    this.view = new DataView(this.bytes.buffer)
+    this.values = values.map((cell, at) => (at % valueCells === 2 ? cell : cell - start))
+    this.varies = Uint8Array.from({ length: values.length / valueCells }, (_, at) =>
+      mayBeCompared(this.valueAt(at), this.useOf(at)) ? 0 : 1,
+    )
+    const { choices, blocks, maxIndex, hasToolCall, hasError, errorIsObject } = facts
+    this.facts = { choices, blocks, maxIndex, hasToolCall, hasError, errorIsObject }
   }
 
-  /** Whether `bytes[at..]` begins with `fixed[from..to)`. */
-  isSame(from: number, to: number, bytes: Uint8Array, at: number, end: number): boolean {
-    const { fixed } = this
-    const shift = at - from
-    if (to + shift > end) return false
-    let place = from
-    for (; place < to - 3; place += 4) {
-      const other = place + shift
-      if (
-        ((fixed[place]! ^ bytes[other]!) |
-          (fixed[place + 1]! ^ bytes[other + 1]!) |
-          (fixed[place + 2]! ^ bytes[other + 2]!) |
-          (fixed[place + 3]! ^ bytes[other + 3]!)) !==
-        0
-      ) {
-        return false
-      }
+  /** Takes another document for one of this shape, where it is: values that differ vary from now on. */
+  adapt(other: JsonShape): boolean {
+    if (this.values.length !== other.values.length) return false
+    const [own, others] = [this.betweenValues(), other.betweenValues()]
+    if (!own.every((piece, at) => Buffer.compare(piece, others[at]!) === 0)) return false
+    for (let at = 0; at < this.varies.length; at++) {
+      if (this.useOf(at) !== other.useOf(at)) return false
     }
-    for (; place < to; place++) if (fixed[place] !== bytes[place + shift]) return false
+    for (let at = 0; at < this.varies.length; at++) {
+      const differs = Buffer.compare(this.valueAt(at), other.valueAt(at)) !== 0
+      if (differs || other.varies[at] === 1) this.varies[at] = 1
+    }
     return true
   }
-}
 
-const maxShapes = 4
-const maxDocumentBytes = 4096
-/** Shapes that may be learnt before any is met again; a hit earns a quarter of one. */
-const budget = 64
-
-/** The shapes met last. A service whose documents never repeat a shape stops being learnt from. */
-export class JsonShapes {
-  /** Most recently met first. */
-  readonly list: JsonShape[] = []
-  private credit = budget
-
-  /** A document was of the shape at this place. */
-  met(at: number): void {
-    if (at > 0) {
-      const shape = this.list[at]!
-      this.list[at] = this.list[0]!
-      this.list[0] = shape
-    }
-    if (this.credit < budget) this.credit += 0.25
+  private useOf(at: number): number {
+    return this.values[at * valueCells + 2]!
   }
 
-  /** @param values as they lie in `bytes` */
-  learn(bytes: Buffer, start: number, end: number, values: Int32Array, facts: ShapeFacts): void {
-    if (this.credit < 1 || end - start > maxDocumentBytes) return
-    this.credit--
-    const own = Int32Array.from(values, (cell, at) => (at % 3 === 2 ? cell : cell - start))
-    const { choices, blocks, maxIndex, hasError, errorIsObject } = facts
-    const fixed = Uint8Array.prototype.slice.call(bytes, start, end)
-    if (this.list.length === maxShapes) this.list.pop()
-    this.list.unshift(
-      new JsonShape(fixed, own, { choices, blocks, maxIndex, hasError, errorIsObject }),
-    )
+  private valueAt(at: number): Uint8Array {
+    return this.bytes.subarray(this.values[at * valueCells], this.values[at * valueCells + 1])
+  }
+
+  private betweenValues(): readonly Uint8Array[] {
+    const pieces: Uint8Array[] = []
+    let from = 0
+    for (let cell = 0; cell < this.values.length; cell += valueCells) {
+      pieces.push(this.bytes.subarray(from, this.values[cell]))
+      from = this.values[cell + 1]!
+    }
+    pieces.push(this.bytes.subarray(from))
+    return pieces
   }
 }

@@ -31,6 +31,8 @@ for (const character of '"\\/bfnrt') isEscape[character.charCodeAt(0)] = 1
  */
 export class JsonCursor {
   protected bytes: Uint8Array = new Uint8Array(0)
+  /** The same bytes, four at a time. */
+  protected view: DataView = new DataView(new ArrayBuffer(0))
   protected at = 0
   protected end = 0
   /**
@@ -52,13 +54,20 @@ export class JsonCursor {
 
   /** Checks that `bytes[start..end)` is one JSON value and nothing else. */
   protected document(bytes: Uint8Array, start: number, end: number): boolean {
-    this.bytes = bytes
+    this.look(bytes)
     this.at = blank(bytes, start, end)
     this.end = end
     this.notAscii = false
     this.valuesEnd = 0
     this.depth = 0
     return this.root() && blank(bytes, this.at, end) === end
+  }
+
+  /** The bytes to read from; most calls are for the one read buffer of a transport. */
+  protected look(bytes: Uint8Array): void {
+    if (this.bytes === bytes) return
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
   /** Reads the outermost value. */
@@ -132,28 +141,28 @@ export class JsonCursor {
     at++
     this.stringStart = at
     this.stringEscaped = false
+    const { view } = this
+    const end8 = end - 7
     let seen = 0
-    const end4 = end - 3
+    let high = 0
     for (;;) {
-      // Four bytes a turn: half the time of one by one.
-      while (at < end4) {
-        const four =
-          inString[bytes[at]!]! |
-          inString[bytes[at + 1]!]! |
-          inString[bytes[at + 2]!]! |
-          inString[bytes[at + 3]!]!
-        if ((four & STOP) !== 0) break
-        seen |= four
-        at += 4
+      // Eight bytes a turn, while no byte of them ends a plain run.
+      while (at < end8) {
+        const one = view.getInt32(at, true)
+        const two = view.getInt32(at + 4, true)
+        if (((stops(one) | stops(two)) & highBits) !== 0) break
+        high |= one | two
+        at += 8
+      }
+      let kind = 0
+      while (at < end) {
+        kind = inString[bytes[at]!]!
+        if (kind === STOP) break
+        seen |= kind
+        at++
       }
       if (at >= end) return false
       const byte = bytes[at]!
-      const kind = inString[byte]!
-      if (kind !== STOP) {
-        seen |= kind
-        at++
-        continue
-      }
       if (byte === QUOTE) break
       if (byte !== BACKSLASH) return false
       this.stringEscaped = true
@@ -162,7 +171,7 @@ export class JsonCursor {
       else if (next === 117 && at + 6 <= end && this.fourHex(at + 2)) at += 6
       else return false
     }
-    if (seen !== 0) this.notAscii = true
+    if (seen !== 0 || (high & highBits) !== 0) this.notAscii = true
     this.stringEnd = at
     this.at = at + 1
     return true
@@ -264,6 +273,22 @@ export class JsonCursor {
   protected element(_kind: number, _index: number): boolean {
     return this.skip()
   }
+}
+
+const highBits = 0x80808080 | 0
+
+/**
+ * A high bit where a byte of the four is a quote, a backslash or a control character; above such a
+ * byte others may be marked too (Warren, Hacker's Delight, 6-1).
+ */
+function stops(four: number): number {
+  const quote = four ^ 0x22222222
+  const backslash = four ^ 0x5c5c5c5c
+  return (
+    ((quote - 0x01010101) & ~quote) |
+    ((backslash - 0x01010101) & ~backslash) |
+    ((four - 0x20202020) & ~four)
+  )
 }
 
 /** Where the next byte is that is no white space; most JSON on the wire has none. */

@@ -49,7 +49,7 @@ export function isSame(
   if (to + shift > end) return false
   let place = from
   for (; place < to - 3; place += 4) {
-    if (known.getInt32(place) !== bytes.getInt32(place + shift)) return false
+    if (known.getInt32(place, true) !== bytes.getInt32(place + shift, true)) return false
   }
   for (; place < to; place++) {
     if (known.getUint8(place) !== bytes.getUint8(place + shift)) return false

@@ -1,83 +1,19 @@
 import { isUtf8 } from 'node:buffer'
-import { ByteNames } from './byte-names.ts'
 import { JsonCursor, numberValue, stringValue } from './json.ts'
-import { type JsonShape, JsonShapes } from './json-shape.ts'
-
-/** What an object is, by where it stands. */
-const ROOT = 1
-const CHOICE = 2
-/** `message` or `delta` of a choice, a content block, or `delta` of the messages stream. */
-const CONTENT = 3
-const USAGE = 4
-const ERROR = 5
-const TOOL_CALLS = 6
-
-const name = {
-  id: 1,
-  model: 2,
-  type: 3,
-  choices: 4,
-  content: 5,
-  message: 6,
-  delta: 7,
-  content_block: 8,
-  usage: 9,
-  stop_reason: 10,
-  error: 11,
-  index: 12,
-  finish_reason: 13,
-  text: 14,
-  reasoning: 15,
-  reasoning_content: 16,
-  thinking: 17,
-  partial_json: 18,
-  tool_calls: 19,
-  prompt_tokens: 20,
-  input_tokens: 21,
-  completion_tokens: 22,
-  output_tokens: 23,
-  total_tokens: 24,
-  code: 25,
-  refusal: 26,
-  name: 27,
-} as const
-
-const names = new ByteNames(name)
-
-/** What a value is for, beside `stringValue` and `numberValue`. */
-const uses = {
-  id: 2,
-  model: 3,
-  type: 4,
-  finish: 5,
-  errorCode: 6,
-  errorType: 7,
-  text: 8,
-  reasoning: 9,
-  promptTokens: 10,
-  completionTokens: 11,
-  totalTokens: 12,
-} as const
-
-/** A range of the bytes that were read; `start` is -1 when there was no such string. */
-export interface Span {
-  start: number
-  end: number
-  escaped: boolean
-}
-
-/** Whether `bytes[start..end)` is the word. */
-export function isWord(bytes: Buffer, start: number, end: number, word: Buffer): boolean {
-  if (end - start !== word.length) return false
-  for (let at = 0; at < word.length; at++) if (bytes[start + at] !== word[at]) return false
-  return true
-}
-
-export function spanIs(bytes: Buffer, span: Span, word: Buffer): boolean {
-  return span.start >= 0 && isWord(bytes, span.start, span.end, word)
-}
-
-const span = (): Span => ({ start: -1, end: -1, escaped: false })
+import { JsonShape, type ShapeFacts, valueCells } from './json-shape.ts'
+import { isSame, KnownShapes } from './known-shapes.ts'
+import {
+  CHOICE,
+  CONTENT,
+  ERROR,
+  name,
+  names,
+  ROOT,
+  TOOL_CALLS,
+  USAGE,
+  uses,
+} from './reply-words.ts'
+import { type Span, span } from './span.ts'
 
 /**
  * Reads what metrics and rules need out of one JSON document of a reply: a whole body of either
@@ -86,7 +22,7 @@ const span = (): Span => ({ start: -1, end: -1, escaped: false })
  *
  * One reader serves a whole thread: results hold until the next `read`, spans while the bytes do.
  */
-export class ReplyReader extends JsonCursor {
+export class ReplyReader extends JsonCursor implements ShapeFacts {
   /** Whether the document was an object. */
   isObject = false
   /** Bytes outside ASCII that are not UTF-8. */
@@ -104,6 +40,7 @@ export class ReplyReader extends JsonCursor {
   /** Non-empty text: content, reasoning, or a tool call. */
   hasText = false
   hasReasoning = false
+  hasToolCall = false
   /** NaN where usage does not say. */
   promptTokens = Number.NaN
   completionTokens = Number.NaN
@@ -113,24 +50,27 @@ export class ReplyReader extends JsonCursor {
   readonly errorCode = span()
   readonly errorType = span()
   private choiceIndex = 0
-  private readonly shapes = new JsonShapes()
+  private readonly shapes = new KnownShapes<JsonShape>()
   /** The bytes that were read last; spans point into them. */
   source: Buffer = Buffer.alloc(0)
 
   /** @returns whether `bytes[start..end)` is one JSON document in UTF-8 */
   read(bytes: Buffer, start: number, end: number): boolean {
     this.source = bytes
+    this.look(bytes)
     const { list } = this.shapes
     for (let at = 0; at < list.length; at++) {
       const shape = list[at]!
       this.clear()
-      if (!this.readAs(shape, bytes, start, end)) continue
+      if (!this.readAs(shape, start, end)) continue
       this.shapes.met(at)
       const { facts } = shape
       this.isObject = true
       this.choices = facts.choices
       this.blocks = facts.blocks
       this.maxIndex = facts.maxIndex
+      this.hasToolCall = facts.hasToolCall
+      this.hasText ||= facts.hasToolCall
       this.hasError = facts.hasError
       this.errorIsObject = facts.errorIsObject
       if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
@@ -143,9 +83,7 @@ export class ReplyReader extends JsonCursor {
     }
     if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
     if (this.badUtf8) return false
-    if (this.isObject && this.valuesEnd <= this.values.length) {
-      this.shapes.learn(bytes, start, end, this.values.subarray(0, this.valuesEnd), this)
-    }
+    if (this.isObject) this.learn(bytes, start, end)
     return true
   }
 
@@ -161,6 +99,7 @@ export class ReplyReader extends JsonCursor {
     this.maxIndex = -1
     this.hasText = false
     this.hasReasoning = false
+    this.hasToolCall = false
     this.promptTokens = Number.NaN
     this.completionTokens = Number.NaN
     this.totalTokens = Number.NaN
@@ -171,28 +110,61 @@ export class ReplyReader extends JsonCursor {
     this.choiceIndex = 0
   }
 
+  /** Learns the document that was read last. */
+  private learn(bytes: Buffer, start: number, end: number): void {
+    if (end - start > maxKnownBytes || this.valuesEnd > this.values.length) return
+    if (!this.shapes.pay()) return
+    const values = this.values.slice(0, this.valuesEnd)
+    const shape = new JsonShape(bytes, start, end, values, this, mayBeCompared)
+    if (!this.shapes.list.some((known) => known.adapt(shape))) this.shapes.add(shape)
+  }
+
   /**
-   * Reads a document of a known shape: what is fixed is compared, what varies is read by its own
+   * Reads a document of a known shape: what does not vary is compared, the rest is read by its own
    * grammar. A document that differs is none of this shape, and is read from the beginning.
    */
-  private readAs(shape: JsonShape, bytes: Buffer, start: number, end: number): boolean {
-    const { fixed, values } = shape
-    this.bytes = bytes
+  private readAs(shape: JsonShape, start: number, end: number): boolean {
+    const { view, values, varies } = shape
+    const bytes = this.view
     this.end = end
     this.notAscii = false
-    this.valuesEnd = 0
-    let at = start
     let from = 0
-    for (let value = 0; value < values.length; value += 3) {
-      const to = values[value]!
-      if (!shape.isSame(from, to, bytes, at, end)) return false
-      at += to - from
-      from = values[value + 1]!
-      this.at = at
-      if (!this.readValue(values[value + 2]!)) return false
-      at = this.at
+    // How far the document lies behind the shape's own; each value that is longer moves the rest.
+    let shift = start
+    for (let value = 0, cell = 0; value < varies.length; value++, cell += valueCells) {
+      const valueStart = values[cell]!
+      const use = values[cell + 2]!
+      if (varies[value] === 0) {
+        if (use > numberValue) this.keepCompared(use, valueStart + shift, values[cell + 1]! + shift)
+        continue
+      }
+      if (!isSame(view, from, valueStart, bytes, from + shift, end)) return false
+      this.at = valueStart + shift
+      if (!this.readValue(use)) return false
+      from = values[cell + 1]!
+      shift = this.at - from
     }
-    return end - at === fixed.length - from && shape.isSame(from, fixed.length, bytes, at, end)
+    return (
+      end - shift === view.byteLength &&
+      isSame(view, from, view.byteLength, bytes, from + shift, end)
+    )
+  }
+
+  /** A string that is the same in all documents of a shape, where it lies in this one. */
+  private keepCompared(use: number, start: number, end: number): void {
+    const into =
+      use === uses.model
+        ? this.model
+        : use === uses.type
+          ? this.type
+          : use === uses.finish
+            ? this.finish
+            : use === uses.errorCode
+              ? this.errorCode
+              : this.errorType
+    into.start = start + 1
+    into.end = end - 1
+    into.escaped = false
   }
 
   /** Reads a value for what it is for. */
@@ -256,6 +228,7 @@ export class ReplyReader extends JsonCursor {
   protected override element(kind: number, index: number): boolean {
     if (kind === TOOL_CALLS) {
       this.hasText = true
+      this.hasToolCall = true
       return this.skip()
     }
     if (kind === CHOICE) {
@@ -416,5 +389,25 @@ export class ReplyReader extends JsonCursor {
   private isNumberNext(): boolean {
     const byte = this.peek()
     return byte === 45 || (byte >= 48 && byte <= 57)
+  }
+}
+
+/** Longer documents are not worth their copies. */
+const maxKnownBytes = 4096
+
+/** Whether a value, with its quotes, is known by its bytes: numbers and texts are read each time. */
+function mayBeCompared(value: Uint8Array, use: number): boolean {
+  switch (use) {
+    case stringValue:
+    case numberValue:
+      return true
+    case uses.model:
+    case uses.type:
+    case uses.finish:
+    case uses.errorCode:
+    case uses.errorType:
+      return !value.includes(92)
+    default:
+      return false
   }
 }

@@ -2,8 +2,9 @@ import type { Batch, Words } from '../attempt/batch.ts'
 import { flags } from '../attempt/flags.ts'
 import type { Outcome } from '../attempt/outcome.ts'
 import { columnsOf, type ResponseColumns, type ResponseValues, writeColumns } from './columns.ts'
-import { type ReplyReader, spanIs } from './reply.ts'
+import type { ReplyReader } from './reply.ts'
 import { type ResponseWords, textOf } from './response-words.ts'
+import { spanIs } from './span.ts'
 
 const errorWord = Buffer.from('error')
 

@@ -1,6 +1,6 @@
 import { fingerprintOf } from '../attempt/fingerprint.ts'
 import { withoutKey } from './capture.ts'
-import type { Span } from './reply.ts'
+import type { Span } from './span.ts'
 
 /** A service's words could be endless or hostile, so the list and each of them are bounded. */
 const maxWords = 512

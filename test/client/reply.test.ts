@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ReplyReader, type Span } from '../../src/client/reply.ts'
+import { ReplyReader } from '../../src/client/reply.ts'
+import type { Span } from '../../src/client/span.ts'
 
 const reader = new ReplyReader()
 
@@ -228,6 +229,10 @@ const document = fc.oneof(
     type: of.type,
     index: of.index,
     delta: { type: 'text_delta', text: of.text },
+  })),
+  fc.record({ id: word, piece: word }).map((of) => ({
+    id: of.id,
+    choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: of.piece } }] } }],
   })),
   fc.record({ type: word, code: word }).map((of) => ({ error: { ...of, message: 'm' } })),
 )

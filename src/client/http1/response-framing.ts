@@ -93,8 +93,7 @@ export class ResponseFraming implements HeaderLines {
       const line = varying[index]! * 3
       const value = lines[line + 1]! + 1
       if (!isSame(known.view, from, value, view, from + shift, end)) return false
-      let at = value + shift
-      while (at < end && isValue[bytes[at]!] === 1) at++
+      const at = valueEnd(bytes, value + shift, end)
       if (varying[index] === known.lengthLine && !this.length(bytes, value + shift, at)) {
         return false
       }
@@ -131,7 +130,6 @@ export class ResponseFraming implements HeaderLines {
     this.keepAliveTimeoutS = Number.NaN
     let { offsets } = this
     let place = 0
-    const end4 = end - 3
     let at = lines
     for (;;) {
       if (at >= end) return 'incomplete'
@@ -146,18 +144,8 @@ export class ResponseFraming implements HeaderLines {
       while (at < end && isToken[bytes[at]!] === 1) at++
       if (at >= end) return 'incomplete'
       if (at === name || bytes[at] !== COLON) return 'protocol'
-      const colon = at++
-      while (
-        at < end4 &&
-        (isValue[bytes[at]!]! &
-          isValue[bytes[at + 1]!]! &
-          isValue[bytes[at + 2]!]! &
-          isValue[bytes[at + 3]!]!) ===
-          1
-      ) {
-        at += 4
-      }
-      while (at < end && isValue[bytes[at]!] === 1) at++
+      const colon = at
+      at = valueEnd(bytes, colon + 1, end)
       if (at + 1 >= end) return at < end && bytes[at] !== CR ? 'protocol' : 'incomplete'
       if (bytes[at] !== CR || bytes[at + 1] !== LF) return 'protocol'
       if (!this.field(bytes, name, colon, at)) return 'protocol'
@@ -269,6 +257,24 @@ export class ResponseFraming implements HeaderLines {
 
 const version = Buffer.from('HTTP/1.')
 const options = new ByteNames({ 'keep-alive': 1 })
+
+/** Where a header's value ends; four bytes a turn take half the time of one by one. */
+function valueEnd(bytes: Buffer, start: number, end: number): number {
+  const end4 = end - 3
+  let at = start
+  while (
+    at < end4 &&
+    (isValue[bytes[at]!]! &
+      isValue[bytes[at + 1]!]! &
+      isValue[bytes[at + 2]!]! &
+      isValue[bytes[at + 3]!]!) ===
+      1
+  ) {
+    at += 4
+  }
+  while (at < end && isValue[bytes[at]!] === 1) at++
+  return at
+}
 
 /** Whether `bytes[start..end)` begins as `HTTP/1.1 200` does, as far as it goes. */
 function plausibleStart(bytes: Buffer, start: number, end: number): boolean {

@@ -1,0 +1,59 @@
+import { ByteNames } from './byte-names.ts'
+
+/** What the reader of replies looks for: objects by their place, members by their name. */
+
+/** What an object is, by where it stands. */
+export const ROOT = 1
+export const CHOICE = 2
+/** `message` or `delta` of a choice, a content block, or `delta` of the messages stream. */
+export const CONTENT = 3
+export const USAGE = 4
+export const ERROR = 5
+export const TOOL_CALLS = 6
+
+export const name = {
+  id: 1,
+  model: 2,
+  type: 3,
+  choices: 4,
+  content: 5,
+  message: 6,
+  delta: 7,
+  content_block: 8,
+  usage: 9,
+  stop_reason: 10,
+  error: 11,
+  index: 12,
+  finish_reason: 13,
+  text: 14,
+  reasoning: 15,
+  reasoning_content: 16,
+  thinking: 17,
+  partial_json: 18,
+  tool_calls: 19,
+  prompt_tokens: 20,
+  input_tokens: 21,
+  completion_tokens: 22,
+  output_tokens: 23,
+  total_tokens: 24,
+  code: 25,
+  refusal: 26,
+  name: 27,
+} as const
+
+export const names = new ByteNames(name)
+
+/** What a value is for, beside `stringValue` and `numberValue`. */
+export const uses = {
+  id: 2,
+  model: 3,
+  type: 4,
+  finish: 5,
+  errorCode: 6,
+  errorType: 7,
+  text: 8,
+  reasoning: 9,
+  promptTokens: 10,
+  completionTokens: 11,
+  totalTokens: 12,
+} as const

@@ -1,0 +1,19 @@
+/** A range of the bytes that were read; `start` is -1 when there was no such string. */
+export interface Span {
+  start: number
+  end: number
+  escaped: boolean
+}
+
+/** Whether `bytes[start..end)` is the word. */
+export function isWord(bytes: Buffer, start: number, end: number, word: Buffer): boolean {
+  if (end - start !== word.length) return false
+  for (let at = 0; at < word.length; at++) if (bytes[start + at] !== word[at]) return false
+  return true
+}
+
+export function spanIs(bytes: Buffer, span: Span, word: Buffer): boolean {
+  return span.start >= 0 && isWord(bytes, span.start, span.end, word)
+}
+
+export const span = (): Span => ({ start: -1, end: -1, escaped: false })
