@@ -23,14 +23,34 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
+/** What is being measured; whoever dies in the middle of it says so. */
+let measuring: string | null = null
+process.on('exit', (code) => {
+  if (measuring !== null) {
+    process.stderr.write(`bench: ended in the middle of ${measuring}, with code ${code}\n`)
+  }
+})
+for (const [signal, code] of [
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.on(signal, () => {
+    process.stderr.write(`bench: stopped by ${signal}\n`)
+    process.exit(code)
+  })
+}
+
 const results: BenchResult[] = []
 for (const name of asked.length > 0 ? asked : parts) {
   process.stderr.write(`${name} …\n`)
+  measuring = name
   const module = (await import(`./${name}.ts`)) as Readonly<Record<string, Part>>
   const result = await module[name]!(options)
   results.push(result)
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : tableOf(result))
 }
+measuring = null
 const ratios = Object.assign({}, ...results.map((result) => result.ratios))
 if (json) process.stdout.write(`${JSON.stringify({ ratios })}\n`)
 

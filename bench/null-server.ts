@@ -10,8 +10,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { has } from './processes.ts'
 
+/** In the answers of nginx this is another one each time, as with any service. */
+const requestId = '0123456789abcdef0123456789abcdef'
+
 const completion = JSON.stringify({
-  id: 'chatcmpl-0123456789abcdef',
+  id: `chatcmpl-${requestId}`,
   object: 'chat.completion',
   created: 1_700_000_000,
   model: 'svc-k2',
@@ -26,12 +29,15 @@ const completion = JSON.stringify({
   usage: { prompt_tokens: 12, completion_tokens: 34, total_tokens: 46 },
 })
 
+/** Stands for a balance that goes down; nginx can count up only. */
+const credits = '4711'
+
 const headers: Readonly<Record<string, string>> = {
-  'X-Credits-Remaining': '4711',
+  'X-Credits-Remaining': credits,
   'X-RateLimit-Limit': '500',
   'X-RateLimit-Remaining': '321',
   'X-RateLimit-Reset': '17',
-  'X-Request-Id': 'abcdef0123456789',
+  'X-Request-Id': requestId,
 }
 
 const port = await freePort()
@@ -42,7 +48,9 @@ console.log(port)
 function serveByNginx(): void {
   const home = mkdtempSync(join(tmpdir(), 'assay-bench-'))
   for (const name of ['a', 'b', 'c', 'd', 'e']) mkdirSync(join(home, name))
-  const lines = Object.entries(headers).map(([name, value]) => `add_header ${name} ${value};`)
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `add_header ${name} ${value === credits ? '$connection_requests' : value};`,
+  )
   writeFileSync(
     join(home, 'nginx.conf'),
     `worker_processes 1; daemon off; pid ${home}/pid; error_log ${home}/error.log;
@@ -52,7 +60,7 @@ function serveByNginx(): void {
        client_body_temp_path ${home}/a; proxy_temp_path ${home}/b; fastcgi_temp_path ${home}/c;
        uwsgi_temp_path ${home}/d; scgi_temp_path ${home}/e;
        server { listen 127.0.0.1:${port}; location / { default_type application/json;
-         ${lines.join(' ')} return 200 '${completion}'; } } }`,
+         ${lines.join(' ')} return 200 '${completion}'; } } }`.replaceAll(requestId, '$request_id'),
   )
   const child = spawn('nginx', ['-e', join(home, 'error.log'), '-c', join(home, 'nginx.conf')], {
     stdio: 'inherit',

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -28,6 +28,20 @@ export interface Finished {
   readonly cpuS: number
 }
 
+/** All that was started here and runs; none outlives the benchmark. */
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill()
+})
+
+function keepUntilExit(child: ChildProcess): void {
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+}
+
+/** Longer than any of them takes, so that one that hangs is an error and not a silence. */
+const limitS = 180
+
 /** Runs a command to its end on one core. */
 export async function finish(core: number, command: readonly string[]): Promise<Finished> {
   // The shell's `times` tells what its children used, for programs that do not tell it themselves.
@@ -36,8 +50,15 @@ export async function finish(core: number, command: readonly string[]): Promise<
     ['-c', '"$@"; code=$?; times; exit $code', 'sh', ...pinned(core, command)],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own: a signal to the shell alone would leave its child behind.
+      detached: true,
     },
   )
+  const stop = () => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid)
+  }
+  process.once('exit', stop)
+  const limit = setTimeout(stop, limitS * 1000)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (piece) => {
@@ -46,10 +67,12 @@ export async function finish(core: number, command: readonly string[]): Promise<
   child.stderr.on('data', (piece) => {
     stderr += piece
   })
-  const [code] = (await once(child, 'close')) as [number]
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  clearTimeout(limit)
+  process.off('exit', stop)
   if (code !== 0) {
     throw new Error(
-      `${command.slice(0, 3).join(' ')} ended with ${code}: ${stderr.trim().slice(-500)}`,
+      `${command.slice(0, 4).join(' ')} ended with ${signal ?? code}: ${stderr.trim().slice(-500)}`,
     )
   }
   const times = stdout.trimEnd().split('\n').at(-1)!
@@ -83,6 +106,7 @@ export interface Server {
 export async function serve(core: number, command: readonly string[]): Promise<Server> {
   const [program, ...args] = pinned(core, command)
   const child = spawn(program!, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  keepUntilExit(child)
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout.once('data', (piece) => resolve(Number.parseInt(`${piece}`, 10)))
     child.once('exit', (code) => reject(new Error(`${command.join(' ')} ended with ${code}`)))
