@@ -124,11 +124,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     ...(upstream === null ? {} : asIs(wire)),
   }
   const behaviour = withFaults(honest, active, kit)
+  const honestEvents = behaviour.events === wire.events && behaviour.frame === wire.frame
   const customers = new Customers(kit, behaviour)
   const pages = new Pages(kit, behaviour, customers)
   const operator = new Operator(kit, isMovable(time) ? time : null, options.seed ?? null)
   const desk = options.operatorEndpoint ? new OperatorDesk(operator) : null
-  const gateway = new Gateway(kit, behaviour, pages, desk)
+  const gateway = new Gateway(kit, behaviour, pages, desk, honestEvents)
 
   // Responses may take as long as the specification lets them (§8.3); keep-alive outlasts pauses.
   const server = createServer(

@@ -12,7 +12,9 @@ export interface Answering {
   readonly response: ServerResponse
   readonly behaviour: Behaviour
   readonly database: Database
-  readonly creditsSemantics: Profile['creditsHeader']
+  readonly profile: Profile
+  /** Whether no fault and no upstream has a hand in the events of streams. */
+  readonly honestEvents: boolean
   readonly replies: Replies
   /** Where plain answers are kept for requests that come again; null when they are not. */
   readonly replays: Replays | null
@@ -25,9 +27,9 @@ export function successHeaders(answering: Answering): Record<string, string> {
 }
 
 /** The value of X-Credits-Remaining, as the profile means it. */
-function creditsShown({ call, behaviour, creditsSemantics }: Answering): number {
+function creditsShown({ call, behaviour, profile }: Answering): number {
   const after = call.creditsAfter ?? 0
-  switch (creditsSemantics) {
+  switch (profile.creditsHeader) {
     case 'after':
       return after
     case 'snapshot':

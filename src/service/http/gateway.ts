@@ -30,9 +30,19 @@ export class Gateway {
   readonly #arrivals: Arrivals
   readonly #admission: Admission
   readonly #replies: Replies
+  readonly #honestEvents: boolean
 
-  /** @param desk the operator's endpoint; null unless it was asked for */
-  constructor(kit: Kit, behaviour: Behaviour, pages: Pages, desk: OperatorDesk | null) {
+  /**
+   * @param desk the operator's endpoint; null unless it was asked for
+   * @param honestEvents whether no fault and no upstream has a hand in the events of streams
+   */
+  constructor(
+    kit: Kit,
+    behaviour: Behaviour,
+    pages: Pages,
+    desk: OperatorDesk | null,
+    honestEvents: boolean,
+  ) {
     this.#kit = kit
     this.#desk = desk
     this.#pages = pages
@@ -40,6 +50,7 @@ export class Gateway {
     this.#arrivals = new Arrivals(kit, behaviour)
     this.#admission = new Admission(kit, behaviour)
     this.#replies = new Replies(kit, behaviour)
+    this.#honestEvents = honestEvents
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
@@ -176,7 +187,8 @@ export class Gateway {
       response,
       behaviour,
       database: this.#kit.database,
-      creditsSemantics: this.#kit.profile.creditsHeader,
+      profile: this.#kit.profile,
+      honestEvents: this.#honestEvents,
       replies: this.#replies,
       replays,
     }

@@ -1,7 +1,9 @@
-import type { Piece, Sink, StreamMoment } from '../behaviour.ts'
+import type { Piece, Sink } from '../behaviour.ts'
 import type { Answer } from '../generate.ts'
 import type { Refusal } from '../refusal.ts'
 import { type Answering, successHeaders } from './answering.ts'
+import { ChunkWriter } from './chunk-writer.ts'
+import { Framer } from './framer.ts'
 
 /**
  * Answers with server-sent events as the pieces come. The head waits for the first piece, so that
@@ -10,11 +12,14 @@ import { type Answering, successHeaders } from './answering.ts'
  */
 export class StreamAnswer implements Sink {
   readonly #parts: Answering
-  #begun = false
+  readonly #framer: Framer
+  /** Null until the head is written. */
+  #writer: ChunkWriter | null = null
   #over = false
 
   constructor(parts: Answering) {
     this.#parts = parts
+    this.#framer = new Framer(parts.behaviour, parts.call, parts.profile, parts.honestEvents)
   }
 
   start(): void {
@@ -37,29 +42,21 @@ export class StreamAnswer implements Sink {
 
   pieces(pieces: readonly Piece[]): void | Promise<void> {
     if (this.#over) return
-    const { call, response } = this.#parts
-    call.piecesSent += pieces.length
-    const hasRoom = response.write(this.#beginning() + this.#frames({ at: 'pieces', pieces }))
-    if (hasRoom) return
-    return new Promise((resolve) => {
-      const go = () => {
-        response.off('drain', go).off('close', go)
-        resolve()
-      }
-      response.once('drain', go).once('close', go)
-    })
+    this.#parts.call.piecesSent += pieces.length
+    const writer = this.#begun()
+    if (writer.write(this.#framer.frames({ at: 'pieces', pieces }))) return
+    return new Promise((resolve) => writer.onRoom(resolve))
   }
 
   done(answer: Answer): void {
     if (this.#over) return
     this.#over = true
-    const { behaviour, call, database, response } = this.#parts
+    const { behaviour, call, database } = this.#parts
     const usage = behaviour.usage(call, answer)
     behaviour.settle(call, usage)
-    const last = this.#beginning() + this.#frames({ at: 'end', answer, usage })
-    database.afterCommit(() => {
-      response.end(last + behaviour.ending(call))
-    })
+    const writer = this.#begun()
+    const last = this.#framer.frames({ at: 'end', answer, usage })
+    database.afterCommit(() => writer.end(last + behaviour.ending(call)))
   }
 
   fail(refusal: Refusal): void {
@@ -67,34 +64,25 @@ export class StreamAnswer implements Sink {
     this.#over = true
     const { behaviour, call, response, replies } = this.#parts
     behaviour.release(call)
-    if (!this.#begun) {
+    if (this.#writer === null) {
       replies.refuse(call, response, refusal)
       return
     }
     // The status is gone already: without its terminal event the stream is no success.
-    this.#write(this.#frames({ at: 'failure', refusal }))
+    this.#writer.write(this.#framer.frames({ at: 'failure', refusal }))
     response.destroy()
   }
 
-  #beginning(): string {
-    if (this.#begun) return ''
-    this.#begun = true
+  /** The writer of the body; writes the head and the first events when that is still to be done. */
+  #begun(): ChunkWriter {
+    if (this.#writer !== null) return this.#writer
     const { call, replies, response } = this.#parts
     const headers = successHeaders(this.#parts)
     headers['content-type'] = 'text/event-stream; charset=utf-8'
     headers['cache-control'] = 'no-cache'
     response.writeHead(200, replies.finished(call, 200, headers))
-    return this.#frames({ at: 'start' })
-  }
-
-  #frames(moment: StreamMoment): string {
-    const { behaviour, call } = this.#parts
-    let frames = ''
-    for (const event of behaviour.events(call, moment)) frames += behaviour.frame(call, event)
-    return frames
-  }
-
-  #write(text: string): void {
-    this.#parts.response.write(text)
+    this.#writer = new ChunkWriter(response)
+    this.#writer.write(this.#framer.frames({ at: 'start' }))
+    return this.#writer
   }
 }

@@ -1,0 +1,116 @@
+/**
+ * A server under `bench/service.ts`, in a process of its own:
+ *
+ *     node bench/service-server.ts bare SAMPLE       the same bytes from a bare node:http server
+ *     node bench/service-server.ts instant FILE      the service, answers at once
+ *     node bench/service-server.ts paced FILE GAP_MS TOKENS
+ *
+ * It answers the message `window` by beginning its figures anew, and `read` by telling them.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { defaultContract } from '../src/contract/default.ts'
+import { type Clock, realClock } from '../src/service/clock.ts'
+import type { Shape } from '../src/service/options.ts'
+import { startService } from '../src/service/start.ts'
+
+/** What it sends when it listens. */
+export interface Ready {
+  readonly port: number
+  readonly apiKey: string
+}
+
+/** What it used, and how late it was, since its figures began. */
+export interface Reading {
+  readonly cpuUs: number
+  /** By the service's own stamp, taken when a token had been given to the system. */
+  readonly tokens: number
+  readonly p50LateMs: number
+  readonly p99LateMs: number
+  readonly maxLateMs: number
+}
+
+const latenessUs = new Float64Array(4_000_000)
+let written = 0
+let usedBefore = 0
+
+const instant: Shape = {
+  timeToFirstUs: { kind: 'constant', value: 0 },
+  betweenTokensUs: { kind: 'constant', value: 0 },
+  lengthTokens: { kind: 'constant', value: 16 },
+}
+
+const [, , role, ...words] = process.argv
+if (role === 'bare') bare(words[0]!)
+else if (role === 'instant' || role === 'paced') await assay(role, words)
+
+async function assay(role: 'instant' | 'paced', words: readonly string[]): Promise<void> {
+  const [dataPath, gapMs, tokens] = words
+  const clock = realClock()
+  const stamped: Clock['at'] = (dueUs, callback) =>
+    clock.at(dueUs, () => {
+      callback()
+      latenessUs[written++] = clock.nowUs() - dueUs
+    })
+  const service = await startService({
+    dataPath: dataPath!,
+    seed: 1,
+    accounts: [{ name: 'bench', balance: 100_000_000 }],
+    clock: { nowUs: clock.nowUs, at: role === 'paced' ? stamped : clock.at },
+    // Limits that a benchmark does not reach; they are counted all the same.
+    contract: {
+      ...defaultContract,
+      bands: defaultContract.bands.map((band) => ({
+        ...band,
+        requests: { minute: 1e9, hour: 1e9, day: 1e9 },
+      })),
+    },
+    shape: role === 'instant' ? instant : pacedShape(Number(gapMs), Number(tokens)),
+  })
+  ready({ port: Number(new URL(service.baseUrl).port), apiKey: service.keys[0]!.apiKey })
+}
+
+/** Streams that begin anywhere between two ticks, so that they are not all due at once. */
+function pacedShape(gapMs: number, tokens: number): Shape {
+  return {
+    timeToFirstUs: { kind: 'uniform', min: 0, max: gapMs * 1000 },
+    betweenTokensUs: { kind: 'constant', value: gapMs * 1000 },
+    lengthTokens: { kind: 'constant', value: tokens },
+  }
+}
+
+function bare(sample: string): void {
+  const { head, body } = JSON.parse(sample) as { head: Record<string, string>; body: string }
+  const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
+    request.resume()
+    request.on('end', () => {
+      response.sendDate = false
+      response.writeHead(200, head)
+      response.end(body)
+    })
+  })
+  server.listen(0, '127.0.0.1', () =>
+    ready({ port: (server.address() as AddressInfo).port, apiKey: '-' }),
+  )
+}
+
+function ready(told: Ready): void {
+  process.send!(told)
+  process.on('message', (asked) => {
+    if (asked === 'read') process.send!(reading())
+    written = 0
+    usedBefore = usedUs()
+  })
+}
+
+function usedUs(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+function reading(): Reading {
+  const cpuUs = usedUs() - usedBefore
+  const sorted = latenessUs.subarray(0, written).sort()
+  const at = (share: number) => (sorted[Math.floor(share * (written - 1))] ?? 0) / 1000
+  return { cpuUs, tokens: written, p50LateMs: at(0.5), p99LateMs: at(0.99), maxLateMs: at(1) }
+}

@@ -1,0 +1,62 @@
+import type { ServerResponse } from 'node:http'
+
+/**
+ * Writes the body of a stream, each part as one chunk of HTTP/1.1 (RFC 9112 §7.1) and in one write
+ * to the connection: `node:http` makes four parts of a chunk and gathers them, which costs a
+ * thousand paced streams a quarter of a core.
+ */
+export class ChunkWriter {
+  readonly #response: ServerResponse
+  readonly #chunked: boolean
+  #begun = false
+
+  /** @param response with its head written, and nothing else */
+  constructor(response: ServerResponse) {
+    this.#response = response
+    // False for clients that speak HTTP/1.0: their body is everything until the connection ends.
+    this.#chunked = response.chunkedEncoding
+    response.chunkedEncoding = false
+  }
+
+  /** @returns false when the client reads more slowly than it is given */
+  write(text: string): boolean {
+    if (text === '') return true
+    const response = this.#response
+    const { bytes, encoding } = this.#framed(text)
+    const { socket } = response
+    // The head goes out with the first part, and a response that others of its connection are
+    // before has no connection yet: both are the business of node:http.
+    if (!this.#begun || socket === null || response.writableLength > 0) {
+      this.#begun = true
+      return response.write(bytes, encoding)
+    }
+    return !socket.writable || socket.write(bytes, encoding)
+  }
+
+  end(text: string): void {
+    const { bytes, encoding } = this.#framed(text)
+    this.#response.end(this.#chunked ? `${bytes}0\r\n\r\n` : bytes, encoding)
+  }
+
+  /** Calls back once, when there is room again or nobody is left to read. */
+  onRoom(callback: () => void): void {
+    const response = this.#response
+    const { socket } = response
+    const go = () => {
+      response.off('drain', go).off('close', go)
+      socket?.off('drain', go)
+      callback()
+    }
+    response.once('drain', go).once('close', go)
+    socket?.once('drain', go)
+  }
+
+  #framed(text: string): { readonly bytes: string; readonly encoding: 'latin1' | 'utf8' } {
+    const length = Buffer.byteLength(text)
+    return {
+      bytes: this.#chunked && length > 0 ? `${length.toString(16)}\r\n${text}\r\n` : text,
+      // As many bytes as characters: ASCII, which goes out without being encoded.
+      encoding: length === text.length ? 'latin1' : 'utf8',
+    }
+  }
+}
