@@ -29,16 +29,16 @@ export class ServerProcess {
     return new ServerProcess(child, ready)
   }
 
-  /** Begins its figures anew. */
-  begin(): void {
-    this.#child.send('window')
+  /** Ends a window of its figures. */
+  mark(): void {
+    this.#child.send('mark')
   }
 
-  /** Its figures since then. */
-  async read(): Promise<Reading> {
+  /** Ends the last window; gives the figures of all, from its start on. */
+  async read(): Promise<readonly Reading[]> {
     this.#child.send('read')
-    const [reading] = (await once(this.#child, 'message')) as [Reading]
-    return reading
+    const [readings] = (await once(this.#child, 'message')) as [readonly Reading[]]
+    return readings
   }
 
   requestBytes(body: object): Buffer {
@@ -73,7 +73,7 @@ export async function withLedger(work: (path: string) => Promise<void>): Promise
   try {
     await work(path)
   } finally {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
+    for (const suffix of ['', '-wal', '-shm', '-lock']) rmSync(path + suffix, { force: true })
   }
 }
 

@@ -5,7 +5,7 @@
  *     node bench/service-server.ts instant FILE      the service, answers at once
  *     node bench/service-server.ts paced FILE GAP_MS TOKENS
  *
- * It answers the message `window` by beginning its figures anew, and `read` by telling them.
+ * The message `mark` ends a window of its figures; `read` ends the last, and is answered by all.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,7 @@ export interface Ready {
   readonly apiKey: string
 }
 
-/** What it used, and how late it was, since its figures began. */
+/** What it used, and how late it was, in one window. */
 export interface Reading {
   readonly cpuUs: number
   /** By the service's own stamp, taken when a token had been given to the system. */
@@ -32,7 +32,7 @@ export interface Reading {
 
 const latenessUs = new Float64Array(4_000_000)
 let written = 0
-let usedBefore = 0
+const marks = [{ written: 0, usedUs: 0 }]
 
 const instant: Shape = {
   timeToFirstUs: { kind: 'constant', value: 0 },
@@ -97,20 +97,22 @@ function bare(sample: string): void {
 function ready(told: Ready): void {
   process.send!(told)
   process.on('message', (asked) => {
-    if (asked === 'read') process.send!(reading())
-    written = 0
-    usedBefore = usedUs()
+    const { user, system } = process.cpuUsage()
+    marks.push({ written, usedUs: user + system })
+    // Not before the end: to sort what was measured takes longer than what is measured.
+    if (asked === 'read') process.send!(marks.slice(1).map((_, window) => readingOf(window)))
   })
 }
 
-function usedUs(): number {
-  const { user, system } = process.cpuUsage()
-  return user + system
-}
-
-function reading(): Reading {
-  const cpuUs = usedUs() - usedBefore
-  const sorted = latenessUs.subarray(0, written).sort()
-  const at = (share: number) => (sorted[Math.floor(share * (written - 1))] ?? 0) / 1000
-  return { cpuUs, tokens: written, p50LateMs: at(0.5), p99LateMs: at(0.99), maxLateMs: at(1) }
+function readingOf(window: number): Reading {
+  const [from, to] = [marks[window]!, marks[window + 1]!]
+  const sorted = latenessUs.slice(from.written, to.written).sort()
+  const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1000
+  return {
+    cpuUs: to.usedUs - from.usedUs,
+    tokens: sorted.length,
+    p50LateMs: at(0.5),
+    p99LateMs: at(0.99),
+    maxLateMs: at(1),
+  }
 }

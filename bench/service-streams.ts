@@ -35,7 +35,7 @@ export async function streamsBench(): Promise<void> {
     )
     await sleep(500)
     const arrivals: number[][] = []
-    server.begin()
+    server.mark()
     const loop = monitorEventLoopDelay({ resolution: 1 })
     loop.enable()
     const begun = performance.now()
@@ -46,14 +46,19 @@ export async function streamsBench(): Promise<void> {
       await read(server, tokensPerStream, (now) => times.push(now))
     })
     await sleep(openingMs + 500)
-    const opening = await server.read()
+    server.mark()
     const from = performance.now()
     await sleep(tokensPerStream * gapMs - openingMs - 1_000)
-    const steady = await server.read()
+    server.mark()
     const to = performance.now()
     await Promise.all(all)
-    const closing = await server.read()
     const seconds = (performance.now() - begun) / 1000
+    const [, opening, steady, closing] = (await server.read()) as [
+      Reading,
+      Reading,
+      Reading,
+      Reading,
+    ]
     await server.stop()
     const errors = arrivals.map(errorsOf)
     const inside = errors.flatMap((stream) =>

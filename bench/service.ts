@@ -31,18 +31,29 @@ async function plain(path: string): Promise<void> {
   const assay = await ServerProcess.start('instant', path)
   // Both are up all the time and take turns, so that what else happens here hits both alike.
   const servers = { bare: await ServerProcess.start('bare', await assay.sample()), assay }
-  const results: Record<keyof typeof servers, Slice[]> = { bare: [], assay: [] }
+  const rates: Record<keyof typeof servers, { requests: number; seconds: number }[]> = {
+    bare: [],
+    assay: [],
+  }
   const names = ['bare', 'assay'] as const
   for (const name of names) await hammer(servers[name], secondsPerSlice)
   for (let round = 0; round < rounds; round++) {
     for (const name of names) {
-      servers[name].begin()
-      const { requests, seconds } = await hammer(servers[name], secondsPerSlice)
-      const { cpuUs } = await servers[name].read()
-      results[name].push({ ratePerS: requests / seconds, cpuUs: cpuUs / requests })
+      servers[name].mark()
+      rates[name].push(await hammer(servers[name], secondsPerSlice))
+      servers[name].mark()
     }
   }
-  for (const name of names) await servers[name].stop()
+  const results: Record<keyof typeof servers, Slice[]> = { bare: [], assay: [] }
+  for (const name of names) {
+    // Every second window is a slice; the others are those of the other server.
+    const slices = (await servers[name].read()).filter((_, window) => window % 2 === 1)
+    results[name] = rates[name].map(({ requests, seconds }, round) => ({
+      ratePerS: requests / seconds,
+      cpuUs: slices[round]!.cpuUs / requests,
+    }))
+    await servers[name].stop()
+  }
   for (const name of names) {
     const rate = median(results[name].map(({ ratePerS }) => ratePerS))
     const cpu = median(results[name].map(({ cpuUs }) => cpuUs))

@@ -176,7 +176,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       await Promise.all(ended)
       await upstream?.close()
       closed = true
-      database.close()
+      await database.close()
     },
   }
 }

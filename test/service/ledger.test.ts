@@ -123,13 +123,13 @@ test('whatever happens, it agrees with counting credits one by one', () => {
       expect(lots).toBe(ledger.balance(account).balance)
       const entries = database.sql.prepare('SELECT sum(credits) AS sum FROM entries').get()!
       expect(Number(entries.sum ?? 0)).toBe(ledger.balance(account).balance)
-      database.close()
+      void database.close()
     }),
     { numRuns: 150 },
   )
 })
 
-test('credits burn in the order of purchase where the profile says so', () => {
+test('credits burn in the order of purchase where the profile says so', async () => {
   const clock = manualClock(startUs)
   const database = new Database(':memory:', 'process')
   const ledger = new Ledger(database, clock, 'purchase')
@@ -139,10 +139,10 @@ test('credits burn in the order of purchase where the profile says so', () => {
   ledger.charge(account, 7, 0, note)
   clock.advance(100)
   expect(ledger.balance(account).balance).toBe(3)
-  database.close()
+  await database.close()
 })
 
-test('a key is kept as its hash, and a revoked one stays known', () => {
+test('a key is kept as its hash, and a revoked one stays known', async () => {
   const clock = manualClock(startUs)
   const database = new Database(':memory:', 'process')
   const accounts = new Accounts(database, clock)
@@ -155,5 +155,5 @@ test('a key is kept as its hash, and a revoked one stays known', () => {
   expect(accounts.findKey('sk-svc-secret')?.revokedUs).toBe(startUs)
   const rows = JSON.stringify(database.sql.prepare('SELECT * FROM api_keys').all())
   expect(rows).not.toContain('secret')
-  database.close()
+  await database.close()
 })

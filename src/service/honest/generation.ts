@@ -78,8 +78,8 @@ export function honestGeneration(
         const pieces: Piece[] = []
         const nowUs = clock.nowUs()
         do {
-          for (const [index, each] of made.choices.entries()) {
-            const piece = pieceAt(each, step, index)
+          for (let choice = 0; choice < made.choices.length; choice++) {
+            const piece = pieceAt(made.choices[choice]!, step, choice)
             if (piece !== null) pieces.push(piece)
           }
           step++

@@ -22,7 +22,10 @@ export class ChunkWriter {
   write(text: string): boolean {
     if (text === '') return true
     const response = this.#response
-    const { bytes, encoding } = this.#framed(text)
+    const length = Buffer.byteLength(text)
+    // As many bytes as characters: ASCII, which goes out without being encoded.
+    const encoding = length === text.length ? 'latin1' : 'utf8'
+    const bytes = this.#chunked ? `${length.toString(16)}\r\n${text}\r\n` : text
     const { socket } = response
     // The head goes out with the first part, and a response that others of its connection are
     // before has no connection yet: both are the business of node:http.
@@ -34,8 +37,9 @@ export class ChunkWriter {
   }
 
   end(text: string): void {
-    const { bytes, encoding } = this.#framed(text)
-    this.#response.end(this.#chunked ? `${bytes}0\r\n\r\n` : bytes, encoding)
+    this.write(text)
+    if (this.#chunked) this.#response.end('0\r\n\r\n', 'latin1')
+    else this.#response.end()
   }
 
   /** Calls back once, when there is room again or nobody is left to read. */
@@ -49,14 +53,5 @@ export class ChunkWriter {
     }
     response.once('drain', go).once('close', go)
     socket?.once('drain', go)
-  }
-
-  #framed(text: string): { readonly bytes: string; readonly encoding: 'latin1' | 'utf8' } {
-    const length = Buffer.byteLength(text)
-    return {
-      bytes: this.#chunked && length > 0 ? `${length.toString(16)}\r\n${text}\r\n` : text,
-      // As many bytes as characters: ASCII, which goes out without being encoded.
-      encoding: length === text.length ? 'latin1' : 'utf8',
-    }
   }
 }

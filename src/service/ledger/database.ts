@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { Checkpointer } from './checkpointer.ts'
 
 /**
  * What a committed write survives. `process`: the end of the process at any moment (`kill -9`),
@@ -24,26 +25,33 @@ export class Database {
   readonly #committing: StatementSync
   readonly #beforeCommit: (() => void)[] = []
   #waiting: (() => void)[] = []
+  /** Held as long as the file is: two services on one would overdraw. */
+  readonly #lock: DatabaseSync | null
+  readonly #lockPath: string
+  readonly #checkpointer: Checkpointer | null
   #open = false
   #closed = false
 
   /** @param path a file, or `:memory:` */
   constructor(path: string, durability: Durability) {
+    const inMemory = path === ':memory:'
+    this.#lockPath = `${path}-lock`
     try {
+      this.#lock = inMemory ? null : locked(this.#lockPath)
       // Each charge names an account and a key that were just looked up: not looked up again.
       this.#sql = new DatabaseSync(path, { enableForeignKeyConstraints: false })
-      // Alone, since balances are mirrored in memory: two services on one file would overdraw.
+      // The checkpointer brings the log in long before it has 64 MiB; if not, a commit does.
       this.#sql.exec(`
-        PRAGMA locking_mode = EXCLUSIVE;
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'};
-        PRAGMA wal_autocheckpoint = 4000;
+        PRAGMA wal_autocheckpoint = 16384;
       `)
       this.#sql.exec(
         readFileSync(new URL('../../../src/service/ledger/schema.sql', import.meta.url), 'utf8'),
       )
       this.#beginning = this.#sql.prepare('BEGIN IMMEDIATE')
       this.#committing = this.#sql.prepare('COMMIT')
+      this.#checkpointer = inMemory ? null : new Checkpointer(path)
     } catch (error) {
       const came = error instanceof Error ? error.message : String(error)
       throw new DatabaseError(
@@ -78,11 +86,16 @@ export class Database {
     else callback()
   }
 
-  close(): void {
+  async close(): Promise<void> {
     if (this.#closed) return
     this.#commit()
     this.#closed = true
+    // The last to close brings in what is left of the log, and removes it.
+    await this.#checkpointer?.close()
     this.#sql.close()
+    // Gone before it is let go of, so that nobody takes a lock that others do not see.
+    rmSync(this.#lockPath, { force: true })
+    this.#lock?.close()
   }
 
   #commit(): void {
@@ -90,8 +103,20 @@ export class Database {
     for (const callback of this.#beforeCommit) callback()
     this.#committing.run()
     this.#open = false
+    this.#checkpointer?.committed()
     const waiting = this.#waiting
     this.#waiting = []
     for (const callback of waiting) callback()
   }
+}
+
+/**
+ * A file of nothing but its lock, which the system lets go of when the process ends in any way.
+ *
+ * @throws when another process holds it
+ */
+function locked(path: string): DatabaseSync {
+  const file = new DatabaseSync(path)
+  file.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  return file
 }

@@ -1,0 +1,16 @@
+import { DatabaseSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+
+/** Brings the log of the ledger into its file, whenever it is asked to. */
+const sql = new DatabaseSync(String(workerData))
+const checkpoint = sql.prepare('PRAGMA wal_checkpoint(PASSIVE)')
+
+parentPort?.on('message', (asked: 'checkpoint' | 'close') => {
+  if (asked === 'checkpoint') {
+    checkpoint.get()
+    parentPort?.postMessage('done')
+    return
+  }
+  sql.close()
+  parentPort?.close()
+})
