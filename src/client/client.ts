@@ -13,7 +13,7 @@ export interface ClientOptions {
   /** Microseconds since the run began; one monotonic clock for all threads of a run. */
   readonly now: () => number
   readonly deadlines: Deadlines
-  /** Most bytes of a body that a capture keeps; 64 KiB unless given. */
+  /** Most bytes of a body that a capture keeps; 128 KiB unless given: a page of figures fits. */
   readonly captureBytes?: number
 }
 
@@ -33,7 +33,7 @@ export class AttemptClient {
       head: new ResponseHead(options.contract),
       reply: new ReplyReader(),
       words: new ResponseWords(),
-      captureBytes: options.captureBytes ?? 64 * 1024,
+      captureBytes: options.captureBytes ?? 128 * 1024,
       release: (attempt) => this.free.push(attempt),
     }
   }

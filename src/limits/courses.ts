@@ -41,9 +41,15 @@ export function coursesOf(
 ): readonly BandCourse[] {
   const lengthUs = windowUs[window]
   const pacing = pacingOf(arrivals)
-  const pieces: { bands: readonly Band[]; earlier: number; arrivals: Placed[] }[] = []
+  const pieces: {
+    bands: readonly Band[]
+    readonly earlier: number
+    /** Where the piece begins in the whole record. */
+    readonly start: number
+    readonly arrivals: Placed[]
+  }[] = []
   let lastUs = -Infinity
-  for (const arrival of arrivals) {
+  for (const [start, arrival] of arrivals.entries()) {
     const bands = bandsOf(contract, arrival)
     const piece = pieces.at(-1)
     const rested = arrival.fromUs - lastUs > 2 * lengthUs
@@ -51,19 +57,19 @@ export function coursesOf(
       bands === piece?.bands ? bands : (piece?.bands.filter((band) => bands.includes(band)) ?? [])
     if (piece === undefined || rested || shared.length === 0) {
       const earlier = rested && piece !== undefined ? 0 : earlierAtMost(contract, window, arrival)
-      pieces.push({ bands, earlier, arrivals: [arrival] })
+      pieces.push({ bands, earlier, start, arrivals: [arrival] })
     } else {
       piece.arrivals.push(arrival)
       piece.bands = shared
     }
     lastUs = Math.max(lastUs, arrival.closedUs)
   }
-  return pieces.flatMap(({ bands, earlier, arrivals }) => {
+  return pieces.flatMap(({ bands, earlier, start, arrivals: piece }) => {
     const limits = new Set(bands.map((band) => band.requests[window]))
     const [band] = bands
     if (band === undefined || limits.size !== 1) return []
-    const kept = arrivals.slice(0, longest)
-    const cutUs = arrivals[longest]?.fromUs ?? Infinity
+    const kept = piece.slice(0, longest)
+    const cutUs = piece[longest]?.fromUs ?? Infinity
     return [
       {
         key: kept[0]!.key,
@@ -71,7 +77,8 @@ export function coursesOf(
         window,
         arrivals: kept.map((arrival, index) =>
           arrival.decision === 'rejected' &&
-          (arrival.untilUs >= cutUs || !isOfWindow(contract, band, window, kept, index, pacing))
+          (arrival.untilUs >= cutUs ||
+            !isOfWindow(contract, band, window, arrivals, start + index, pacing))
             ? ofUnknownFate(arrival)
             : arrival,
         ),

@@ -3,6 +3,7 @@ import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
+import { allRateTraffic, hoursOfTraffic, rateAccounts, smallLimits } from './rate-acts.ts'
 import { auditStages, type Sender, Stage } from './stage.ts'
 
 const scenarioFile = (name: string) =>
@@ -13,6 +14,13 @@ const long = {
   messages: [{ role: 'user', content: 'Count from 1 to 120, please.' }],
   maxTokens: 400,
 }
+
+/** Answers that take no time: limits count requests, not tokens. */
+const instant = {
+  timeToFirstUs: { kind: 'constant', value: 0 },
+  betweenTokensUs: { kind: 'constant', value: 0 },
+  lengthTokens: { kind: 'constant', value: 3 },
+} as const
 
 /** A contract whose windows are so small that short prompts reach them. */
 const smallWindows: Contract = {
@@ -66,7 +74,11 @@ export const acts = {
         Sender,
       ]
       await stage.send(poor, balance)
-      for (let nth = 0; nth < 8; nth++) await stage.send(poor)
+      // What the header shows is open (G-12); what a read shows is not.
+      for (let nth = 0; nth < 8; nth++) {
+        await stage.send(poor, balance)
+        await stage.send(poor)
+      }
       await stage.send(poor, balance)
       await stage.send(odd, balance)
       for (let nth = 0; nth < 3; nth++)
@@ -86,10 +98,7 @@ export const acts = {
     ],
     async (stage) => {
       const [first, second] = [stage.sender('first'), stage.sender('second')]
-      const sibling = {
-        apiKey: stage.service.operator.issueKey(stage.service.keys[0]!.account, 'sibling'),
-        account: 'first',
-      }
+      const sibling = stage.sibling('first')
       for (const sender of [first, second]) await stage.send(sender, balance)
       for (let nth = 0; nth < 6; nth++) {
         for (const sender of [first, second, second, sibling]) await stage.send(sender)
@@ -229,9 +238,12 @@ export const acts = {
     stage.rest(86_400)
     const middle = day(0)
     for (let nth = 0; nth < 4; nth++) await stage.send(sender, { model: 'svc-k2-thinking' })
-    await read()
-    await stage.send(sender, { endpoint: 'other', path: '/my-credits', method: 'GET' })
-    await read()
+    for (let nth = 0; nth < 2; nth++) {
+      await read()
+      await stage.send(sender, { endpoint: 'other', path: '/my-credits', method: 'GET' })
+      await read()
+      await stage.send(sender)
+    }
     const { credits } = defaultContract.paths
     await read()
     await read(`${credits}?to=${middle}`)
@@ -252,12 +264,17 @@ export const acts = {
     }
     await stage.send(sender, balance)
   }),
+  limits: act(rateAccounts, allRateTraffic, { shape: instant }),
+  hours: act([{ name: 'long', balance: 5_000 }], hoursOfTraffic, {
+    contract: smallLimits,
+    shape: instant,
+  }),
 } as const satisfies Readonly<Record<string, Act>>
 
 export type ActName = keyof typeof acts
 
-/** Acts that put the rules of a family to work. */
-export const actsOf: Readonly<Record<string, readonly ActName[]>> = {
+/** Acts that put the rules of a family to work, and its faults to the test. */
+const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   TRN: ['errors', 'outages', 'usage'],
   AUTH: ['errors', 'accounts'],
   MODEL: ['errors'],
@@ -278,24 +295,37 @@ export const actsOf: Readonly<Record<string, readonly ActName[]>> = {
     'gifts',
     'usage',
   ],
-  RATE: ['retries', 'billing', 'bands'],
+  RATE: ['limits', 'bands'],
+  'RATE-16': ['hours'],
+  'RATE-17': ['hours'],
   USE: ['usage', 'streams'],
   PAGE: ['usage'],
 }
 
-/** What an audit of acts against one service says of each rule: a failure in any of them counts. */
+export function actsOf(rule: string): readonly ActName[] {
+  return actsOfFamily[rule] ?? actsOfFamily[rule.slice(0, rule.indexOf('-'))]!
+}
+
+/**
+ * What an audit of acts against one service says of each rule: a failure in any of them counts.
+ *
+ * The acts are played side by side, each on a service of its own: most of their time is waiting.
+ */
 export async function verdictsOf(
   options: ServiceOptions,
   names: readonly ActName[] = Object.keys(acts) as ActName[],
+  rules: readonly string[] = [],
 ): Promise<ReadonlyMap<string, Finding>> {
-  const stages: (readonly [ActName, Stage])[] = []
-  for (const name of names) stages.push([name, await playAct(name, options)])
+  const stages = await Promise.all(
+    names.map(async (name) => [name, await playAct(name, options)] as const),
+  )
   const verdicts = new Map<string, Finding>()
   const byContract = Map.groupBy(stages, ([name]) => acts[name].contract)
   for (const [contract, group] of byContract) {
     const report = await auditStages(
       group.map(([, stage]) => stage),
       contract,
+      { rules },
     )
     for (const finding of report.findings) {
       const before = verdicts.get(finding.rule)

@@ -13,6 +13,7 @@ import {
 import { sendOnce } from '../../src/client/send-once.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
+import type { DeploymentProfile } from '../../src/contract/profile.ts'
 import type { Phase, Scenario, Step } from '../../src/scenario/scenario.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import { type RunningService, startService } from '../../src/service/start.ts'
@@ -41,7 +42,7 @@ export class Stage {
   readonly service: RunningService
   readonly contract: Contract
   readonly runId: string
-  private readonly rows: AttemptRow[] = []
+  readonly rows: AttemptRow[] = []
   private readonly bodies: BodyRow[] = []
   private readonly templates = new Map<string, TemplateRow>()
   private readonly transport
@@ -76,6 +77,12 @@ export class Stage {
   sender(name: string): Sender {
     const ready = this.service.keys.find((key) => key.name === name)!
     return { apiKey: ready.apiKey, account: name }
+  }
+
+  /** A second key of an account. */
+  sibling(name: string): Sender {
+    const { account } = this.service.keys.find((key) => key.name === name)!
+    return { apiKey: this.service.operator.issueKey(account, 'sibling'), account: name }
   }
 
   now(): number {
@@ -245,11 +252,13 @@ function specOf(step: Step): Partial<RequestSpec> {
 export async function auditStages(
   stages: readonly Stage[],
   contract: Contract,
+  more: { readonly rules?: readonly string[]; readonly profile?: DeploymentProfile } = {},
 ): Promise<AuditReport> {
   const store = await openStore(':memory:')
   try {
     for (const stage of stages) await stage.record(store)
     return await audit(store, {
+      ...more,
       contract,
       runIds: stages.map((stage) => stage.runId),
       auditId: 'matrix',

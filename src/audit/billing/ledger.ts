@@ -25,6 +25,8 @@ export interface LedgerReading {
   readonly charges: number
   readonly ambiguous: number
   readonly meaning: HeaderMeaning
+  /** All meanings that the header may have. */
+  readonly meanings: readonly HeaderMeaning[]
   readonly fits: 'exact' | 'loose' | 'late' | 'none'
   /** How long after the response charges settle, for `late`. */
   readonly settleUs: number
@@ -44,7 +46,7 @@ export function readLedger(history: History): LedgerReading {
   const meanings = possibleMeanings(history)
   const readings: LedgerReading[] = []
   for (const meaning of meanings) {
-    const reading = readAs(history, meaning)
+    const reading = readAs(history, meaning, meanings)
     if (reading.fits === 'exact') return reading
     readings.push(reading)
   }
@@ -52,7 +54,11 @@ export function readLedger(history: History): LedgerReading {
   return best.fits === 'none' ? lateOrNone(best) : best
 }
 
-function readAs(history: History, meaning: HeaderMeaning): LedgerReading {
+function readAs(
+  history: History,
+  meaning: HeaderMeaning,
+  meanings: readonly HeaderMeaning[],
+): LedgerReading {
   const { effect, value, size } = history
   const includesOwn = includesOwnCharge(history, meaning)
   // A stream's header may stand before its charge: then the charge is placed by nobody.
@@ -82,6 +88,7 @@ function readAs(history: History, meaning: HeaderMeaning): LedgerReading {
     charges,
     ambiguous,
     meaning,
+    meanings,
     fits: tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none',
     settleUs: 0,
     conservation: readConservation(history, includesOwn),

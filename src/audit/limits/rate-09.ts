@@ -1,5 +1,6 @@
 import { idleBursts, mayShareAnEdge, refillDuring } from '../../limits/admission.ts'
 import type { Arrival } from '../../limits/arrival.ts'
+import { countBelow } from '../../limits/models/sliding-log.ts'
 import { shownTooOften } from '../../limits/remaining.ts'
 import type { Rule } from '../rule.ts'
 import { coursesIn } from './courses.ts'
@@ -99,8 +100,6 @@ function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
   const last = new Map<string, Map<number | null, Arrival>>()
   const pairs: Pair[] = []
   let next = 0
-  let started = 0
-  let over = 0
   for (const after of shown) {
     while (next < ended.length && ended[next]!.untilUs <= after.fromUs) {
       const over = ended[next++]!
@@ -110,9 +109,8 @@ function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
     }
     const before = last.get(after.key)?.get(after.limit)
     if (before === undefined) continue
-    while (started < starts.length && starts[started]! <= after.untilUs) started++
-    while (over < ends.length && ends[over]! < before.fromUs) over++
-    const between = started - over - 1
+    // Counters take turns in the one triple of headers, so the answers before may lie far apart.
+    const between = countBelow(starts, after.untilUs + 1) - countBelow(ends, before.fromUs) - 1
     pairs.push({ before, after, fell: before.remaining! - after.remaining!, between })
   }
   return pairs

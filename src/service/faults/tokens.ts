@@ -13,7 +13,7 @@ export const tokenFaults: readonly Fault[] = [
       fits(call) {
         const refusal = honest.fits(call)
         if (refusal?.kind !== 'context') return refusal
-        call.promptTokens = Math.min(call.promptTokens, contract.limits.maxInputTokens - 8_192)
+        call.promptTokens = Math.min(call.promptTokens, contract.limits.maxInputTokens / 2)
         return null
       },
     }),

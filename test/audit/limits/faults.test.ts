@@ -6,7 +6,7 @@ import { defaultContract } from '../../../src/contract/default.ts'
 import type { DeploymentProfile } from '../../../src/contract/profile.ts'
 import { faults } from '../../../src/service/faults/list.ts'
 import { fixedAnchored, type Limiter } from '../../limits/limiters.ts'
-import { allRateTraffic, type Driver, drive, rateAccounts } from './driver.ts'
+import { actsOf, verdictsOf } from '../../matrix/acts.ts'
 import { evidenceOf, rowOf } from './evidence.ts'
 
 async function decide(id: string, rows: readonly AttemptRow[], contract?: Contract) {
@@ -243,37 +243,10 @@ describe('each rate rule fails on the fault made for it', () => {
   })
 })
 
-/** Limits so low that hours and days can be filled in a test. */
-const smallLimits: Contract = {
-  ...defaultContract,
-  bands: [
-    { name: 'all', minBalance: 1, maxBalance: null, requests: { minute: 20, hour: 50, day: 120 } },
-  ],
-}
-
-/** Six hours in which the hour's limit is reached several times over. */
-async function hoursOfTraffic(driver: Driver): Promise<void> {
-  for (let hour = 0; hour < 6; hour++) {
-    for (let minute = 0; minute < 4; minute++) {
-      await driver.sequence(0, 18, 0.1)
-      driver.rest(61)
-    }
-    driver.rest(3600 - 240)
-  }
-}
-
 describe('each rate fault of the reference service is caught by its rule', () => {
   const rateFaults = faults.filter(({ rule }) => rule.startsWith('RATE-'))
   test.each(rateFaults)('$name: $rule', async ({ name, rule }) => {
-    const long = rule === 'RATE-16' || rule === 'RATE-17'
-    const driver = await drive(
-      long
-        ? { contract: smallLimits, accounts: [{ name: 'long', balance: 5_000 }], faults: [name] }
-        : { accounts: rateAccounts, faults: [name] },
-    )
-    if (long) await hoursOfTraffic(driver)
-    else await allRateTraffic(driver)
-    const verdict = await decide(rule, driver.rows, long ? smallLimits : defaultContract)
-    expect(verdict).toMatchObject({ verdict: 'fail' })
+    const verdicts = await verdictsOf({ faults: [name] }, actsOf(rule), [rule])
+    expect(verdicts.get(rule)?.verdict).toMatchObject({ verdict: 'fail' })
   })
 })

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { rateRules } from '../../../src/audit/limits/rules.ts'
 import type { ProfileAnswers } from '../../../src/service/profile.ts'
-import { allRateTraffic, drive, rateAccounts } from './driver.ts'
-import { evidenceOf } from './evidence.ts'
+import { verdictsOf } from '../../matrix/acts.ts'
 
 const algorithms = [
   'fixed-aligned',
@@ -54,14 +52,7 @@ const variants = [
 
 describe('no rate rule fails on a legal service', () => {
   test.each(variants)('$name', async ({ profile }) => {
-    const driver = await drive({ accounts: rateAccounts, profile: profile as ProfileAnswers })
-    await allRateTraffic(driver)
-    const evidence = await evidenceOf(driver.rows)
-    const failed: unknown[] = []
-    for (const rule of rateRules) {
-      const verdict = await rule.decide(evidence)
-      if (verdict.verdict === 'fail') failed.push({ rule: rule.id, ...verdict })
-    }
-    expect(failed).toEqual([])
+    const verdicts = await verdictsOf({ profile: profile as ProfileAnswers }, ['limits'], ['RATE'])
+    expect([...verdicts.values()].filter(({ verdict }) => verdict.verdict === 'fail')).toEqual([])
   })
 })

@@ -3,11 +3,16 @@ import type { LedgerReading } from '../../billing/ledger.ts'
 import type { Verdict } from '../../verdict.ts'
 import { billingRule, credits, witnessOf } from './evidence.ts'
 
-/** A request whose balance before it is known, because nothing was in flight. */
+/**
+ * A request whose balance before it is known, because nothing was in flight. Where the header of
+ * the charge before it may show the balance before or after that charge (gap G-12), it lies between
+ * two values.
+ */
 interface Known {
   readonly ledger: LedgerReading
   readonly row: number
-  readonly balance: number
+  readonly atLeast: number
+  readonly atMost: number
   readonly cost: number
 }
 
@@ -22,13 +27,25 @@ function knownBalances(ledgers: readonly LedgerReading[]): readonly Known[] {
       // The next request that can move the balance; reads and 4xx before it do not.
       for (let row = idle + 1; row < history.size; row++) {
         if (callUs[row]! <= endUs[idle]!) continue
-        if (costCredits[row]! > 0)
-          known.push({ ledger, row, balance: conservation.balance[at]!, cost: costCredits[row]! })
+        if (costCredits[row]! > 0) {
+          const balance = conservation.balance[at]!
+          const [atLeast, atMost] =
+            effect[idle] !== effects.charge || isSettled(ledger, idle)
+              ? [balance, balance]
+              : [history.value[idle]! - costCredits[idle]!, history.value[idle]!]
+          known.push({ ledger, row, atLeast, atMost, cost: costCredits[row]! })
+        }
         if (effect[row] !== effects.read) break
       }
     }
     return known
   })
+}
+
+/** Whether it is known which balance the header of this charge shows. */
+function isSettled({ history, meanings }: LedgerReading, row: number): boolean {
+  const kind = history.streamed[row] === 1 ? 'stream' : 'plain'
+  return new Set(meanings.map((meaning) => meaning[kind])).size === 1
 }
 
 const isRefused = ({ ledger: { history }, row }: Known) =>
@@ -47,7 +64,7 @@ export const bill13 = billingRule({
   explain: `Looks at requests that met a known balance below their price: they must not be served. A 429,
 400 or 401 may come first (gap G-26) and decides nothing.`,
   decide(ledgers) {
-    const poor = knownBalances(ledgers).filter(({ balance, cost }) => balance < cost)
+    const poor = knownBalances(ledgers).filter(({ atMost, cost }) => atMost < cost)
     const judged = poor.filter((known) => isRefused(known) || isServed(known))
     const served = judged.find(isServed)
     if (judged.length === 0) return { verdict: 'not-observed', takes: takesPoor }
@@ -55,9 +72,9 @@ export const bill13 = billingRule({
     return {
       verdict: 'fail',
       observations: judged.length,
-      expected: `403 for a request of ${credits(served.cost)} at a balance of ${served.balance}`,
+      expected: `403 for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
       came: 'a success',
-      witnesses: [witnessOf(served.ledger, served.row, `served at a balance of ${served.balance}`)],
+      witnesses: [witnessOf(served.ledger, served.row, `served at a balance of ${served.atMost}`)],
     }
   },
 })
@@ -71,17 +88,17 @@ export const bill14 = billingRule({
   explain: `Looks at requests that met a known balance at or above their price: a 403 for insufficient
 credits there is wrong. It is decided by requests at the very end of a balance.`,
   decide(ledgers): Verdict {
-    const known = knownBalances(ledgers).filter(({ balance, cost }) => balance >= cost)
+    const known = knownBalances(ledgers).filter(({ atLeast, cost }) => atLeast >= cost)
     const refused = known.find(isRefused)
-    const last = known.filter((each) => isServed(each) && each.balance - each.cost < each.cost)
+    const last = known.filter((each) => isServed(each) && each.atLeast - each.cost < each.cost)
     if (refused !== undefined) {
       return {
         verdict: 'fail',
         observations: known.length,
-        expected: `a request of ${credits(refused.cost)} served at a balance of ${refused.balance}`,
+        expected: `a request of ${credits(refused.cost)} served at a balance of ${refused.atLeast}`,
         came: 'refused',
         witnesses: [
-          witnessOf(refused.ledger, refused.row, `refused at a balance of ${refused.balance}`),
+          witnessOf(refused.ledger, refused.row, `refused at a balance of ${refused.atLeast}`),
         ],
       }
     }

@@ -1,0 +1,139 @@
+import { verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Evidence, Rule } from '../../rule.ts'
+import { type UsageReport, usageReports } from './report.ts'
+import { named } from './report-rule.ts'
+
+/** Reports of one account in the order of time, in pairs. */
+function pairs(reports: readonly UsageReport[]): readonly (readonly [UsageReport, UsageReport])[] {
+  const byAccount = Map.groupBy(
+    reports.filter(({ exchange }) => (exchange.row.path ?? '').indexOf('?') < 0),
+    ({ exchange }) => `${exchange.row.runId}/${exchange.row.keyFp}`,
+  )
+  return [...byAccount.values()].flatMap((list) => {
+    const sorted = list.toSorted((a, b) => a.exchange.row.sentUs - b.exchange.row.sentUs)
+    return sorted.slice(1).map((later, at) => [sorted[at]!, later] as const)
+  })
+}
+
+export const use07: Rule = {
+  id: 'USE-07',
+  says: 'What was consumed never becomes less',
+  section: '§4.4',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Compares answers of the credits endpoint for one key in the order of time; no hour may be
+negative. A charge at the start may be given back when its request fails or its client leaves (gap
+G-13), so pairs with such requests before them are left out. ${named}`,
+  async decide(evidence) {
+    const reports = await usageReports(evidence)
+    const givenBack = await evidence.store.rows<{ runId: string; sentUs: number }>(
+      `SELECT run_id AS "runId", min(sent_us)::DOUBLE AS "sentUs" FROM attempts
+       WHERE list_contains($1::VARCHAR[], run_id) AND endpoint IN ('chat', 'messages')
+         AND (outcome IN ('aborted', 'timeout', 'broken') OR status >= 500)
+       GROUP BY run_id`,
+      [JSON.stringify(evidence.runIds)],
+    )
+    const mayFall = ({ exchange: { row } }: UsageReport) =>
+      givenBack.some(({ runId, sentUs }) => runId === row.runId && sentUs < row.sentUs)
+    const negative = reports.map(
+      (report) =>
+        [
+          report.exchange,
+          report.hours?.some((hour) => (hour.credits ?? 0) < 0) ? 'an hour below zero' : undefined,
+        ] as const,
+    )
+    const falling = pairs(reports).map(([earlier, later]) => {
+      if (earlier.consumed === null || later.consumed === null || mayFall(later))
+        return [later.exchange, undefined] as const
+      const came =
+        later.consumed < earlier.consumed
+          ? `${later.consumed} after ${earlier.consumed} consumed`
+          : null
+      return [later.exchange, came] as const
+    })
+    return verdictOf(
+      [...negative, ...falling],
+      'a count that only grows',
+      'two captured answers of GET /user/credits for one key',
+    )
+  },
+}
+
+interface Counted {
+  readonly requests: number
+  readonly credits: number
+  readonly tokens: number
+}
+
+export const use04: Rule = {
+  id: 'USE-04',
+  says: 'Usage equals what our own ledger holds, on an account of our own',
+  section: '§4.4',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Between two answers of the credits endpoint with nothing in flight, consumed must grow by
+what our successes cost, and requests by their number. Stretches with ambiguous attempts are left out.
+${named}`,
+  async decide(evidence) {
+    const judged = await Promise.all(
+      pairs(await usageReports(evidence)).map(
+        async ([earlier, later]) =>
+          [later.exchange, await compared(evidence, earlier, later)] as const,
+      ),
+    )
+    return verdictOf(
+      judged,
+      'consumed and requests that grow by what we sent',
+      'two captured answers of GET /user/credits with nothing in flight, and successes in between',
+    )
+  },
+}
+
+async function compared(
+  { store, contract }: Evidence,
+  earlier: UsageReport,
+  later: UsageReport,
+): Promise<string | null | undefined> {
+  const [from, to] = [earlier.exchange.row, later.exchange.row]
+  const prices = contract.models.map(
+    ({ id, costCredits }) => `WHEN '${id.replaceAll("'", "''")}' THEN ${costCredits}`,
+  )
+  const [between] = await store.rows<Counted & { ambiguous: number; crossing: number }>(
+    `WITH ours AS (
+       SELECT attempts.*, outcome = 'ok' AS charged,
+         coalesce(templates.headers ILIKE '%"idempotency-key"%', false) AS keyed
+       FROM attempts LEFT JOIN templates USING (run_id, template)
+       WHERE run_id = $1 AND endpoint IN ('chat', 'messages') AND sent_us IS NOT NULL
+         AND account = (SELECT account FROM attempts WHERE run_id = $1 AND slot = $2 LIMIT 1))
+     SELECT count(*) FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT)::DOUBLE AS requests,
+       coalesce(sum(CASE model ${prices.join(' ')} ELSE 1 END)
+         FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT), 0)::DOUBLE AS credits,
+       0::DOUBLE AS tokens,
+       count(*) FILTER ((outcome IN ('broken', 'timeout', 'aborted') OR keyed) AND sent_us < $5::BIGINT)::DOUBLE AS ambiguous,
+       count(*) FILTER (charged AND (sent_us < $3::BIGINT AND closed_us >= $4::BIGINT
+         OR sent_us BETWEEN $3::BIGINT AND $4::BIGINT OR closed_us >= $5::BIGINT AND sent_us < $6::BIGINT
+         OR sent_us <= $3::BIGINT AND closed_us >= $3::BIGINT))::DOUBLE AS crossing
+     FROM ours`,
+    [
+      from.runId,
+      BigInt(from.slot),
+      BigInt(from.sentUs),
+      BigInt(from.closedUs ?? from.sentUs),
+      BigInt(to.sentUs),
+      BigInt(to.closedUs ?? to.sentUs),
+    ],
+  )
+  if (between === undefined || between.ambiguous > 0 || between.crossing > 0) return undefined
+  if (between.requests === 0) return undefined
+  if (earlier.consumed !== null && later.consumed !== null) {
+    const grew = later.consumed - earlier.consumed
+    if (grew !== between.credits)
+      return `consumed grew by ${grew}, our successes cost ${between.credits}`
+  }
+  if (earlier.requests !== null && later.requests !== null) {
+    const grew = later.requests - earlier.requests
+    if (grew !== between.requests)
+      return `requests grew by ${grew}, we had ${between.requests} successes`
+  }
+  return earlier.consumed === null && earlier.requests === null ? undefined : null
+}

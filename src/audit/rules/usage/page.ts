@@ -1,0 +1,50 @@
+import type { Exchange } from '../../exchange/exchange.ts'
+import { exchangesOf } from '../../exchange/exchange.ts'
+import { verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
+import { type UsageReport, usageReports } from './report.ts'
+
+export const page01: Rule = {
+  id: 'PAGE-01',
+  says: 'The page /my-credits shows what the credits endpoint tells',
+  section: '§1.4',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Looks at captured answers of the path /my-credits between two of the credits endpoint for the
+same key that tell the same balance: that number must stand on the page. A page that is behind shows an
+older one. Numbers that a script fetches later are not in its HTML; then open the page beside the
+endpoint.`,
+  async decide(evidence) {
+    const reports = await usageReports(evidence)
+    const pages = (await exchangesOf(evidence)).filter(
+      ({ row }) =>
+        row.path?.split('?')[0]?.endsWith('/my-credits') === true &&
+        row.responseBody !== null &&
+        row.status === 200,
+    )
+    return verdictOf(
+      pages.map((page) => [page, judge(page, reports)] as const),
+      'the same remaining credits',
+      'captured answers of /my-credits between two of GET /user/credits',
+    )
+  },
+}
+
+function judge(page: Exchange, reports: readonly UsageReport[]): string | null | undefined {
+  const { row } = page
+  const ofKey = reports.filter(
+    ({ exchange }) => exchange.row.runId === row.runId && exchange.row.keyFp === row.keyFp,
+  )
+  const before = ofKey.findLast(({ exchange }) => closedOf(exchange) <= row.sentUs)?.remaining
+  const after = ofKey.find(({ exchange }) => exchange.row.sentUs >= closedOf(page))?.remaining
+  // With another balance afterwards something happened meanwhile, and the page may show either.
+  if (typeof before !== 'number' || before !== after) return undefined
+  const digits = (row.responseBody ?? '').replaceAll(/[,\u202f\u00a0 ](?=\d{3})/g, '')
+  if (new RegExp(`(?<![\\d.])${before}(?!\\d)`).test(digits)) return null
+  // It may stand in the part that was not captured.
+  return page.isWhole ? `no ${before} on the page` : undefined
+}
+
+function closedOf({ row }: Exchange): number {
+  return row.closedUs ?? row.sentUs
+}

@@ -1,0 +1,60 @@
+import { verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
+import { type UsageReport, usageReports } from './report.ts'
+import { named } from './report-rule.ts'
+
+export const use06: Rule = {
+  id: 'USE-06',
+  says: 'Ranges add up: from a to c is a to b and b to c',
+  section: '§4.4',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Looks at answers to queries with from and to (where the service takes them: gap G-09): two
+ranges that meet must add up to the range that spans them, for one key and with nothing in between.
+${named}`,
+  async decide(evidence) {
+    const ranges = (await usageReports(evidence)).map(rangeOf)
+    const byStart = Map.groupBy(ranges, (range) => placeOf(range, range.from))
+    const judged = ranges.flatMap((whole) =>
+      (byStart.get(placeOf(whole, whole.from)) ?? []).flatMap((first) =>
+        first.to === null || first === whole
+          ? []
+          : (byStart.get(placeOf(whole, first.to)) ?? [])
+              .filter((second) => second.to === whole.to && second !== whole)
+              .map((second) => [whole.report.exchange, unequal(whole, first, second)] as const),
+      ),
+    )
+    return verdictOf(
+      judged,
+      'parts that add up to the whole',
+      'GET /user/credits with from and to for a range and for its two parts',
+    )
+  },
+}
+
+/** An answer, and the range that was asked for; null for an open end. */
+interface Range {
+  readonly report: UsageReport
+  readonly from: string | null
+  readonly to: string | null
+}
+
+function rangeOf(report: UsageReport): Range {
+  const query = new URLSearchParams((report.exchange.row.path ?? '').split('?')[1] ?? '')
+  return { report, from: query.get('from'), to: query.get('to') }
+}
+
+/** One key, one balance (so nothing happened in between) and one beginning. */
+function placeOf({ report }: Range, from: string | null): string {
+  return JSON.stringify([report.exchange.row.keyFp, report.remaining, from])
+}
+
+/** What does not add up over two ranges that meet. */
+function unequal(whole: Range, first: Range, second: Range): string | null {
+  for (const field of ['consumedInRange', 'requests'] as const) {
+    const [all, one, other] = [whole.report[field], first.report[field], second.report[field]]
+    if (all === null || one === null || other === null || all === one + other) continue
+    return `${all} ${field === 'requests' ? 'requests' : 'credits'} in all, ${one} and ${other} in its parts`
+  }
+  return null
+}
