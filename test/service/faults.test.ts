@@ -162,6 +162,8 @@ async function transcript(
   // Usage
   for (const query of ['', 'from=2026-05-05', '']) {
     await see(target.get(`/user/credits?${query}`, rich.apiKey))
+    const page = await (await target.get('/my-credits', rich.apiKey)).text()
+    note(/id="remaining">([^<]*)/.exec(page)?.[1])
     await chat({})
   }
   return seen
