@@ -19,10 +19,16 @@ export interface Simulation {
   readonly abortedShare?: number
   readonly timedOutShare?: number
   /** Which of those are charged all the same (gaps G-14, G-15). */
-  readonly chargesLeft?: 'none' | 'all' | 'streams'
+  readonly chargesLeft?: (typeof leavingPolicies)[number]
   /** Whether the balance is read before and after; true unless given. */
   readonly idleReads?: boolean
 }
+
+/**
+ * What a service may charge of requests that their client left: aborted streams, timeouts, those that
+ * were under way for long enough, those that it had finished when it noticed, or all, much later.
+ */
+export const leavingPolicies = ['none', 'all', 'streams', 'from', 'finished', 'delayed'] as const
 
 interface Planned {
   readonly slot: number
@@ -81,7 +87,8 @@ export function simulate(options: Simulation, random: () => number): History {
     effect: request.left === 'no' ? 'charge' : 'ambiguous',
     costCredits: request.costCredits,
     streamed: request.left === 'aborted',
-    sawContent: request.left === 'aborted',
+    contentEvents: request.left === 'aborted' ? 1 : 0,
+    left: request.left === 'timed out' ? 'timeout' : request.left === 'no' ? 'no' : 'aborted',
     ...(request.left === 'no' && { value: shown.get(request.slot)!, readUs: request.readUs }),
   }))
   const lastUs = Math.max(...rows.map((row) => row.endUs))
@@ -99,9 +106,31 @@ export function simulate(options: Simulation, random: () => number): History {
   return historyOf(rows)
 }
 
-function isCharged({ left }: Planned, { chargesLeft = 'none' }: Simulation): boolean {
-  return chargesLeft === 'all' || (chargesLeft === 'streams' && left === 'aborted')
+function isCharged(
+  { left, callUs, endUs, chargeUs }: Planned,
+  { chargesLeft = 'none' }: Simulation,
+): boolean {
+  switch (chargesLeft) {
+    case 'none':
+      return false
+    case 'all':
+    case 'delayed':
+      return true
+    case 'streams':
+      return left === 'aborted'
+    case 'from':
+      return endUs - callUs > 2_000
+    case 'finished':
+      return chargeUs <= endUs + noticeUs
+  }
 }
+
+/** How long the service takes to notice that a client has left. */
+const noticeUs = 5
+/** When a service that charges later does so. */
+const delayUs = 60_000
+/** How long its clients wait. */
+const patienceUs = 9_000
 
 /** Clients send one request after another, without thinking. */
 function plan(options: Simulation, random: () => number): Planned[] {
@@ -112,13 +141,23 @@ function plan(options: Simulation, random: () => number): Planned[] {
     for (let at = 1; at < concurrency; at++) if (freeUs[at]! < freeUs[client]!) client = at
     const callUs = freeUs[client]! + 1 + Math.floor(random() * 200)
     const serviceUs = 1000 + Math.floor(random() * 4000)
-    const endUs = callUs + serviceUs
-    freeUs[client] = endUs
-    const chargeUs = callUs + 10 + Math.floor(random() * (serviceUs - 20))
-    const readUs = chargeUs + Math.floor(random() * (endUs - chargeUs))
     const draw = random()
     const left =
       draw < abortedShare ? 'aborted' : draw < abortedShare + timedOutShare ? 'timed out' : 'no'
+    const endUs =
+      left === 'no'
+        ? callUs + serviceUs
+        : left === 'aborted'
+          ? callUs + Math.floor(serviceUs * (0.05 + 0.6 * random()))
+          : callUs + patienceUs
+    freeUs[client] = endUs
+    // What is charged although its client left goes on until its end; what timed out hangs for longer.
+    const goesOnUs = left === 'aborted' ? serviceUs : patienceUs + serviceUs
+    const chargeUs =
+      left === 'no'
+        ? callUs + 10 + Math.floor(random() * (serviceUs - 20))
+        : callUs + (options.chargesLeft === 'delayed' ? delayUs : goesOnUs)
+    const readUs = chargeUs + Math.floor(random() * (endUs - chargeUs))
     return { slot, callUs, chargeUs, readUs, endUs, costCredits: random() < 0.3 ? 2 : 1, left }
   })
 }

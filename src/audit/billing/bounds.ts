@@ -72,6 +72,10 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
   )
   const mayBeHeld = (row: number) =>
     holds ? held.upTo(readUs[row]!) - released.before(callUs[row]!) : 0
+  // What an ambiguous one holds is no more than what it may have cost, which is counted as such.
+  const failing = holding.filter((row) => effect[row] === effects.failure)
+  const heldByFailures = new RunningSum(failing, (row) => callUs[row]!, cost)
+  const releasedByFailures = new RunningSum(failing, (row) => endUs[row]!, cost)
 
   let least: StartBound = { row: -1, credits: -Infinity }
   let most: StartBound = { row: -1, credits: Infinity }
@@ -84,7 +88,12 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
     const ownIn = own > 0 && includesOwn(row)
     const certain = effect[row] === effects.charge
     const low = seen + surely.before(callUs[row]!) + (ownIn && certain ? own : 0)
-    const high = seen + possibly.upTo(readUs[row]!) - (ownIn || !certain ? 0 : own) + mayBeHeld(row)
+    const high =
+      seen +
+      possibly.upTo(readUs[row]!) -
+      (ownIn || !certain ? 0 : own) +
+      heldByFailures.upTo(readUs[row]!) -
+      releasedByFailures.before(callUs[row]!)
     if (low > least.credits) least = { row, credits: low }
     if (high < most.credits) most = { row, credits: high }
   }

@@ -3,6 +3,9 @@ import type { Credits } from '../../contract/contract.ts'
 /** What a request to the service may have done to the balance. */
 export const effects = { charge: 0, ambiguous: 1, failure: 2, read: 3 } as const
 
+/** How a client left a request that it did not see the end of. */
+export const lefts = { no: 0, aborted: 1, timeout: 2 } as const
+
 /**
  * One account's traffic in one run, in the order of calls, as columns: what a million attempts
  * fit in. Times are microseconds of the run's clock.
@@ -33,8 +36,12 @@ export interface History {
   readonly key: Float64Array
   /** HTTP status; NaN for none. */
   readonly status: Float64Array
-  /** 1 where the client saw text before it left. */
-  readonly sawContent: Float64Array
+  /** Number of the step among those of the run: requests that are alike. */
+  readonly step: Float64Array
+  /** How many events with text the client saw. */
+  readonly contentEvents: Float64Array
+  /** One of `lefts`. */
+  readonly left: Float64Array
   /** How long after its call an ambiguous request may still be charged. */
   readonly lifetimeUs: number
 }
@@ -52,7 +59,9 @@ export interface HistoryRow {
   readonly model?: number
   readonly key?: number
   readonly status?: number
-  readonly sawContent?: boolean
+  readonly step?: number
+  readonly contentEvents?: number
+  readonly left?: keyof typeof lefts
 }
 
 /** @param lifetimeUs Infinity unless a deadline of the service bounds it */
@@ -78,7 +87,9 @@ export function historyOf(
     model: column((row) => row.model ?? 0),
     key: column((row) => row.key ?? 1),
     status: column((row) => row.status ?? (row.effect === 'failure' ? 500 : 200)),
-    sawContent: column((row) => (row.sawContent ? 1 : 0)),
+    step: column((row) => row.step ?? 0),
+    contentEvents: column((row) => row.contentEvents ?? 0),
+    left: column((row) => lefts[row.left ?? 'no']),
     lifetimeUs,
   }
 }
@@ -104,7 +115,9 @@ export function filterHistory(history: History, keep: (row: number) => boolean):
     model: take(history.model),
     key: take(history.key),
     status: take(history.status),
-    sawContent: take(history.sawContent),
+    step: take(history.step),
+    contentEvents: take(history.contentEvents),
+    left: take(history.left),
     lifetimeUs: history.lifetimeUs,
   }
 }

@@ -4,6 +4,7 @@ import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './heade
 import { effects, type History } from './history.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
+import { isChargedWrongly } from './policies.ts'
 import { readTiles, type TileFault, type TileReading } from './tiles.ts'
 
 /**
@@ -34,6 +35,8 @@ export interface LedgerReading {
   readonly tiles: TileReading
   /** Holes that are left when all ambiguous attempts but these follow one policy of charging. */
   readonly stray: readonly TileFault[]
+  /** Whether the stray holes are proof: no legal combination of policies explains them. */
+  readonly isProven: () => boolean
   /** Tiers 2 and 1, worked out when they are asked for: where tier 3 fits, nobody does. */
   readonly bounds: () => BoundsReading
   readonly majorization: () => Majorization
@@ -78,6 +81,7 @@ function readAs(
     if (effect[row] === effects.charge) charges++
     else if (effect[row] === effects.ambiguous) ambiguous++
   }
+  const stray = ambiguous < fewAmbiguous ? [] : strayHoles(history, meaning)
   const isLoose = () =>
     bounds().least.credits <= bounds().most.credits &&
     bounds().rise === null &&
@@ -93,7 +97,17 @@ function readAs(
     settleUs: 0,
     conservation: readConservation(history, includesOwn),
     tiles,
-    stray: ambiguous < fewAmbiguous ? [] : strayHoles(history, meaning),
+    stray,
+    isProven: once(
+      () =>
+        stray.length > 0 &&
+        isChargedWrongly(
+          history,
+          tileOperations(history, meaning, true),
+          tiles.uncertainCredits,
+          stray.reduce((sum, fault) => sum + (fault.kind === 'hole' ? fault.unexplained : 0), 0),
+        ),
+    ),
     bounds,
     majorization,
   }
@@ -106,7 +120,7 @@ const fewAmbiguous = 50
 const policies: readonly ((history: History, row: number) => boolean)[] = [
   () => false,
   () => true,
-  ({ sawContent }, row) => sawContent[row] === 1,
+  ({ contentEvents }, row) => contentEvents[row]! > 0,
   ({ streamed }, row) => streamed[row] === 1,
   ({ streamed }, row) => streamed[row] === 0,
 ]

@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Evidence } from '../rule.ts'
-import { effects, type History } from './history.ts'
+import { effects, type History, lefts } from './history.ts'
 
 interface Ledger {
   readonly runId: string
@@ -33,7 +33,9 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
     `WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)}),
        keys AS (SELECT key_fp, row_number() OVER (ORDER BY key_fp) AS nth
          FROM (SELECT DISTINCT key_fp FROM attempts
-               WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2))
+               WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2)),
+       steps AS (SELECT step, row_number() OVER (ORDER BY step) AS nth
+         FROM (SELECT DISTINCT step FROM attempts WHERE run_id = $1))
      SELECT slot::DOUBLE, retry::DOUBLE, sent_us::DOUBLE, headers_us::DOUBLE,
        coalesce(closed_us, headers_us, sent_us)::DOUBLE,
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN ${effects.read}
@@ -48,7 +50,9 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        CASE WHEN (flags & 2) = 0 THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
        streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
        coalesce(keys.nth, 0)::DOUBLE, status::DOUBLE,
-       (first_content_us IS NOT NULL)::INTEGER::DOUBLE
+       steps.nth::DOUBLE, content_events::DOUBLE,
+       CASE outcome WHEN 'aborted' THEN ${lefts.aborted} WHEN 'timeout' THEN ${lefts.timeout}
+         ELSE ${lefts.no} END::DOUBLE
      FROM attempts
        -- A service that takes a name in another case serves the model that it names.
        LEFT JOIN price ON lower(attempts.model) = lower(price.model)
@@ -56,12 +60,13 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
          USING (run_id, slot, retry)
        LEFT JOIN (${repeatsOfKeys}) repeats USING (run_id, slot, retry)
        LEFT JOIN keys USING (key_fp)
+       JOIN steps USING (step)
      WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND sent_us IS NOT NULL
      ORDER BY sent_us, slot, retry`,
     [ledger.runId, ledger.account],
   )
   const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, ...rest] = columns
-  const [model, key, status, saw] = rest
+  const [model, key, status, step, contentEvents, left] = rest
   const longestMs = Math.max(contract.timeouts.readMs, contract.timeouts.streamMs)
   return {
     ...ledger,
@@ -78,7 +83,9 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
     model: model!,
     key: key!,
     status: status!,
-    sawContent: saw!,
+    step: step!,
+    contentEvents: contentEvents!,
+    left: left!,
     // A service that keeps its own deadlines has given up by then.
     lifetimeUs: (longestMs * 1000) / (scale?.scale ?? 1),
   }

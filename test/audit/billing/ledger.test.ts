@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { detectionPower } from '../../../bench/detection-power.ts'
-import { simulate } from '../../../bench/simulated-history.ts'
+import { leavingPolicies, simulate } from '../../../bench/simulated-history.ts'
 import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
 import { readLedger } from '../../../src/audit/billing/ledger.ts'
 import { suspectsOf } from '../../../src/audit/billing/suspects.ts'
@@ -144,32 +144,67 @@ test('a double charge among 10,000 requests, 64 in flight, is found and located'
   expect(reading.tiles.faults.map((fault) => fault.kind)).toEqual(['hole'])
 })
 
+const abandoned = { header: 'atomic', abortedShare: 0.05, timedOutShare: 0.02 } as const
+
 test('with 5 % aborted and 2 % timed out it is located too, to at most 64 suspects', () => {
   const random = seeded(19)
-  const run = (fault: 'none' | 'double charge', chargesLeft: 'none' | 'all' | 'streams') =>
-    readLedger(
-      simulate(
-        {
-          requests: 10_000,
-          concurrency: 64,
-          header: 'atomic',
-          fault,
-          abortedShare: 0.05,
-          timedOutShare: 0.02,
-          chargesLeft,
-        },
-        random,
-      ),
+  for (const chargesLeft of ['none', 'all', 'streams', 'finished'] as const) {
+    const options = { ...abandoned, requests: 10_000, concurrency: 64, chargesLeft }
+    expect(readLedger(simulate({ ...options, fault: 'none' }, random)).stray).toEqual([])
+    const { fits, stray, tiles, history } = readLedger(
+      simulate({ ...options, fault: 'double charge' }, random),
     )
-  for (const policy of ['none', 'all', 'streams'] as const) {
-    expect(run('none', policy).stray).toEqual([])
-    const { stray, history } = run('double charge', policy)
+    // Where all are charged, one hole too many is a contradiction by itself.
+    expect(fits).toBe(chargesLeft === 'all' ? 'none' : 'exact')
+    const faults = stray.length > 0 ? stray : tiles.faults
     // A double charge of 2 may be told as two holes of 1 where others fill the rest.
-    expect([1, 2]).toContain(stray.length)
-    const [fault] = stray
+    expect([1, 2]).toContain(faults.length)
+    const [fault] = faults
     const suspects =
       fault?.kind === 'hole' ? suspectsOf(history, fault.hole, fault.unexplained).rows : []
     expect(suspects.length).toBeGreaterThan(0)
     expect(suspects.length).toBeLessThanOrEqual(64)
+  }
+})
+
+test('a double charge is proven where aborted streams are charged, as no policy leaves one over', () => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const ledger = readLedger(
+      simulate(
+        {
+          ...abandoned,
+          requests: 3_000,
+          concurrency: 64,
+          fault: 'double charge',
+          chargesLeft: 'streams',
+        },
+        seeded(seed),
+      ),
+    )
+    expect(ledger.isProven()).toBe(true)
+  }
+})
+
+test('no policy of charging what clients left raises an alarm by itself', () => {
+  const random = seeded(23)
+  for (const chargesLeft of leavingPolicies) {
+    for (let at = 0; at < 25; at++) {
+      const ledger = readLedger(
+        simulate(
+          {
+            header: 'atomic',
+            fault: 'none',
+            requests: 600,
+            concurrency: 16,
+            abortedShare: 0.12,
+            timedOutShare: 0.06,
+            chargesLeft,
+          },
+          random,
+        ),
+      )
+      expect(ledger).toMatchObject({ fits: 'exact' })
+      expect(ledger.isProven()).toBe(false)
+    }
   }
 })

@@ -71,6 +71,16 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
       const [stray] = ledger.stray
       if (stray === undefined) return { verdict: 'pass', observations }
       const { came, witnesses } = tell(ledger, stray)
+      if (ledger.isProven()) {
+        return {
+          verdict: 'fail',
+          observations,
+          expected: `account ${history.account}: credits taken for successes, and for ${ledger.ambiguous} attempts that were left by one policy`,
+          came,
+          witnesses,
+          note: 'No policy of charging what clients left explains it (see --explain BILL-11). Traffic of others on this account would look the same.',
+        }
+      }
       return {
         verdict: 'inconclusive',
         observations,
