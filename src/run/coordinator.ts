@@ -1,43 +1,21 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import type { Contract } from '../contract/contract.ts'
-import type { Phase, Scenario } from '../scenario/scenario.ts'
-import type { RunStart } from '../store/runs.ts'
+import type { Phase } from '../scenario/scenario.ts'
 import { arrivalsOf } from './active-phase.ts'
 import { runClock } from './clock.ts'
 import { Conditions } from './conditions.ts'
+import { Crew, type CrewOptions } from './crew.ts'
 import { StoreFailure } from './errors.ts'
-import type {
-  FromRecorderControl,
-  FromSender,
-  PhaseRun,
-  PromptPool,
-  RecorderControl,
-  RecorderData,
-  ResolvedKey,
-  SenderData,
-  SenderLoad,
-  ToRecorder,
-  ToSender,
-} from './messages.ts'
+import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { stepsOf } from './plan.ts'
 import { SharedNumbers } from './shared.ts'
 import { reasonToStop, type StopReason } from './stop-conditions.ts'
 import { type Progress, Tally } from './tally.ts'
 
-export interface CoordinatorOptions {
-  readonly scenario: Scenario
-  readonly contract: Contract
-  readonly run: RunStart
-  readonly zeroNs: bigint
-  readonly seed: number
-  readonly baseUrl: string
-  readonly dbPath: string
-  readonly keys: readonly ResolvedKey[]
-  readonly prompts: readonly PromptPool[]
-  readonly ca: string | null
-  readonly proxy: string | null
+export interface CoordinatorOptions extends CrewOptions {
   readonly onProgress: (progress: Progress) => void
 }
+
+/** What the coordinator needs to know of a phase. */
+type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>
 
 /** Time for threads to take in a phase before its first request is due. */
 const leadUs = 50_000
@@ -52,8 +30,8 @@ export interface ThreadHealth {
 }
 
 /**
- * Starts the threads of a run, gives them phases, adds up what they report, and ends them.
- * It sends nothing itself.
+ * Gives the threads of a run its phases, adds up what they report, and ends them. It sends nothing
+ * itself.
  */
 export class Coordinator {
   readonly tally: Tally
@@ -66,8 +44,7 @@ export class Coordinator {
   deepestQueue = 0
   private readonly options: CoordinatorOptions
   private readonly now: () => number
-  private readonly senders: Worker[] = []
-  private recorder!: Worker
+  private readonly crew: Crew
   private readonly issued = new Map<number, { shards: number; slotEnd: number }>()
   private readonly conditions = new Conditions()
   private ready = 0
@@ -79,61 +56,17 @@ export class Coordinator {
     this.options = options
     this.now = runClock(options.zeroNs)
     this.tally = new Tally(options.scenario, options.run.runId, this.phases)
-  }
-
-  /** @throws StoreFailure when the store cannot be opened */
-  async start(): Promise<void> {
-    const { options } = this
-    const { threads } = options.scenario
-    const saturating = options.scenario.phases.filter((phase) => phase.load.kind === 'saturate')
-    const channels = Array.from({ length: threads + saturating.length }, () => new MessageChannel())
-    this.spare = channels.slice(threads).map((channel) => channel.port1)
-    const recorderPorts = channels.map((channel) => channel.port2)
-    this.recorder = startWorker('recorder', {
-      workerData: {
-        dbPath: options.dbPath,
-        run: options.run,
-        senders: recorderPorts,
-        zeroNs: options.zeroNs,
-      } satisfies RecorderData,
-      transferList: recorderPorts,
+    this.crew = new Crew(options, this.shared.buffer, {
+      onSender: (message) => this.onSender(message),
+      onRecorder: (message) => this.onRecorder(message),
+      onFailure: (error) => this.conditions.fail(error),
     })
-    this.recorder.on('message', (message: FromRecorderControl) => this.onRecorder(message))
-    this.watch(this.recorder, 'The recorder')
+  }
+
+  /** Resolves when all threads stand ready. @throws StoreFailure when the store cannot be opened */
+  async start(): Promise<void> {
     await this.conditions.until(() => this.recorderState === 'open')
-    for (const [shard, channel] of channels.slice(0, threads).entries()) {
-      this.senders.push(this.startSender('sender', this.senderData(shard, channel.port1)))
-    }
-    await this.conditions.until(() => this.ready === threads)
-  }
-
-  private spare: MessagePort[] = []
-
-  private senderData(shard: number, recorder: MessagePort): SenderData {
-    const { options } = this
-    return {
-      runId: options.run.runId,
-      shard,
-      shards: options.scenario.threads,
-      zeroNs: options.zeroNs,
-      seed: options.seed,
-      baseUrl: options.baseUrl,
-      contract: options.contract,
-      scenario: options.scenario,
-      keys: options.keys,
-      prompts: options.prompts,
-      ca: options.ca,
-      proxy: options.proxy,
-      shared: this.shared.buffer,
-      recorder,
-    }
-  }
-
-  private startSender(name: 'sender' | 'saturate', workerData: SenderData): Worker {
-    const sender = startWorker(name, { workerData, transferList: [workerData.recorder] })
-    sender.on('message', (message: FromSender) => this.onSender(message))
-    this.watch(sender, `Sending thread ${workerData.shard}`)
-    return sender
+    await this.conditions.until(() => this.ready === this.options.scenario.threads)
   }
 
   /** Runs a saturating phase in a thread of its own. */
@@ -144,15 +77,11 @@ export class Coordinator {
       null,
     )
     this.phases.push(run)
-    const shard = this.options.scenario.threads + this.saturating.length
-    const data = { ...this.senderData(shard, this.spare.shift()!), phase: run, connections }
-    this.saturating.push(this.startSender('saturate', data))
+    this.crew.saturate(run, connections)
     await this.conditions.until(() => this.issued.has(run.ordinal))
     this.nextSlot = Math.max(this.nextSlot, this.issued.get(run.ordinal)!.slotEnd)
     this.issued.get(run.ordinal)!.shards = this.options.scenario.threads
   }
-
-  private readonly saturating: Worker[] = []
 
   /**
    * Runs phases one after the other. Those of a known length follow each other without a gap.
@@ -187,7 +116,7 @@ export class Coordinator {
 
   /** Gives a phase to all senders. */
   launch(
-    phase: Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>,
+    phase: PhaseToRun,
     load: SenderLoad,
     startUs: number | null,
     moreFollow: boolean,
@@ -195,7 +124,7 @@ export class Coordinator {
     const { scenario, seed } = this.options
     const run = this.phaseRun(phase, load, startUs)
     this.phases.push(run)
-    this.tell({ type: 'phase', phase: run })
+    this.crew.tell({ type: 'phase', phase: run })
     // What follows without a gap must know where the slots of this one end.
     if (moreFollow && load.kind !== 'concurrency') {
       const stride = Math.max(
@@ -211,11 +140,7 @@ export class Coordinator {
 
   private nextSlot = 0
 
-  private phaseRun(
-    phase: Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>,
-    load: SenderLoad,
-    startUs: number | null,
-  ): PhaseRun {
+  private phaseRun(phase: PhaseToRun, load: SenderLoad, startUs: number | null): PhaseRun {
     return {
       ordinal: this.phases.length,
       name: phase.name,
@@ -241,9 +166,9 @@ export class Coordinator {
     for (const phase of this.phases) await this.untilIssued(phase.ordinal)
     for (;;) {
       const before = this.reportCount
-      this.tell({ type: 'report' })
+      this.crew.tell({ type: 'report' })
       await this.conditions.until(
-        () => this.reportCount >= before + this.senders.length || this.stopsNow,
+        () => this.reportCount >= before + this.options.scenario.threads || this.stopsNow,
       )
       const { planned, sent, notSent } = this.tally.ledger()
       if (planned === sent + notSent || this.stopReason !== null) return
@@ -255,19 +180,15 @@ export class Coordinator {
 
   /** Lets everything end, and the recorder write it. */
   async finish(): Promise<void> {
-    this.tell({ type: 'finish' })
-    for (const port of this.spare) {
-      port.postMessage({ batch: null, templates: [], bodies: [], last: true } satisfies ToRecorder)
-    }
-    await this.conditions.until(
-      () => this.finished === this.senders.length + this.saturating.length,
-    )
-    this.toRecorder({
+    this.crew.tell({ type: 'finish' })
+    this.crew.endSpare()
+    await this.conditions.until(() => this.finished === this.crew.size)
+    this.crew.tellRecorder({
       type: 'evidence',
       histograms: this.tally.takeHistograms(Infinity),
       health: [],
     })
-    this.toRecorder({ type: 'close' })
+    this.crew.tellRecorder({ type: 'close' })
     await this.conditions.until(() => this.recorderState === 'closed')
   }
 
@@ -275,16 +196,8 @@ export class Coordinator {
   stop(reason: StopReason, now = false): void {
     this.stopReason ??= reason
     this.stopsNow ||= now
-    this.tell({ type: 'stop', now })
+    this.crew.tell({ type: 'stop', now })
     this.conditions.check()
-  }
-
-  private tell(message: ToSender): void {
-    for (const sender of [...this.senders, ...this.saturating]) sender.postMessage(message)
-  }
-
-  private toRecorder(message: RecorderControl): void {
-    this.recorder.postMessage(message)
   }
 
   private onRecorder(message: FromRecorderControl): void {
@@ -313,7 +226,7 @@ export class Coordinator {
         this.tally.add(message)
         this.deepestQueue = Math.max(this.deepestQueue, message.health.queuedBatches)
         const nowUs = this.now()
-        this.toRecorder({
+        this.crew.tellRecorder({
           type: 'evidence',
           histograms: this.tally.takeHistograms(nowUs),
           health: [message.health],
@@ -354,16 +267,9 @@ export class Coordinator {
     return last.startUs + last.durationUs
   }
 
-  private watch(worker: Worker, who: string): void {
-    worker.on('error', (error) => this.conditions.fail(new Error(`${who} failed: ${error.stack}`)))
-  }
-
   /** Ends all threads at once: after a failure. */
   async terminate(): Promise<void> {
-    const workers = [...this.senders, ...this.saturating, this.recorder].filter(
-      (worker) => worker !== undefined,
-    )
-    await Promise.all(workers.map((worker) => worker.terminate()))
+    await this.crew.terminate()
   }
 }
 
@@ -371,12 +277,4 @@ export class Coordinator {
 export interface Loads {
   load(phase: Phase): SenderLoad
   sweep(coordinator: Coordinator, phase: Phase): Promise<void>
-}
-
-function startWorker(
-  name: 'sender' | 'recorder' | 'saturate',
-  options: ConstructorParameters<typeof Worker>[1],
-) {
-  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return new Worker(new URL(`./${name}.worker.${ending}`, import.meta.url), options)
 }

@@ -25,7 +25,7 @@ process.on('uncaughtException', (error) => {
 })
 
 const now = runClock(data.zeroNs)
-const transport = transportOf(scenario, data.baseUrl, data)
+const transport = await transportOf(scenario, data.baseUrl, data)
 const { policy } = scenario
 const sender = new Sender({
   data,

@@ -1,14 +1,17 @@
-import { openTransport } from '../client/open-transport.ts'
+import { Http1Transport } from '../client/http1/transport.ts'
 import type { Transport } from '../client/transport.ts'
-import { type UndiciOptions, UndiciTransport } from '../client/undici/transport.ts'
+import type { UndiciOptions } from '../client/undici/transport.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 
-/** The transport that a scenario asks for. */
-export function transportOf(
+/**
+ * The transport that a scenario asks for; undici for a proxy and for HTTP/2. It is loaded only where
+ * it is used: a thread that does without it starts sooner.
+ */
+export async function transportOf(
   scenario: Pick<Scenario, 'transport' | 'policy' | 'threads'>,
   baseUrl: string,
   way: { readonly ca: string | null; readonly proxy: string | null },
-): Transport {
+): Promise<Transport> {
   const { maxConnections } = scenario.policy
   const options: UndiciOptions = {
     origin: new URL(baseUrl).origin,
@@ -20,12 +23,7 @@ export function transportOf(
     ...(way.ca === null ? {} : { ca: way.ca }),
     ...(way.proxy === null ? {} : { proxy: way.proxy }),
   }
-  switch (scenario.transport) {
-    case 'own':
-      return openTransport(options)
-    case 'undici':
-      return new UndiciTransport(options)
-    case 'http2':
-      return openTransport({ ...options, http2: true })
-  }
+  if (scenario.transport === 'own' && way.proxy === null) return new Http1Transport(options)
+  const { UndiciTransport } = await import('../client/undici/transport.ts')
+  return new UndiciTransport({ ...options, http2: scenario.transport === 'http2' })
 }
