@@ -255,7 +255,7 @@ test('a deadline ends an attempt as a timeout that is at least as long', async (
   const target = await startTarget(() => {})
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
-      '  - { name: steady, load: constant, rate: 20/s, max_requests: 4 }',
+      '  - { name: steady, load: constant, rate: 50/s, max_requests: 4 }',
       'timeouts: { first_byte: 300ms }',
     )
     const { ledger, steps } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
@@ -322,7 +322,7 @@ test('histograms of intervals add up to the rows, and failures have their own', 
   )
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
-      '  - { name: steady, load: constant, rate: 100/s, max_requests: 90 }',
+      '  - { name: steady, load: constant, rate: 300/s, max_requests: 90 }',
     )
     await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     const rows = await query(
@@ -398,7 +398,7 @@ test('a sample keeps one success in a hundred and twenty failures of a kind, and
   )
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
-      '  - { name: steady, load: constant, rate: 200/s, max_requests: 201 }',
+      '  - { name: steady, load: constant, rate: 400/s, max_requests: 201 }',
       'capture: sample',
     )
     await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
