@@ -18,7 +18,7 @@ export interface ClientOptions {
 }
 
 /** A running attempt; not to be used after its `onEnd`. */
-export type RunningAttempt = Pick<Attempt, 'abort'>
+export type RunningAttempt = Pick<Attempt, 'abort' | 'dispatchedUs'>
 
 /** Sends requests, one attempt each, over one transport, for one thread. */
 export class AttemptClient {

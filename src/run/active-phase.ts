@@ -55,7 +55,8 @@ export class ActivePhase {
 
   /** @returns index of a step in the scenario */
   stepAt(index: number): number {
-    return this.run.steps[this.choice.pick(this.stepDraws.at(index))]!
+    const { steps } = this.run
+    return steps[steps.length === 1 ? 0 : this.choice.pick(this.stepDraws.at(index))]!
   }
 
   keyDraw(index: number): number {

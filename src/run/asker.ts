@@ -60,7 +60,7 @@ export class Asker {
   ask(flight: Flight, index: number): void {
     const { phase, plan } = flight
     const { load } = phase.run
-    const uniform = phase.promptDraw(index)
+    const uniform = plan.prompts > 1 ? phase.promptDraw(index) : 0
     if (plan.step.session !== null) {
       const { shard, shards } = this.parts.data
       const id = this.conversations++ * shards + shard

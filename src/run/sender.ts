@@ -15,9 +15,10 @@ import { DueQueue } from './due.ts'
 import { Flight, type FlightDeck, type User } from './flight.ts'
 import { InFlight } from './in-flight.ts'
 import { KeptBodies } from './kept-bodies.ts'
+import { KeysSeen } from './keys-seen.ts'
 import type { KeyReport, PhaseRun, StepReport } from './messages.ts'
 import { RowWriter } from './row-writer.ts'
-import { SharedNumbers } from './shared.ts'
+import { SharedNumbers, shareOf } from './shared.ts'
 import type { StepPlan } from './step-plan.ts'
 
 export interface SenderParts extends AskerParts {
@@ -47,7 +48,7 @@ export class Sender implements FlightDeck {
   private readonly maxInFlight: number
   private readonly maxCredits: number
   private readonly retryDraws: RandomStream
-  private readonly lastOfKeys: { creditsRemaining: number; rateRemaining: number }[]
+  private readonly keysSeen: KeysSeen
   private stopping = false
   private finishing = false
   /** Lags since the last report. */
@@ -62,10 +63,7 @@ export class Sender implements FlightDeck {
     this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
     this.maxCredits = scenario.policy.maxCredits ?? Infinity
     this.retryDraws = new RandomStream(data.seed, 'retries')
-    this.lastOfKeys = data.keys.map(() => ({
-      creditsRemaining: Number.NaN,
-      rateRemaining: Number.NaN,
-    }))
+    this.keysSeen = new KeysSeen(data.keys.length)
     this.bodies = new KeptBodies(data.runId, scenario.capture)
     this.asker = new Asker(parts)
   }
@@ -174,11 +172,7 @@ export class Sender implements FlightDeck {
         counts: phase.takeCounts(step),
       })),
     )
-    const keys = this.lastOfKeys.map((key) => ({
-      creditsRemaining: Number.isNaN(key.creditsRemaining) ? null : key.creditsRemaining,
-      rateRemaining: Number.isNaN(key.rateRemaining) ? null : key.rateRemaining,
-    }))
-    return { steps, keys }
+    return { steps, keys: this.keysSeen.report() }
   }
 
   gap(flight: Flight, gapUs: number): void {
@@ -186,50 +180,39 @@ export class Sender implements FlightDeck {
   }
 
   ended(flight: Flight, attempt: Attempt): void {
-    const nowUs = this.parts.now()
+    const nowUs = attempt.closedUs
     this.flying.remove(flight, nowUs)
-    const { phase, plan } = flight
+    const { plan, user } = flight
     const keepBody = this.bodies.keep(flight, attempt)
     const answer = flight.conversation === null ? null : answerOf(attempt.captured)
     countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
     this.rows.writeEnded(flight, attempt, keepBody, nowUs)
-    if (flight.key >= 0 && plan.sendsKey) {
-      const last = this.lastOfKeys[flight.key]!
-      if (!Number.isNaN(attempt.creditsRemaining)) last.creditsRemaining = attempt.creditsRemaining
-      if (!Number.isNaN(attempt.rateRemaining)) last.rateRemaining = attempt.rateRemaining
-    }
+    if (flight.key >= 0 && plan.sendsKey) this.keysSeen.see(flight.key, attempt)
     if (this.retries(flight, attempt, nowUs)) return
-    const { conversation, user } = flight
-    const goesOn =
-      conversation !== null &&
-      attempt.outcome === 'ok' &&
-      answer !== null &&
-      flight.turn + 1 < plan.turns &&
-      !this.stopping
-    if (goesOn) {
-      conversation.messages.push({ role: 'assistant', content: answer })
-      const think = thinkUs(
-        plan.step.session!.think,
-        phase.thinkDraws,
-        conversation.index * plan.turns + flight.turn,
-      )
-      const atUs = nowUs + think
-      if (atUs < phase.endUs) {
-        const next = this.acquire(phase, plan, flight.key)
-        next.slot = flight.slot + 1
-        next.turn = flight.turn + 1
-        next.conversation = conversation
-        next.user = user
-        next.intendedUs = atUs
-        this.asker.say(next)
-        this.free.push(flight)
-        this.due.add(atUs, next)
-        return
-      }
-    }
+    const goesOn = attempt.outcome === 'ok' && answer !== null && this.speaks(flight, answer, nowUs)
     this.free.push(flight)
+    if (goesOn) return
     if (user !== null) this.userThinks(user, nowUs)
     this.checkIdle()
+  }
+
+  /** Plans the next turn of a conversation; false when it is over. */
+  private speaks(flight: Flight, answer: string, nowUs: number): boolean {
+    const { conversation, phase, plan } = flight
+    if (conversation === null || flight.turn + 1 >= plan.turns || this.stopping) return false
+    conversation.messages.push({ role: 'assistant', content: answer })
+    const draw = conversation.index * plan.turns + flight.turn
+    const atUs = nowUs + thinkUs(plan.step.session!.think, phase.thinkDraws, draw)
+    if (atUs >= phase.endUs) return false
+    const next = this.acquire(phase, plan, flight.key)
+    next.slot = flight.slot + 1
+    next.turn = flight.turn + 1
+    next.conversation = conversation
+    next.user = flight.user
+    next.intendedUs = atUs
+    this.asker.say(next)
+    this.due.add(atUs, next)
+    return true
   }
 
   /** Moves to the next arrival that is this thread's. */
@@ -284,7 +267,8 @@ export class Sender implements FlightDeck {
 
   /** Everything about a request that its index decides. */
   private draw(phase: ActivePhase, plan: StepPlan, index: number, intendedUs: number): Flight {
-    const flight = this.acquire(phase, plan, plan.keyAt(phase.keyDraw(index)))
+    const key = plan.keyAt(plan.keys.length > 1 ? phase.keyDraw(index) : 0)
+    const flight = this.acquire(phase, plan, key)
     flight.slot = phase.slotOf(index, 0)
     phase.indexEnd = Math.max(phase.indexEnd, index + 1)
     flight.intendedUs = intendedUs
@@ -300,11 +284,11 @@ export class Sender implements FlightDeck {
       this.notSent(flight, refused)
       return
     }
-    const nowUs = this.parts.now()
-    this.flying.add(flight, nowUs)
-    this.lags.record(nowUs - flight.intendedUs)
     const capture = this.bodies.choiceFor(flight)
-    flight.running = this.parts.client.start(flight.request, flight, capture)
+    const running = this.parts.client.start(flight.request, flight, capture)
+    flight.running = running
+    this.flying.add(flight, running.dispatchedUs)
+    this.lags.record(running.dispatchedUs - flight.intendedUs)
   }
 
   /** Why a flight may not start now; null when it may, and its credits are set aside. */
@@ -363,9 +347,4 @@ export class Sender implements FlightDeck {
     if (this.phases.some((phase) => !phase.issued)) return
     this.parts.onIdle()
   }
-}
-
-/** A thread's share of a bound: shares add up to the whole. */
-function shareOf(whole: number, shard: number, shards: number): number {
-  return Math.floor(whole / shards) + (shard < whole % shards ? 1 : 0)
 }

@@ -53,3 +53,8 @@ export class SharedNumbers {
     return Atomics.add(this.cells, cells.requestsOfPhase + (ordinal % phases), 1)
   }
 }
+
+/** A thread's share of a bound: shares add up to the whole. */
+export function shareOf(whole: number, shard: number, shards: number): number {
+  return Math.floor(whole / shards) + (shard < whole % shards ? 1 : 0)
+}

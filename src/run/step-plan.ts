@@ -38,6 +38,8 @@ export class StepPlan {
   readonly credits: number
   readonly keys: readonly number[]
   readonly turns: number
+  /** How many prompts there are to draw from. */
+  readonly prompts: number
   /** Whether the real key goes out with it. */
   readonly sendsKey: boolean
   private readonly keyChoice: WeightedChoice | null
@@ -50,6 +52,7 @@ export class StepPlan {
     this.index = index
     this.options = options
     this.turns = step.session?.turns ?? 1
+    this.prompts = options.pool?.length ?? 1
     this.sendsKey = step.wrong === null || !step.wrong.endsWith('-key')
     const wanted = options.keys.flatMap((key, at) =>
       step.keys.length === 0 || step.keys.includes(key.name) ? [at] : [],
