@@ -122,3 +122,13 @@ export function parseDeploymentProfile(value: unknown, where: string): Deploymen
     `${where} is not a deployment profile of version ${profileVersion}, as assay probe writes it:\n${faults.join('\n')}`,
   )
 }
+
+/** What was established of one facet of a gap; undefined where nobody asked, or two answers fit. */
+export function established(
+  profile: DeploymentProfile | undefined,
+  gap: GapId,
+  facet: string,
+): Facets[string] | undefined {
+  const answer = profile?.answers[gap]
+  return answer === undefined || answer.status === 'not-askable' ? undefined : answer.is[facet]
+}

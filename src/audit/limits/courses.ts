@@ -1,16 +1,41 @@
-import type { Contract, Window } from '../../contract/contract.ts'
+import type { Window } from '../../contract/contract.ts'
+import { type DeploymentProfile, established } from '../../contract/profile.ts'
 import { ofUnknownFate } from '../../limits/arrival.ts'
 import { type BandCourse, coursesOf } from '../../limits/courses.ts'
 import { fitModels } from '../../limits/models/fit.ts'
-import type { Contradiction, Model } from '../../limits/models/model.ts'
+import type { Contradiction, Counted, Model } from '../../limits/models/model.ts'
+import type { Evidence } from '../rule.ts'
 import type { History } from './history.ts'
+
+/** What the deployment promises, and what it answered where no promise is made. */
+export type Known = Pick<Evidence, 'contract' | 'profile'>
+
+/** Which attempts use up a limit, as far as a probe established it (gap G-18). */
+function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'] {
+  const answer = (facet: string): Counted => {
+    const is = established(profile, 'G-18', facet)
+    return is === 'counted' ? 'yes' : is === 'not counted' ? 'no' : 'maybe'
+  }
+  const [models, credits, bad, unknown, noKey] = [
+    ...['models', 'credits', '400', 'unknown model', '401'].map(answer),
+  ] as [Counted, Counted, Counted, Counted, Counted]
+  // An unknown model may be a 400, too (gap G-27).
+  const refused = bad === unknown ? bad : 'maybe'
+  return ({ decision, endpoint, status }) => {
+    if (decision === 'admitted') return 'yes'
+    if (decision === 'read')
+      return endpoint === 'models' ? models : endpoint === 'credits' ? credits : 'maybe'
+    if (decision === 'refused') return status === 400 ? refused : status === 401 ? noKey : 'maybe'
+    return 'maybe'
+  }
+}
 
 const known = new WeakMap<History, Map<Window, readonly BandCourse[]>>()
 
 /** The records of all keys, cut where their limit may have changed; cut once for all rules. */
 export function coursesIn(
   history: History,
-  contract: Contract,
+  { contract, profile }: Known,
   window: Window,
 ): readonly BandCourse[] {
   const byWindow = known.get(history) ?? new Map<Window, readonly BandCourse[]>()
@@ -19,7 +44,10 @@ export function coursesIn(
   if (cut !== undefined) return cut
   // Edges of windows are free: a limiter may align them to a clock other than the one it shows.
   const courses = [...history.byKey.values()].flatMap((arrivals) =>
-    coursesOf(arrivals, contract, window, null),
+    coursesOf(arrivals, contract, window, null).map((course) => ({
+      ...course,
+      counted: countedBy(profile),
+    })),
   )
   byWindow.set(window, courses)
   return courses

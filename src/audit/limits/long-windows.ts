@@ -20,7 +20,7 @@ each costs a credit and the band ends first; the verdict then says which, and wh
       const history = await historyOf(evidence)
       const admissions = judgeAdmissions(history, evidence, window)
       if (admissions.verdict === 'fail') return admissions
-      const named = judgeRejections(history, evidence.contract, window)
+      const named = judgeRejections(history, evidence, window)
       if (named.verdict === 'fail' || admissions.verdict === 'not-observed') {
         return named.verdict === 'not-observed' ? admissions : named
       }

@@ -1,10 +1,9 @@
 import type { Contract, Window } from '../../contract/contract.ts'
-import type { DeploymentProfile } from '../../contract/profile.ts'
+import { type DeploymentProfile, established } from '../../contract/profile.ts'
 import { fullestWindow } from '../../limits/admission.ts'
 import { reachOf } from '../../limits/reach.ts'
-import type { Evidence } from '../rule.ts'
 import type { Verdict } from '../verdict.ts'
-import { coursesIn, explain, isPressed, withoutRejections } from './courses.ts'
+import { coursesIn, explain, isPressed, type Known, withoutRejections } from './courses.ts'
 import { type History, witnessOf } from './history.ts'
 
 /**
@@ -13,12 +12,9 @@ import { type History, witnessOf } from './history.ts'
  * More than 2N in one window is too many for each of them; fewer can be too many as well, when
  * no model with any phase lets in all that was let in.
  */
-export function judgeAdmissions(
-  history: History,
-  { contract, profile }: Pick<Evidence, 'contract' | 'profile'>,
-  window: Window,
-): Verdict {
-  const pressed = coursesIn(history, contract, window).filter(isPressed)
+export function judgeAdmissions(history: History, known: Known, window: Window): Verdict {
+  const { contract, profile } = known
+  const pressed = coursesIn(history, known, window).filter(isPressed)
   if (pressed.length === 0) {
     return { verdict: 'not-observed', takes: whatItTakes(history, contract, window) }
   }
@@ -87,8 +83,7 @@ const nothing = { contradiction: null } as const
 
 /** A log admits no more than N in any window; other sliding limiters do over an edge. */
 function knownToSlide(profile: DeploymentProfile | undefined): boolean {
-  const answer = profile?.answers['G-22']
-  return answer?.status === 'answered' && answer.is.algorithm === 'sliding-log'
+  return established(profile, 'G-22', 'algorithm') === 'sliding-log'
 }
 
 /** What it would take to see a limit at work, and where balance arithmetic forbids it. */

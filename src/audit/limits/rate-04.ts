@@ -25,7 +25,7 @@ Where both endpoints were used, the fuller one alone is counted: counters for ea
 RATE-15's to find.`,
   async decide(evidence) {
     const history = await historyOf(evidence)
-    const judged = coursesIn(history, evidence.contract, 'minute').flatMap((course) =>
+    const judged = coursesIn(history, evidence, 'minute').flatMap((course) =>
       idleBursts(course.arrivals, course.limit, course.windowUs, course.earlierAtMost === 0).map(
         (burst) => judge(course, burst),
       ),

@@ -1,11 +1,11 @@
-import type { Contract, Window } from '../../contract/contract.ts'
+import type { Window } from '../../contract/contract.ts'
 import type { Arrival } from '../../limits/arrival.ts'
 import type { BandCourse } from '../../limits/courses.ts'
 import { nameModels } from '../../limits/models/fit.ts'
 import { countBelow } from '../../limits/models/sliding-log.ts'
 import type { Rule } from '../rule.ts'
 import type { Verdict } from '../verdict.ts'
-import { coursesIn, explain } from './courses.ts'
+import { coursesIn, explain, type Known } from './courses.ts'
 import { type History, historyOf, witnessOf } from './history.ts'
 
 export const rate05: Rule = {
@@ -15,19 +15,19 @@ export const rate05: Rule = {
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `A rejection needs a trailing minute with N requests that may have been counted: every
-attempt of the key counts as possible, rejections and errors too (gap G-18), and so does what was
-counted before the record began, as its first answer tells. A limiter that paces requests (a bucket
+attempt of the key counts as possible, rejections and errors too (gap G-18; reads, 400s and 401s not
+where the deployment profile says so), and so does what was counted before the record began, as its first answer tells. A limiter that paces requests (a bucket
 of fewer than N) rejects earlier and still keeps "N per minute": the whole record is replayed through
 the models, and a rejection fails only when no pacing explains it either. Attempts of other keys of the account count
 as possible too (gap G-36). Traffic of others with the same key looks like a fault here. A rejection that may belong to the hour or the day decides nothing.`,
   async decide(evidence) {
-    return judgeRejections(await historyOf(evidence), evidence.contract, 'minute')
+    return judgeRejections(await historyOf(evidence), evidence, 'minute')
   },
 }
 
 /** Whether some rejection came before its window was full. */
-export function judgeRejections(history: History, contract: Contract, window: Window): Verdict {
-  const courses = coursesIn(history, contract, window)
+export function judgeRejections(history: History, known: Known, window: Window): Verdict {
+  const courses = coursesIn(history, known, window)
   let observations = 0
   let doubtful: { readonly arrival: Arrival; readonly why: string } | null = null
   const notes = new Set<string>()
@@ -79,13 +79,14 @@ export function judgeRejections(history: History, contract: Contract, window: Wi
 
 /** The first rejection with too few possible requests before it, by any limiter without pacing. */
 function earliestPremature(
-  { arrivals, limit, windowUs, toleranceUs, earlierAtMost }: BandCourse,
+  { arrivals: all, limit, windowUs, toleranceUs, earlierAtMost, counted }: BandCourse,
   rejections: readonly Arrival[],
   siblings: () => readonly Arrival[],
 ): { readonly arrival: Arrival; readonly before: number } | null {
+  const arrivals = all.filter((each) => each.decision === 'rejected' || counted(each) !== 'no')
   const starts = arrivals.map(({ fromUs }) => fromUs)
   const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
-  const openedUs = arrivals[0]!.untilUs
+  const openedUs = all[0]!.untilUs
   for (const arrival of rejections) {
     // Two windows: a sliding counter still weighs the one before.
     const horizonUs = arrival.fromUs - 2 * windowUs - toleranceUs

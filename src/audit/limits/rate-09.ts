@@ -3,7 +3,7 @@ import type { Arrival } from '../../limits/arrival.ts'
 import { countBelow } from '../../limits/models/sliding-log.ts'
 import { shownTooOften } from '../../limits/remaining.ts'
 import type { Rule } from '../rule.ts'
-import { coursesIn } from './courses.ts'
+import { coursesIn, type Known } from './courses.ts'
 import { type History, historyOf, witnessOf } from './history.ts'
 
 export const rate09: Rule = {
@@ -27,7 +27,7 @@ same key looks like counting twice: where it is not systematic, nothing is decid
       ({ before, after, fell }) =>
         fell > 0 && before.decision === 'admitted' && after.decision === 'admitted',
     )
-    const bursts = tooSlow(history, evidence.contract)
+    const bursts = tooSlow(history, evidence)
     const observations = pairs.length + bursts.judged
     if (observations === 0) {
       return {
@@ -116,8 +116,8 @@ function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
   return pairs
 }
 
-function tooSlow(history: History, contract: Parameters<typeof coursesIn>[1]) {
-  const judged = coursesIn(history, contract, 'minute').flatMap((course) => {
+function tooSlow(history: History, known: Known) {
+  const judged = coursesIn(history, known, 'minute').flatMap((course) => {
     const endpoints = new Set(course.arrivals.map(({ endpoint }) => endpoint))
     return [...endpoints].flatMap((endpoint) => {
       const own = course.arrivals.filter(

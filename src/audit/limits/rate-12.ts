@@ -14,9 +14,9 @@ epoch in seconds, milliseconds or microseconds. A unit falls when a value in it 
 beyond the window that the limit names (with what counted rejections may add; epochs are mapped
 through the service's Date), or when values
 fall with time in the other delta unit. The rule fails when none is left, and decides nothing while two
-are.`,
+are, unless the deployment profile tells which one is meant.`,
   async decide(evidence) {
-    const { samples, clock, inference } = readResets(await historyOf(evidence), evidence.contract)
+    const { samples, clock, inference } = readResets(await historyOf(evidence), evidence)
     const observations = samples.length
     if (observations === 0) {
       return {

@@ -1,10 +1,9 @@
-import type { Contract } from '../../contract/contract.ts'
 import type { Arrival } from '../../limits/arrival.ts'
 import type { BandCourse } from '../../limits/courses.ts'
 import { resetInstant } from '../../limits/reset-unit.ts'
 import type { Rule } from '../rule.ts'
 import type { Verdict } from '../verdict.ts'
-import { coursesIn, explain } from './courses.ts'
+import { coursesIn, explain, type Known } from './courses.ts'
 import { type History, historyOf, witnessOf } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
 
@@ -24,10 +23,10 @@ fixed windows explain the record, nothing is admitted between the rejection and 
 limiters a reset may name the next token or the whole refill, so an early admission decides nothing.`,
   async decide(evidence) {
     const history = await historyOf(evidence)
-    const { clock, inference } = readResets(history, evidence.contract)
+    const { clock, inference } = readResets(history, evidence)
     // Where the values fit two units, each of them must be untrue.
     const verdicts = inference.units.map((unit) =>
-      judge(history, evidence.contract, (rejection) => {
+      judge(history, evidence, (rejection) => {
         const sample = sampleOf(rejection, evidence.contract)
         return sample === null ? null : resetInstant(unit, sample, clock)
       }),
@@ -51,11 +50,11 @@ type Instant = { readonly lowUs: number; readonly highUs: number }
 
 function judge(
   history: History,
-  contract: Contract,
+  known: Known,
   instantOf: (rejection: Arrival) => Instant | null,
 ): Verdict {
   let observations = 0
-  const courses = coursesIn(history, contract, 'minute').filter(({ arrivals }) =>
+  const courses = coursesIn(history, known, 'minute').filter(({ arrivals }) =>
     arrivals.some(({ decision }) => decision === 'rejected'),
   )
   for (const course of courses.slice(0, mostCourses)) {

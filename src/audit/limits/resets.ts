@@ -1,8 +1,10 @@
 import { type Contract, windowUs } from '../../contract/contract.ts'
+import { established } from '../../contract/profile.ts'
 import type { Arrival } from '../../limits/arrival.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { inferResetUnit, type ResetSample, type UnitInference } from '../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
+import type { Known } from './courses.ts'
 import type { History } from './history.ts'
 
 /** Every reset value on record, with the longest that it may look ahead. */
@@ -35,8 +37,15 @@ export interface ResetReading {
   readonly inference: UnitInference
 }
 
-export function readResets(history: History, contract: Contract): ResetReading {
+/** Where the values fit several units, the one that a probe established (gap G-21) is meant. */
+export function readResets(history: History, { contract, profile }: Known): ResetReading {
   const samples = resetSamples(history, contract)
   const clock = serviceClock(history.sightings)
-  return { samples, clock, inference: inferResetUnit(samples, clock) }
+  const inference = inferResetUnit(samples, clock)
+  const meant = inference.units.filter((unit) => unit === established(profile, 'G-21', 'unit'))
+  return {
+    samples,
+    clock,
+    inference: meant.length > 0 ? { ...inference, units: meant } : inference,
+  }
 }

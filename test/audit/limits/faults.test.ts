@@ -98,6 +98,19 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(verdict).toMatchObject({ verdict: 'fail', witnesses: [{ slot: 19 }] })
   })
 
+  test('RATE-05: reads that a probe found not to count explain no rejection', async () => {
+    const rows = play(fixedAnchored(20), probing).map((row, nth) =>
+      nth > 0 && nth < 6 ? { ...row, endpoint: 'models' as const } : row,
+    )
+    const rule = rateRules.find(({ id }) => id === 'RATE-05')!
+    const evidence = await evidenceOf(rows)
+    expect((await rule.decide(evidence)).verdict).not.toBe('fail')
+    const profile = {
+      answers: { 'G-18': { status: 'answered', is: { models: 'not counted' }, evidence: [] } },
+    } as unknown as DeploymentProfile
+    expect((await rule.decide({ ...evidence, profile })).verdict).toBe('fail')
+  })
+
   test('RATE-06: a rate limit told as 403', async () => {
     const rows = play(fixedAnchored(20), probing, ({ status }) =>
       status === 429 ? { status: 403 } : {},
@@ -156,6 +169,17 @@ describe('each rate rule fails on the fault made for it', () => {
       row.status === 429 ? { rateReset: row.rateReset! * 1000 } : {},
     )
     expect(await decide('RATE-12', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-12: where two units fit, the one that a probe established is meant', async () => {
+    const rows = play(fixedAnchored(20), range(3, 0, 1), () => ({ rateReset: 30 }))
+    const rule = rateRules.find(({ id }) => id === 'RATE-12')!
+    const evidence = await evidenceOf(rows)
+    expect((await rule.decide(evidence)).verdict).toBe('inconclusive')
+    const profile = {
+      answers: { 'G-21': { status: 'answered', is: { unit: 'delta-s' }, evidence: [] } },
+    } as unknown as DeploymentProfile
+    expect(await rule.decide({ ...evidence, profile })).toMatchObject({ note: 'unit: delta-s' })
   })
 
   test('RATE-12: a horizon beyond the window', async () => {
