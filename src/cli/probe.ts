@@ -12,6 +12,7 @@ import {
   gaps,
 } from '../contract/profile.ts'
 import { type Change, profileChanges, wordsOf } from '../probe/diff.ts'
+import { httpOperator } from '../probe/http-operator.ts'
 import { type Price, priceOf } from '../probe/price.ts'
 import { probe } from '../probe/probe.ts'
 import { assayVersion, machineJson } from '../run/machine.ts'
@@ -30,6 +31,7 @@ interface Options {
   readonly contract?: string
   readonly timeScale: string
   readonly only: readonly GapId[]
+  readonly operator?: string
   readonly dryRun?: boolean
   readonly json?: boolean
 }
@@ -45,6 +47,10 @@ export function probeCommand(): Command {
     .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .option('--only <gaps>', 'some questions alone, as G-12,G-22', onlyOf, [])
     .option('--time-scale <factor>', "seconds of the service's time in one of ours", '1')
+    .option(
+      '--operator <url>',
+      "a service of this machine that was started with --operator: moves its clock and the key's balance, for questions that take them",
+    )
     .option('--dry-run', 'say what it would cost in each band, and send nothing')
     .option('--json', 'the profile (and the changes) as JSON')
     .addHelpText(
@@ -63,6 +69,8 @@ Minutes are waited for where a limit must be idle or used up: about ten in all.`
       const baseUrl = urlOf(options.baseUrl)
       const apiKey = keyOf()
       await reach(baseUrl)
+      const operator =
+        options.operator === undefined ? null : await httpOperator(options.operator, apiKey)
       const store = await openStore(options.db)
       const stop = new AbortController()
       const onInterrupt = () => stop.abort()
@@ -76,7 +84,7 @@ Minutes are waited for where a limit must be idle or used up: about ten in all.`
           runId: randomUUID(),
           apiKey,
           secondKey: process.env.ASSAY_API_KEY_2?.trim() || null,
-          operator: null,
+          operator,
           maxCredits: numberOf('--max-credits', options.maxCredits),
           timeScale: numberOf('--time-scale', options.timeScale),
           only: options.only,
@@ -141,7 +149,7 @@ function numberOf(name: string, text: string): number {
 }
 
 function dryRunText(
-  { only, maxCredits, json }: Options,
+  { only, maxCredits, json, operator }: Options,
   contract: ReturnType<typeof loadContract>,
 ): string {
   const bands = contract.bands.map((band) => ({
@@ -150,7 +158,7 @@ function dryRunText(
       {
         contract,
         minuteLimit: band.requests.minute,
-        hasOperator: false,
+        hasOperator: operator !== undefined,
         hasSecondKey: (process.env.ASSAY_API_KEY_2 ?? '') !== '',
       },
       only,

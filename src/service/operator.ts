@@ -56,6 +56,12 @@ export class Operator {
     return this.#kit.accounts.byId(account) !== null
   }
 
+  /** Whose key it is; null for one that was never issued, or was revoked. */
+  accountOf(key: string): number | null {
+    const known = this.#kit.accounts.findKey(key)
+    return known === null || known.revokedUs !== null ? null : known.accountId
+  }
+
   accounts(): readonly {
     readonly account: number
     readonly name: string

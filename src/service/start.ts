@@ -27,6 +27,7 @@ import { seededRandom } from './random.ts'
 import { RateTable } from './rates.ts'
 import { asIs } from './upstream/as-is.ts'
 import { Upstream } from './upstream/relay.ts'
+import { withoutTools } from './upstream/tools.ts'
 import { UsageReports } from './usage/report.ts'
 
 /** A service that listens. */
@@ -106,9 +107,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
 
   const upstream = options.upstream === undefined ? null : new Upstream(kit, options.upstream)
   const wire = honestWire(kit, (call) => behaviour.responseId(call))
+  const admission = honestAdmission(kit, options.outage ?? null)
   const honest: Behaviour = {
     ...honestAccess(kit),
-    ...honestAdmission(kit, options.outage ?? null),
+    ...admission,
     ...honestLimits(kit),
     ...honestBilling(kit),
     ...(upstream?.generation() ??
@@ -121,7 +123,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
         (call) => behaviour.answer(call),
       )),
     ...wire,
-    ...(upstream === null ? {} : asIs(wire)),
+    ...(upstream === null ? {} : { ...asIs(wire), ...withoutTools(admission) }),
   }
   const behaviour = withFaults(honest, active, kit)
   const honestEvents = behaviour.events === wire.events && behaviour.frame === wire.frame

@@ -19,6 +19,8 @@ test('it moves the clock, balances and keys, for this machine and no browser', a
   const { api_key } = (await operate(`/accounts/${account}/keys`, { name: 'k' })).body
   expect((await operate(`/accounts/${account}/top-up`, { credits: 4 })).body.balance).toBe(7)
   expect((await target.credits(String(api_key))).remaining).toBe(7)
+  expect((await operate('/accounts/find', { api_key })).body).toEqual({ account, balance: 7 })
+  expect((await operate('/accounts/find', { api_key: 'sk-svc-unknown' })).status).toBe(404)
   expect(
     (await operate('/clock', { advance_s: 1 }, { origin: 'http://evil.example' })).status,
   ).toBe(403)

@@ -15,6 +15,7 @@ const bodies = {
   balance: z.strictObject({ balance: credits }),
   topUp: z.strictObject({ credits: credits.min(1) }),
   key: z.strictObject({ name: z.string().min(1).max(200) }),
+  owner: z.strictObject({ api_key: z.string().min(1).max(200) }),
   none: z.strictObject({}),
 }
 
@@ -24,6 +25,7 @@ const bodies = {
  *
  *     GET  /operator/clock                          POST {advance_s}
  *     GET  /operator/accounts                       POST {name, balance}
+ *     POST /operator/accounts/find {api_key}
  *     POST /operator/accounts/ID/balance {balance}  /top-up {credits}  /keys {name}
  */
 export class OperatorDesk {
@@ -64,6 +66,12 @@ export class OperatorDesk {
       case 'POST /accounts': {
         const { name, balance } = bodies.account.parse(body)
         return this.#account(operator.openAccount(name, balance))
+      }
+      case 'POST /accounts/find': {
+        const account = operator.accountOf(bodies.owner.parse(body).api_key)
+        return account === null
+          ? refusal(404, 'no account has this key, or it was revoked')
+          : this.#account(account)
       }
     }
     const match = /^POST \/accounts\/(\d{1,15})\/(balance|top-up|keys)$/.exec(what)

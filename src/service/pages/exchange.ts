@@ -9,6 +9,8 @@ export type PageAnswer =
       readonly status: number
       readonly body: Html
       readonly cookie?: string | null
+      /** On 429: seconds to wait. */
+      readonly retryAfterS?: number
     }
   /** See another page: after a form, so that loading it again sends nothing again. */
   | { readonly is: 'redirect'; readonly to: string; readonly cookie?: string | null }
@@ -106,6 +108,7 @@ export function writeAnswer(
   switch (answer.is) {
     case 'page': {
       headers['content-type'] = 'text/html; charset=utf-8'
+      if (answer.retryAfterS !== undefined) headers['retry-after'] = String(answer.retryAfterS)
       send(response, answer.status, headers, answer.body.text)
       return
     }

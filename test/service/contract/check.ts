@@ -5,20 +5,20 @@ export interface Check {
   readonly rule: string
   readonly says: string
   /** Whether it takes the operator's endpoint: balances and time of its own. */
-  readonly operator: boolean
+  readonly operated: boolean
   run(target: Target): Promise<void>
 }
 
 export const check = (rule: string, says: string, run: Check['run']): Check => ({
   rule,
   says,
-  operator: false,
+  operated: false,
   run,
 })
 
 export const operated = (rule: string, says: string, run: Check['run']): Check => ({
   rule,
   says,
-  operator: true,
+  operated: true,
   run,
 })

@@ -62,6 +62,42 @@ describe('who may do what on the pages', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull()
   })
 
+  test('after five wrong passwords for an account the sixth try waits, right or not', async () => {
+    const { visitor, clock } = await openHouse()
+    await visitor().register('ada@example.com')
+    await visitor().register('bob@example.com')
+    const guess = (email: string, password: string) =>
+      visitor().post('/sign-in', { email, password })
+    for (let tries = 0; tries < 5; tries++) {
+      expect((await guess('ada@example.com', 'wrong')).status).toBe(401)
+    }
+    const sixth = await guess(' Ada@example.com', 'long enough')
+    expect(sixth.status).toBe(429)
+    expect(sixth.headers.get('retry-after')).toBe('900')
+    expect(sixth.text).toContain('Try again in 15 minutes.')
+    expect((await guess('bob@example.com', 'long enough')).status).toBe(200)
+    clock.advance(14 * 60e6)
+    expect((await guess('ada@example.com', 'long enough')).headers.get('retry-after')).toBe('60')
+    clock.advance(60e6)
+    expect((await guess('ada@example.com', 'long enough')).status).toBe(200)
+  })
+
+  test('a right password forgets the wrong ones before it; guesses side by side all count', async () => {
+    const { visitor } = await openHouse()
+    await visitor().register('ada@example.com')
+    const guess = (password: string) =>
+      visitor().post('/sign-in', { email: 'ada@example.com', password })
+    for (let round = 0; round < 2; round++) {
+      for (let tries = 0; tries < 4; tries++) expect((await guess('wrong')).status).toBe(401)
+      expect((await guess('long enough')).status).toBe(200)
+    }
+    const together = await Promise.all(Array.from({ length: 8 }, () => guess('wrong')))
+    expect(together.map(({ status }) => status).sort()).toEqual([
+      ...Array.from({ length: 5 }, () => 401),
+      ...Array.from({ length: 3 }, () => 429),
+    ])
+  })
+
   test('a key opens the usage of its account and nothing else', async () => {
     const { visitor } = await openHouse()
     const ada = visitor()

@@ -1,0 +1,96 @@
+import type { Operator } from './operator.ts'
+
+export class OperatorError extends Error {
+  override readonly name = 'UsageError'
+}
+
+const answerWithinMs = 10_000
+
+/**
+ * The operator's endpoint of a service on this machine (`assay serve --operator`), spoken to over
+ * HTTP: it sets the balance of the key's account and moves the service's clock.
+ *
+ * @param baseUrl address of the service; `/operator` is added
+ * @param apiKey the key whose account the probe is about; it goes to this machine alone
+ * @throws OperatorError for another machine's address, and where no such endpoint answers
+ */
+export async function httpOperator(baseUrl: string, apiKey: string): Promise<Operator> {
+  const desk = deskOf(baseUrl)
+  const { account } = await ask(desk, '/accounts/find', { api_key: apiKey })
+  if (typeof account !== 'number') throw unexpected(desk, 'the number of an account', account)
+  return {
+    async setBalance(credits) {
+      await ask(desk, `/accounts/${account}/balance`, { balance: credits })
+    },
+    async advance(us) {
+      await ask(desk, '/clock', { advance_s: us / 1e6 })
+    },
+  }
+}
+
+/** Only this machine: who may move a balance must not be a machine that an address was typed for. */
+function deskOf(text: string): string {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new OperatorError(
+      `--operator: expected the address of a service, as http://127.0.0.1:8787; came ${text}.`,
+    )
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  if (host !== 'localhost' && host !== '::1' && !/^127(\.\d{1,3}){3}$/.test(host)) {
+    throw new OperatorError(
+      `--operator: expected an address of this machine (127.0.0.1, localhost); came ${url.hostname}. Run the probe where the service runs.`,
+    )
+  }
+  return `${url.origin}${url.pathname.replace(/\/(operator\/?)?$/, '')}/operator`
+}
+
+async function ask(
+  desk: string,
+  path: string,
+  body: object,
+): Promise<Readonly<Record<string, unknown>>> {
+  let response: Response
+  try {
+    response = await fetch(desk + path, {
+      method: 'POST',
+      redirect: 'error',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(answerWithinMs),
+    })
+  } catch (error) {
+    const why = error instanceof Error ? (causeOf(error) ?? error.message) : String(error)
+    throw new OperatorError(
+      `--operator: nobody answers at ${desk} (${why}). Start the service with --operator.`,
+    )
+  }
+  const text = await response.text()
+  const answer = parsed(text)
+  if (response.status === 200 && answer !== null) return answer
+  const { message } = (answer?.error ?? {}) as { message?: unknown }
+  throw new OperatorError(
+    `--operator: expected 200 of ${desk}${path}; came ${response.status}` +
+      `${typeof message === 'string' ? `: ${message.slice(0, 200)}` : ''}. ` +
+      'Start the service with --operator, and use a key of that service.',
+  )
+}
+
+function causeOf({ cause }: Error): string | null {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : null
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : null
+  } catch {
+    return null
+  }
+}
+
+function unexpected(desk: string, expected: string, came: unknown): OperatorError {
+  return new OperatorError(
+    `--operator: expected ${expected} from ${desk}; came ${JSON.stringify(came)?.slice(0, 80)}.`,
+  )
+}

@@ -1,0 +1,29 @@
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { chartCss } from '../../chart/theme.ts'
+import type { PageRoute } from './route.ts'
+
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0072b2"/><path d="M4 12 8 4l4 8M5.6 9.2h4.8" fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></svg>'
+
+/** Style sheet, script and icon of the pages, sent again only when they changed. */
+export function assetRoutes(): readonly PageRoute[] {
+  const read = (name: string) =>
+    readFileSync(new URL(`../../../src/service/pages/${name}`, import.meta.url), 'utf8')
+  return [
+    asset('/pages/page.css', 'text/css; charset=utf-8', chartCss + read('page.css')),
+    asset('/pages/live.js', 'text/javascript; charset=utf-8', read('live.js')),
+    asset('/pages/icon.svg', 'image/svg+xml', icon),
+  ]
+}
+
+function asset(path: string, type: string, body: string): PageRoute {
+  const tag = `"${hash('sha256', body).slice(0, 16)}"`
+  return [
+    `GET ${path}`,
+    ({ call }) =>
+      call.arrival.headers['if-none-match'] === tag
+        ? { is: 'unchanged', tag }
+        : { is: 'asset', type, body, tag },
+  ]
+}

@@ -1,0 +1,120 @@
+import type { Kit } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import { CustomerError } from '../customers.ts'
+import { dashboardPage } from './dashboard.ts'
+import type { Desk } from './desk.ts'
+import { messagePage, type Viewer } from './document.ts'
+import type { PageAnswer, PageRequest } from './exchange.ts'
+import type { Flashes } from './flashes.ts'
+import { complaintOf, type PageRoute, page, type Route, redirect, viewerOf } from './route.ts'
+import type { Session } from './sessions.ts'
+
+/** Whose form it is, and what it says. */
+interface Visit {
+  readonly request: PageRequest
+  readonly viewer: Viewer
+  readonly session: Session
+}
+
+/** What the owner of an account does on the dashboard: keys, packages, invites. */
+export class DashboardRoutes {
+  readonly #kit: Kit
+  readonly #desk: Desk
+  readonly #flashes: Flashes
+
+  constructor(kit: Kit, desk: Desk, flashes: Flashes) {
+    this.#kit = kit
+    this.#desk = desk
+    this.#flashes = flashes
+  }
+
+  routes(): readonly PageRoute[] {
+    return [
+      ['GET /dashboard', this.#forOwner((visit) => this.#show(visit))],
+      ['POST /dashboard/keys', this.#following((visit) => this.#makeKey(visit))],
+      ['POST /dashboard/keys/revoke', this.#following((visit) => this.#revokeKey(visit))],
+      ['POST /dashboard/invite', this.#following((visit) => this.#redeem(visit))],
+      ['POST /dashboard/buy', this.#following((visit) => this.#buy(visit))],
+    ]
+  }
+
+  /** Does something for the owner of an account; others are sent to where they belong. */
+  #forOwner(then: (visit: Visit) => PageAnswer): Route {
+    return (request, session) => {
+      const viewer = viewerOf(session, this.#kit.accounts)
+      if (viewer === null || session === null) return redirect('/sign-in')
+      if (viewer.scope === 'account') return then({ request, viewer, session })
+      return page(
+        messagePage(
+          'Sign in with the password',
+          'An API key shows the usage of its account; for all else, sign out and sign in with e-mail and password.',
+          viewer,
+        ),
+        403,
+      )
+    }
+  }
+
+  /** Follows a form and shows the dashboard; what is wrong with the form is said on it. */
+  #following(follow: (visit: Visit) => void): Route {
+    return this.#forOwner((visit) => {
+      try {
+        follow(visit)
+        return redirect('/dashboard')
+      } catch (error) {
+        return this.#show(visit, complaintOf(error))
+      }
+    })
+  }
+
+  #show({ request, viewer, session }: Visit, error: string | null = null): PageAnswer {
+    const { contract, ledger } = this.#kit
+    const main = dashboardPage({
+      viewer,
+      contract,
+      ledger,
+      desk: this.#desk,
+      origin: originOf(request.call),
+      ...this.#flashes.take(session.secret),
+      error,
+    })
+    return page(main, error === null ? 200 : 400)
+  }
+
+  #makeKey({ request: { form }, viewer, session }: Visit): void {
+    const { key, record } = this.#desk.makeKey(viewer.account.id, form.get('name') ?? '')
+    this.#flashes.show(session.secret, { name: record.name, key })
+  }
+
+  #revokeKey({ request: { form }, viewer, session }: Visit): void {
+    const id = Number(form.get('key'))
+    const key = this.#desk.liveKeys(viewer.account.id).find((each) => each.id === id)
+    if (key === undefined || !this.#kit.accounts.revokeKey(viewer.account.id, id)) {
+      throw new CustomerError('There is no such key, or it was revoked before.')
+    }
+    this.#flashes.say(
+      session.secret,
+      `The key “${key.name}” is revoked: requests with it are refused from now on.`,
+    )
+  }
+
+  #buy({ request: { form }, viewer, session }: Visit): void {
+    const order = (form.get('order') ?? '').slice(0, 64)
+    if (order === '') throw new CustomerError('Expected an order number; load the page again.')
+    const paid = this.#desk.buy(viewer.account.id, form.get('package') ?? '', order)
+    this.#flashes.say(
+      session.secret,
+      `Paid, in play money: ${paid.credits.toLocaleString('en-US')} credits of ${paid.package} are yours.`,
+    )
+  }
+
+  #redeem({ request: { form }, viewer, session }: Visit): void {
+    this.#desk.redeem(viewer.account.id, form.get('invite') ?? '')
+    this.#flashes.say(session.secret, 'Thank you: whoever invited you has been rewarded.')
+  }
+}
+
+function originOf({ arrival: { headers } }: Call): string {
+  const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
+  return `${scheme}://${headers.host ?? 'localhost'}`
+}

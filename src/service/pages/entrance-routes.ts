@@ -1,0 +1,105 @@
+import type { Kit } from '../behaviour.ts'
+import type { Desk } from './desk.ts'
+import { registerPage, signInPage } from './entrance.ts'
+import type { PageAnswer, PageRequest } from './exchange.ts'
+import type { Flashes } from './flashes.ts'
+import { complaintOf, type PageRoute, page, redirect } from './route.ts'
+import type { Session, Sessions } from './sessions.ts'
+import { SignInAttempts } from './sign-in-attempts.ts'
+
+/** Who comes in and goes out: registration, and sessions opened by a password or a key. */
+export class EntranceRoutes {
+  readonly #kit: Kit
+  readonly #desk: Desk
+  readonly #sessions: Sessions
+  readonly #flashes: Flashes
+  readonly #attempts: SignInAttempts
+
+  constructor(kit: Kit, desk: Desk, sessions: Sessions, flashes: Flashes) {
+    this.#kit = kit
+    this.#desk = desk
+    this.#sessions = sessions
+    this.#flashes = flashes
+    this.#attempts = new SignInAttempts(kit.clock)
+  }
+
+  routes(): readonly PageRoute[] {
+    const { contract } = this.#kit
+    return [
+      [
+        'GET /register',
+        ({ query }) =>
+          page(
+            registerPage(contract, { email: '', invite: query.get('invite') ?? '', error: null }),
+          ),
+      ],
+      ['POST /register', (request) => this.#register(request)],
+      [
+        'GET /sign-in',
+        (_, session) =>
+          session === null
+            ? page(signInPage({ email: '', error: null }, null))
+            : redirect(session.scope === 'account' ? '/dashboard' : '/my-credits'),
+      ],
+      [
+        'POST /sign-in',
+        (request) => (request.form.has('key') ? this.#signInByKey(request) : this.#signIn(request)),
+      ],
+      ['POST /sign-out', (_, session) => this.#signOut(session)],
+    ]
+  }
+
+  async #register({ form }: PageRequest): Promise<PageAnswer> {
+    const email = form.get('email') ?? ''
+    const invite = form.get('invite') ?? ''
+    try {
+      const password = form.get('password') ?? ''
+      const account = await this.#desk.register({ email, password, inviteCode: invite })
+      const { secret } = this.#sessions.open(account, 'account')
+      this.#flashes.say(secret, 'Welcome. Make an API key to send your first request.')
+      return redirect('/dashboard', secret)
+    } catch (error) {
+      return page(
+        registerPage(this.#kit.contract, { email, invite, error: complaintOf(error) }),
+        400,
+      )
+    }
+  }
+
+  #signInByKey({ form }: PageRequest): PageAnswer {
+    const key = this.#kit.accounts.findKey(form.get('key')?.trim() ?? '')
+    if (key === null || key.revokedUs !== null) {
+      const complaint = 'There is no such key, or it was revoked.'
+      return page(signInPage({ email: '', error: null }, complaint), 401)
+    }
+    return redirect('/my-credits', this.#sessions.open(key.accountId, 'usage', key.id).secret)
+  }
+
+  async #signIn({ call, form }: PageRequest): Promise<PageAnswer> {
+    const email = form.get('email') ?? ''
+    const { remoteAddress } = call.arrival
+    const waitS = this.#attempts.take(email, remoteAddress)
+    if (waitS > 0) {
+      const minutes = Math.ceil(waitS / 60)
+      const error =
+        `Too many wrong passwords for this account from here. Try again in ` +
+        `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`
+      return { ...page(signInPage({ email, error }, null), 429), retryAfterS: waitS }
+    }
+    const account = await this.#desk.signIn(email, form.get('password') ?? '')
+    if (account === null) {
+      const error = 'E-mail and password do not belong together.'
+      return page(signInPage({ email, error }, null), 401)
+    }
+    this.#attempts.succeeded(email, remoteAddress)
+    return redirect('/dashboard', this.#sessions.open(account.id, 'account').secret)
+  }
+
+  #signOut(session: Session | null): PageAnswer {
+    if (session !== null) {
+      this.#flashes.take(session.secret)
+      this.#sessions.end(session.secret)
+    }
+    return redirect('/sign-in', null)
+  }
+}

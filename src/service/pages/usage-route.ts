@@ -1,0 +1,51 @@
+import { hash } from 'node:crypto'
+import type { Behaviour, Kit } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import { QueryError } from '../usage/report.ts'
+import { ZoneError } from '../usage/zone.ts'
+import type { Viewer } from './document.ts'
+import { drawer } from './drawer.ts'
+import type { PageAnswer, PageRequest } from './exchange.ts'
+import { lookAt, myCreditsPage, type UsageLook } from './my-credits.ts'
+import { type PageRoute, page, redirect, viewerOf } from './route.ts'
+import type { Session } from './sessions.ts'
+
+/** Usage as it happens: for who is signed in, and for programs with a key. */
+export function usageRoute(kit: Kit, behaviour: Behaviour): PageRoute {
+  return ['GET /my-credits', (request, session) => myCredits(kit, behaviour, request, session)]
+}
+
+async function myCredits(
+  kit: Kit,
+  behaviour: Behaviour,
+  { call, query }: PageRequest,
+  session: Session | null,
+): Promise<PageAnswer> {
+  const viewer = viewerOf(session, kit.accounts) ?? viewerByKey(kit, behaviour, call)
+  if (viewer === null) return redirect('/sign-in')
+  const nowUs = kit.clock.nowUs()
+  const report = (asked: string) => behaviour.pageReport(call, viewer.account.id, asked)
+  const look = (timezone: string, before: string | null) => lookAt(report, timezone, before, nowUs)
+  let error: string | null = null
+  let seen: UsageLook
+  try {
+    seen = look(query.get('timezone') || 'UTC', query.get('before'))
+  } catch (fault) {
+    if (!(fault instanceof QueryError) && !(fault instanceof ZoneError)) throw fault
+    error = fault.message
+    seen = look('UTC', null)
+  }
+  const { to: _, ...whole } = seen.whole
+  const shown = JSON.stringify([viewer.account.id, error, { ...seen, whole }])
+  const tag = `"${hash('sha256', shown).slice(0, 16)}"`
+  if (call.arrival.headers['if-none-match'] === tag) return { is: 'unchanged', tag }
+  const body = await myCreditsPage({ viewer, look: seen, nowUs, tag, drawer, error })
+  return page(body, error === null ? 200 : 400)
+}
+
+/** Programs may look at the page with the key that they would read `GET /user/credits` with. */
+function viewerByKey({ accounts }: Kit, behaviour: Behaviour, call: Call): Viewer | null {
+  const key = behaviour.keyFor(call, behaviour.presentedKey(call))
+  const account = key === null ? null : accounts.byId(key.accountId)
+  return account === null ? null : { account, scope: 'usage', formToken: '' }
+}

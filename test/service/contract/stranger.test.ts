@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { defaultContract } from '../../../src/contract/default.ts'
+import { assay, type Running } from '../../e2e/command.ts'
+import { checks } from './checks.ts'
+import { Target } from './target.ts'
+
+/**
+ * The rules as a stranger walks them: a process of its own, an address and two keys, and nobody who
+ * moves its balances or its clock.
+ */
+describe('a service in a process of its own', () => {
+  let serving: Running
+  let target: Target
+
+  beforeAll(async () => {
+    serving = assay(['serve', '--port', '0', '--json', '--ttft', '0ms', '--itl', '0ms'])
+    const { baseUrl, keys } = JSON.parse(await serving.firstLine()) as {
+      baseUrl: string
+      keys: { apiKey: string }[]
+    }
+    target = new Target({
+      baseUrl,
+      contract: defaultContract,
+      key: keys[3]!.apiKey,
+      otherKey: keys[2]!.apiKey,
+      operator: false,
+    })
+  })
+  afterAll(async () => {
+    serving.child.kill()
+    await serving.ended
+  })
+
+  for (const { rule, says, run } of checks.filter(({ operated }) => !operated)) {
+    test(`${rule} ${says}`, () => run(target))
+  }
+})
