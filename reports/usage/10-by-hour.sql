@@ -2,23 +2,29 @@
 -- wide: true
 -- note: >-
 --   Surely charged credits of each local hour. Shaded: hours that are not over, and hours of which
---   nothing was measured, which is not the same as none used.
+--   nothing was measured, which is not the same as none used. The hour that a clock change repeats
+--   is drawn as two halves.
 WITH
-  -- One offset for the whole axis, so that hours follow each other evenly across a clock change.
-  zone AS (SELECT first(offset_min ORDER BY quarter) AS offset_min FROM usage_calendar),
-  hours AS (SELECT *, start_us // 1000 + offset_min * 60000 AS at_ms FROM usage_hours, zone),
-  shades AS (
-    SELECT at_ms, max(at_ms + length_s * 1000) AS to_ms, CASE WHEN bool_and(requests IS NULL) THEN 'not measured' ELSE 'not over yet' END AS state
-    FROM hours GROUP BY at_ms HAVING bool_or(open) OR bool_and(requests IS NULL)
+  hours AS (FROM usage_hours WHERE EXISTS (FROM usage_hours WHERE credits > 0)),
+  ends AS (
+    SELECT start_us, wall_ms AS at_ms, lead(wall_ms, 1, wall_ms + 3600000) OVER (ORDER BY start_us) AS to_ms,
+      CASE WHEN bool_and(requests IS NULL) THEN 'not measured' WHEN bool_or(open) THEN 'not over yet' END AS state
+    FROM hours GROUP BY start_us, wall_ms
   ),
-  shaded AS (
+  shades AS (
     SELECT min(at_ms) AS at_ms, max(to_ms) AS to_ms, state
-    FROM (SELECT *, sum(new) OVER (ORDER BY at_ms) AS stretch
-          FROM (SELECT *, (coalesce(lag(to_ms) OVER (ORDER BY at_ms) <> at_ms OR lag(state) OVER (ORDER BY at_ms) <> state, true))::INTEGER AS new FROM shades))
-    GROUP BY stretch, state
+    FROM (SELECT *, sum(new) OVER (ORDER BY start_us) AS stretch
+          FROM (SELECT *, (lag(state) OVER (ORDER BY start_us) IS DISTINCT FROM state)::INTEGER AS new FROM ends))
+    WHERE state IS NOT NULL GROUP BY stretch, state
+  ),
+  -- The last hour twice: a step is drawn to its end only where another point follows.
+  points AS (
+    SELECT at_ms, hours.* FROM hours JOIN ends USING (start_us)
+    UNION ALL
+    SELECT to_ms, hours.* FROM hours JOIN (FROM ends ORDER BY start_us DESC LIMIT 1) USING (start_us)
   )
 SELECT at_ms, NULL::BIGINT AS to_ms, label AS hour, series, coalesce(credits, 0)::DOUBLE AS credits, requests, NULL AS state
-FROM hours WHERE EXISTS (FROM hours WHERE credits > 0)
+FROM points
 UNION ALL
-SELECT at_ms, to_ms, NULL, NULL, NULL, NULL, state FROM shaded WHERE EXISTS (FROM hours WHERE credits > 0)
+SELECT at_ms, to_ms, NULL, NULL, NULL, NULL, state FROM shades
 ORDER BY at_ms, series

@@ -1,13 +1,19 @@
 -- section: When
 -- note: Requests that failed in each local hour. 429 means that the rate band was too small at that hour.
 WITH
-  zone AS (SELECT first(offset_min ORDER BY quarter) AS offset_min FROM usage_calendar),
   hours AS (
-    SELECT start_us // 1000 + any_value(offset_min) * 60000 AS at_ms, label AS hour,
-      sum(limited)::BIGINT AS "429", sum(failed - limited)::BIGINT AS "other errors", sum(ambiguous)::BIGINT AS "end not known"
-    FROM usage_hours, zone GROUP BY start_us, label
+    SELECT start_us, wall_ms AS at_ms, label AS hour,
+      coalesce(sum(limited), 0)::BIGINT AS "429", coalesce(sum(failed - limited), 0)::BIGINT AS "other errors",
+      coalesce(sum(ambiguous), 0)::BIGINT AS "end not known"
+    FROM usage_hours GROUP BY ALL
+  ),
+  -- The last hour twice: a step is drawn to its end only where another point follows.
+  points AS (
+    FROM hours
+    UNION ALL BY NAME
+    SELECT * REPLACE (at_ms + 3600000 AS at_ms) FROM (FROM hours ORDER BY start_us DESC LIMIT 1)
   )
-SELECT at_ms, hour, error, n FROM hours
+SELECT at_ms, hour, error, n FROM points
 UNPIVOT (n FOR error IN ("429", "other errors", "end not known"))
 WHERE EXISTS (FROM hours WHERE "429" + "other errors" + "end not known" > 0)
 ORDER BY at_ms, error

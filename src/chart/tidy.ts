@@ -38,6 +38,8 @@ const plainDates = {
   day: '%d %b',
   hours: '%H:%M',
   minutes: '%H:%M',
+  seconds: '%H:%M:%S',
+  milliseconds: '%H:%M:%S.%L',
 }
 
 function labelPlainly(channel: Json | undefined): void {

@@ -4,20 +4,15 @@ import { loadContract } from '../contract/load.ts'
 import { type PageName, pageNames, writeReport } from '../report/page.ts'
 import { writePictures } from '../report/pictures.ts'
 import { makeText, type TextFormat, textFormats } from '../report/text.ts'
-import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
-import { parseMoment } from '../report/usage/zone.ts'
+import { usageDimensions } from '../report/usage/shape.ts'
 import { openExistingStore } from '../store/open.ts'
 import { readProfileFile } from './profile-file.ts'
+import { type UsageFlags, usageScopeOf } from './usage-scope.ts'
 
-interface Options {
+interface Options extends UsageFlags {
   readonly db: string
   readonly out?: string
   readonly format: 'html' | TextFormat
-  readonly timezone: string
-  readonly from?: string
-  readonly to?: string
-  readonly by: UsageDimension
-  readonly source: readonly string[]
   readonly reports?: string
   readonly contract?: string
   readonly profile?: string
@@ -39,7 +34,10 @@ export function reportCommand(): Command {
         .default('html'),
     )
     .option('--timezone <zone>', 'IANA zone of hours and days', 'UTC')
-    .option('--from <date>', 'usage: from this date or moment; 30 days before the end unless given')
+    .option(
+      '--from <date>',
+      'usage: from this date or moment; the first day of usage, at most 30 back, unless given',
+    )
     .option('--to <date>', 'usage: to this date or moment; the end of the last day unless given')
     .addOption(
       new Option('--by <dimension>', 'usage: what its bars are stacked by')
@@ -47,6 +45,7 @@ export function reportCommand(): Command {
         .default('model'),
     )
     .option('--source <name...>', 'usage: only these imported logs', [])
+    .option('--grants <file>', 'usage: YAML list of what is held: name, credits, expires')
     .option('--reports <folder>', 'charts of your own, as NN-name.sql and NN-name.vl.json')
     .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .option('--profile <file>', 'audit: what assay probe wrote of the deployment')
@@ -54,15 +53,7 @@ export function reportCommand(): Command {
     .option('--json', 'print what was written as JSON')
     .action(async (page: PageName, runIds: readonly string[], options: Options) => {
       const out = options.out ?? `assay-${page}.html`
-      const { timezone } = options
-      const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
-      const usage = {
-        fromUs: moment(options.from),
-        toUs: moment(options.to),
-        by: options.by,
-        sources: options.source,
-        grants: null,
-      }
+      const usage = usageScopeOf(options)
       const store = await openExistingStore(options.db)
       let pictures: readonly string[] = []
       try {
@@ -71,7 +62,7 @@ export function reportCommand(): Command {
           page,
           contract: loadContract(options.contract),
           runIds,
-          timeZone: timezone,
+          timeZone: options.timezone,
           nowUs: Date.now() * 1000,
           usage,
           ...(options.reports === undefined ? {} : { reportsFolder: options.reports }),
@@ -85,11 +76,13 @@ export function reportCommand(): Command {
           else writeFileSync(options.out, text)
           return
         }
-        const { warnings } = await writeReport({ ...asked, out })
-        for (const warning of warnings) process.stderr.write(`${warning}\n`)
+        const warnings = [...(await writeReport({ ...asked, out })).warnings]
         if (options.png !== undefined) {
-          pictures = (await writePictures({ ...asked, folder: options.png })).files
+          const written = await writePictures({ ...asked, folder: options.png })
+          pictures = written.files
+          warnings.push(...written.warnings)
         }
+        for (const warning of new Set(warnings)) process.stderr.write(`${warning}\n`)
       } finally {
         store.close()
       }

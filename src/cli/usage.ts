@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { fingerprintOf } from '../attempt/fingerprint.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../client/request.ts'
@@ -8,25 +7,19 @@ import { defaultContract } from '../contract/default.ts'
 import { loadContract } from '../contract/load.ts'
 import { resolveRun } from '../report/summary/summarise.ts'
 import { type CreditsFieldMap, creditsFields } from '../report/usage/credits-body.ts'
-import { parseGrants } from '../report/usage/grants.ts'
 import { readUsage } from '../report/usage/read.ts'
-import { type UsageDimension, usageDimensions } from '../report/usage/shape.ts'
+import { usageDimensions } from '../report/usage/shape.ts'
 import { terminalUsage } from '../report/usage/terminal.ts'
 import { type CreditsAnswer, type Poll, watchCredits } from '../report/usage/watch.ts'
-import { checkTimeZone, parseMoment } from '../report/usage/zone.ts'
+import { checkTimeZone } from '../report/usage/zone.ts'
 import { openExistingStore } from '../store/open.ts'
 import { withoutCredentials } from '../store/runs.ts'
 import { exit, UsageError } from './exit.ts'
+import { type UsageFlags, usageScopeOf } from './usage-scope.ts'
 
-interface Options {
+interface Options extends UsageFlags {
   readonly db: string
   readonly contract?: string
-  readonly from?: string
-  readonly to?: string
-  readonly timezone: string
-  readonly by: UsageDimension
-  readonly source: readonly string[]
-  readonly grants?: string
   readonly seed: string
   readonly json?: boolean
 }
@@ -37,7 +30,7 @@ export function usageCommand(): Command {
     .description('Print what was used, when credits run out, and what to buy.')
     .argument('[run...]', 'only these runs; all runs and imported logs unless given')
     .option('--db <file>', 'the store', 'assay.duckdb')
-    .option('--from <date>', 'first day or moment; 30 days before --to unless given')
+    .option('--from <date>', 'first day or moment; that of usage, at most 30 back, unless given')
     .option('--to <date>', 'end, exclusive; the last day of usage unless given')
     .option('--timezone <zone>', 'IANA zone of days and hours', 'UTC')
     .addOption(new Option('--by <what>', 'how to split').choices(usageDimensions).default('model'))
@@ -49,24 +42,18 @@ export function usageCommand(): Command {
     .action(async (meant: readonly string[], options: Options) => {
       const { timezone } = options
       checkTimeZone(timezone)
+      const scope = usageScopeOf(options)
       const store = await openExistingStore(options.db)
       try {
         const runIds: string[] = []
         for (const run of meant) runIds.push(await resolveRun(store, run))
         const page = await readUsage(store, {
           contract: loadContract(options.contract),
-          fromUs: options.from === undefined ? null : parseMoment(options.from, timezone),
-          toUs: options.to === undefined ? null : parseMoment(options.to, timezone),
           timezone,
-          by: options.by,
+          ...scope,
           runIds,
-          sources: options.source,
           nowUs: Date.now() * 1000,
           seed: wholeOf('--seed', options.seed),
-          grants:
-            options.grants === undefined
-              ? null
-              : parseGrants(readText(options.grants), options.grants, timezone),
         })
         process.stdout.write(
           options.json ? `${JSON.stringify(page, null, 2)}\n` : terminalUsage(page),
@@ -215,14 +202,6 @@ function waitOr(ms: number, signal: AbortSignal): Promise<void> {
       resolve()
     })
   })
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new UsageError(`${path} cannot be read`)
-  }
 }
 
 function wholeOf(name: string, text: string): number {

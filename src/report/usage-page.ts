@@ -15,7 +15,8 @@ export function aboutUsage({ scope }: UsagePage): Html {
     runs > 0 && `${runs} ${runs === 1 ? 'run' : 'runs'}`,
     imports.length > 0 && `the imported ${imports.map((each) => each.source).join(', ')}`,
   ].filter(Boolean)
-  return html`<b>${from}</b> to <b>${to}</b>, in ${scope.timezone}, from ${origins.join(' and ')}.`
+  const period = from === to ? html`<b>${from}</b>` : html`<b>${from}</b> to <b>${to}</b>`
+  return html`${period}, in ${scope.timezone}, from ${origins.join(' and ')}.`
 }
 
 /** The answer of the usage page: when will it run out? Then what was used. */

@@ -78,6 +78,38 @@ describe('days and hours of a zone', () => {
     )
   })
 
+  test('an axis of local time shows midnight at midnight on both sides of a clock change', async () => {
+    const hour = 3600e6
+    const startUs = utc(2026, 10, 31, 4)
+    await enterEvents(
+      store,
+      Array.from({ length: 60 }, (_, at) => ({ atUs: startUs + at * hour })),
+    )
+    await readUsage(store, usageOptions({ timezone: 'America/New_York' }))
+    const rows = await store.rows<{ label: string; wall_ms: number }>(
+      'SELECT label, wall_ms::DOUBLE AS wall_ms FROM usage_hours ORDER BY start_us',
+    )
+    const wallOf = (label: string) => {
+      const row = rows.find((each) => each.label === label)
+      return row === undefined ? null : new Date(row.wall_ms).toISOString().slice(0, 16)
+    }
+    expect(wallOf('2026-11-01 00:00 -04:00')).toBe('2026-11-01T00:00')
+    expect(wallOf('2026-11-02 00:00 -05:00')).toBe('2026-11-02T00:00')
+    // The repeated hour is two halves of one, in their order.
+    expect(wallOf('2026-11-01 01:00 -04:00')).toBe('2026-11-01T01:00')
+    expect(wallOf('2026-11-01 01:00 -05:00')).toBe('2026-11-01T01:30')
+    expect(wallOf('2026-11-01 02:00 -05:00')).toBe('2026-11-01T02:00')
+  })
+
+  test('without --from the period begins with the first day of usage, at most 30 days back', async () => {
+    const days = (page: { readonly days: readonly SeriesPoint[] }) =>
+      new Set(page.days.map((day) => day.label)).size
+    await enterEvents(store, [{ atUs: utc(2026, 11, 20, 12) }, { atUs: utc(2026, 11, 22, 12) }])
+    expect(days(await readUsage(store, usageOptions()))).toBe(3)
+    await enterEvents(store, [{ atUs: utc(2026, 8, 1) }])
+    expect(days(await readUsage(store, usageOptions()))).toBe(30)
+  })
+
   test('the day of a clock change has 25 or 23 hours, and the repeated hour is two', async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 10, 31, 12) },

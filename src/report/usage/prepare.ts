@@ -2,7 +2,7 @@ import type { Contract } from '../../contract/contract.ts'
 import type { Store } from '../../store/open.ts'
 import { ReportError } from '../error.ts'
 import type { UsageDimension, UsageOptions, UsageScope } from './shape.ts'
-import { checkTimeZone, endOfDayUs, shiftDaysUs } from './zone.ts'
+import { checkTimeZone, endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 
 /** Usage is summed in quarters of an hour: every zone of today differs from UTC by whole ones. */
 export const quarterUs = 900e6
@@ -13,7 +13,7 @@ export const otherSeries = '(other)'
 export const unknownSeries = '(unknown)'
 
 const mostKeys = 20
-const defaultDays = 30
+const mostDefaultDays = 30
 
 const columns: Readonly<Record<UsageDimension, string>> = {
   model: 'model',
@@ -30,7 +30,8 @@ const columns: Readonly<Record<UsageDimension, string>> = {
  * - `usage_calendar`: every quarter hour of the period with its local hour and day
  * - `usage_quarters`: sums of each quarter and series; `usage_outcomes`: of each outcome, too
  * - `usage_hours`, `usage_days`: the same by local hour and day, gaps filled: 0 where it was
- *   measured that nothing came, null where nothing was measured
+ *   measured that nothing came, null where nothing was measured; `wall_ms` is what the local clock
+ *   shows at their start, as milliseconds of UTC, for the axis of a chart
  * - `usage_week_hours`: means by local weekday and hour
  * - `usage_keys`: requests, credits, first and last time of each key in the period;
  *   `usage_key_hours` the same by hour of UTC, `usage_key_sums` all sums of the first twenty
@@ -106,7 +107,7 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
   const { timezone, by, nowUs } = options
   const lastUs = Math.max(...sources.map((each) => each.lastUs))
   const toUs = options.toUs ?? endOfDayUs(lastUs, timezone)
-  const fromUs = options.fromUs ?? shiftDaysUs(toUs, -defaultDays, timezone)
+  const fromUs = options.fromUs ?? firstDayUs(sources, toUs, timezone)
   if (fromUs >= toUs) {
     throw new ReportError(
       `The period from ${new Date(fromUs / 1000).toISOString()} to ${new Date(toUs / 1000).toISOString()} is empty: --to must come after --from.`,
@@ -118,6 +119,13 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
     )
   }
   return { fromUs, toUs, timezone, by, nowUs, sources, notes: notesOf(sources) }
+}
+
+/** The local day on which usage begins, and at most 30 days before the end. */
+function firstDayUs(sources: UsageScope['sources'], toUs: number, timezone: string): number {
+  const firstUs = startOfDayUs(Math.min(...sources.map((each) => each.firstUs)), timezone)
+  const monthUs = shiftDaysUs(toUs, -mostDefaultDays, timezone)
+  return firstUs < toUs ? Math.max(firstUs, monthUs) : monthUs
 }
 
 function notesOf(sources: UsageScope['sources']): readonly string[] {
@@ -250,6 +258,9 @@ async function prepareCalendar(store: Store): Promise<void> {
         (epoch_us(clock) - at_us) // 60000000 AS offset_min
       FROM local)
     SELECT quarter, at_us::BIGINT AS at_us, offset_min,
+      -- Where the hour stands on an axis of local time: a repeated one shares its place.
+      epoch_ms(hour_clock) + 3600000 * (dense_rank() OVER (PARTITION BY hour_clock ORDER BY offset_min DESC) - 1)
+        // count(DISTINCT offset_min) OVER (PARTITION BY hour_clock) AS wall_ms,
       -- The hour that a clock change repeats is two hours: its offset tells them apart.
       (min(at_us) OVER (PARTITION BY hour_clock, offset_min))::BIGINT AS hour_us,
       (min(at_us) OVER (PARTITION BY day_clock))::BIGINT AS day_us,
@@ -283,7 +294,7 @@ const bucketSums = (() => {
 
 async function prepareBuckets(store: Store): Promise<void> {
   const filled = (start: string, label: string) => `
-    SELECT ${start} AS start_us, ${label} AS label, series,
+    SELECT ${start} AS start_us, ${label} AS label, min(wall_ms) AS wall_ms, series,
       count(DISTINCT quarter)::BIGINT * 900 AS length_s, bool_or(open) AS open, ${bucketSums}
     FROM usage_calendar CROSS JOIN (
       SELECT DISTINCT series FROM usage_quarters
