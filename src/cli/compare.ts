@@ -5,6 +5,7 @@ import { compareRuns } from '../report/compare/compare.ts'
 import { markdownComparison, terminalComparison } from '../report/compare/formats.ts'
 import { type GateResult, judgeGate, parseGate } from '../report/compare/gate.ts'
 import { renderComparison } from '../report/compare-page.ts'
+import { jsonText } from '../report/summary/printable.ts'
 import { resolveRun } from '../report/summary/summarise.ts'
 import { openExistingStore, type Store } from '../store/open.ts'
 import { exit, UsageError } from './exit.ts'
@@ -85,6 +86,6 @@ function formatted(
     case 'md':
       return markdownComparison(comparison, gates)
     case 'json':
-      return `${JSON.stringify({ ...comparison, gates }, null, 2)}\n`
+      return `${jsonText({ ...comparison, gates })}\n`
   }
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { printable } from '../report/summary/printable.ts'
 import { openExistingStore } from '../store/open.ts'
 import { listRuns } from '../store/runs.ts'
 import { duration, table } from './text.ts'
@@ -37,14 +38,14 @@ export function runsCommand(): Command {
           'service',
         ]
         const lines = runs.map((run) => [
-          run.runId,
+          printable(run.runId),
           run.kind,
-          run.scenario,
+          printable(run.scenario, 40),
           run.startedAt.toISOString().slice(0, 19).replace('T', ' '),
           run.endedUs === null ? 'not ended' : duration(run.endedUs),
           String(run.attempts),
           run.verdict ?? '-',
-          run.baseUrl,
+          printable(run.baseUrl),
         ])
         process.stdout.write(`${table([head, ...lines], 'words').join('\n')}\n`)
       } finally {

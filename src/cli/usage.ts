@@ -5,6 +5,7 @@ import { sendOnce } from '../client/send-once.ts'
 import { UndiciTransport } from '../client/undici/transport.ts'
 import { defaultContract } from '../contract/default.ts'
 import { loadContract } from '../contract/load.ts'
+import { jsonText } from '../report/summary/printable.ts'
 import { resolveRun } from '../report/summary/summarise.ts'
 import { type CreditsFieldMap, creditsFields } from '../report/usage/credits-body.ts'
 import { readUsage } from '../report/usage/read.ts'
@@ -15,6 +16,7 @@ import { checkTimeZone } from '../report/usage/zone.ts'
 import { openExistingStore } from '../store/open.ts'
 import { withoutCredentials } from '../store/runs.ts'
 import { exit, UsageError } from './exit.ts'
+import { positiveOf, wholeOf } from './numbers.ts'
 import { type UsageFlags, usageScopeOf } from './usage-scope.ts'
 
 interface Options extends UsageFlags {
@@ -55,9 +57,7 @@ export function usageCommand(): Command {
           nowUs: Date.now() * 1000,
           seed: wholeOf('--seed', options.seed),
         })
-        process.stdout.write(
-          options.json ? `${JSON.stringify(page, null, 2)}\n` : terminalUsage(page),
-        )
+        process.stdout.write(options.json ? `${jsonText(page)}\n` : terminalUsage(page))
       } finally {
         store.close()
       }
@@ -133,6 +133,9 @@ function watchCommand(): Command {
     })
 }
 
+/** Of an answer of `GET /user/credits`; the store keeps its first 64 KiB. */
+const mostBodyBytes = 16 * 1024 * 1024
+
 async function askCredits(
   transport: UndiciTransport,
   baseUrl: string,
@@ -152,6 +155,8 @@ async function askCredits(
     contract: defaultContract,
     now: () => performance.now() * 1000,
     signal,
+    // A history of usage in the body is no reason to lose its totals.
+    captureBytes: mostBodyBytes,
   })
   return {
     polledUs,
@@ -202,16 +207,4 @@ function waitOr(ms: number, signal: AbortSignal): Promise<void> {
       resolve()
     })
   })
-}
-
-function wholeOf(name: string, text: string): number {
-  const value = Number(text)
-  if (Number.isSafeInteger(value) && value >= 0) return value
-  throw new UsageError(`${name}: expected a whole number, came ${text}`)
-}
-
-function positiveOf(name: string, text: string): number {
-  const value = Number(text)
-  if (Number.isFinite(value) && value > 0) return value
-  throw new UsageError(`${name}: expected a number above 0, came ${text}`)
 }

@@ -1,3 +1,5 @@
+import { visible } from './summary/printable.ts'
+
 /**
  * Markup that cannot be forgotten to be escaped: what stands in a template is markup, what is put
  * into it is data, unless it is itself made by `html`.
@@ -36,26 +38,6 @@ function escapeHtml(text: string): string {
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;')
-}
-
-const longestText = 2000
-
-/**
- * A service's text as it may be shown: control characters as their pictures (ESC is ␛), marks that
- * turn the direction of text as U+FFFD, and no more than a reader would read.
- */
-export function visible(text: string): string {
-  const cut =
-    text.length > longestText ? `${text.slice(0, longestText)}… (${text.length} characters)` : text
-  return (
-    cut
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it shows
-      .replace(/[\u0000-\u0008\u000b-\u001f]/g, (code) =>
-        String.fromCharCode(0x2400 + code.charCodeAt(0)),
-      )
-      .replace(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
-      .toWellFormed()
-  )
 }
 
 /** JSON inside a script element: nothing in it can end the element or start another. */

@@ -2,7 +2,7 @@ import { auditAnswer, latestFindings, type StoredFinding } from './findings.ts'
 import { meantRuns, type ReportOptions, readUsageOf } from './page.ts'
 import { prepareScope } from './scope.ts'
 import { csvSummary, jsonSummary, markdownSummary } from './summary/formats.ts'
-import { csvCell, markdownCell } from './summary/printable.ts'
+import { csvCell, jsonText, markdownCell } from './summary/printable.ts'
 import { summarise } from './summary/summarise.ts'
 import type { UsagePage } from './usage/shape.ts'
 import { usageAnswer } from './usage-page.ts'
@@ -59,7 +59,7 @@ function findingsText(findings: readonly StoredFinding[], format: TextFormat): s
   }))
   switch (format) {
     case 'json':
-      return `${JSON.stringify({ answer: answer.says, because: answer.because, findings }, null, 2)}\n`
+      return `${jsonText({ answer: answer.says, because: answer.because, findings })}\n`
     case 'csv':
       return csvTable(rows)
     case 'md':
@@ -85,7 +85,7 @@ function usageText(page: UsagePage, format: TextFormat): string {
   const answer = usageAnswer(page)
   switch (format) {
     case 'json':
-      return `${JSON.stringify(page, null, 2)}\n`
+      return `${jsonText(page)}\n`
     case 'csv':
       return csvTable(rows)
     case 'md': {

@@ -1,81 +1,167 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { pageNames, writeReport } from '../../src/report/page.ts'
-import { fillTable } from '../../src/report/temp-table.ts'
+import { audit } from '../../src/audit/audit.ts'
+import { jsonText, junitText, markdownText, sarifText } from '../../src/audit/format/machine.ts'
+import { reproductions } from '../../src/audit/format/reproduce.ts'
+import { terminalText } from '../../src/audit/format/terminal.ts'
+import { compareRuns } from '../../src/report/compare/compare.ts'
+import { markdownComparison, terminalComparison } from '../../src/report/compare/formats.ts'
+import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
+import { renderComparison } from '../../src/report/compare-page.ts'
+import { pageNames, readUsageOf, writeReport } from '../../src/report/page.ts'
+import { terminalSummary } from '../../src/report/summary/formats.ts'
+import { summarise } from '../../src/report/summary/summarise.ts'
+import { vllmBlock, vllmFigures } from '../../src/report/summary/vllm.ts'
+import { makeText, textFormats } from '../../src/report/text.ts'
+import { terminalUsage } from '../../src/report/usage/terminal.ts'
+import { exportable, exportTable } from '../../src/store/export.ts'
 import type { Store } from '../../src/store/open.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
-import { editAttempts } from '../store/edit-attempts.ts'
+import {
+  expectNoFormula,
+  expectPlainHtml,
+  expectPlainMarkdown,
+  expectQuiet,
+  expectXmlOf,
+} from './harmless.ts'
+import { hostileColumns, hostileTexts, makeHostile, ours } from './hostile.ts'
 import { seededOptions, seededStore, seedUsage } from './seeded.ts'
-
-const hostile = [
-  '</script><script>window.owned=1</script>',
-  '"><img src=x onerror="window.owned=1">',
-  "'-window.owned=1-'{{1}}",
-  '<svg onload=window.owned=1><style>*{display:none}</style>',
-  '=cmd()|calc',
-  '\u001b[31mred\u001b[0m\u0007\u0000',
-  '\u202egnirts desrever\u2066',
-  '<!--<script>',
-  'javascript:window.owned=1',
-] as const
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-hostile-'))
 const fileOf = (page: string) => join(folder, `${page}.html`)
 let store: Store
 
-/** Every text that a service, a scenario's author or a log can choose, in turn. */
+/** What the profile says comes from answers of a service. */
+const hostileOptions = () => {
+  const options = seededOptions(store)
+  const answers = structuredClone(options.profile.answers) as Record<string, object>
+  answers['G-21'] = {
+    status: 'answered',
+    is: { unit: hostileTexts[0] },
+    evidence: [hostileTexts[1]],
+  }
+  return { ...options, profile: { ...options.profile, answers } as typeof options.profile }
+}
+
 beforeAll(async () => {
   store = await seededStore({ attempts: 400 })
   await seedUsage(store)
-  await fillTable(store, 'hostile', { texts: 'VARCHAR[]' }, [{ texts: hostile }])
-  const list = '(SELECT texts FROM hostile)'
-  const pick = (column: string) =>
-    `${column} = ${list}[1 + (hash(slot) % ${hostile.length})::INTEGER]`
-  await editAttempts(
-    store,
-    `
-    UPDATE edited SET ${['step', 'model', 'error_code', 'error_type', 'reason', 'account', 'response_model', 'response_id', 'finish_reason', 'phase'].map(pick).join(', ')};
-    UPDATE edited SET error_code = repeat('x', 1000000), step = repeat('y', 1000000) WHERE slot = 7;
-  `,
-  )
   await store.execute(`
-    UPDATE runs SET scenario = ${list}[1], base_url = ${list}[2], assay_version = ${list}[4];
-    UPDATE histograms SET step = ${list}[3];
-    UPDATE usage_events SET model = ${list}[1 + (at_us // 900000000 % ${hostile.length})::INTEGER], key_fp = ${list}[2], account = ${list}[3], error_code = ${list}[4];
-    UPDATE usage_events SET model = repeat('z', 1000000) WHERE id = 'e601';
-    UPDATE findings SET says = ${list}[1], rule = 'BILL-' || ${list}[2], severity = ${list}[4],
-      detail_json = replace(detail_json, '829 credits', '</script><script>window.owned=1</script>');
+    INSERT INTO templates SELECT DISTINCT run_id, 1, step, 'POST', '/v1/chat/completions', '{}', '{}', 8, 1, 'x' FROM attempts;
+    INSERT INTO bodies SELECT run_id, slot, retry, '{}', '', false FROM attempts WHERE slot % 10 = 0;
+    INSERT INTO usage_imports VALUES (1, '', '', 'jsonl', '{}', 0, 1, 1, 0, 0);
   `)
+  await makeHostile(store)
   for (const page of pageNames) {
-    await writeReport({ ...seededOptions(store), page, out: fileOf(page) })
+    const { warnings } = await writeReport({ ...hostileOptions(), page, out: fileOf(page) })
+    expect(warnings).toEqual([])
   }
+  const side = (runId: string) => ({ store, runId })
+  const compared = await compareRuns(side('run-sweep'), side('run-1'), hostileOptions().contract, 1)
+  const gates = [judgeGate(compared, parseGate('p95 > +10%'))]
+  writeFileSync(fileOf('compare'), (await renderComparison(store, compared, gates)).html)
+  expectQuiet(terminalComparison(compared, gates), 'compare')
+  expectPlainMarkdown(markdownComparison(compared, gates), 'compare')
 }, 60_000)
 afterAll(() => store.close())
 
-describe('strings that a service chose to do harm', () => {
-  for (const page of pageNames) {
-    test(`are text on the page ${page}: no script, no element, no control character, bounded`, () => {
-      const text = readFileSync(fileOf(page), 'utf8')
-      const [markup, ...scripts] = text.split('<script')
-      expect(scripts.length).toBeLessThanOrEqual(2)
-      for (const tag of ['<img', '<svg onload', '<!--', '<style>*'])
-        expect(markup!.includes(tag), tag).toBe(false)
-      for (const mark of ['\u001b', '\u0000', '\u0007', '\u202e', '\u2066']) {
-        expect(text.includes(mark)).toBe(false)
+const htmlPages = [...pageNames, 'compare']
+
+describe('strings that a service, a log or another tool chose to do harm', () => {
+  test('stand in every text column that they can choose', async () => {
+    for (const [table, columns] of await hostileColumns(store)) {
+      for (const column of columns) {
+        const [found] = await store.rows<{ n: number }>(
+          `SELECT count(*) AS n FROM ${table} WHERE contains(${column}, 'window.owned') AND contains(${column}, '${column}')`,
+        )
+        expect(found!.n, `${table}.${column}`).toBeGreaterThan(0)
       }
-      expect(text.length).toBeLessThan(3_000_000)
+    }
+    const known = await store.rows<{ place: string }>(
+      `SELECT table_name || '.' || column_name AS place FROM duckdb_columns() WHERE data_type = 'VARCHAR'`,
+    )
+    const places = Object.entries(ours).flatMap(([table, columns]) =>
+      columns.map((column) => `${table}.${column}`),
+    )
+    expect(places.filter((place) => !known.some((each) => each.place === place))).toEqual([])
+  })
+
+  test.each(htmlPages)(
+    'are text on the page %s: no script, no element, no control character',
+    (page) => {
+      const text = readFileSync(fileOf(page), 'utf8')
+      expectPlainHtml(text, page)
+      expect(text).toContain('window.owned')
+    },
+  )
+
+  test.each(pageNames)(
+    'are text in what the page %s says as Markdown, JSON and CSV',
+    async (page) => {
+      const told = new Map<string, string>()
+      for (const format of textFormats) {
+        told.set(format, await makeText({ ...hostileOptions(), page }, format))
+      }
+      expectPlainMarkdown(told.get('md')!, page)
+      expectNoFormula(told.get('csv')!, page)
+      // JSON is for programs: whole, but quiet where it is printed.
+      expectQuiet(told.get('json')!, page, 10_000_000)
+      JSON.parse(told.get('json')!)
+    },
+  )
+
+  test('are text on a terminal: summary, vLLM block, usage', async () => {
+    const summary = await summarise(store, 'run-1', hostileOptions().contract)
+    expectQuiet(terminalSummary(summary), 'summary')
+    expectQuiet(vllmBlock(await vllmFigures(store, 'run-1'), summary), 'vLLM block')
+    expectQuiet(terminalUsage(await readUsageOf({ ...hostileOptions(), page: 'usage' })), 'usage')
+  })
+
+  test('are text in every form of an audit', async () => {
+    const report = await audit(store, {
+      contract: hostileOptions().contract,
+      profile: hostileOptions().profile,
+      runIds: ['run-1'],
+      rules: [],
+      auditId: 'audit-2',
+      auditedAt: new Date(0),
     })
-  }
+    const again = await reproductions(store, report)
+    expectQuiet(terminalText(report, again), 'terminal')
+    expectPlainMarkdown(markdownText(report, again), 'Markdown')
+    expectXmlOf(
+      ['?xml', 'testsuites', 'testsuite', 'testcase', 'failure', 'system-out', 'skipped'],
+      junitText(report),
+      'JUnit',
+    )
+    for (const [what, text] of [
+      ['SARIF', sarifText(report)],
+      ['JSON', jsonText(report, again)],
+    ] as const) {
+      JSON.parse(text)
+      expect(text.length, what).toBeLessThan(5_000_000)
+    }
+  })
+
+  test.each(exportable)('start no formula in the exported CSV of %s', async (what) => {
+    const file = join(folder, `${what}.csv`)
+    await exportTable(store, what, [], file, 'csv')
+    const cells = readFileSync(file, 'utf8').matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",\r\n]+))/gm)
+    const formulas = [...cells].filter(([, quoted, plain]) =>
+      /^\s*[=@]|^\s*[+-](?![\d.])/.test(quoted ?? plain ?? ''),
+    )
+    expect(formulas.map(([cell]) => cell.slice(0, 60))).toEqual([])
+  })
 })
 
 describe.skipIf(!canBrowse)('in a browser (needs chromium: apt-get install chromium)', () => {
-  test('no page runs anything of theirs, logs anything or grows out of a phone', async () => {
+  test('no page runs or makes anything of theirs, logs anything or grows out of a phone', async () => {
     const browser = await openBrowser()
     try {
       // The page run holds all of launch and audit.
-      for (const page of ['run', 'usage']) {
+      for (const page of ['run', 'usage', 'compare']) {
         const context = await browser.newContext({
           viewport: { width: 375, height: 800 },
           offline: true,
@@ -97,7 +183,18 @@ describe.skipIf(!canBrowse)('in a browser (needs chromium: apt-get install chrom
               root.ownerDocument.defaultView !== null && 'owned' in root.ownerDocument.defaultView,
           ),
         ).toBe(false)
-        expect(await html.evaluate((root) => root.scrollWidth)).toBeLessThanOrEqual(375)
+        const made = await html.evaluate((root) => ({
+          scripts: root.querySelectorAll('script').length,
+          styles: root.querySelectorAll('style').length,
+          foreign: root.querySelectorAll(
+            'img, iframe, object, embed, link, form:not(.vega-bindings), a[href^="javascript"]',
+          ).length,
+          handlers: [...root.querySelectorAll('*')].filter((element) =>
+            [...element.attributes].some(({ name }) => name.startsWith('on')),
+          ).length,
+          width: root.scrollWidth,
+        }))
+        expect(made).toEqual({ scripts: 2, styles: 1, foreign: 0, handlers: 0, width: 375 })
         expect(noticed).toEqual([])
         await context.close()
       }

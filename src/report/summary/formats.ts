@@ -8,7 +8,7 @@ import {
   rate,
   whole,
 } from './figures.ts'
-import { csvCell, markdownCell, printable } from './printable.ts'
+import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
 import { type MetricName, percentiles, type RunSummary } from './shape.ts'
 
 const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure']
@@ -120,7 +120,7 @@ export function csvSummary(summary: RunSummary): string {
 }
 
 export function jsonSummary(summary: RunSummary): string {
-  return `${JSON.stringify(summary, null, 2)}\n`
+  return `${jsonText(summary)}\n`
 }
 
 function percentileTitle(name: string): string {

@@ -20,13 +20,42 @@ export function markdownCell(text: string, longest = 80): string {
   return printable(text, longest).replace(/[\\`*_{}[\]<>|#&!~]/g, (sign) => `\\${sign}`)
 }
 
+const longestText = 2000
+
 /**
- * A cell of CSV (RFC 4180). Text that a spreadsheet would take for a formula gets an apostrophe;
- * numbers are as they are, null is empty.
+ * A service's text as it may be shown: control characters as their pictures (ESC is ␛), marks that
+ * turn the direction of text as U+FFFD, and no more than a reader would read.
+ */
+export function visible(text: string): string {
+  const cut =
+    text.length > longestText ? `${text.slice(0, longestText)}… (${text.length} characters)` : text
+  return (
+    cut
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it shows
+      .replace(/[\u0000-\u0008\u000b-\u001f]/g, (code) =>
+        String.fromCharCode(0x2400 + code.charCodeAt(0)),
+      )
+      .replace(/[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd')
+      .toWellFormed()
+  )
+}
+
+/** JSON that a terminal shows as it stands: what would act on one is written as its escape. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(
+    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/**
+ * A cell of CSV (RFC 4180), as `visible`. Text that a spreadsheet would take for a formula gets an
+ * apostrophe; numbers are as they are, null is empty.
  */
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)
-  const safe = /^\s*[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  const shown = visible(value)
+  const safe = /^\s*[=+\-@\t\r]/.test(shown) ? `'${shown}` : shown
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -12,6 +12,9 @@ const mostSeries = 9
 export const otherSeries = '(other)'
 export const unknownSeries = '(unknown)'
 
+/** A log can call a model by a megabyte, which would stand in every hour. */
+const shortened = (name: string) => `left(${name}, 200)`
+
 const mostKeys = 20
 const mostDefaultDays = 30
 
@@ -239,7 +242,7 @@ async function prepareQuarters(store: Store, by: UsageDimension): Promise<void> 
     WHERE at_us >= getvariable('usage_before_from') AND at_us < getvariable('usage_to')
     GROUP BY ALL;
     CREATE OR REPLACE TEMP TABLE usage_quarters AS
-    SELECT quarter, series, ${usageSums} FROM usage_outcomes GROUP BY ALL
+    SELECT quarter, ${shortened('series')} AS series, ${usageSums} FROM usage_outcomes GROUP BY ALL
   `)
 }
 
@@ -299,7 +302,7 @@ async function prepareBuckets(store: Store): Promise<void> {
     FROM usage_calendar CROSS JOIN (
       SELECT DISTINCT series FROM usage_quarters
       WHERE quarter >= getvariable('usage_from') // ${quarterUs}
-      UNION SELECT name FROM usage_series
+      UNION SELECT ${shortened('name')} FROM usage_series
       UNION SELECT '(none)' WHERE NOT EXISTS (FROM usage_series))
     LEFT JOIN usage_quarters USING (quarter, series)
     GROUP BY ${start}, ${label}, series ORDER BY start_us, series`

@@ -1,0 +1,102 @@
+import { fillTable } from '../../src/report/temp-table.ts'
+import type { Store } from '../../src/store/open.ts'
+import { editAttempts } from '../store/edit-attempts.ts'
+
+/** All that markup, shells, spreadsheets, Markdown and terminals could take for their own. */
+const core = [
+  '</script><script>window.owned=1</script>',
+  '"><img src=x onerror="window.owned=1">',
+  '<svg onload=window.owned=1><style>*{display:none}</style><!--',
+  "'-window.owned=1-'{{1}}`b`|c|\\",
+  '\r\n# heading\n=cmd()',
+  '\u001b[31m\u001b]0;title\u0007\u009b2J\u0000\u007f',
+  '\u202egnirts\u2066\u2028javascript:window.owned=1',
+].join('')
+
+/** What comes first is what spreadsheets look at; the rest is in each. */
+export const hostileTexts: readonly string[] = [
+  `=cmd()|'/c calc'!A1${core}`,
+  core,
+  `\u001b[2J${core}`,
+  `\t@SUM(1)${core}`,
+  `-1+1${core}`,
+]
+
+export const megabyte = '\u001b<b>x'.repeat(1_000_000 / 5)
+
+/**
+ * Text columns of the store whose words are ours alone: made by this program, or checked against a
+ * list before they are written. Each other one can be chosen by a service, a log or another tool.
+ */
+export const ours: Readonly<Record<string, readonly string[]>> = {
+  attempts: ['run_id', 'part', 'endpoint', 'expects', 'outcome', 'error_shape'],
+  bodies: ['run_id'],
+  findings: ['audit_id', 'rule', 'severity', 'verdict'],
+  health: ['run_id'],
+  histograms: ['run_id', 'part', 'metric'],
+  model_prices: ['contract', 'model'],
+  runs: [
+    'run_id',
+    'kind',
+    'contract',
+    'scenario_json',
+    'machine_json',
+    'ledger_json',
+    'verdict',
+    'verdict_json',
+  ],
+  templates: ['run_id', 'method', 'path', 'headers', 'body'],
+  usage_events: ['outcome'],
+  usage_imports: ['format', 'mapping_json'],
+  usage_polls: ['grants_json'],
+}
+
+/** The text columns that others choose, as the schema has them: a new one is hostile at once. */
+export async function hostileColumns(
+  store: Store,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  // Attempts lie in three tables, which the view of that name puts together.
+  const rows = await store.rows<{ table_name: string; column_name: string }>(`
+    SELECT table_name, column_name FROM duckdb_columns()
+    WHERE data_type = 'VARCHAR' AND (table_name = 'attempts' OR table_name IN (
+        SELECT table_name FROM duckdb_tables() WHERE NOT temporary))
+      AND table_name NOT IN ('askings', 'endings', 'attempt_rows')
+    ORDER BY ALL`)
+  const found = new Map<string, string[]>()
+  for (const { table_name: table, column_name: column } of rows) {
+    if (ours[table]?.includes(column)) continue
+    found.set(table, [...(found.get(table) ?? []), column])
+  }
+  return found
+}
+
+/** Puts the hostile texts into every text column that others choose, each row another one. */
+export async function makeHostile(store: Store): Promise<void> {
+  await fillTable(store, 'hostile', { texts: 'VARCHAR[]', long: 'VARCHAR' }, [
+    { texts: hostileTexts, long: megabyte },
+  ])
+  for (const [table, columns] of await hostileColumns(store)) {
+    // The name of the column is in its text, so that what leaks through tells where it came from.
+    const set = columns.map((column) => {
+      const text = `(SELECT texts FROM hostile)[1 + ((rowid + hash('${column}')) % ${hostileTexts.length})::INTEGER]`
+      const long = `rowid = 7 THEN (SELECT long FROM hostile)`
+      const unique = table === 'usage_events' && column === 'id' ? ' || rowid' : ''
+      return `${column} = CASE WHEN ${long} || '${column}'${unique} ELSE ${text} || '${column}'${unique} END`
+    })
+    if (table === 'attempts') await editAttempts(store, `UPDATE edited SET ${set.join(', ')}`)
+    else await store.execute(`UPDATE ${table} SET ${set.join(', ')}`)
+  }
+  // Words of others stand within our JSON, too.
+  const within = (column: string, ...old: readonly string[]) =>
+    old.reduce(
+      (text, each) =>
+        `replace(${text}, '${each}', substr(to_json((SELECT texts FROM hostile)[2])::VARCHAR, 2, len(to_json((SELECT texts FROM hostile)[2])::VARCHAR) - 2))`,
+      column,
+    )
+  await store.execute(`
+    UPDATE findings SET detail_json = ${within('detail_json', '829 credits', 'between 812', 'remaining 41', 'the balance crossed')};
+    UPDATE runs SET scenario_json = ${within('scenario_json', 'demo')},
+      verdict_json = ${within('verdict_json', '0.9 ms', 'lag p99', 'chat.ttft.p95')};
+    UPDATE usage_polls SET grants_json = to_json([{name: (SELECT texts FROM hostile)[1], credits: 500, expiresUs: NULL}])::VARCHAR
+  `)
+}
