@@ -11,7 +11,7 @@
   document.body.append(tip)
 
   /** The reader's own words, never markup: every part is set as text. */
-  function showTip(_handler, event, _item, value) {
+  function showTip(event, value) {
     if (value === null || value === undefined || value === '') {
       tip.hidden = true
       return
@@ -36,6 +36,48 @@
     tip.style.top = `${Math.max(room, top)}px`
   }
 
+  /** Lines are too thin to be met by a pointer: the nearest point of the nearest one speaks. */
+  function nearestOfLines(view, x, y) {
+    let best = { away: Infinity, item: null }
+    const visit = (mark, left, top) => {
+      if (mark.marktype === 'group') {
+        for (const group of mark.items) {
+          for (const inner of group.items) visit(inner, left + (group.x || 0), top + (group.y || 0))
+        }
+      } else if (mark.marktype === 'line') {
+        for (const item of mark.items) {
+          // The pointer asks about a moment: what lies above or below it counts less.
+          const away = Math.abs(left + item.x - x) + Math.abs(top + item.y - y) / 4
+          if (away < best.away && item.tooltip) best = { away, item }
+        }
+      }
+    }
+    visit(view.scenegraph().root, 0, 0)
+    return best.item
+  }
+
+  /** What Vega tells of a mark under the pointer, and of a line where no mark is. */
+  function tellMarks(view, stage) {
+    let ofMark = false
+    view.tooltip((_handler, event, _item, value) => {
+      ofMark = value !== null && value !== undefined && value !== ''
+      showTip(event, value)
+    })
+    // Comes after the pointer's own events, which Vega listens to.
+    stage.addEventListener('mousemove', (event) => {
+      if (ofMark) return
+      const [left, top] = view.origin()
+      const frame = stage.querySelector('svg').getBoundingClientRect()
+      const [x, y] = [event.clientX - frame.left - left, event.clientY - frame.top - top]
+      const inside = x >= 0 && x <= view.signal('width') && y >= 0 && y <= view.signal('height')
+      showTip(event, inside ? nearestOfLines(view, x, y)?.tooltip : null)
+    })
+    stage.addEventListener('mouseleave', () => {
+      ofMark = false
+      tip.hidden = true
+    })
+  }
+
   function rowsOf(chart) {
     return chart.rows.map((cells) =>
       Object.fromEntries(chart.columns.map((name, at) => [name, cells[at]])),
@@ -55,9 +97,9 @@
       hover: true,
       logLevel: vega.Warn,
     })
-    view.tooltip(showTip)
     view.width(stage.clientWidth)
     await view.runAsync()
+    tellMarks(view, stage)
     const drawing = stage.querySelector('svg')
     const still = figure.querySelector('svg.chart')
     drawing.setAttribute('role', 'img')

@@ -86,6 +86,8 @@ const longestLabel = 120
 function plainValue(value: unknown): unknown {
   if (value instanceof Date) return value.getTime()
   if (typeof value === 'bigint') return Number(value)
+  // 1.9 in place of 1.9000000000000001.
+  if (typeof value === 'number') return Number(value.toPrecision(15))
   if (typeof value !== 'string') return value
   const visible = value.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it removes
