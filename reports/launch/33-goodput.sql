@@ -1,5 +1,6 @@
 -- section: Load
 -- optional: true
+-- wide: true
 -- note: >-
 --   Good is a request that met every objective of the scenario; a failure is never good. The share is
 --   of successes and failures together, so that answering fewer requests cannot raise it.

@@ -88,27 +88,39 @@
     const stage = document.createElement('div')
     stage.className = 'chart-live'
     figure.querySelector('.chart-drawings').append(stage)
-    const spec = JSON.parse(stage.clientWidth < 480 ? chart.phone : chart.desk)
-    spec.data.find((each) => each.name === 'rows').values = rowsOf(chart)
-    const view = new vega.View(vega.parse(spec, undefined, { ast: true }), {
-      expr: vegaExpression,
-      renderer: 'svg',
-      container: stage,
-      hover: true,
-      logLevel: vega.Warn,
-    })
-    view.width(stage.clientWidth)
-    await view.runAsync()
-    tellMarks(view, stage)
-    const drawing = stage.querySelector('svg')
-    const still = figure.querySelector('svg.chart')
-    drawing.setAttribute('role', 'img')
-    drawing.setAttribute('aria-label', still.querySelector('title').textContent)
-    figure.classList.add('is-live')
-    new ResizeObserver(() => {
+    let view = null
+    let narrow = null
+    /** As wide as there is room; a phone's legend is folded, so that crossing over draws anew. */
+    const resize = async () => {
       const width = stage.clientWidth
-      if (width > 0 && width !== view.width()) view.width(width).runAsync()
-    }).observe(stage)
+      if (width === 0) return
+      if (narrow === width < 480) {
+        if (width !== view.width()) await view.width(width).runAsync()
+        return
+      }
+      narrow = width < 480
+      view?.finalize()
+      const box = document.createElement('div')
+      stage.replaceChildren(box)
+      const spec = JSON.parse(narrow ? chart.phone : chart.desk)
+      spec.data.find((each) => each.name === 'rows').values = rowsOf(chart)
+      view = new vega.View(vega.parse(spec, undefined, { ast: true }), {
+        expr: vegaExpression,
+        renderer: 'svg',
+        container: box,
+        hover: true,
+        logLevel: vega.Warn,
+      })
+      tellMarks(view, box)
+      await view.width(width).runAsync()
+      const drawing = box.querySelector('svg')
+      const still = figure.querySelector('svg.chart')
+      drawing.setAttribute('role', 'img')
+      drawing.setAttribute('aria-label', still.querySelector('title').textContent)
+      figure.classList.add('is-live')
+    }
+    await resize()
+    new ResizeObserver(resize).observe(stage)
   }
 
   const waiting = new IntersectionObserver(

@@ -77,9 +77,32 @@ async function draw(chart: ChartSpec, rows: readonly ChartRow[], options: DrawOp
   }
 }
 
+/** Widest that a letter of the words in an empty chart is on average, pixels. */
+const letterPx = 7
+const linePx = 18
+
 function emptyState(chart: ChartSpec, { widthPx, heightPx }: Size): string {
   const height = Math.min(heightPx ?? chart.heightPx, 96)
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${height}" viewBox="0 0 ${widthPx} ${height}"><text x="${widthPx / 2}" y="${height / 2}" text-anchor="middle" font-size="13" font-family="${drawingFont}" fill="#5a6572">${escapeXml(chart.empty)}</text></svg>`
+  const lines = linesOf(chart.empty, Math.floor((widthPx - 16) / letterPx))
+  const firstPx = height / 2 - ((lines.length - 1) * linePx) / 2
+  const words = lines
+    .map(
+      (line, at) =>
+        `<tspan x="${widthPx / 2}" y="${firstPx + at * linePx}">${escapeXml(line)}</tspan>`,
+    )
+    .join('')
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${height}" viewBox="0 0 ${widthPx} ${height}"><text text-anchor="middle" font-size="13" font-family="${drawingFont}" fill="#5a6572">${words}</text></svg>`
+}
+
+function linesOf(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= columns) {
+      lines[lines.length - 1] = `${last} ${word}`
+    } else lines.push(word)
+  }
+  return lines
 }
 
 export function escapeXml(text: string): string {

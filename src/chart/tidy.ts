@@ -16,7 +16,11 @@ export function tidy(
     for (const channel of [view.encoding?.x, view.encoding?.y]) labelPlainly(channel)
     const color = view.encoding?.color
     if (typeof color?.field !== 'string' || color.legend === null) continue
-    foldLegend(color, labelsOf(color.field, colors, rows), widthPx - besideX(view.encoding?.y))
+    foldLegend(
+      color,
+      labelsOf(color.field, colors, rows),
+      Math.min(widthPx, widestLegendPx) - besideX(view.encoding?.y),
+    )
   }
   return tidied as unknown as ChartSpec['vegaLite']
 }
@@ -50,8 +54,10 @@ function labelPlainly(channel: Json | undefined): void {
   if (channel.type === 'temporal') channel.axis = { ...axis, format: plainDates }
 }
 
-const letterPx = 6.2
-const symbolPx = 34
+const letterPx = 6.7
+const symbolPx = 36
+/** A drawing on a desk shrinks with its window, and its legend does not fold anew. */
+const widestLegendPx = 600
 const longestLabelPx = 180
 
 /** What the labels of the y axis take: names are wider than numbers. */

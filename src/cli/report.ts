@@ -36,7 +36,7 @@ export function reportCommand(): Command {
     .option('--timezone <zone>', 'IANA zone of hours and days', 'UTC')
     .option(
       '--from <date>',
-      'usage: from this date or moment; the first day of usage, at most 30 back, unless given',
+      'usage: from this date or moment; the first day of usage, at most 31 back, unless given',
     )
     .option('--to <date>', 'usage: to this date or moment; the end of the last day unless given')
     .addOption(

@@ -32,7 +32,7 @@ export function usageCommand(): Command {
     .description('Print what was used, when credits run out, and what to buy.')
     .argument('[run...]', 'only these runs; all runs and imported logs unless given')
     .option('--db <file>', 'the store', 'assay.duckdb')
-    .option('--from <date>', 'first day or moment; that of usage, at most 30 back, unless given')
+    .option('--from <date>', 'first day or moment; that of usage, at most 31 back, unless given')
     .option('--to <date>', 'end, exclusive; the last day of usage unless given')
     .option('--timezone <zone>', 'IANA zone of days and hours', 'UTC')
     .addOption(new Option('--by <what>', 'how to split').choices(usageDimensions).default('model'))

@@ -38,7 +38,7 @@ export function renderTable(rows: readonly Row[], front: Front): Html {
 function heading(name: string, told: ColumnFront | undefined): Html {
   const label = told?.label ?? wordsOf(name)
   const unit = unitOf(name)
-  return html`${label}${!label.includes(unit) && html` <small>${unit}</small>`}`
+  return html`${label}${!label.split(' ').includes(unit) && html` <small>${unit}</small>`}`
 }
 
 /** The headings above headings, where columns are grouped. */

@@ -13,7 +13,7 @@ import {
   terminalSummary,
 } from '../../src/report/summary/formats.ts'
 import { summarySchema } from '../../src/report/summary/json-schema.ts'
-import { csvCell, markdownCell, printable } from '../../src/report/summary/printable.ts'
+import { csvCell, markdownCell, printable, visible } from '../../src/report/summary/printable.ts'
 import { summaryShape } from '../../src/report/summary/shape.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../../src/report/summary/vllm.ts'
@@ -170,15 +170,16 @@ describe('a summary in every format', () => {
   })
 })
 
-test('a cell of CSV is never a formula and always comes back as it was', () => {
+test('a cell of CSV is never a formula and comes back as it was, signs that act on a terminal as pictures', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (text) => {
       const cell = csvCell(text)
       const back = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell
-      expect(back.replace(/^'(?=\s*[=+\-@\t\r])/, '')).toBe(text)
+      expect(back.replace(/^'(?=\s*[=+\-@\t\r])/, '')).toBe(visible(text))
       expect(back).not.toMatch(/^\s*[=+\-@]/)
     }),
   )
+  expect(visible('a\tb\u001b[1m\u202e\nc é')).toBe('a\tb\u241b[1m\ufffd\nc é')
   expect(csvCell(-5)).toBe('-5')
 })
 

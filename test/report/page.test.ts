@@ -1,8 +1,10 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { compareRuns } from '../../src/report/compare/compare.ts'
+import { renderComparison } from '../../src/report/compare-page.ts'
 import { pageNames, writeReport } from '../../src/report/page.ts'
 import type { Store } from '../../src/store/open.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
@@ -14,23 +16,38 @@ let store: Store
 
 beforeAll(async () => {
   store = await seededStore({ attempts: 1500 })
-  for (const page of pageNames)
-    await writeReport({ ...seededOptions(store), page, out: fileOf(page) })
+  const options = seededOptions(store)
+  for (const page of pageNames) await writeReport({ ...options, page, out: fileOf(page) })
+  const [a, b] = ['run-sweep', 'run-1'].map((runId) => ({ store, runId }))
+  const comparison = await compareRuns(a!, b!, options.contract, 1)
+  writeFileSync(fileOf('compare'), (await renderComparison(store, comparison, [])).html)
+  await writeReport({ ...options, page: 'audit', reportsFolder: ownReports(), out: fileOf('own') })
 }, 60_000)
 afterAll(() => store.close())
 
-/** Looks at a page as a reader would, and says what a reader would notice. */
-async function look(
-  browser: Browser,
-  page: string,
-  options: { width: number; dark: boolean; script: boolean },
-) {
-  const context = await browser.newContext({
-    viewport: { width: options.width, height: 900 },
-    colorScheme: options.dark ? 'dark' : 'light',
-    javaScriptEnabled: options.script,
-    offline: true,
-  })
+/** A folder of one's own: a chart and a table. */
+function ownReports(): string {
+  const own = mkdtempSync(join(folder, 'own-'))
+  const sql = 'SELECT step, count(*) AS n FROM shown_attempts GROUP BY step ORDER BY step'
+  writeFileSync(join(own, '90-mine.sql'), sql)
+  writeFileSync(join(own, '91-mine-too.sql'), `-- title: My own table\n${sql}`)
+  const chart = {
+    title: 'My own chart',
+    description: 'Bars of attempts by step.',
+    usermeta: { empty: 'No attempt.' },
+    mark: 'bar',
+    encoding: {
+      x: { field: 'n', type: 'quantitative', title: 'attempts' },
+      y: { field: 'step', type: 'nominal', title: 'step' },
+    },
+  }
+  writeFileSync(join(own, '90-mine.vl.json'), JSON.stringify(chart))
+  return own
+}
+
+/** A tab with the page, and what a reader would notice beside it. */
+async function openPage(browser: Browser, page: string, javaScriptEnabled: boolean) {
+  const context = await browser.newContext({ javaScriptEnabled, offline: true })
   const tab = await context.newPage()
   const noticed: string[] = []
   tab.on('console', (message) => noticed.push(message.text()))
@@ -39,18 +56,59 @@ async function look(
     if (!request.url().startsWith('file:')) noticed.push(`request to ${request.url()}`)
   })
   await tab.goto(`file://${fileOf(page)}`)
-  const figures = await tab.locator('figure[data-chart]').count()
-  if (options.script) {
-    for (let at = 0; at < figures; at++) {
-      const figure = tab.locator('figure[data-chart]').nth(at)
-      await figure.scrollIntoViewIfNeeded()
-      await figure.and(tab.locator('.is-live')).waitFor({ state: 'attached' })
-    }
+  return { tab, noticed, close: () => context.close() }
+}
+
+/** Scrolls each chart into view, which is when it comes alive. */
+async function wake(tab: Page): Promise<void> {
+  for (const figure of await tab.locator('figure[data-chart]').all()) {
+    await figure.scrollIntoViewIfNeeded()
+    await figure.and(tab.locator('.is-live')).waitFor({ state: 'attached' })
   }
-  const widest = await tab.locator('html').evaluate((html) => html.scrollWidth)
-  const seen = await tab.locator('.chart-drawings svg:visible').count()
-  await context.close()
-  return { noticed, widest, figures, seen }
+}
+
+/** What is wrong to the eye: overflow, blank or cut charts, ink like the paper under it. */
+function eyesores(tab: Page): Promise<readonly string[]> {
+  return tab.locator('html').evaluate((html) => {
+    const faults: string[] = []
+    const lightness = (color: string) => {
+      const [red, green, blue] = (color.match(/[\d.]+/g) ?? []).map(Number)
+      return (0.2126 * red! + 0.7152 * green! + 0.0722 * blue!) / 255
+    }
+    const view = html.ownerDocument.defaultView!
+    const width = html.clientWidth
+    if (html.scrollWidth > width) faults.push(`${html.scrollWidth} px in ${width} px`)
+    const dark = view.matchMedia('(prefers-color-scheme: dark)').matches
+    const print = view.matchMedia('print').matches
+    const paper = lightness(
+      view.getComputedStyle(html.querySelector('figure.card')!).backgroundColor,
+    )
+    if (dark && !print ? paper > 0.3 : paper < 0.8) faults.push(`paper of lightness ${paper}`)
+    for (const figure of html.querySelectorAll('figure')) {
+      const drawings = [...figure.querySelectorAll('.chart-drawings svg')].filter((svg) =>
+        svg.checkVisibility({ visibilityProperty: true }),
+      )
+      if (drawings.length !== 1) faults.push(`${figure.id}: ${drawings.length} drawings`)
+      for (const svg of drawings) {
+        const [box, frame] = [svg.getBoundingClientRect(), figure.getBoundingClientRect()]
+        if (box.height < 40) faults.push(`${figure.id}: ${box.height} px high`)
+        if (box.left < frame.left || box.right > frame.right + 1 || box.right > width) {
+          faults.push(`${figure.id}: cut at the side`)
+        }
+        for (const text of svg.querySelectorAll('text')) {
+          const ink = lightness(view.getComputedStyle(text).fill)
+          if (Math.abs(ink - paper) < 0.3)
+            faults.push(`${figure.id}: "${text.textContent}" is faint`)
+          const words = text.getBoundingClientRect()
+          const room = words.width > 0 && (words.right > frame.right || words.left < frame.left)
+          if (room) faults.push(`${figure.id}: "${text.textContent}" is cut`)
+        }
+        if (svg.querySelectorAll('text, path, rect, line').length < 1)
+          faults.push(`${figure.id}: blank`)
+      }
+    }
+    return faults
+  })
 }
 
 describe.skipIf(!canBrowse)(
@@ -63,52 +121,115 @@ describe.skipIf(!canBrowse)(
     afterAll(() => browser.close())
 
     // The page run holds all of launch.
-    for (const page of pageNames.filter((name) => name !== 'launch')) {
-      for (const width of [375, 1440]) {
-        for (const script of [true, false]) {
-          test(`${page} at ${width} px ${script ? 'with' : 'without'} JavaScript is whole, silent and within its width`, async () => {
-            const { noticed, widest, figures, seen } = await look(browser, page, {
-              width,
-              script,
-              dark: script,
-            })
-            expect(noticed).toEqual([])
-            expect(widest).toBeLessThanOrEqual(width)
-            expect(seen).toBeGreaterThanOrEqual(figures)
-          }, 30_000)
+    const pages = ['audit', 'usage', 'run', 'compare', 'own']
+    const cases = pages.flatMap((page) => [true, false].map((script) => ({ page, script })))
+    test.each(cases)(
+      '$page, scripts $script, is whole, silent and within its width: desk, phone, light, dark, paper',
+      async ({ page, script }) => {
+        const { tab, noticed, close } = await openPage(browser, page, script)
+        expect(await tab.locator('figure[data-chart]').count()).toBeGreaterThan(0)
+        for (const width of [1440, 375]) {
+          await tab.setViewportSize({ width, height: 900 })
+          if (script) await wake(tab)
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await tab.emulateMedia({ media: 'screen', colorScheme })
+            await expect.poll(() => eyesores(tab)).toEqual([])
+          }
         }
+        // A4 less its margins, from a reader who likes it dark.
+        await tab.setViewportSize({ width: 688, height: 1000 })
+        await tab.emulateMedia({ media: 'print', colorScheme: 'dark' })
+        await expect.poll(() => eyesores(tab)).toEqual([])
+        expect(noticed).toEqual([])
+        await close()
+      },
+      30_000,
+    )
+
+    describe('a chart', () => {
+      let tab: Page
+      let close: () => Promise<void>
+      beforeAll(async () => {
+        const opened = await openPage(browser, 'run', true)
+        tab = opened.tab
+        close = opened.close
+        await tab.setViewportSize({ width: 1440, height: 900 })
+      })
+      afterAll(() => close())
+
+      const live = async (id: string): Promise<Locator> => {
+        const figure = tab.locator(`[id="${id}"]`)
+        await figure.scrollIntoViewIfNeeded()
+        await figure.and(tab.locator('.is-live')).waitFor({ state: 'attached' })
+        return figure
       }
-    }
+      const tip = () => tab.locator('.chart-tip')
+
+      test('tells a bar under the pointer, and its legend filters', async () => {
+        const figure = await live('02-usage-by-hour')
+        const bars = figure.locator('.chart-live .role-mark path')
+        await bars.first().hover()
+        await tip().waitFor({ state: 'visible' })
+        expect(await tip().locator('dt').allTextContents()).toEqual(['hour', 'model', 'requests'])
+
+        const faint = () =>
+          bars.evaluateAll(
+            (all) => all.filter((bar) => Number(bar.getAttribute('opacity')) < 0.5).length,
+          )
+        expect(await faint()).toBe(0)
+        await figure.locator('.chart-live .role-legend-symbol path').first().click({ force: true })
+        await expect.poll(faint).toBeGreaterThan(0)
+      })
+
+      test('tells the nearest point of a line, wherever in the plot the pointer is', async () => {
+        const figure = await live('42-rate-remaining')
+        const box = (await figure.locator('.chart-live svg').boundingBox())!
+        const at = (share: number) =>
+          tab.mouse.move(box.x + box.width * share, box.y + box.height / 2)
+        await at(0.4)
+        await tip().waitFor({ state: 'visible' })
+        expect(await tip().locator('dt').allTextContents()).toEqual(
+          expect.arrayContaining(['account', 'remaining', 'limit']),
+        )
+        const early = Number(await tip().locator('dd').first().textContent())
+        await at(0.8)
+        await expect
+          .poll(async () => Number(await tip().locator('dd').first().textContent()))
+          .toBeGreaterThan(early)
+        await tab.mouse.move(box.x - 30, box.y - 30)
+        await tip().waitFor({ state: 'hidden' })
+      })
+
+      test('zooms by the wheel with Ctrl, moves by a drag, and comes back by a double click', async () => {
+        const figure = await live('30-throughput')
+        const ticks = async () => {
+          const labels = figure.locator('.chart-live .role-axis-label').first().locator('text')
+          return (await labels.allTextContents()).map(Number).sort((a, b) => a - b)
+        }
+        const whole = await ticks()
+        const box = (await figure.locator('.chart-live svg').boundingBox())!
+        const [x, y] = [box.x + box.width / 2, box.y + box.height * 0.6]
+        await tab.mouse.move(x, y)
+        await tab.keyboard.down('Control')
+        await tab.mouse.wheel(0, -400)
+        await tab.keyboard.up('Control')
+        await expect.poll(ticks).not.toEqual(whole)
+        const near = await ticks()
+        const span = (labels: readonly number[]) => labels.at(-1)! - labels[0]!
+        expect(span(near)).toBeLessThan(span(whole))
+        await tab.mouse.down()
+        await tab.mouse.move(x - 150, y, { steps: 4 })
+        await tab.mouse.up()
+        await expect.poll(ticks).not.toEqual(near)
+        await tab.mouse.dblclick(x, y)
+        await expect.poll(ticks).toEqual(whole)
+        // Without Ctrl or Shift the wheel scrolls the page.
+        await tab.mouse.wheel(0, -50)
+        expect(await ticks()).toEqual(whole)
+      })
+    })
   },
 )
-
-describe.skipIf(!canBrowse)('a chart (needs chromium: apt-get install chromium)', () => {
-  test('tells a bar under the pointer, and its legend filters', async () => {
-    const browser = await openBrowser()
-    try {
-      const tab = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-      await tab.goto(`file://${fileOf('run')}`)
-      const figure = tab.locator('[id="02-usage-by-hour"]')
-      await figure.scrollIntoViewIfNeeded()
-      await figure.and(tab.locator('.is-live')).waitFor({ state: 'attached' })
-      const bars = figure.locator('.chart-live .role-mark path')
-      await bars.first().hover()
-      const tip = tab.locator('.chart-tip')
-      await tip.waitFor({ state: 'visible' })
-      expect(await tip.locator('dt').allTextContents()).toEqual(['hour', 'model', 'requests'])
-
-      const faint = () =>
-        bars.evaluateAll(
-          (all) => all.filter((bar) => Number(bar.getAttribute('opacity')) < 0.5).length,
-        )
-      expect(await faint()).toBe(0)
-      await figure.locator('.chart-live .role-legend-symbol path').first().click({ force: true })
-      await expect.poll(faint).toBeGreaterThan(0)
-    } finally {
-      await browser.close()
-    }
-  }, 30_000)
-})
 
 describe('a page as a file', () => {
   test('allows its own style and script by their hashes and nothing else', () => {

@@ -101,13 +101,13 @@ describe('days and hours of a zone', () => {
     expect(wallOf('2026-11-01 02:00 -05:00')).toBe('2026-11-01T02:00')
   })
 
-  test('without --from the period begins with the first day of usage, at most 30 days back', async () => {
+  test('without --from the period begins with the first day of usage, at most 31 days back', async () => {
     const days = (page: { readonly days: readonly SeriesPoint[] }) =>
       new Set(page.days.map((day) => day.label)).size
     await enterEvents(store, [{ atUs: utc(2026, 11, 20, 12) }, { atUs: utc(2026, 11, 22, 12) }])
     expect(days(await readUsage(store, usageOptions()))).toBe(3)
     await enterEvents(store, [{ atUs: utc(2026, 8, 1) }])
-    expect(days(await readUsage(store, usageOptions()))).toBe(30)
+    expect(days(await readUsage(store, usageOptions()))).toBe(31)
   })
 
   test('the day of a clock change has 25 or 23 hours, and the repeated hour is two', async () => {

@@ -2,7 +2,10 @@ import type { Store } from '../../store/open.ts'
 import { quarterUs } from './prepare.ts'
 import type { BalancePoint, Grant } from './shape.ts'
 
-/** Every balance that was seen, as rows of account, time, credits and where it was read. */
+/**
+ * Every balance that was seen, as rows of account, time, credits and where it was read. A poll is of
+ * the account whose runs had its key.
+ */
 const seen = `
   SELECT 'header' AS seen_in, coalesce(account, key_fp, '(unknown)') AS account,
     CASE WHEN date_s IS NULL THEN service_start_us + (headers_us * time_scale)::BIGINT
@@ -12,7 +15,8 @@ const seen = `
   WHERE credits_remaining IS NOT NULL AND headers_us IS NOT NULL
     AND (len(getvariable('usage_runs')) = 0 OR list_contains(getvariable('usage_runs'), run_id))
   UNION ALL
-  SELECT 'poll', key_fp, coalesce(service_us, polled_us), polled_us, remaining::DOUBLE
+  SELECT 'poll', coalesce((SELECT any_value(account) FROM askings WHERE askings.key_fp = usage_polls.key_fp), key_fp),
+    coalesce(service_us, polled_us), polled_us, remaining::DOUBLE
   FROM usage_polls WHERE remaining IS NOT NULL`
 
 /** The last balance of each quarter hour and account in the period. */

@@ -16,7 +16,8 @@ export const unknownSeries = '(unknown)'
 const shortened = (name: string) => `left(${name}, 200)`
 
 const mostKeys = 20
-const mostDefaultDays = 30
+/** A month of any length, whenever in a day it began. */
+const mostDefaultDays = 31
 
 const columns: Readonly<Record<UsageDimension, string>> = {
   model: 'model',
@@ -124,7 +125,7 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
   return { fromUs, toUs, timezone, by, nowUs, sources, notes: notesOf(sources) }
 }
 
-/** The local day on which usage begins, and at most 30 days before the end. */
+/** The local day on which usage begins, and at most a month before the end. */
 function firstDayUs(sources: UsageScope['sources'], toUs: number, timezone: string): number {
   const firstUs = startOfDayUs(Math.min(...sources.map((each) => each.firstUs)), timezone)
   const monthUs = shiftDaysUs(toUs, -mostDefaultDays, timezone)
