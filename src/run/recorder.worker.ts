@@ -9,9 +9,12 @@ import type { FromRecorderControl, RecorderControl, RecorderData, ToRecorder } f
 
 /**
  * The recorder's thread: the only one that holds the store during a run. It appends what senders
- * hand over and commits each second, so that a kill loses at most that.
+ * hand over, which is safe from a kill at once, and commits evidence, health and histograms each second.
  */
 const flushEveryMs = 1000
+
+/** A run of any length gets by with this: two row groups, and what DuckDB writes at a time. */
+const memoryMiB = 128
 
 const control = parentPort!
 const data = workerData as RecorderData
@@ -34,13 +37,13 @@ try {
 async function record(): Promise<void> {
   const store = await openStore(data.dbPath)
   await startRun(store, data.run)
-  const recorder = await Recorder.open(store)
+  const recorder = await Recorder.open(store, memoryMiB)
   let rows = 0
   let open = data.senders.length
   let closing = false
   const templates = new Set<number>()
-  let busyNs = 0
-  let worstFlushMs = 0
+  let busyMs = 0
+  let worstMs = 0
 
   const guard = (work: () => void) => {
     const began = performance.now()
@@ -50,7 +53,9 @@ async function record(): Promise<void> {
       say({ type: 'failed', name: 'StoreError', message: `cannot write: ${String(error)}` })
       process.exit(1)
     }
-    busyNs += (performance.now() - began) * 1e6
+    const tookMs = performance.now() - began
+    busyMs += tookMs
+    worstMs = Math.max(worstMs, tookMs)
   }
 
   const take = (sender: number, port: MessagePort, message: ToRecorder) =>
@@ -72,25 +77,23 @@ async function record(): Promise<void> {
     })
 
   const timer = setInterval(() => guard(flush), flushEveryMs)
-  let lastBusyNs = 0
+  let lastBusyMs = 0
   function flush(): void {
-    const began = performance.now()
     recorder.flush()
-    worstFlushMs = Math.max(worstFlushMs, performance.now() - began)
     recorder.appendHealth([
       {
         runId: data.run.runId,
         shard: -1,
         atUs: Math.round(Number(monotonicNs() - data.zeroNs) / 1000),
-        loopDelayP99Us: worstFlushMs * 1000,
-        utilisation: Math.min(1, (busyNs - lastBusyNs) / (flushEveryMs * 1e6)),
+        loopDelayP99Us: worstMs * 1000,
+        utilisation: Math.min(1, (busyMs - lastBusyMs) / flushEveryMs),
         lagP99Us: null,
         inFlight: 0,
         queuedBatches: 0,
       },
     ])
-    lastBusyNs = busyNs
-    worstFlushMs = 0
+    lastBusyMs = busyMs
+    worstMs = 0
   }
 
   function finish(): void {

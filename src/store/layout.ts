@@ -34,6 +34,8 @@ export const shared = {
     'errorType',
     'responseModel',
     'finishReason',
+    'choices',
+    'doneMarks',
     'flags',
   ],
 } as const satisfies Record<string, readonly ColumnName[]>

@@ -103,12 +103,15 @@ export class Recorder {
   }
 
   /**
-   * @throws StoreError when the table of attempts is not the one of the row type
+   * @param memoryMiB what DuckDB may keep in memory, for a store that is only written to: without a
+   *   bound every block that was written stays there while there is room
+   * @throws StoreError when the tables of attempts are not those of the row type
    */
-  static async open(store: Store): Promise<Recorder> {
-    // Rows stay in memory until a checkpoint, which stalls the recorder: seldom, but not never. It
-    // is to take no second core from the threads that send.
-    await store.execute(`SET checkpoint_threshold = '128MB'`)
+  static async open(store: Store, memoryMiB: number | null = null): Promise<Recorder> {
+    if (memoryMiB !== null) await store.execute(`SET memory_limit = '${memoryMiB}MiB'`)
+    // A checkpoint stalls the recorder: seldom, but before evidence fills the memory. It is to take
+    // no second core from the threads that send.
+    await store.execute(`SET checkpoint_threshold = '32MiB'`)
     await store.execute('SET threads = 1')
     const journal = store.path === ':memory:' ? null : journalPath(store.path)
     const recorder = new Recorder(store, await BatchAppender.open(store, journal))

@@ -51,6 +51,8 @@ CREATE TABLE IF NOT EXISTS endings (
   error_type VARCHAR,
   response_model VARCHAR,
   finish_reason VARCHAR,
+  choices INTEGER,
+  done_marks INTEGER NOT NULL,
   flags UINTEGER NOT NULL
 );
 
@@ -81,14 +83,12 @@ CREATE TABLE IF NOT EXISTS attempt_rows (
   date_s BIGINT,
   -- What the body said. Packing ids, of which no two are alike, costs more than all the rest.
   response_id VARCHAR USING COMPRESSION uncompressed,
-  choices INTEGER,
   prompt_tokens INTEGER,
   completion_tokens INTEGER,
   total_tokens INTEGER,
   events INTEGER NOT NULL,
   content_events INTEGER NOT NULL,
   content_reads INTEGER NOT NULL,
-  done_marks INTEGER NOT NULL,
   itl_max_us DOUBLE,
   bytes_in BIGINT NOT NULL
 );
