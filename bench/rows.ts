@@ -1,26 +1,42 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Batch, batchRows, Words } from '../src/attempt/batch.ts'
-import { type AttemptRow, attemptColumns, columnNames } from '../src/attempt/columns.ts'
+import { attemptColumns, columnNames } from '../src/attempt/columns.ts'
 import { openStore, type Store } from '../src/store/open.ts'
 import { Recorder } from '../src/store/recorder.ts'
+import { benchRow } from './bench-row.ts'
+import { answerOf, clientCore, module, serve, serverCore } from './processes.ts'
 import { type BenchOptions, type BenchResult, figure } from './result.ts'
 
 interface Measured {
   readonly rowsPerS: number
   readonly cpuUsPerRow: number
+  readonly bytesPerRow: number
 }
 
-/** Rows per second into DuckDB: our recorder beside a bare loop of the appender, same columns. */
+/**
+ * What recording costs: rows per second and CPU time per row, from a batch to the closed file, beside
+ * a bare loop of the appender over one table with the same columns; and the CPU time of a run beside
+ * the same run with its rows thrown away.
+ */
 export async function rows({ quick }: BenchOptions): Promise<BenchResult> {
   const rounds = quick ? 1 : 5
-  const batches = quick ? 100 : 500
+  const batches = quick ? 120 : 480
   const ours: Measured[] = []
   const bare: Measured[] = []
-  for (let round = 0; round < rounds; round++) {
-    ours.push(await measure(batches * batchRows, (store) => record(store, batches)))
-    bare.push(await measure(20 * batchRows, (store) => appendBare(store, 20)))
+  const shares: number[] = []
+  const server = await serve(serverCore, module('./null-server.ts'))
+  try {
+    for (let round = 0; round < rounds; round++) {
+      ours.push(await measure(batches * batchRows, (store) => record(store, batches)))
+      bare.push(await measure(20 * batchRows, (store) => appendBare(store, 20)))
+      const without = await cpuPerRequest(server.port, quick, ['--import', withoutRecorder])
+      const recorded = await cpuPerRequest(server.port, quick, [])
+      shares.push((100 * (recorded - without)) / without)
+    }
+  } finally {
+    server.stop()
   }
   const median = (found: readonly Measured[]) =>
     found.map((each) => each.rowsPerS).sort((a, b) => a - b)[found.length >> 1]!
@@ -48,39 +64,64 @@ export async function rows({ quick }: BenchOptions): Promise<BenchResult> {
         'us/row',
         bare.map((each) => each.cpuUsPerRow),
       ),
+      figure('file', 'bytes/row', [...ours.map((each) => each.bytesPerRow)]),
+      figure("recording, of the run's CPU without it", '%', shares, {
+        text: '<= 25',
+        meets: (found) => found <= 25,
+      }),
     ],
     ratios: { appender: median(ours) / median(bare) },
-    notes: [`${columnNames.length} columns, 17 of them text; a flush each second`],
+    notes: [
+      `${columnNames.length} columns, 17 of them text; a flush each second; the closing of the file is in`,
+    ],
   }
+}
+
+const withoutRecorder = new URL('./without-recorder.ts', import.meta.url).href
+
+/** CPU time for a request of a run flat out, all threads on one core, in microseconds. */
+async function cpuPerRequest(
+  port: number,
+  quick: boolean,
+  options: readonly string[],
+): Promise<number> {
+  const [node, ...client] = module('./chat-client.ts', 'assay', port, 64, quick ? 2 : 5)
+  const { cpuUs } = await answerOf<{ cpuUs: number }>(clientCore, [node!, ...options, ...client])
+  return cpuUs
 }
 
 async function measure(rows: number, write: (store: Store) => Promise<void>): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
-  const store = await openStore(join(folder, 'rows.duckdb'))
+  const path = join(folder, 'rows.duckdb')
+  const store = await openStore(path)
   try {
     const cpu = process.cpuUsage()
     const began = performance.now()
     await write(store)
+    store.close()
     const { user, system } = process.cpuUsage(cpu)
     return {
       rowsPerS: (rows / (performance.now() - began)) * 1000,
       cpuUsPerRow: (user + system) / rows,
+      bytesPerRow: statSync(path).size / rows,
     }
   } finally {
-    store.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 async function record(store: Store, batches: number): Promise<void> {
-  const recorder = await Recorder.open(store)
+  const recorder = await Recorder.open(store, 128)
   const words = new Words()
-  const batch = new Batch()
-  for (let at = 0; at < batchRows; at++) batch.push(rowOf(at), words)
+  const filled = Array.from({ length: 8 }, (_, nth) => {
+    const batch = new Batch()
+    for (let at = 0; at < batchRows; at++) batch.push(benchRow(nth * batchRows + at), words)
+    return batch
+  })
   let newWords = words.takeNew()
   let flushedMs = performance.now()
   for (let at = 0; at < batches; at++) {
-    recorder.appendBatch(0, { buffer: batch.buffer, rows: batchRows, newWords })
+    recorder.appendBatch(0, { buffer: filled[at % 8]!.buffer, rows: batchRows, newWords })
     newWords = []
     if (performance.now() - flushedMs > 1000) {
       recorder.flush()
@@ -92,8 +133,9 @@ async function record(store: Store, batches: number): Promise<void> {
 
 /** The appender's own row interface, a call for each cell. */
 async function appendBare(store: Store, batches: number): Promise<void> {
-  const appender = await store.createAppender('attempts')
-  const rows = Array.from({ length: batchRows }, (_, at) => rowOf(at))
+  await store.execute('CREATE TABLE bare AS FROM attempts')
+  const appender = await store.createAppender('bare')
+  const rows = Array.from({ length: batchRows }, (_, at) => benchRow(at))
   for (let batch = 0; batch < batches; batch++) {
     for (const row of rows) {
       for (const name of columnNames) {
@@ -123,38 +165,4 @@ async function appendBare(store: Store, batches: number): Promise<void> {
     }
   }
   appender.closeSync()
-}
-
-const wordsOfRow: Readonly<Partial<Record<string, string>>> = {
-  runId: '20261120-121304-ab12',
-  phase: 'steady',
-  part: 'steady',
-  step: 'chat-stream',
-  keyFp: '0123456789ab',
-  account: 'default',
-  endpoint: 'chat',
-  model: 'svc-k2',
-  expects: 'ok',
-  outcome: 'ok',
-  responseModel: 'svc-k2',
-  finishReason: 'stop',
-}
-
-/** A success as a run records it. */
-function rowOf(at: number): AttemptRow {
-  return Object.fromEntries(
-    columnNames.map((name) => {
-      const { kind, nullable } = attemptColumns[name]
-      switch (kind) {
-        case 'word':
-          return [name, wordsOfRow[name] ?? (nullable ? null : '')]
-        case 'text':
-          return [name, `chatcmpl-${String(at * 7919).padStart(20, '0')}`]
-        case 'micros':
-          return [name, 1e6 + at * 100 + name.length]
-        default:
-          return [name, nullable && /session|turn|retryAfter/.test(name) ? null : at % 500]
-      }
-    }),
-  ) as unknown as AttemptRow
 }

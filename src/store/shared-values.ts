@@ -13,6 +13,8 @@ export class SharedValues {
   private readonly nextNumber: () => number
   private readonly cells: Int32Array[]
   private varying: Int32Array[] = []
+  /** The last row of this batch with that hash of what varies: one look-up serves many rows. */
+  private readonly recent = new Int32Array(64)
   private hash = 0
   /** Open addressing: place + 1 of what is kept, 0 where nothing is. */
   private places = new Int32Array(256)
@@ -35,15 +37,20 @@ export class SharedValues {
    */
   number(columns: BatchColumns, rows: number, into: Int32Array): readonly number[] {
     this.take(columns, rows)
+    this.recent.fill(-1)
     const fresh: number[] = []
-    let place = -1
     for (let row = 0; row < rows; row++) {
-      if (row === 0 || !this.isLikeTheRowBefore(row)) {
-        place = this.find(row)
-        if (place < 0) {
-          place = this.keep(row)
-          fresh.push(row)
-        }
+      const at = this.placeOfRecent(row)
+      const like = this.recent[at]!
+      this.recent[at] = row
+      if (like >= 0 && this.varyAlike(row, like)) {
+        into[row] = into[like]!
+        continue
+      }
+      let place = this.find(row)
+      if (place < 0) {
+        place = this.keep(row)
+        fresh.push(row)
       }
       into[row] = this.numbers[place]!
     }
@@ -64,10 +71,17 @@ export class SharedValues {
     }
   }
 
-  private isLikeTheRowBefore(row: number): boolean {
+  private placeOfRecent(row: number): number {
+    const { varying } = this
+    let hash = 0
+    for (let at = 0; at < varying.length; at++) hash = mixed(hash, varying[at]![row]!)
+    return hash & (this.recent.length - 1)
+  }
+
+  private varyAlike(row: number, other: number): boolean {
     const { varying } = this
     for (let at = 0; at < varying.length; at++) {
-      if (varying[at]![row] !== varying[at]![row - 1]) return false
+      if (varying[at]![row] !== varying[at]![other]) return false
     }
     return true
   }
