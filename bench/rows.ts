@@ -79,13 +79,14 @@ export async function rows({ quick }: BenchOptions): Promise<BenchResult> {
 
 const withoutRecorder = new URL('./without-recorder.ts', import.meta.url).href
 
-/** CPU time for a request of a run flat out, all threads on one core, in microseconds. */
+/** CPU time for a request of a run flat out, in microseconds. */
 async function cpuPerRequest(
   port: number,
   quick: boolean,
   options: readonly string[],
 ): Promise<number> {
-  const [node, ...client] = module('./chat-client.ts', 'assay', port, 64, quick ? 2 : 5)
+  const requests = quick ? 100_000 : 400_000
+  const [node, ...client] = module('./recording-client.ts', port, 64, requests)
   const { cpuUs } = await answerOf<{ cpuUs: number }>(clientCore, [node!, ...options, ...client])
   return cpuUs
 }
