@@ -36,6 +36,8 @@ export class Checkpointer {
   }
 
   async close(): Promise<void> {
+    // Or the process may end before the last checkpoint, where nothing else holds it.
+    this.#worker.ref()
     const ended = once(this.#worker, 'exit')
     this.#worker.postMessage('close')
     await ended
