@@ -1,5 +1,7 @@
+import type { Credits } from '../../contract/contract.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'
 import { type Conservation, excessOf, readConservation } from './conservation.ts'
+import { type Gift, withoutGifts } from './gifts.ts'
 import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
 import { effects, type History } from './history.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
@@ -32,6 +34,8 @@ export interface LedgerReading {
   /** How long after the response charges settle, for `late`. */
   readonly settleUs: number
   readonly conservation: Conservation
+  /** What came in during the run; tiers 1 to 3 read the values without it. */
+  readonly gifts: readonly Gift[]
   readonly tiles: TileReading
   /** Holes that are left when all ambiguous attempts but these follow one policy of charging. */
   readonly stray: readonly TileFault[]
@@ -45,7 +49,18 @@ export interface LedgerReading {
 /** Delays that are tried for late settlement; 0 is a header that is merely stale. */
 const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
 
-export function readLedger(history: History): LedgerReading {
+/** @param giftSizes what may come in at once by the contract: packages and grants */
+export function readLedger(history: History, giftSizes: readonly Credits[] = []): LedgerReading {
+  const asShown = readValues(history)
+  if (asShown.fits === 'exact') return asShown
+  const fallen = withoutGifts(history, giftSizes)
+  if (fallen.gifts.length === 0) return asShown
+  // Idle values keep the gift in them: rules of grants look there.
+  const { conservation } = asShown
+  return { ...readValues(fallen.history), history, conservation, gifts: fallen.gifts }
+}
+
+function readValues(history: History): LedgerReading {
   const meanings = possibleMeanings(history)
   const readings: LedgerReading[] = []
   for (const meaning of meanings) {
@@ -96,6 +111,7 @@ function readAs(
     fits: tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none',
     settleUs: 0,
     conservation: readConservation(history, includesOwn),
+    gifts: [],
     tiles,
     stray,
     isProven: once(

@@ -208,3 +208,23 @@ test('no policy of charging what clients left raises an alarm by itself', () => 
     }
   }
 })
+
+test('a package bought in the midst of a burst leaves both sides of it decided', () => {
+  const options = { header: 'atomic', requests: 2_000, concurrency: 64 } as const
+  const bought = (fault: 'none' | 'double charge', seed: number) => {
+    const history = simulate({ ...options, fault }, seeded(seed))
+    // Values fall in the order of charges, so everything below one was shown after the purchase.
+    const seen = [...history.value].filter((value) => !Number.isNaN(value)).sort((a, b) => a - b)
+    const middle = seen[Math.floor(seen.length / 2)]!
+    const value = history.value.map((each) => (each < middle ? each + 5_000 : each))
+    return readLedger({ ...history, value }, [50, 100, 500, 5_000, 20_000])
+  }
+  for (const seed of [31, 37, 41]) {
+    const clean = bought('none', seed)
+    expect(clean.fits).toBe('exact')
+    expect(clean.gifts.map(({ credits }) => credits)).toEqual([5_000])
+    const faulty = bought('double charge', seed)
+    expect(faulty.fits).toBe('none')
+    expect(faulty.tiles.faults.map(({ kind }) => kind)).toEqual(['hole'])
+  }
+})

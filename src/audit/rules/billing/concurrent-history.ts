@@ -237,6 +237,10 @@ function noteOf(ledgers: readonly LedgerReading[]): { readonly note?: string } {
       note: 'The header is no ledger: it is read a moment after its charge, or shows credits that are held and given back. Decided by tiers 1 and 2.',
     }
   }
+  const came = ledgers.flatMap(({ gifts }) => gifts.map((gift) => gift.credits))
+  if (came.length > 0) {
+    return { note: `${came.join(' and ')} credits came in meanwhile; both sides are decided.` }
+  }
   return uncertain > 0
     ? { note: `${credits(uncertain)} went to ambiguous attempts.` }
     : { note: 'Every value is exact: the header can be read as a ledger.' }

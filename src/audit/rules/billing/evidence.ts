@@ -9,7 +9,11 @@ const readings = new WeakMap<Evidence, Promise<readonly LedgerReading[]>>()
 export function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]> {
   const known = readings.get(evidence)
   if (known !== undefined) return known
-  const loading = loadHistories(evidence).then((histories) => histories.map(readLedger))
+  const { packages, grants } = evidence.contract
+  const gifts = [...packages.map((each) => each.credits), ...Object.values(grants)]
+  const loading = loadHistories(evidence).then((histories) =>
+    histories.map((history) => readLedger(history, gifts)),
+  )
   readings.set(evidence, loading)
   return loading
 }
