@@ -6,6 +6,8 @@ interface Counters {
   limiters: Readonly<Record<Window, Limiter>>
   /** The minute limit names the band that was counted in last. */
   minuteLimit: number
+  /** When a request was counted last. */
+  countedUs: number
 }
 
 /** The counters of every key: three windows each, made when first needed. */
@@ -20,7 +22,10 @@ export class RateTable {
   }
 
   look(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): RateLook {
-    const { limiters } = this.#of(subject, limits)
+    const counters = this.#of(subject, limits)
+    const { limiters } = counters
+    // A look is asked again after its request was counted: not as of a time before that.
+    const asOfUs = () => Math.max(nowUs, counters.countedUs)
     const refusedBy = limiters.minute.admits(nowUs, limits.minute)
       ? limiters.hour.admits(nowUs, limits.hour)
         ? limiters.day.admits(nowUs, limits.day)
@@ -32,14 +37,16 @@ export class RateTable {
       refusedBy,
       window: (window) => ({
         limit: limits[window],
-        remaining: limiters[window].remaining(nowUs, limits[window]),
-        resetUs: limiters[window].resetUs(nowUs, limits[window]),
+        remaining: limiters[window].remaining(asOfUs(), limits[window]),
+        resetUs: limiters[window].resetUs(asOfUs(), limits[window]),
       }),
     }
   }
 
   count(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): void {
-    const { limiters } = this.#of(subject, limits)
+    const counters = this.#of(subject, limits)
+    const { limiters } = counters
+    counters.countedUs = nowUs
     for (const window of windows) limiters[window].count(nowUs, limits[window])
   }
 
@@ -50,7 +57,7 @@ export class RateTable {
   #of(subject: string, limits: Readonly<Record<Window, number>>): Counters {
     let counters = this.#counters.get(subject)
     if (counters === undefined) {
-      counters = { limiters: this.#fresh(), minuteLimit: limits.minute }
+      counters = { limiters: this.#fresh(), minuteLimit: limits.minute, countedUs: 0 }
       this.#counters.set(subject, counters)
     } else if (counters.minuteLimit !== limits.minute) {
       if (this.#resetOnBandChange) counters.limiters = this.#fresh()

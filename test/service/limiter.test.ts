@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { algorithms, createLimiter } from '../../src/service/limiter/limiter.ts'
+import { RateTable } from '../../src/service/rates.ts'
 
 const windowUs = 60e6
 const startUs = 1_800_000_000e6
@@ -118,3 +119,16 @@ test('an aligned window turns at a multiple of its length, an anchored one after
   expect(anchored.admits(startUs + 60e6, 1)).toBe(false)
   expect(anchored.admits(first + windowUs, 1)).toBe(true)
 })
+
+test.each(algorithms)(
+  '%s: a look shows its own request as one, though it was counted later',
+  (algorithm) => {
+    const limits = { minute: 60, hour: 2_000, day: 20_000 }
+    const table = new RateTable(algorithm, false)
+    const look = table.look('key', limits, startUs)
+    table.count('key', limits, startUs + 700)
+    const { remaining, resetUs } = look.window('minute')
+    expect(remaining).toBe(algorithm === 'gcra' ? 0 : 59)
+    expect(resetUs).toBeGreaterThanOrEqual(startUs + 700)
+  },
+)
