@@ -22,7 +22,7 @@ export async function lag({ quick }: BenchOptions): Promise<BenchResult> {
         const client = startOn(pacing === 'timer' ? '1' : '0,1', './lag-client.ts', [
           baseUrl,
           String(ratePerS),
-          quick ? '3' : '5',
+          '3',
           pacing,
           String(round + 1),
         ])

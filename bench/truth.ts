@@ -6,6 +6,7 @@ import { parseScenario } from '../src/scenario/parse.ts'
 import { openStore } from '../src/store/open.ts'
 import { firstLine, startOn } from './cores.ts'
 import { type BenchOptions, type BenchResult, figure } from './result.ts'
+import { sweepErrors } from './truth-sweep.ts'
 
 interface Errors {
   readonly ttft50: number
@@ -27,6 +28,7 @@ export async function truth({ quick }: BenchOptions): Promise<BenchResult> {
   } finally {
     server.kill()
   }
+  const swept = await sweepErrors(quick ? [1] : [1, 2, 3, 4])
   const under = (bound: number) => ({
     text: `< ${bound} us`,
     meets: (median: number) => median < bound,
@@ -65,9 +67,16 @@ export async function truth({ quick }: BenchOptions): Promise<BenchResult> {
           meets: (median) => median < 1,
         },
       ),
+      figure('sweep, capacity error', '%', swept, {
+        text: '< 5 %',
+        meets: (median) => median < 5 && Math.max(...swept) < 5,
+      }),
     ],
     ratios: {},
-    notes: ['100 streams a second of 50 tokens, 50 ms to the first and 10 ms between them'],
+    notes: [
+      '100 streams a second of 50 tokens, 50 ms to the first and 10 ms between them',
+      'sweeps against a queue of one server and 20 ms each, from another rate with each seed',
+    ],
   }
 }
 

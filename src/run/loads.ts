@@ -41,7 +41,8 @@ export function phaseLoads(
   }
 }
 
-function traceOf(load: Extract<Phase['load'], { kind: 'replay' }>): SenderLoad {
+/** Reads the trace of a phase. @throws RunError, TraceError */
+export function traceOf(load: Extract<Phase['load'], { kind: 'replay' }>): SenderLoad {
   let text: string
   try {
     text = readFileSync(load.path, 'utf8')

@@ -1,6 +1,7 @@
 import { type Contract, costOf } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { ActivePhase, arrivalsOf } from './active-phase.ts'
+import { traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
 
 /** What a phase of a scenario would send, without sending it. */
@@ -26,11 +27,13 @@ export function planOf(scenario: Scenario, contract: Contract, seed: number): re
       load: load.kind === 'arrivals' ? load.spacing.kind : load.kind,
       durationUs: phase.durationUs,
     }
-    if (load.kind !== 'arrivals') return { ...base, requests: null, bySteps: {}, mostCredits: null }
+    if (load.kind !== 'arrivals' && load.kind !== 'replay') {
+      return { ...base, requests: null, bySteps: {}, mostCredits: null }
+    }
     const run: PhaseRun = {
       ...phase,
       ordinal,
-      load,
+      load: load.kind === 'replay' ? traceOf(load) : load,
       startUs: 0,
       slotBase: 0,
       steps: stepsOf(scenario, phase.steps),

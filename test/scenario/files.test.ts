@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { planOf } from '../../src/run/plan.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 
 const folder = resolve(import.meta.dirname, '../../scenarios')
@@ -36,4 +38,10 @@ test('each load of the language has a scenario that shows it', async () => {
     'saturate',
     'sweep',
   ])
+})
+
+test('a replay says before it is run how many requests its trace holds', async () => {
+  const scenario = await loadScenario(join(folder, 'replay.yaml'))
+  const [plan] = planOf(scenario, defaultContract, 1)
+  expect(plan).toMatchObject({ load: 'replay', requests: 120, mostCredits: 120 })
 })
