@@ -2,7 +2,9 @@ import type { Finding } from '../../src/audit/verdict.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
+import { CustomerError } from '../../src/service/customers.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
+import { breakingUpstream, type RunningUpstream } from './breaking-upstream.ts'
 import { allRateTraffic, hoursOfTraffic, rateAccounts, smallLimits } from './rate-acts.ts'
 import { auditStages, type Sender, Stage } from './stage.ts'
 
@@ -37,6 +39,8 @@ const smallWindows: Contract = {
 export interface Act {
   readonly contract: Contract
   readonly options: ServiceOptions
+  /** Another server that makes the answers while it is played. */
+  readonly upstream: (() => Promise<RunningUpstream>) | null
   play(stage: Stage): Promise<void>
 }
 
@@ -44,7 +48,9 @@ const act = (
   accounts: ServiceOptions['accounts'],
   play: Act['play'],
   more: Partial<ServiceOptions> = {},
+  upstream: Act['upstream'] = null,
 ): Act => ({
+  upstream,
   contract: more.contract ?? defaultContract,
   options: { ...(accounts === undefined ? {} : { accounts }), ...more },
   play,
@@ -263,7 +269,44 @@ export const acts = {
       await stage.send(sender)
     }
     await stage.send(sender, balance)
+
+    // Who was invited, and by whom, is the operator's doing; the accounts' statements show it.
+    const { customers, operator } = stage.service
+    const host = customers.register('host', 'host-code')
+    const guest = customers.register('guest', 'guest-code', { inviteCode: 'host-code' })
+    const loner = customers.register('loner', 'loner-code')
+    try {
+      customers.redeemInvite(loner, 'loner-code')
+    } catch (error) {
+      if (!(error instanceof CustomerError)) throw error
+    }
+    for (const bought of ['Starter', 'Standard', 'Premium']) {
+      for (const account of [guest, loner]) {
+        stage.rest(40)
+        customers.buy(account, bought)
+      }
+    }
+    for (const [name, account] of Object.entries({ host, guest, loner })) {
+      const apiKey = operator.issueKey(account, 'ready')
+      const path = `${defaultContract.paths.credits}?limit=1000`
+      await stage.send({ apiKey, account: name }, { ...balance, path })
+      await stage.send({ apiKey, account: name })
+    }
   }),
+  breaking: act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      for (let nth = 0; nth < 4; nth++) {
+        await stage.send(sender, balance)
+        // A messages stream tells that it failed; one that only ends may have been cut on the way.
+        await stage.send(sender, { endpoint: 'messages', stream: true })
+      }
+      await stage.send(sender, balance)
+    },
+    {},
+    breakingUpstream,
+  ),
   limits: act(rateAccounts, allRateTraffic, { shape: instant }),
   hours: act([{ name: 'long', balance: 5_000 }], hoursOfTraffic, {
     contract: smallLimits,
@@ -294,6 +337,7 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
     'slow',
     'gifts',
     'usage',
+    'breaking',
   ],
   RATE: ['limits', 'bands'],
   'RATE-16': ['hours'],
@@ -342,8 +386,12 @@ const weight = ({ verdict }: Finding) => order.indexOf(verdict.verdict)
 
 /** Plays one act against a service of these options; the stage is closed, its record kept. */
 export async function playAct(name: ActName, options: ServiceOptions): Promise<Stage> {
-  const { options: own, play } = acts[name] as Act
-  const stage = await Stage.open({ ...own, ...options }, name)
+  const { options: own, play, upstream } = acts[name] as Act
+  const answering = await upstream?.()
+  const stage = await Stage.open(
+    { ...own, ...options, ...(answering === undefined ? {} : { upstream: answering }) },
+    name,
+  )
   try {
     await play(stage)
     // Whatever the service still meant to do, it does before it is closed.
@@ -351,6 +399,7 @@ export async function playAct(name: ActName, options: ServiceOptions): Promise<S
     await new Promise((resolve) => setTimeout(resolve, 5))
   } finally {
     await stage.close()
+    await answering?.close()
   }
   return stage
 }

@@ -103,7 +103,7 @@ export function messageEvents(
       ]
     }
     case 'failure':
-      return []
+      return [named('error', { error: { type: 'api_error', message: moment.refusal.message } })]
   }
 }
 

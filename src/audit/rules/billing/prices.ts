@@ -105,7 +105,9 @@ interface Single {
 /** The charge of a stretch that holds one and no failure. */
 export function singleCharge(stretch: Stretch): readonly Single[] {
   const { ledger, segment } = stretch
-  if (segment.charges !== 1 || rowsOf(stretch, 'failure').length > 0) return []
+  // A balance that rose was topped up meanwhile.
+  if (segment.charges !== 1 || segment.taken < 0) return []
+  if (rowsOf(stretch, 'failure').length > 0) return []
   const [row] = rowsOf(stretch, 'charge')
   if (row === undefined) return []
   const { model, costCredits } = ledger.history

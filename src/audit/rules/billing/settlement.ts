@@ -19,7 +19,8 @@ nothing else happened, it must have cost nothing.`,
   async decide(ledgers, { store, runIds }) {
     const broken = await store.rows<{ runId: string; slot: number }>(
       `SELECT run_id AS "runId", slot FROM attempts
-       WHERE list_contains($1::VARCHAR[], run_id) AND reason = 'error-in-stream'`,
+       WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'broken'
+         AND (reason = 'error-in-stream' OR error_type IS NOT NULL)`,
       [JSON.stringify(runIds)],
     )
     const brokeOff = new Set(broken.map(({ runId, slot }) => `${runId}/${slot}`))

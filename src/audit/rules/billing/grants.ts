@@ -1,0 +1,180 @@
+import type { Contract, Package } from '../../../contract/contract.ts'
+import { excessOf } from '../../billing/conservation.ts'
+import type { Evidence } from '../../rule.ts'
+import type { Verdict, Witness } from '../../verdict.ts'
+import { billingRule, witnessOf } from './evidence.ts'
+import { clearStretches } from './segments.ts'
+import { type Lot, type Movement, type Statement, statementsOf } from './statement.ts'
+
+/** Balances that rose between idle values, and by how much. */
+function rises(ledgers: Parameters<typeof clearStretches>[0]) {
+  return clearStretches(ledgers)
+    .filter(
+      ({ segment, excess }) => excess < 0 && segment.taken < 0 && excessOf(segment) === excess,
+    )
+    .map((stretch) => ({ ...stretch, gained: -stretch.excess }))
+}
+
+/** What statements of accounts say: a few words on what is wrong, or null, for each that speaks. */
+async function judgeStatements(
+  evidence: Evidence,
+  judge: (statement: Statement, contract: Contract) => string | null | undefined,
+): Promise<{ readonly judged: number; readonly wrong: Witness | null }> {
+  let judged = 0
+  for (const statement of await statementsOf(evidence)) {
+    const came = judge(statement, evidence.contract)
+    if (came === undefined) continue
+    judged++
+    const { runId, slot, retry } = statement.report.exchange.row
+    if (came !== null) return { judged, wrong: { runId, slot, retry, shows: came } }
+  }
+  return { judged, wrong: null }
+}
+
+const fails = (expected: string, observations: number, wrong: Witness): Verdict => ({
+  verdict: 'fail',
+  observations,
+  expected,
+  came: wrong.shows,
+  witnesses: [wrong],
+})
+
+export const bill18 = billingRule({
+  id: 'BILL-18',
+  says: 'Grants have their size: a new account, an invitation, its first payment',
+  section: '§1.4, §1.5',
+  severity: 'must',
+  needs: ['time'],
+  explain: `Recognises grants by the size of a rise between idle values. Where the credits endpoint lists
+every change of the balance (they add up to it), it also counts: no more rewards for a first payment
+than accounts that were invited, and no reward at the very moment (1 ms) of the account's own
+purchase, which is paid for inviting oneself. Who was invited, the operator of accounts alone can
+tell.`,
+  async decide(ledgers, evidence): Promise<Verdict> {
+    const { judged, wrong } = await judgeStatements(evidence, judgeRewards)
+    if (wrong !== null)
+      return fails('one reward for the first payment of each invited account', judged, wrong)
+    const sizes = Object.values(evidence.contract.grants)
+    const grants = rises(ledgers).filter(({ gained }) => sizes.includes(gained))
+    const observations = judged + grants.length
+    return observations > 0
+      ? { verdict: 'pass', observations, note: 'Whether each was due is not seen from outside.' }
+      : {
+          verdict: 'not-observed',
+          takes: 'a grant during the run, or a list of all changes at the credits endpoint',
+        }
+  },
+})
+
+const isGrant = ({ kind }: Movement) => /grant|reward|bonus|invit|referr/i.test(kind)
+const isPurchase = ({ kind }: Movement) => /purchase|payment|package|top.?up/i.test(kind)
+
+function judgeRewards(
+  { movements, isWhole }: Statement,
+  { grants }: Contract,
+): string | null | undefined {
+  if (!isWhole) return undefined
+  const invited = movements.filter(
+    (each) => isGrant(each) && each.credits === grants.inviteRegistration,
+  )
+  // A gift of the same size for another reason is nobody's business here.
+  const isReward = (each: Movement) =>
+    isGrant(each) &&
+    each.credits === grants.inviteFirstPayment &&
+    /pa(?:id|yment)/i.test(each.words)
+  const rewards = movements.filter(isReward)
+  if (rewards.length > invited.length) {
+    return `${rewards.length} rewards for a first payment, ${invited.length} invited`
+  }
+  const own = rewards.find((reward) => {
+    const at = movements.indexOf(reward)
+    return [movements[at - 1], movements[at + 1]].some(
+      (next) => next !== undefined && isPurchase(next) && Math.abs(next.atMs - reward.atMs) <= 1,
+    )
+  })
+  if (own !== undefined) return `${own.credits} credits for its own payment`
+  return invited.length > 0 ? null : undefined
+}
+
+export const bill19 = billingRule({
+  id: 'BILL-19',
+  says: 'A package adds its credits; Starter never expires, the others after a month',
+  section: '§1.6',
+  severity: 'must',
+  needs: ['time'],
+  explain: `Recognises purchases by the size of a rise between idle values. A rise of more than half the
+smallest package or grant that is no sum of them is wrong. Where the credits endpoint lists what is
+left of each purchase with its expiry, that must be none for a package without one, and otherwise as
+many months (of 28 to 31 days, give or take a day) after a purchase of that package; nothing may be
+left a day after it.`,
+  async decide(ledgers, evidence): Promise<Verdict> {
+    const { contract } = evidence
+    const { judged, wrong } = await judgeStatements(evidence, judgeLots)
+    if (wrong !== null) return fails('packages that expire as the price list says', judged, wrong)
+    const packages = contract.packages.map((each) => each.credits)
+    const gifts = [...packages, ...Object.values(contract.grants)].filter((size) => size > 0)
+    const smallest = Math.min(...gifts)
+    const large = rises(ledgers).filter(({ gained }) => gained * 2 > smallest)
+    const odd = large.find(({ gained }) => !isSum(gained, gifts))
+    if (odd !== undefined) {
+      return {
+        verdict: 'fail',
+        observations: large.length,
+        expected: `a rise by a package or grant: ${gifts.join(', ')}`,
+        came: `a rise by ${odd.gained}`,
+        witnesses: [witnessOf(odd.ledger, odd.segment.to, `${odd.gained} more than before`)],
+      }
+    }
+    const bought = large.filter(({ gained }) => packages.includes(gained)).length
+    if (judged + bought === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: 'a purchase during the run, and a list of what expires when at the credits endpoint',
+      }
+    }
+    return {
+      verdict: 'pass',
+      observations: judged + bought,
+      ...(judged === 0 ? { note: 'Expiry was not seen.' } : {}),
+    }
+  },
+})
+
+const dayMs = 86_400e3
+
+function judgeLots(statement: Statement, { packages }: Contract): string | null | undefined {
+  const bought = statement.lots.flatMap((lot) => {
+    const named = packages.find(
+      ({ name, credits }) =>
+        credits === lot.credits && lot.source.toLowerCase().includes(name.toLowerCase()),
+    )
+    return named === undefined ? [] : [judgeLot(lot, named, statement)]
+  })
+  return bought.length === 0 ? undefined : (bought.find((came) => came !== null) ?? null)
+}
+
+function judgeLot(
+  { expiresMs, remaining }: Lot,
+  { name, credits, validMonths }: Package,
+  { movements, report }: Statement,
+): string | null {
+  if (validMonths === null) return expiresMs === null ? null : `${name} that expires`
+  if (expiresMs === null) return `${name} that never expires`
+  const nowMs = Date.parse(report.exchange.header('date') ?? '')
+  if (expiresMs + dayMs < nowMs && (remaining ?? 0) > 0) return `${name} left after its expiry`
+  const dates = movements.filter((each) => isPurchase(each) && each.credits === credits)
+  const fits = dates.some(({ atMs }) => {
+    const days = (expiresMs - atMs) / dayMs
+    return days >= 28 * validMonths - 1 && days <= 31 * validMonths + 1
+  })
+  return dates.length === 0 || fits
+    ? null
+    : `${name} valid for another time than ${validMonths} months`
+}
+
+/** Whether an amount is a sum of at most three of the sizes. */
+function isSum(amount: number, sizes: readonly number[], parts = 3): boolean {
+  if (amount === 0) return true
+  if (amount < 0 || parts === 0) return false
+  return sizes.some((size) => isSum(amount - size, sizes, parts - 1))
+}
