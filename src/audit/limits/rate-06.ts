@@ -88,7 +88,7 @@ function chargedRejection(
         between.length > 0 &&
         before.credits! - sighting.credits! >= price + between.length &&
         // More than the rejections can have cost was taken by something else.
-        before.credits! - sighting.credits! <= price + between.length * sighting.costCredits * 2
+        before.credits! - sighting.credits! <= price + between.length * sighting.costCredits
       ) {
         return [before, between, sighting]
       }

@@ -12,10 +12,27 @@ export function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]>
   const { packages, grants } = evidence.contract
   const gifts = [...packages.map((each) => each.credits), ...Object.values(grants)]
   const loading = loadHistories(evidence).then((histories) =>
-    histories.map((history) => readLedger(history, gifts)),
+    oneSettlement(histories.map((history) => readLedger(history, gifts))),
   )
   readings.set(evidence, loading)
   return loading
+}
+
+/**
+ * A service that settles late does so for every account: where one ledger proves it, nobody is
+ * blamed by what others show a moment too early.
+ */
+function oneSettlement(ledgers: readonly LedgerReading[]): readonly LedgerReading[] {
+  const settleUs = Math.max(
+    0,
+    ...ledgers.map((ledger) => (ledger.fits === 'late' ? ledger.settleUs : 0)),
+  )
+  if (settleUs === 0) return ledgers
+  return ledgers.map((ledger) =>
+    ledger.fits === 'exact' || ledger.fits === 'late'
+      ? ledger
+      : { ...ledger, fits: 'late' as const, settleUs },
+  )
 }
 
 export const takesCredits =

@@ -44,7 +44,11 @@ function decideFree(ledgers: readonly LedgerReading[], hundred: number, takes: s
   const charged = ours.filter(({ stretch }) => stretch.excess > 0)
 
   const alone = charged.find(
-    ({ stretch, statuses }) => stretch.segment.charges === 0 && [...statuses.keys()].every(isOurs),
+    ({ stretch, statuses }) =>
+      stretch.segment.charges === 0 &&
+      [...statuses.keys()].every(isOurs) &&
+      // More than they can have cost was taken by somebody else.
+      stretch.excess <= Math.max(sumOf(statuses, isOurs), costOfFailures(stretch)),
   )
   const guilty = alone ?? consistent(stretches.filter(({ statuses }) => statuses.size === 1))
   const proven = ledgers.filter(isAccounted).reduce((sum, { history }) => {
@@ -98,14 +102,19 @@ function decideFree(ledgers: readonly LedgerReading[], hundred: number, takes: s
     const byStatus = Map.groupBy(single, ({ statuses }) => [...statuses.keys()][0]!)
     for (const [status, group] of byStatus) {
       const explains = group.every(({ stretch, statuses }) => {
-        const rows = rowsOf(stretch, 'failure')
-        const cost = rows.reduce((sum, row) => sum + stretch.ledger.history.costCredits[row]!, 0)
-        return stretch.excess === statuses.get(status) || stretch.excess === cost
+        const { excess } = stretch
+        return excess === statuses.get(status) || excess === costOfFailures(stretch)
       })
       if (isOurs(status) && explains && group.length >= 2) return group[0]
     }
     return undefined
   }
+}
+
+/** What the failures of a stretch would have cost as successes. */
+function costOfFailures(stretch: Stretch): number {
+  const { costCredits } = stretch.ledger.history
+  return rowsOf(stretch, 'failure').reduce((sum, row) => sum + costCredits[row]!, 0)
 }
 
 function statusesOf(stretch: Stretch): Map<number, number> {

@@ -43,7 +43,8 @@ function decidePrices(
   about: (model: Model) => boolean,
 ): Verdict {
   const models = contract.models.flatMap((model, at) => (about(model) ? [at] : []))
-  const stretches = clearStretches(ledgers)
+  // A balance that rose was topped up meanwhile.
+  const stretches = clearStretches(ledgers).filter(({ segment }) => segment.taken >= 0)
   const singles = stretches.flatMap(singleCharge)
   const ours = singles.filter(({ model }) => models.includes(model))
   const wrong = ours.find((single) => single.took !== single.price)

@@ -155,7 +155,7 @@ flight, with its own header, or else with the last value before it. The field is
       // What a request that was left may still hold is in one of the two and not in the other.
       if (segment === undefined ? ledger.ambiguous > 0 : segment.ambiguous > 0) continue
       const expected = Number.isNaN(header)
-        ? segment === undefined
+        ? segment === undefined || segment.taken < 0
           ? null
           : balance[at - 1]! - segment.sure
         : header

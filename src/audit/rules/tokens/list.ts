@@ -109,7 +109,9 @@ is worth a second look.`,
            THEN 'cut after ' || round((closed_us - sent_us) * time_scale / 1e6)::INTEGER || ' s (' || reason || ')' END AS came
     FROM seen JOIN runs USING (run_id)
     WHERE endpoint IN ('chat', 'messages') AND (closed_us - sent_us) * time_scale >= ${longUs}
-      AND (outcome = 'ok' OR outcome = 'broken' AND reason IN ('closed-early', 'reset', 'no-done'))`,
+      AND (outcome = 'ok' OR outcome = 'broken' AND reason IN ('closed-early', 'reset')
+        -- One that told why generation ended, or of which nothing was understood, was not cut.
+        OR reason = 'no-done' AND finish_reason IS NULL AND events > 0)`,
   takes: "a response that takes ten seconds of the service's time or more",
 })
 
