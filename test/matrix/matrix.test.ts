@@ -31,10 +31,10 @@ const sample: Readonly<Record<string, ActName>> = {
 const atDesk = <T>(all: readonly T[], few: number): readonly T[] =>
   process.env.CI === undefined ? all.slice(0, few) : all
 
-describe('a fault is failed by the rule that it was made for', () => {
+describe.concurrent('a fault is failed by the rule that it was made for', () => {
   test.each(atDesk(Object.entries(sample), 6))('%s', async (name, act) => {
     const { rule } = faults.find((fault) => fault.name === name)!
-    const verdicts = await verdictsOf({ faults: [name] }, [act])
+    const verdicts = await verdictsOf({ faults: [name] }, [act], [rule])
     expect(verdicts.get(rule)?.verdict.verdict).toBe('fail')
   })
 })

@@ -10,7 +10,7 @@ import { allRules } from '../../src/audit/rules/list.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { actsOf, verdictsOf } from './acts.ts'
-import { consequences } from './consequences.ts'
+import { whyAlso } from './consequences.ts'
 import { randomVariants, singleVariants } from './variants.ts'
 
 const { positionals, values } = parseArgs({
@@ -42,7 +42,7 @@ async function faultsByRules(): Promise<number> {
     const others = failedIn(verdicts)
       .filter((finding) => finding.rule !== rule)
       .map((finding) => {
-        if (consequences[name]?.rules.includes(finding.rule)) return finding.rule
+        if (whyAlso(name, finding.rule) !== null) return finding.rule
         unexplained.push(`${name}: ${finding.rule} ${JSON.stringify(finding.verdict)}`)
         return `!${finding.rule}`
       })

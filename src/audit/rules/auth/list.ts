@@ -134,7 +134,8 @@ are missing on one account while another was spared as many tell that a charge w
         stretches
           .filter(({ ledger }) => ledger !== but)
           .flatMap((each) => each.stretches)
-          .find(({ excess }) => Math.sign(excess) === sign)
+          // A balance that rose was topped up, and spared nobody.
+          .find(({ excess, segment }) => Math.sign(excess) === sign && segment.taken >= 0)
       const over = astray(1)
       const under = over === undefined ? undefined : astray(-1, over.ledger)
       const judged = stretches.filter((each) => each.stretches.length > 0)
