@@ -63,8 +63,11 @@ const all: readonly Consequence[] = [
   },
   {
     because: 'the same figures of an account no longer agree',
-    faults: ['balance-cached-60s', 'consumed-counts-failures', 'per-key-balance'],
-    rules: ['USE-02', 'USE-04'],
+    faults: [
+      ...['balance-cached-60s', 'consumed-counts-failures', 'per-key-balance'],
+      ...['consumed-falls', 'usage-misses-streams'],
+    ],
+    rules: ['USE-02', 'USE-03', 'USE-04', 'USE-06'],
   },
   {
     because: 'a range that counts double has days that do, and tokens by request that do not',

@@ -25,6 +25,12 @@ const sample: Readonly<Record<string, ActName>> = {
   'check-then-act': 'exhaustion',
   'per-key-balance': 'accounts',
   'ranges-not-additive': 'usage',
+  'usage-cached-a-day': 'usage',
+  'charged-at-start': 'breaking',
+  'reward-on-every-payment': 'gifts',
+  'self-invite': 'gifts',
+  'starter-expires': 'gifts',
+  'expired-spendable': 'gifts',
 }
 
 /** At a desk the first few; CI holds them all. */
