@@ -51,7 +51,7 @@ export const auditScenarios: readonly AuditScenario[] = [
   {
     name: 'audit-limits',
     accounts: { ASSAY_API_KEY: 100, ASSAY_API_KEY_2: 100 },
-    fault: 'limit-plus-one',
+    fault: 'limit-times-replicas',
     rule: 'RATE-03',
   },
 ]

@@ -40,7 +40,7 @@ steps:
   dear: { endpoint: messages, model: svc-k2.5, prompt: "Say what a carat is.", max_tokens: 16, weight: 20 }
   stream: { endpoint: chat, stream: true, prompt: "Count from 1 to 40, please.", max_tokens: 60, weight: 36 }
   left: { endpoint: chat, stream: true, prompt: "Count from 1 to 40, please.", max_tokens: 60, abort: first-event, weight: 3 }
-  hung: { endpoint: chat, prompt: "Count from 1 to 999, please.", max_tokens: 2000, weight: 2 }
+  hung: { endpoint: chat, stream: true, prompt: "Count from 1 to 999, please.", max_tokens: 2000, weight: 2 }
 phases:
   - { name: before, load: concurrency, users: 1, max_requests: 2, steps: [balance] }
   - { name: together, load: concurrency, users: 64, max_requests: ${requests}, steps: [chat, dear, stream, left, hung] }

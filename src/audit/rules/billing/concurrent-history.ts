@@ -23,8 +23,15 @@ saw who had ended before.
 When only the looser tiers fit, the values are no ledger: a header read a little later than its
 charge, or credits that are held and given back. Then errors that cancel between two observations
 cannot be seen; a lone contradiction among thousands of exact values is told as inconclusive. A hole
-is told with its time and with everybody in flight then. Traffic of others on the account looks like
-a double charge.`,
+is told with its time and with whom was in flight then, the 64 likeliest at most.
+Attempts that their client left may fill holes, but by one policy for each kind of leaving (aborted or
+timed out, streamed or plain): none is charged; all are; those that had seen text; those that had come
+furthest; each at a delay; and on top of each those that the service had finished when it learned that
+the client was gone. A hole that no combination of these explains is a failure; one that some of them
+does, and the likeliest does not, is inconclusive. Not among them: a cancel that is lost for longer than
+two of the shortest exchanges, and charges by chance. A package or grant that comes in meanwhile is taken
+out of the values, and both of its sides are decided. Traffic of others on the account looks like a
+double charge.`,
   decide(ledgers, { contract }) {
     const concurrent = ledgers.filter(isConcurrent)
     if (concurrent.length === 0) {
@@ -196,6 +203,7 @@ function tell(ledger: LedgerReading, fault: TileFault): Told {
           witnessOf(ledger, fault.hole.below, 'the first to show the credits gone'),
           ...suspects.rows
             .filter((row) => row !== fault.hole.below)
+            .slice(0, 63)
             .map((row) => witnessOf(ledger, row, 'in flight then')),
         ],
       }
@@ -224,9 +232,9 @@ function tell(ledger: LedgerReading, fault: TileFault): Told {
   }
 }
 
-function bracketOf({ fromUs, toUs, rows }: Suspects): string {
+function bracketOf({ fromUs, toUs, inFlight }: Suspects): string {
   const seconds = (us: number) => (us / 1e6).toFixed(6)
-  return `between ${seconds(fromUs)} s and ${seconds(toUs)} s of the run with ${rows.length} in flight`
+  return `between ${seconds(fromUs)} s and ${seconds(toUs)} s of the run with ${inFlight} in flight`
 }
 
 function noteOf(ledgers: readonly LedgerReading[]): { readonly note?: string } {
