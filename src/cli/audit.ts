@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Command, Option } from 'commander'
-import { audit, isBroken } from '../audit/audit.ts'
+import { type AuditReport, audit, isBroken } from '../audit/audit.ts'
 import { jsonText, junitText, markdownText, sarifText } from '../audit/format/machine.ts'
 import { reproductions } from '../audit/format/reproduce.ts'
 import { terminalText } from '../audit/format/terminal.ts'
@@ -23,7 +23,8 @@ interface Options {
 }
 
 const formats = {
-  text: terminalText,
+  text: (report: AuditReport, commands: ReadonlyMap<string, string>) =>
+    terminalText(report, commands, process.stdout.columns),
   json: jsonText,
   junit: junitText,
   sarif: sarifText,

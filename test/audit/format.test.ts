@@ -91,3 +91,27 @@ test('a curl command keeps quotes of the request and takes the key from the envi
     `curl -sS -i -X POST -H 'authorization: Bearer '"$ASSAY_API_KEY" --data-raw '{"a":"it'\\''s $HOME"}' 'http://127.0.0.1:1/base/v1/x'`,
   )
 })
+
+test('at 80 columns sentences break between words, under their beginning, and commands do not', () => {
+  const command = `curl ${'-H x '.repeat(30)}`
+  const came = 'one word after another '.repeat(8).trim()
+  const long = finding('AA-05', {
+    verdict: 'fail',
+    observations: 1,
+    expected: 'this',
+    came,
+    witnesses: [{ runId: 'r', slot: 5, retry: 0, shows: 'it' }],
+  })
+  const text = terminalText({ ...report, findings: [long] }, new Map([['AA-05', command]]), 80)
+  const lines = text.split('\n')
+  const first = lines.findIndex((line) => line.startsWith('  came      one word'))
+  expect(lines.slice(first, first + 3).map((line) => line.length <= 80)).toEqual([true, true, true])
+  expect(lines[first + 1]).toMatch(/^ {12}\S/)
+  expect(
+    lines
+      .slice(first, first + 3)
+      .map((line) => line.slice(12))
+      .join(' '),
+  ).toBe(came)
+  expect(text).toContain(`  again     ${command}\n`)
+})

@@ -4,8 +4,16 @@ import { printable } from './printable.ts'
 
 const shownWitnesses = 6
 
-/** The report for a person: failures first, what decides nothing last, passes counted. */
-export function terminalText(report: AuditReport, commands: ReadonlyMap<string, string>): string {
+/**
+ * The report for a person: failures first, what decides nothing last, passes counted.
+ *
+ * @param width columns of the terminal, at which sentences are broken; commands stay whole, to be copied
+ */
+export function terminalText(
+  report: AuditReport,
+  commands: ReadonlyMap<string, string>,
+  width = Number.POSITIVE_INFINITY,
+): string {
   const { findings, runs } = report
   const of = (verdict: Finding['verdict']['verdict']) =>
     findings.filter((finding) => finding.verdict.verdict === verdict)
@@ -17,15 +25,15 @@ export function terminalText(report: AuditReport, commands: ReadonlyMap<string, 
   )
   const parts = [
     `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by the contract ${report.contract}`,
-    ...of('fail').map((finding) => failure(finding, commands.get(finding.rule))),
-    ...of('inconclusive').map(inconclusive),
+    ...of('fail').map((finding) => failure(finding, commands.get(finding.rule), width)),
+    ...of('inconclusive').map((finding) => inconclusive(finding, width)),
     section(
       'NOT OBSERVED, and what each would take',
       of('not-observed').map(({ rule, verdict }) =>
-        verdict.verdict === 'not-observed' ? `${rule.padEnd(8)}  ${verdict.takes}` : '',
+        verdict.verdict === 'not-observed' ? line(rule, verdict.takes, width) : '',
       ),
     ),
-    `PASSED  ${count(passes.length, 'rule')}, decided by ${observations.toLocaleString('en')} observations${noted(passes)}`,
+    `PASSED  ${count(passes.length, 'rule')}, decided by ${observations.toLocaleString('en')} observations${noted(passes, width)}`,
     summary(report),
   ]
   return `${parts
@@ -41,24 +49,28 @@ export function summary({ findings }: AuditReport): string {
   return `${of('fail')} failed, ${of('inconclusive')} inconclusive, ${of('not-observed')} not observed, ${of('pass')} passed`
 }
 
-function failure({ rule, says, severity, verdict }: Finding, command: string | undefined): string {
+function failure(
+  { rule, says, severity, verdict }: Finding,
+  command: string | undefined,
+  width: number,
+): string {
   if (verdict.verdict !== 'fail') return ''
   const lines = [
     `${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${says}`,
-    `  expected  ${verdict.expected}`,
-    `  came      ${verdict.came}`,
+    line('expected', verdict.expected, width),
+    line('came', verdict.came, width),
     ...witnessLines(verdict.witnesses),
   ]
   if (command !== undefined) lines.push(`  again     ${command}`)
-  if (verdict.note !== undefined) lines.push(`  note      ${verdict.note}`)
+  if (verdict.note !== undefined) lines.push(line('note', verdict.note, width))
   return lines.join('\n')
 }
 
-function inconclusive({ rule, says, verdict }: Finding): string {
+function inconclusive({ rule, says, verdict }: Finding, width: number): string {
   if (verdict.verdict !== 'inconclusive') return ''
   return [
     `INCONCLUSIVE  ${rule}  ${says}`,
-    `  because   ${verdict.why}`,
+    line('because', verdict.why, width),
     ...witnessLines(verdict.witnesses ?? []),
   ].join('\n')
 }
@@ -75,18 +87,31 @@ function witnessLines(witnesses: readonly Witness[]): readonly string[] {
   return lines
 }
 
-function noted(passes: readonly Finding[]): string {
+function noted(passes: readonly Finding[], width: number): string {
   return passes
     .map(({ rule, verdict }) =>
       verdict.verdict === 'pass' && verdict.note !== undefined
-        ? `\n  ${rule}  ${verdict.note}`
+        ? `\n${line(rule, verdict.note, width)}`
         : '',
     )
     .join('')
 }
 
 function section(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : [title, ...lines.map((line) => `  ${line}`)].join('\n')
+  return lines.length === 0 ? '' : [title, ...lines].join('\n')
+}
+
+const indent = 12
+
+/** A label and its text, broken between words; a word that is longer than the terminal stays whole. */
+function line(label: string, text: string, width: number): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || indent + last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return `  ${label.padEnd(indent - 2)}${lines.join(`\n${' '.repeat(indent)}`)}`
 }
 
 function count(number: number, what: string): string {
