@@ -181,7 +181,7 @@ test('Ctrl-C once drains: what was sent is answered, and nothing new begins', as
   expect(ledger.planned).toBeLessThan(1000)
 })
 
-test('a run that is killed loses at most what was not flushed, and the store opens again', async () => {
+test('a run that is killed loses at most what was not handed over, and the store opens again', async () => {
   const db = join(folder, 'killed.duckdb')
   const target = await startTarget((_, response) => answerChat(response))
   const path = scenarioFile(
@@ -199,7 +199,7 @@ test('a run that is killed loses at most what was not flushed, and the store ope
     'SELECT count(*)::INTEGER AS n, (SELECT ended_us FROM runs) AS ended FROM attempts',
   )
   store.close()
-  // A flush each second, batches of 250 ms, and one flush that may have been running.
+  // Batches are handed over after 250 ms; a busy machine may be slow to take them.
   expect(row!.n).toBeGreaterThan(seen - 250)
   expect(row!.n).toBeGreaterThan(0)
   expect(row!.ended).toBeNull()
