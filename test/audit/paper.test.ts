@@ -1,22 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { audit } from '../../src/audit/audit.ts'
 import type { Verdict } from '../../src/audit/verdict.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
+import { openExistingStore, openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
 
-/** Histories worked out on paper: balances that cannot be, and the verdict each must get. */
+/**
+ * Histories worked out on paper: balances that cannot be, and the verdict each must get. They are
+ * recorded in a database file, which is closed and opened again before it is audited.
+ */
+let folder: string
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  folder = mkdtempSync(join(tmpdir(), 'assay-paper-'))
+  store = await openStore(join(folder, 'paper.duckdb'))
   await enterRun(store)
 })
-afterEach(() => store.close())
+afterEach(() => {
+  store.close()
+  rmSync(folder, { recursive: true })
+})
 
 async function verdictOf(rule: string, rows: readonly AttemptRow[]): Promise<Verdict> {
   await appendAttempts(store, rows)
+  store.close()
+  store = await openExistingStore(join(folder, 'paper.duckdb'))
   const report = await audit(store, {
     contract: defaultContract,
     rules: [rule],
@@ -86,6 +99,64 @@ test('T1: two requests in flight together that both show 99 of 100 lost an updat
   expect(slots(verdict)).toEqual([2, 1])
 })
 
+test('T1: values that a header shows a moment late are legal, though none is exact', async () => {
+  // Both of each pair were charged before either header was read: 100 -> 99 -> 98, and each shows 98, and
+  // so on. Sorted, those of 98 or more cost 2 together, and 100 - 98 allows 2; of 96 or more 4; of 94 or
+  // more 6. Nobody sees more than was left before its call. One such pair alone would be inconclusive.
+  const verdict = await verdictOf('BILL-11', [
+    read(0, 0, 100),
+    inFlight(1, 1, 5, 98),
+    inFlight(2, 2, 6, 98),
+    inFlight(3, 7, 9, 96),
+    inFlight(4, 8, 10, 96),
+    inFlight(5, 11, 13, 94),
+    inFlight(6, 12, 14, 94),
+    read(7, 15, 94),
+  ])
+  expect(verdict).toMatchObject({ verdict: 'pass', observations: 8 })
+  expect(verdict).toHaveProperty('note', expect.stringContaining('no ledger'))
+})
+
+test('T1: charges that settle late lose nothing in the end, which decides nothing here', async () => {
+  // Each shows the balance without the charges of the last seconds: 100, 100, 99. Taken as the balance
+  // after their own charge they lost updates; but the read long after shows all four gone.
+  const verdict = await verdictOf('BILL-11', [
+    read(0, 0, 100),
+    inFlight(1, 1, 2, 100),
+    inFlight(2, 1.5, 2.5, 100),
+    inFlight(3, 3, 4, 99),
+    inFlight(4, 3.2, 4.2, 99),
+    read(5, 60, 96),
+  ])
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+  expect(verdict).toHaveProperty('why', expect.stringContaining('settle up to'))
+})
+
+test('T2: an early header bounds the balance and contradicts nothing', async () => {
+  // 3 was called after 2 had shown 98, and shows 97: no rise. 1 was in flight all along: any order.
+  const verdict = await verdictOf('BILL-11', [
+    inFlight(1, 1, 9, 99),
+    inFlight(2, 2, 3, 98),
+    inFlight(3, 6, 7, 97),
+  ])
+  expect(verdict).toMatchObject({ verdict: 'pass', observations: 3 })
+})
+
+test('T2: a fall by far more than was charged may be an expiry, and decides nothing', async () => {
+  // 500 credits are gone between two requests of 1: no bound at the start fits both, but a package that
+  // ran out would look the same.
+  const verdict = await verdictOf('BILL-11', [
+    read(0, 0, 1000),
+    inFlight(1, 1, 4, 999),
+    inFlight(2, 2, 5, 998),
+    inFlight(3, 6, 8, 497),
+    inFlight(4, 7, 9, 496),
+    read(5, 10, 496),
+  ])
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+  expect(verdict).toHaveProperty('why', expect.stringContaining('expired'))
+})
+
 test('T2: a balance above one that was shown before the call', async () => {
   const verdict = await verdictOf('BILL-11', [
     inFlight(1, 1, 5, 97),
@@ -110,6 +181,23 @@ test('T3: a hole of one credit is located between its neighbours', async () => {
     came: '1 credit taken between 98 and 96 that no request accounts for, between 2.000000 s and 8.000000 s of the run with 4 in flight',
   })
   expect(slots(verdict)).toEqual([3, 1, 2, 4])
+})
+
+test('T3: tiles that touch, in an order that the clock allows, are a ledger', async () => {
+  // [99,100) [98,99) [96,98) for a request of 2, [95,96): no overlap, no hole; 3 ended after 2 was called.
+  const verdict = await verdictOf('BILL-11', [
+    read(0, 0, 100),
+    inFlight(1, 1, 4, 99),
+    inFlight(2, 2, 5, 98),
+    inFlight(3, 3, 8, 96, { model: 'svc-k2.5' }),
+    inFlight(4, 6, 9, 95),
+    read(5, 10, 95),
+  ])
+  expect(verdict).toEqual({
+    verdict: 'pass',
+    observations: 6,
+    note: 'Every value is exact: the header can be read as a ledger.',
+  })
 })
 
 test('T3 alone sees a charge that was doubled and given back, and does not call it a failure', async () => {
