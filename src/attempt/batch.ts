@@ -128,6 +128,19 @@ export class Batch {
     this.arenaUsed += length
   }
 
+  /** The same for a string that is UTF-8 already: the first `length` of the bytes. */
+  setBytes(name: ColumnName, row: number, bytes: Uint8Array, length: number): void {
+    if (length > arenaBytes - this.arenaUsed) {
+      this.setText(name, row, null)
+      return
+    }
+    const cells = this.columns[name]
+    cells[row * 2] = this.arenaUsed
+    cells[row * 2 + 1] = length
+    for (let at = 0; at < length; at++) this.arena[this.arenaUsed + at] = bytes[at]!
+    this.arenaUsed += length
+  }
+
   /** Empties the batch for the next fill. */
   reset(): void {
     this.rows = 0

@@ -12,6 +12,21 @@ export function withoutKey(text: string, key: string): string {
   return clean
 }
 
+/** Whether the bytes may hold the key in one of its forms; said of bytes, for it is asked often. */
+export function mayHoldKey(bytes: Buffer, start: number, end: number, key: string): boolean {
+  const last = end - key.length
+  if (key === '' || last < start) return false
+  if (formsOf(key).length > 1) return true
+  const first = key.charCodeAt(0)
+  for (let at = start; at <= last; at++) {
+    if (bytes[at] !== first) continue
+    let same = 1
+    while (same < key.length && bytes[at + same] === key.charCodeAt(same)) same++
+    if (same === key.length) return true
+  }
+  return false
+}
+
 let lastKey = ''
 let lastForms: readonly string[] = []
 

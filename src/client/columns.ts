@@ -1,5 +1,6 @@
 import { type Batch, nullCount, nullWord, type Words } from '../attempt/batch.ts'
 import { type AttemptRow, attemptColumns, type ColumnName } from '../attempt/columns.ts'
+import type { ResponseId } from './response-id.ts'
 
 /** The columns of an attempt row that the wire decides; the sender of the request fills the rest. */
 export const responseColumns = [
@@ -46,7 +47,7 @@ export type ResponseColumns = Pick<AttemptRow, ResponseColumn>
 
 /** The same while it is being filled: a number that is null in the row is NaN. */
 export type ResponseValues = {
-  [Name in ResponseColumn]: Exclude<AttemptRow[Name], null> extends number
+  readonly [Name in ResponseColumn]: Exclude<AttemptRow[Name], null> extends number
     ? number
     : AttemptRow[Name]
 }
@@ -68,7 +69,11 @@ function nullable(name: ResponseColumn, value: string | number | null): string |
  * Writes the response half into row `batch.rows`, cell by cell: it runs once for each attempt, so
  * there is no loop over names and nothing is allocated.
  */
-export function writeColumns(values: ResponseValues, batch: Batch, words: Words): void {
+export function writeColumns(
+  values: ResponseValues & { readonly id: ResponseId },
+  batch: Batch,
+  words: Words,
+): void {
   const at = batch.rows
   const to = batch.columns
   to.dispatchedUs[at] = values.dispatchedUs
@@ -91,7 +96,7 @@ export function writeColumns(values: ResponseValues, batch: Batch, words: Words)
   to.rateReset[at] = values.rateReset
   to.retryAfter[at] = values.retryAfter
   to.dateS[at] = values.dateS
-  batch.setText('responseId', at, values.responseId)
+  values.id.writeTo(batch, at)
   to.responseModel[at] = codeOf(words, values.responseModel)
   to.finishReason[at] = codeOf(words, values.finishReason)
   to.choices[at] = count(values.choices)

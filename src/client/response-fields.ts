@@ -3,7 +3,8 @@ import { flags } from '../attempt/flags.ts'
 import type { Outcome } from '../attempt/outcome.ts'
 import { columnsOf, type ResponseColumns, type ResponseValues, writeColumns } from './columns.ts'
 import type { ReplyReader } from './reply.ts'
-import { type ResponseWords, textOf } from './response-words.ts'
+import { ResponseId } from './response-id.ts'
+import type { ResponseWords } from './response-words.ts'
 import { spanIs } from './span.ts'
 
 const errorWord = Buffer.from('error')
@@ -30,7 +31,7 @@ export class ResponseFields implements ResponseValues {
   rateReset = Number.NaN
   retryAfter = Number.NaN
   dateS = Number.NaN
-  responseId: string | null = null
+  readonly id = new ResponseId()
   responseModel: string | null = null
   finishReason: string | null = null
   choices = Number.NaN
@@ -45,6 +46,10 @@ export class ResponseFields implements ResponseValues {
   bytesIn = 0
   flags = 0
 
+  get responseId(): string | null {
+    return this.id.text
+  }
+
   /** Writes the response half into row `batch.rows`; the caller fills the rest and adds the row. */
   writeTo(batch: Batch, words: Words): void {
     writeColumns(this, batch, words)
@@ -57,9 +62,7 @@ export class ResponseFields implements ResponseValues {
 
   /** What a body, or an event of a stream, said of itself. */
   protected keepReply(reply: ReplyReader, bytes: Buffer, words: ResponseWords, key: string): void {
-    if (reply.id.start >= 0 && this.responseId === null) {
-      this.responseId = textOf(bytes, reply.id, key)
-    }
+    if (reply.id.start >= 0 && !this.id.isKnown) this.id.keep(bytes, reply.id, key)
     if (reply.model.start >= 0 && this.responseModel === null) {
       this.responseModel = words.text(bytes, reply.model, key)
     }
@@ -98,7 +101,7 @@ export class ResponseFields implements ResponseValues {
     this.rateReset = Number.NaN
     this.retryAfter = Number.NaN
     this.dateS = Number.NaN
-    this.responseId = null
+    this.id.clear()
     this.responseModel = null
     this.finishReason = null
     this.choices = Number.NaN

@@ -4,7 +4,7 @@ import type { Span } from './span.ts'
 
 /** A service's words could be endless or hostile, so the list and each of them are bounded. */
 const maxWords = 512
-const maxLength = 200
+export const maxTextLength = 200
 
 /**
  * Strings that responses repeat (models, finish reasons, error codes), made once: looked up by
@@ -18,7 +18,7 @@ export class ResponseWords {
   text(bytes: Buffer, span: Span, key: string): string {
     const { start, end } = span
     const length = end - start
-    if (span.escaped || length > maxLength) return textOf(bytes, span, key)
+    if (span.escaped || length > maxTextLength) return textOf(bytes, span, key)
     while (this.byLength.length <= length) this.byLength.push([])
     const words = this.byLength[length]!
     for (let at = 0; at < words.length; at++) {
@@ -46,5 +46,7 @@ export class ResponseWords {
 export function textOf(bytes: Buffer, span: Span, key: string): string {
   const raw = bytes.toString('utf8', span.start, span.end)
   const text = withoutKey(span.escaped ? (JSON.parse(`"${raw}"`) as string) : raw, key)
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 13)}~${fingerprintOf(text)}`
+  return text.length <= maxTextLength
+    ? text
+    : `${text.slice(0, maxTextLength - 13)}~${fingerprintOf(text)}`
 }

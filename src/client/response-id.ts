@@ -1,0 +1,46 @@
+import type { Batch } from '../attempt/batch.ts'
+import { mayHoldKey } from './capture.ts'
+import { maxTextLength, textOf } from './response-words.ts'
+import type { Span } from './span.ts'
+
+/**
+ * The id of a response. It differs each time, so it goes from the read into the row as bytes, and
+ * is a string only for whoever asks.
+ */
+export class ResponseId {
+  private bytes: Buffer = Buffer.allocUnsafeSlow(64)
+  /** -1 for none. */
+  private length = -1
+
+  get isKnown(): boolean {
+    return this.length >= 0
+  }
+
+  get text(): string | null {
+    return this.length < 0 ? null : this.bytes.toString('utf8', 0, this.length)
+  }
+
+  clear(): void {
+    this.length = -1
+  }
+
+  /** @param key of the request: a service that echoes it does not get it into a row */
+  keep(bytes: Buffer, span: Span, key: string): void {
+    const { start, end } = span
+    const length = end - start
+    if (span.escaped || length > maxTextLength || mayHoldKey(bytes, start, end, key)) {
+      this.bytes = Buffer.from(textOf(bytes, span, key))
+      this.length = this.bytes.length
+      return
+    }
+    if (length > this.bytes.length) this.bytes = Buffer.allocUnsafeSlow(maxTextLength)
+    // By hand: a call into the platform costs more than so few bytes do.
+    for (let at = 0; at < length; at++) this.bytes[at] = bytes[start + at]!
+    this.length = length
+  }
+
+  writeTo(batch: Batch, row: number): void {
+    if (this.length < 0) batch.setText('responseId', row, null)
+    else batch.setBytes('responseId', row, this.bytes, this.length)
+  }
+}

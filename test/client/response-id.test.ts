@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Batch } from '../../src/attempt/batch.ts'
+import { ResponseId } from '../../src/client/response-id.ts'
+import { textOf } from '../../src/client/response-words.ts'
+
+const key = fc.constantFrom('', 'sk-1', 'sk-a"b', 'aa', 'sk 1/2')
+const piece = fc.constantFrom(
+  'chatcmpl-',
+  's',
+  'sk',
+  'sk-1',
+  'a',
+  'aa',
+  'é🙂',
+  'x'.repeat(90),
+  'sk-a"b',
+)
+
+test('an id reaches its row as it came, with its key gone and its length bounded', () => {
+  const id = new ResponseId()
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), key, (pieces, secret) => {
+      const raw = JSON.stringify(pieces.join('')).slice(1, -1)
+      const bytes = Buffer.from(`"${raw}"`)
+      const span = { start: 1, end: bytes.length - 1, escaped: raw.includes('\\') }
+      const expected = textOf(bytes, span, secret)
+      if (secret !== '') expect(expected).not.toContain(secret)
+      id.keep(bytes, span, secret)
+      expect(id.text).toBe(expected)
+      const batch = new Batch()
+      id.writeTo(batch, 3)
+      const [start, length] = batch.columns.responseId.subarray(6, 8)
+      expect(batch.arena.toString('utf8', start, start! + length!)).toBe(expected)
+      id.clear()
+      id.writeTo(batch, 3)
+      expect([id.text, batch.columns.responseId[7]]).toEqual([null, -1])
+    }),
+    { numRuns: 1000 },
+  )
+})
