@@ -1,7 +1,8 @@
 import { flags } from '../attempt/flags.ts'
-import type { BrokenReason, End, TimeoutReason } from '../attempt/outcome.ts'
+import type { End, TimeoutReason } from '../attempt/outcome.ts'
 import { Capture, type Captured } from './capture.ts'
 import { type Armed, type DeadlineTimer, disarmed } from './deadlines.ts'
+import { broken, plainEnd, streamEnd } from './end.ts'
 import { PlainBody } from './plain-body.ts'
 import type { ReplyReader } from './reply.ts'
 import type { PreparedRequest } from './request.ts'
@@ -43,11 +44,6 @@ export interface Bench {
 const doneEvent = Buffer.from('[DONE]')
 const messageStop = Buffer.from('message_stop')
 const errorType = Buffer.from('error')
-
-const ok: End = { outcome: 'ok' }
-const httpError: End = { outcome: 'http_error' }
-const broken = (reason: BrokenReason): End => ({ outcome: 'broken', reason })
-const malformedBody = broken('malformed-body')
 
 /** How the body is read: decided by its head. */
 type Mode = 'none' | 'plain' | 'stream'
@@ -176,7 +172,7 @@ export class Attempt extends ResponseFields implements ExchangeSink {
       this.doneUs = this.closedUs
       this.plain.end()
     }
-    this.finish(this.mode === 'plain' ? this.plainEnd() : this.streamEnd())
+    this.finish(this.mode === 'plain' ? this.plainEnd() : streamEnd(this.request.streamed, this))
     this.settle()
   }
 
@@ -280,20 +276,10 @@ export class Attempt extends ResponseFields implements ExchangeSink {
   }
 
   private plainEnd(): End {
-    if (this.status < 200 || this.status >= 300) return httpError
-    const { endpoint, streamed } = this.request
-    // The chat format promises a stream; how messages stream is a gap, so JSON may be the answer.
-    if (streamed && endpoint === 'chat') return broken('unexpected-content-type')
-    if (this.plain.trailing) this.flags |= flags.notJson
-    if (endpoint === 'other') return ok
-    return this.wellFormed && !this.plain.trailing ? ok : malformedBody
-  }
-
-  private streamEnd(): End {
-    if (!this.request.streamed) return broken('unexpected-content-type')
-    if ((this.flags & flags.errorInStream) !== 0) return broken('error-in-stream')
-    if (this.doneMarks === 0) return broken('no-done')
-    return (this.flags & (flags.notJson | flags.notUtf8)) === 0 ? ok : malformedBody
+    const { trailing } = this.plain
+    // A document with something behind it is none.
+    if (trailing && this.status >= 200 && this.status < 300) this.flags |= flags.notJson
+    return plainEnd(this.request, this.status, this.wellFormed && !trailing)
   }
 
   private abortAt(dueUs: number): void {

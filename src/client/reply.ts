@@ -1,55 +1,17 @@
 import { isUtf8 } from 'node:buffer'
-import { JsonCursor, numberValue, stringValue } from './json.ts'
+import { numberValue, stringValue } from './json.ts'
 import { JsonShape, type ShapeFacts, valueCells } from './json-shape.ts'
 import { isSame, KnownShapes } from './known-shapes.ts'
-import {
-  CHOICE,
-  CONTENT,
-  ERROR,
-  name,
-  names,
-  ROOT,
-  TOOL_CALLS,
-  USAGE,
-  uses,
-} from './reply-words.ts'
-import { type Span, span } from './span.ts'
+import { ReplyWalk } from './reply-walk.ts'
+import { uses } from './reply-words.ts'
 
 /**
- * Reads what metrics and rules need out of one JSON document of a reply: a whole body of either
- * format, one event of either stream, or an error of either shape. The two formats share most of
- * their names and never contradict each other, so one walk serves them all.
+ * Reads what metrics and rules need out of one JSON document of a reply: by its shape where that is
+ * known, else by a walk over its grammar.
  *
  * One reader serves a whole thread: results hold until the next `read`, spans while the bytes do.
  */
-export class ReplyReader extends JsonCursor implements ShapeFacts {
-  /** Whether the document was an object. */
-  isObject = false
-  /** Bytes outside ASCII that are not UTF-8. */
-  badUtf8 = false
-  readonly id = span()
-  readonly model = span()
-  readonly type = span()
-  readonly finish = span()
-  /** Elements of `choices`; -1 when there was no such array. */
-  choices = -1
-  /** Elements of `content`; 0 when it was no array; -1 when there was none. */
-  blocks = -1
-  /** Largest `index` of a choice, or of a content block; -1 for none. */
-  maxIndex = -1
-  /** Non-empty text: content, reasoning, or a tool call. */
-  hasText = false
-  hasReasoning = false
-  hasToolCall = false
-  /** NaN where usage does not say. */
-  promptTokens = Number.NaN
-  completionTokens = Number.NaN
-  totalTokens = Number.NaN
-  hasError = false
-  errorIsObject = false
-  readonly errorCode = span()
-  readonly errorType = span()
-  private choiceIndex = 0
+export class ReplyReader extends ReplyWalk implements ShapeFacts {
   private readonly shapes = new KnownShapes<JsonShape>()
   /** The bytes that were read last; spans point into them. */
   source: Buffer = Buffer.alloc(0)
@@ -85,29 +47,6 @@ export class ReplyReader extends JsonCursor implements ShapeFacts {
     if (this.badUtf8) return false
     if (this.isObject) this.learn(bytes, start, end)
     return true
-  }
-
-  private clear(): void {
-    this.isObject = false
-    this.badUtf8 = false
-    this.id.start = -1
-    this.model.start = -1
-    this.type.start = -1
-    this.finish.start = -1
-    this.choices = -1
-    this.blocks = -1
-    this.maxIndex = -1
-    this.hasText = false
-    this.hasReasoning = false
-    this.hasToolCall = false
-    this.promptTokens = Number.NaN
-    this.completionTokens = Number.NaN
-    this.totalTokens = Number.NaN
-    this.hasError = false
-    this.errorIsObject = false
-    this.errorCode.start = -1
-    this.errorType.start = -1
-    this.choiceIndex = 0
   }
 
   /** Learns the document that was read last. */
@@ -195,200 +134,6 @@ export class ReplyReader extends JsonCursor implements ShapeFacts {
       default:
         return this.isNumberNext() && this.keepTokens(use)
     }
-  }
-
-  /** Says what the last value is for. */
-  private use(use: number): void {
-    if (this.valuesEnd <= this.values.length) this.values[this.valuesEnd - 1] = use
-  }
-
-  protected override root(): boolean {
-    if (this.peek() !== 123) return this.skip()
-    this.isObject = true
-    return this.object(ROOT)
-  }
-
-  protected override member(kind: number, keyStart: number, keyEnd: number): boolean {
-    const key = names.find(this.bytes, keyStart, keyEnd)
-    if (key === 0) return this.skip()
-    switch (kind) {
-      case ROOT:
-        return this.rootMember(key)
-      case CHOICE:
-        return this.choiceMember(key)
-      case CONTENT:
-        return this.contentMember(key)
-      case USAGE:
-        return this.usageMember(key)
-      default:
-        return this.errorMember(key)
-    }
-  }
-
-  protected override element(kind: number, index: number): boolean {
-    if (kind === TOOL_CALLS) {
-      this.hasText = true
-      this.hasToolCall = true
-      return this.skip()
-    }
-    if (kind === CHOICE) {
-      this.choices = index + 1
-      this.choiceIndex = index
-    } else this.blocks = index + 1
-    return this.peek() === 123 ? this.object(kind) : this.skip()
-  }
-
-  private rootMember(key: number): boolean {
-    switch (key) {
-      case name.id:
-        return this.keepString(this.id, uses.id)
-      case name.model:
-        return this.keepString(this.model, uses.model)
-      case name.type:
-        return this.keepString(this.type, uses.type)
-      case name.stop_reason:
-        return this.keepString(this.finish, uses.finish)
-      case name.choices:
-        if (this.peek() !== 91) return this.skip()
-        this.choices = 0
-        return this.array(CHOICE)
-      case name.content:
-        this.blocks = 0
-        return this.text()
-      case name.message:
-        // The messages stream begins with a whole message inside its first event.
-        return this.peek() === 123 ? this.object(ROOT) : this.skip()
-      case name.delta:
-      case name.content_block:
-        return this.peek() === 123 ? this.object(CONTENT) : this.skip()
-      case name.usage:
-        return this.peek() === 123 ? this.object(USAGE) : this.skip()
-      case name.index:
-        return this.keepIndex()
-      case name.error:
-        // `error: null` beside a completion is no error.
-        this.hasError ||= this.peek() !== 110
-        this.errorIsObject = this.peek() === 123
-        return this.errorIsObject ? this.object(ERROR) : this.skip()
-      default:
-        return this.skip()
-    }
-  }
-
-  private choiceMember(key: number): boolean {
-    switch (key) {
-      case name.index:
-        if (!this.keepIndex()) return false
-        this.choiceIndex = this.lastNumber
-        return true
-      case name.message:
-      case name.delta:
-        return this.peek() === 123 ? this.object(CONTENT) : this.skip()
-      case name.finish_reason:
-        return this.choiceIndex === 0 ? this.keepString(this.finish, uses.finish) : this.skip()
-      case name.usage:
-        return this.peek() === 123 ? this.object(USAGE) : this.skip()
-      case name.text:
-        return this.text()
-      default:
-        return this.skip()
-    }
-  }
-
-  private contentMember(key: number): boolean {
-    switch (key) {
-      case name.content:
-      case name.text:
-      case name.partial_json:
-      case name.refusal:
-      case name.name:
-        return this.text()
-      case name.reasoning:
-      case name.reasoning_content:
-      case name.thinking:
-        return this.reasoning()
-      case name.tool_calls:
-        // An element is counted as text; the arguments come in pieces, each an element.
-        return this.peek() === 91 ? this.array(TOOL_CALLS) : this.skip()
-      case name.stop_reason:
-        return this.keepString(this.finish, uses.finish)
-      default:
-        return this.skip()
-    }
-  }
-
-  private usageMember(key: number): boolean {
-    if (!this.isNumberNext()) return this.skip()
-    switch (key) {
-      case name.prompt_tokens:
-      case name.input_tokens:
-        return this.keepTokens(uses.promptTokens)
-      case name.completion_tokens:
-      case name.output_tokens:
-        return this.keepTokens(uses.completionTokens)
-      case name.total_tokens:
-        return this.keepTokens(uses.totalTokens)
-      default:
-        return this.skip()
-    }
-  }
-
-  private keepTokens(use: number): boolean {
-    if (!this.number()) return false
-    this.use(use)
-    if (use === uses.promptTokens) this.promptTokens = this.lastNumber
-    else if (use === uses.completionTokens) this.completionTokens = this.lastNumber
-    else this.totalTokens = this.lastNumber
-    return true
-  }
-
-  private errorMember(key: number): boolean {
-    if (key === name.code) return this.keepString(this.errorCode, uses.errorCode)
-    return key === name.type ? this.keepString(this.errorType, uses.errorType) : this.skip()
-  }
-
-  /** A string, or an array of content blocks. */
-  private text(): boolean {
-    if (this.peek() === 91) return this.array(CONTENT)
-    if (this.peek() !== 34) return this.skip()
-    if (!this.string()) return false
-    this.use(uses.text)
-    this.hasText ||= this.stringEnd > this.stringStart
-    return true
-  }
-
-  private reasoning(): boolean {
-    if (this.peek() !== 34) return this.skip()
-    if (!this.string()) return false
-    this.use(uses.reasoning)
-    if (this.stringEnd > this.stringStart) {
-      this.hasText = true
-      this.hasReasoning = true
-    }
-    return true
-  }
-
-  private keepIndex(): boolean {
-    if (!this.isNumberNext()) return this.skip()
-    // Part of the shape: it decides which choice is the first.
-    if (!this.scanNumber()) return false
-    this.maxIndex = Math.max(this.maxIndex, this.lastNumber)
-    return true
-  }
-
-  private keepString(into: Span, use: number): boolean {
-    if (this.peek() !== 34) return this.skip()
-    if (!this.string()) return false
-    this.use(use)
-    into.start = this.stringStart
-    into.end = this.stringEnd
-    into.escaped = this.stringEscaped
-    return true
-  }
-
-  private isNumberNext(): boolean {
-    const byte = this.peek()
-    return byte === 45 || (byte >= 48 && byte <= 57)
   }
 }
 
