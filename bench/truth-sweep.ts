@@ -34,9 +34,9 @@ phases:
     load: sweep
     start: ${11 + seed * 7}/s
     max: 400/s
-    trial: 3s
-    cool_down: 500ms
-    precision: 3%
+    trial: 2s
+    cool_down: 300ms
+    precision: 4%
     goodput: 95%
     arrivals: constant
 `,

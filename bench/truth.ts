@@ -28,7 +28,7 @@ export async function truth({ quick }: BenchOptions): Promise<BenchResult> {
   } finally {
     server.kill()
   }
-  const swept = await sweepErrors(quick ? [1] : [1, 2, 3, 4])
+  const swept = await sweepErrors(quick ? [1] : [1, 2, 3])
   const under = (bound: number) => ({
     text: `< ${bound} us`,
     meets: (median: number) => median < bound,

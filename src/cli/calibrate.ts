@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os'
 import { Command } from 'commander'
 import { calibrate } from '../run/calibrate.ts'
 import { LiveView } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
+import { table } from './text.ts'
 
 interface Options {
   readonly db: string
@@ -9,6 +11,12 @@ interface Options {
   readonly seconds: string
   readonly json?: boolean
 }
+
+const cores = availableParallelism() === 1 ? '1 core' : `${availableParallelism()} cores`
+const whole = (perS: number) => Math.round(perS).toLocaleString('en')
+/** Past this share of its ceiling a machine measures itself. */
+const share = (perS: number) => whole(perS * 0.7)
+const threadsOf = (threads: number) => (threads === 1 ? '1 thread' : `${threads} threads`)
 
 /** `assay calibrate`: what this machine can send before it measures itself. */
 export function calibrateCommand(): Command {
@@ -33,10 +41,21 @@ export function calibrateCommand(): Command {
         options.json
           ? `${JSON.stringify(found, null, 2)}\n`
           : [
-              `plain     ${found.plainPerS.toFixed(0)} requests/s, everything recorded`,
-              `streams   ${found.eventsPerS.toFixed(0)} events/s`,
-              `threads   ${found.threads}`,
-              `Kept in ${options.db}; a run of ${found.threads} thread${found.threads === 1 ? '' : 's'} above 70 % of it says so.`,
+              ...table(
+                [
+                  ['', 'this machine', 'believe a run up to'],
+                  ['plain', `${whole(found.plainPerS)} requests/s`, `${share(found.plainPerS)}/s`],
+                  [
+                    'streams',
+                    `${whole(found.eventsPerS)} events/s`,
+                    `${share(found.eventsPerS)}/s`,
+                  ],
+                ],
+                'words',
+              ),
+              `${threadsOf(found.threads)} on ${cores}, everything recorded. The null server shares them:`,
+              'with the service on another machine there is more room than this.',
+              `Kept in ${options.db}; a run of ${threadsOf(found.threads)} above 70 % of it says so.`,
               '',
             ].join('\n'),
       )
