@@ -111,15 +111,18 @@ async function measure(rows: number, write: (store: Store) => Promise<void>): Pr
   }
 }
 
+/** Filled once: what is measured begins with a batch. */
+const words = new Words()
+const filled = Array.from({ length: 8 }, (_, nth) => {
+  const batch = new Batch()
+  for (let at = 0; at < batchRows; at++) batch.push(benchRow(nth * batchRows + at), words)
+  return batch
+})
+const allWords = words.takeNew()
+
 async function record(store: Store, batches: number): Promise<void> {
   const recorder = await Recorder.open(store, 128)
-  const words = new Words()
-  const filled = Array.from({ length: 8 }, (_, nth) => {
-    const batch = new Batch()
-    for (let at = 0; at < batchRows; at++) batch.push(benchRow(nth * batchRows + at), words)
-    return batch
-  })
-  let newWords = words.takeNew()
+  let newWords = allWords
   let flushedMs = performance.now()
   for (let at = 0; at < batches; at++) {
     recorder.appendBatch(0, { buffer: filled[at % 8]!.buffer, rows: batchRows, newWords })
