@@ -93,14 +93,14 @@ function balanceFigures({ viewer, contract, ledger, desk }: DashboardParts, bala
 function keyTable(keys: readonly ApiKey[], token: Html): Html {
   if (keys.length === 0) return html`<p class="empty">No key yet. Make one to send requests.</p>`
   return html`<div class="table-scroll" tabindex="0"><table>
-<thead><tr><th>Name</th><th>Key</th><th>Made (UTC)</th><th></th></tr></thead>
+<thead><tr><th>Name</th><th>Key</th><th class="wide">Made (UTC)</th><th></th></tr></thead>
 <tbody>${keys.map(
     ({
       id,
       name,
       hint,
       createdUs,
-    }) => html`<tr><th class="txt">${name}</th><td class="nowrap"><code>sk-svc-…${hint}</code></td><td class="nowrap">${moment(createdUs)}</td>
+    }) => html`<tr><th class="txt">${name}</th><td class="nowrap"><code>sk-svc-…${hint}</code></td><td class="nowrap wide">${moment(createdUs)}</td>
 <td class="num"><details class="ask"><summary>Revoke</summary><form method="post" action="/dashboard/keys/revoke">${token}<input type="hidden" name="key" value="${id}">
 <button class="danger">Revoke “${name}” for good</button></form></details></td></tr>`,
   )}</tbody></table></div>`
