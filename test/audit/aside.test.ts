@@ -37,6 +37,6 @@ test('rules decide in a thread of their own as they do in this one', async () =>
 })
 
 test('a query that fails there is told here, with the rule that asked', async () => {
-  await store.execute('DROP TABLE attempts CASCADE')
+  await store.execute('DROP VIEW attempts')
   await expect(decideAside(['RATE'], evidence())).rejects.toThrow(/RATE-01 could not be decided/)
 })

@@ -65,11 +65,24 @@ function readValues(history: History): LedgerReading {
   const readings: LedgerReading[] = []
   for (const meaning of meanings) {
     const reading = readAs(history, meaning, meanings)
-    if (reading.fits === 'exact') return reading
+    // Exact without the streams, a reading may still have their meaning wrong.
+    if (reading.fits === 'exact' && isConserved(reading)) return reading
     readings.push(reading)
   }
-  const best = readings.find((reading) => reading.fits === 'loose') ?? readings[0]!
+  // Where evidence leaves the meaning open, nothing is accused that one of the meanings explains.
+  const conserved = readings.filter(isConserved)
+  const best =
+    conserved.find(({ fits }) => fits === 'loose') ??
+    readings.find(({ fits }) => fits === 'exact') ??
+    readings.find(({ fits }) => fits === 'loose') ??
+    conserved[0] ??
+    readings[0]!
   return best.fits === 'none' ? lateOrNone(best) : best
+}
+
+function isConserved({ conservation: { segments, whole } }: LedgerReading): boolean {
+  // An ambiguous attempt may stand in two segments, and pays once in the whole.
+  return [...segments, ...(whole === null ? [] : [whole])].every((each) => excessOf(each) === 0)
 }
 
 function readAs(

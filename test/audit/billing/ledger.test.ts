@@ -49,6 +49,26 @@ test('aborted and timed-out requests raise no alarm, whether they are charged or
   }
 })
 
+test('where no read settles what the header means, the meaning that conserves is taken', () => {
+  // Plain answers cost 1 and streams 2; each header shows the balance before its own charge.
+  const rows = [100, 99, 97, 96, 94, 93, 91, 90].map(
+    (value, slot): HistoryRow => ({
+      slot,
+      callUs: slot * 100,
+      endUs: slot * 100 + 50,
+      effect: 'charge',
+      costCredits: slot % 2 === 0 ? 1 : 2,
+      streamed: slot % 2 === 1,
+      value,
+    }),
+  )
+  const { meaning, conservation } = readLedger(historyOf(rows))
+  expect(meaning).toEqual({ plain: 'before', stream: 'before' })
+  expect(conservation.segments.map(({ taken, sure }) => taken - sure)).toEqual([
+    0, 0, 0, 0, 0, 0, 0,
+  ])
+})
+
 /** Requests one after the other, each of cost 1, with the values that the header shows. */
 const sequential = (values: readonly number[], change: Partial<HistoryRow> = {}) =>
   values.map(
