@@ -13,8 +13,11 @@ export interface Simulation {
   readonly requests: number
   readonly concurrency: number
   readonly fault: SimulatedFault
-  /** Right at the charge, or read a moment after it. */
-  readonly header: 'atomic' | 'snapshot'
+  /**
+   * Right at the charge, or read a moment after it; or less what is held: then a price shows as taken from
+   * the call on, and a second charge only when the request completes.
+   */
+  readonly header: 'atomic' | 'snapshot' | 'held'
   /** Shares of requests whose client leaves. */
   readonly abortedShare?: number
   readonly timedOutShare?: number
@@ -45,10 +48,21 @@ interface Planned {
  * at most one fault in the middle. What a correct service would show, or not.
  */
 export function simulate(options: Simulation, random: () => number): History {
+  return simulateStruck(options, random).history
+}
+
+/** The same, with the slot of the request that the fault struck, were there one. */
+export function simulateStruck(
+  options: Simulation,
+  random: () => number,
+): { readonly history: History; readonly struckSlot: number } {
   const planned = plan(options, random)
   const byCharge = [...planned].sort((a, b) => a.chargeUs - b.chargeUs)
   const victims = byCharge.filter(({ left }) => left === 'no')
-  const victim = victims[Math.floor(victims.length * (0.3 + 0.4 * random()))]?.slot
+  const struckRequest = victims[Math.floor(victims.length * (0.3 + 0.4 * random()))]
+  const victim = struckRequest?.slot ?? -1
+  const againUs = options.header === 'held' ? struckRequest?.endUs : undefined
+  let isAgainDue = options.fault === 'double charge' && againUs !== undefined
   const start = options.requests * 3
   let balance = start
   let before = start
@@ -57,7 +71,11 @@ export function simulate(options: Simulation, random: () => number): History {
   const shown = new Map<number, number>()
   for (const request of byCharge) {
     if (request.left !== 'no' && !isCharged(request, options)) continue
-    const struck = request.slot === victim && options.fault !== 'none'
+    if (isAgainDue && request.chargeUs > againUs!) {
+      balance -= struckRequest!.costCredits
+      isAgainDue = false
+    }
+    const struck = request.slot === victim && options.fault !== 'none' && againUs === undefined
     let value = balance - request.costCredits
     balance = value
     if (struck && options.fault === 'double charge') balance -= request.costCredits
@@ -103,7 +121,7 @@ export function simulate(options: Simulation, random: () => number): History {
       value: balance,
     })
   }
-  return historyOf(rows)
+  return { history: historyOf(rows), struckSlot: victim }
 }
 
 function isCharged(
@@ -135,6 +153,7 @@ const patienceUs = 9_000
 /** Clients send one request after another, without thinking. */
 function plan(options: Simulation, random: () => number): Planned[] {
   const { requests, concurrency, abortedShare = 0, timedOutShare = 0 } = options
+  const isHeld = options.header === 'held'
   const freeUs = new Float64Array(concurrency)
   return Array.from({ length: requests }, (_, slot) => {
     let client = 0
@@ -155,8 +174,8 @@ function plan(options: Simulation, random: () => number): Planned[] {
     const goesOnUs = left === 'aborted' ? serviceUs : patienceUs + serviceUs
     const chargeUs =
       left === 'no'
-        ? callUs + 10 + Math.floor(random() * (serviceUs - 20))
-        : callUs + (options.chargesLeft === 'delayed' ? delayUs : goesOnUs)
+        ? callUs + 10 + Math.floor(random() * (isHeld ? 30 : serviceUs - 20))
+        : callUs + (options.chargesLeft === 'delayed' ? delayUs : isHeld ? 10 : goesOnUs)
     const readUs = chargeUs + Math.floor(random() * (endUs - chargeUs))
     return { slot, callUs, chargeUs, readUs, endUs, costCredits: random() < 0.3 ? 2 : 1, left }
   })

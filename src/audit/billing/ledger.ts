@@ -4,6 +4,7 @@ import { type Conservation, excessOf, readConservation } from './conservation.ts
 import { type Gift, withoutGifts } from './gifts.ts'
 import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
 import { effects, type History } from './history.ts'
+import { type Place, placesOf } from './location.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
 import { isChargedWrongly } from './policies.ts'
@@ -41,6 +42,11 @@ export interface LedgerReading {
   readonly stray: readonly TileFault[]
   /** Whether the stray holes are proof: no legal combination of policies explains them. */
   readonly isProven: () => boolean
+  /**
+   * Where the credits may be that nothing accounts for, the likeliest first; empty where a fault of the
+   * tiles has its one place.
+   */
+  readonly places: () => readonly Place[]
   /** Tiers 2 and 1, worked out when they are asked for: where tier 3 fits, nobody does. */
   readonly bounds: () => BoundsReading
   readonly majorization: () => Majorization
@@ -137,6 +143,13 @@ function readAs(
           stray.reduce((sum, fault) => sum + (fault.kind === 'hole' ? fault.unexplained : 0), 0),
         ),
     ),
+    places: once(() => {
+      if (ambiguous < fewAmbiguous) return []
+      const operations = tileOperations(history, meaning, stray.length > 0 || tiles === whole)
+      const { filled, faults } = stray.length > 0 ? whole : tiles
+      const holes = faults.flatMap((fault) => (fault.kind === 'hole' ? [fault.hole] : []))
+      return placesOf(history, operations, [...filled, ...holes])
+    }),
     bounds,
     majorization,
   }

@@ -1,47 +1,79 @@
 import type { Credits } from '../../contract/contract.ts'
 import { effects, type History } from './history.ts'
-import type { Hole } from './tiles.ts'
+import type { Place } from './location.ts'
 
-/** Who may have taken the credits of a hole, and when. */
+/** Who may have taken the credits of a hole. */
 export interface Suspects {
-  readonly fromUs: number
-  readonly toUs: number
-  /** How many requests were in flight during that time. */
+  /** How many requests were in flight at the likeliest place. */
   readonly inFlight: number
-  /** The likeliest of them, the one right below the hole first. */
+  /** How many other places are about as likely. */
+  readonly otherPlaces: number
+  /** The likeliest of them all. */
   readonly rows: readonly number[]
 }
 
 /** More are no help to anybody. */
 const mostSuspects = 64
+/** A place is about as likely as another when it has this part of its share. */
+const aboutAsLikely = 0.1
+/** Less likely places than this have no suspects. */
+const leastShare = 0.005
 
 /**
- * Everybody whose request was on its way at some moment between the charges on both sides of the hole.
+ * Everybody whose request was on its way at some moment between the charges on both sides of a hole, of
+ * all places where it may be.
  *
- * The charge right below the hole is named first: a request that is charged twice at once shows the hole
- * just above its own tile. Then come those whose price is that of the hole, since a charge that is taken
- * twice takes its price; and among them, as charges are taken on completion (§8.4.2), those that ended by
- * the time of the hole or soonest after it.
+ * At each place two are named first. The charge right below: a request that is charged twice at once shows
+ * the hole just above its own tile. And of those whose price is that of the hole, since a charge that is
+ * taken twice takes its price, the one that ended nearest to it, as charges are taken on completion
+ * (§8.4.2). The next one counts half, the third a third; those that were left come last, for what they cost
+ * may be legal.
+ *
+ * @param places the likeliest first, at least one
  */
-export function suspectsOf(history: History, hole: Hole, unexplained: Credits): Suspects {
-  const { size, callUs, endUs, effect, costCredits } = history
+export function suspectsOf(
+  history: History,
+  places: readonly [Place, ...Place[]],
+  unexplained: Credits,
+): Suspects {
+  const weights = new Map<number, number>()
+  const [likeliest] = places
+  let inFlight = 0
+  for (const place of places.slice(0, mostSuspects)) {
+    if (place.share < leastShare) break
+    const rows = inFlightAt(history, place, unexplained)
+    if (place === likeliest) inFlight = rows.length
+    for (const [rank, row] of rows.entries()) {
+      const weight = row === place.hole.below ? 1 : 1 / (rank + 1)
+      weights.set(row, (weights.get(row) ?? 0) + place.share * weight)
+    }
+  }
+  const rows = [...weights].sort(([, a], [, b]) => b - a).map(([row]) => row)
+  return {
+    inFlight,
+    otherPlaces: places.filter(({ share }) => share >= aboutAsLikely * likeliest.share).length - 1,
+    rows: rows.slice(0, mostSuspects),
+  }
+}
+
+/** Rows in flight at a place, by how well their price and their end fit. */
+function inFlightAt(
+  { size, callUs, endUs, effect, costCredits }: History,
+  { hole, fromUs, toUs }: Place,
+  unexplained: Credits,
+): readonly number[] {
   const rows: number[] = []
   for (let row = 0; row < size; row++) {
     if (effect[row] === effects.read || callUs[row]! > hole.toUs) continue
     if (endUs[row]! >= hole.fromUs) rows.push(row)
   }
-  // What others left may have filled a part of the hole.
-  const fits = (row: number) =>
-    costCredits[row] === unexplained || costCredits[row] === hole.credits ? 0 : 1
-  const afterUs = (row: number) => Math.max(0, endUs[row]! - hole.toUs)
-  const likeliest = rows
-    .filter((row) => row !== hole.below)
-    .sort((a, b) => fits(a) - fits(b) || afterUs(a) - afterUs(b))
-  if (rows.includes(hole.below)) likeliest.unshift(hole.below)
-  return {
-    fromUs: hole.fromUs,
-    toUs: hole.toUs,
-    inFlight: rows.length,
-    rows: likeliest.slice(0, mostSuspects),
-  }
+  const misfit = (row: number) =>
+    (effect[row] === effects.charge ? 0 : 2) +
+    // What others left may have filled a part of the hole.
+    (costCredits[row] === unexplained || costCredits[row] === hole.credits ? 0 : 1)
+  const offUs = (row: number) => Math.max(0, fromUs - endUs[row]!, endUs[row]! - toUs)
+  const fromMiddleUs = (row: number) => Math.abs(2 * endUs[row]! - fromUs - toUs)
+  return rows.sort(
+    (a, b) => misfit(a) - misfit(b) || offUs(a) - offUs(b) || fromMiddleUs(a) - fromMiddleUs(b),
+  )
 }

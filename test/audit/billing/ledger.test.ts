@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { detectionPower } from '../../../bench/detection-power.ts'
-import { leavingPolicies, simulate } from '../../../bench/simulated-history.ts'
+import { leavingPolicies, simulate, simulateStruck } from '../../../bench/simulated-history.ts'
 import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
 import { readLedger } from '../../../src/audit/billing/ledger.ts'
 import { suspectsOf } from '../../../src/audit/billing/suspects.ts'
@@ -171,7 +171,7 @@ test('with 5 % aborted and 2 % timed out it is located too, to at most 64 suspec
   for (const chargesLeft of ['none', 'all', 'streams', 'finished'] as const) {
     const options = { ...abandoned, requests: 10_000, concurrency: 64, chargesLeft }
     expect(readLedger(simulate({ ...options, fault: 'none' }, random)).stray).toEqual([])
-    const { fits, stray, tiles, history } = readLedger(
+    const { fits, stray, tiles, history, places } = readLedger(
       simulate({ ...options, fault: 'double charge' }, random),
     )
     // Where all are charged, one hole too many is a contradiction by itself.
@@ -179,13 +179,49 @@ test('with 5 % aborted and 2 % timed out it is located too, to at most 64 suspec
     const faults = stray.length > 0 ? stray : tiles.faults
     // A double charge of 2 may be told as two holes of 1 where others fill the rest.
     expect([1, 2]).toContain(faults.length)
-    const [fault] = faults
-    const suspects =
-      fault?.kind === 'hole' ? suspectsOf(history, fault.hole, fault.unexplained).rows : []
+    expect(faults.every((fault) => fault.kind === 'hole')).toBe(true)
+    const [likeliest, ...others] = places()
+    const suspects = suspectsOf(history, [likeliest!, ...others], 1).rows
     expect(suspects.length).toBeGreaterThan(0)
     expect(suspects.length).toBeLessThanOrEqual(64)
   }
 })
+
+test.each([
+  // A price shows as taken from the call on, by an atomic header that tells what is held.
+  { header: 'held', chargesLeft: 'none', located: 10 },
+  { header: 'held', chargesLeft: 'streams', located: 10 },
+  // The charge of an abandoned stream comes at any of 4,000 moments.
+  { header: 'atomic', chargesLeft: 'none', located: 10 },
+  { header: 'atomic', chargesLeft: 'streams', located: 9 },
+  { header: 'atomic', chargesLeft: 'finished', located: 10 },
+] as const)(
+  'the request that was charged twice is among the 64 suspects: $located of 10, $header, $chargesLeft charged',
+  ({ header, chargesLeft, located }) => {
+    const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    const found = seeds.filter((seed) => {
+      const { history, struckSlot } = simulateStruck(
+        {
+          ...abandoned,
+          header,
+          chargesLeft,
+          requests: 3_000,
+          concurrency: 64,
+          fault: 'double charge',
+        },
+        seeded(seed),
+      )
+      const ledger = readLedger(history)
+      const fault = ledger.stray[0] ?? ledger.tiles.faults[0]
+      if (fault?.kind !== 'hole') return false
+      const [likeliest, ...others] = ledger.places()
+      const { rows } = suspectsOf(history, [likeliest!, ...others], fault.unexplained)
+      expect(rows.length).toBeLessThanOrEqual(64)
+      return rows.some((row) => history.slot[row] === struckSlot)
+    })
+    expect(found.length).toBe(located)
+  },
+)
 
 test('a double charge is proven where aborted streams are charged, as no policy leaves one over', () => {
   for (const seed of [1, 2, 3, 4, 5]) {

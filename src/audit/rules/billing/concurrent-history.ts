@@ -1,7 +1,8 @@
 import { effects } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
+import { certainPlace, type Place } from '../../billing/location.ts'
 import { type Suspects, suspectsOf } from '../../billing/suspects.ts'
-import type { TileFault } from '../../billing/tiles.ts'
+import type { Hole, TileFault } from '../../billing/tiles.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 import { billingRule, credits, witnessOf } from './evidence.ts'
 
@@ -24,6 +25,9 @@ When only the looser tiers fit, the values are no ledger: a header read a little
 charge, or credits that are held and given back. Then errors that cancel between two observations
 cannot be seen; a lone contradiction among thousands of exact values is told as inconclusive. A hole
 is told with its time and with whom was in flight then, the 64 likeliest at most.
+Among attempts that were left, any hole of a chain may be the wrong one: each kind is given the delay at
+which most of it is charged, after its call or its leaving, and the hole told is the one that is left over
+at the least distance. Where others are about as likely it says so, and their suspects are named, too.
 Attempts that their client left may fill holes, but by one policy for each kind of leaving (aborted or
 timed out, streamed or plain): none is charged; all are; those that had seen text; those that had come
 furthest; each at a delay; and on top of each those that the service had finished when it learned that
@@ -196,15 +200,16 @@ function tell(ledger: LedgerReading, fault: TileFault): Told {
   const { value } = ledger.history
   switch (fault.kind) {
     case 'hole': {
-      const suspects = suspectsOf(ledger.history, fault.hole, fault.unexplained)
+      const [likeliest = certainPlace(fault.hole), ...others] = ledger.places()
+      const { hole } = likeliest
+      const unexplained = Math.min(fault.unexplained, hole.credits)
+      const suspects = suspectsOf(ledger.history, [likeliest, ...others], unexplained)
+      const [first = hole.below, ...rest] = suspects.rows
       return {
-        came: `${credits(fault.unexplained)} taken between ${value[fault.hole.above]} and ${value[fault.hole.below]} that no request accounts for, ${bracketOf(suspects)}`,
+        came: `${credits(unexplained)} taken between ${value[hole.above]} and ${value[hole.below]} that no request accounts for, ${bracketOf(likeliest, suspects)}`,
         witnesses: [
-          witnessOf(ledger, fault.hole.below, 'the first to show the credits gone'),
-          ...suspects.rows
-            .filter((row) => row !== fault.hole.below)
-            .slice(0, 63)
-            .map((row) => witnessOf(ledger, row, 'in flight then')),
+          witnessOf(ledger, first, roleOf(first, hole)),
+          ...rest.map((row) => witnessOf(ledger, row, roleOf(row, hole))),
         ],
       }
     }
@@ -232,9 +237,14 @@ function tell(ledger: LedgerReading, fault: TileFault): Told {
   }
 }
 
-function bracketOf({ fromUs, toUs, inFlight }: Suspects): string {
+function roleOf(row: number, { below }: Hole): string {
+  return row === below ? 'the first to show the credits gone' : 'in flight then'
+}
+
+function bracketOf({ hole }: Place, { inFlight, otherPlaces }: Suspects): string {
   const seconds = (us: number) => (us / 1e6).toFixed(6)
-  return `between ${seconds(fromUs)} s and ${seconds(toUs)} s of the run with ${inFlight} in flight`
+  const others = otherPlaces === 0 ? '' : `, or at one of ${otherPlaces} other places as likely`
+  return `between ${seconds(hole.fromUs)} s and ${seconds(hole.toUs)} s of the run with ${inFlight} in flight${others}`
 }
 
 function noteOf(ledgers: readonly LedgerReading[]): { readonly note?: string } {

@@ -1,0 +1,141 @@
+/** When something happened, at the earliest and at the latest. */
+interface Moment {
+  readonly fromUs: number
+  readonly toUs: number
+  /** Moments of one number are of one thing, which may be left over as a whole. */
+  readonly of: number
+}
+
+/** When something is thought to happen, how exactly, and how likely it happens at all. */
+interface Prediction {
+  readonly atUs: number
+  readonly scaleUs: number
+  readonly share: number
+}
+
+/** How far the matching may run ahead of the clock: predictions on each side of a moment. */
+const band = 32
+const width = 2 * band + 1
+/** What a moment costs that nothing was predicted for, as the exponent of its chance. */
+const leaving = 12
+/** And each further one of the same thing, of which no more than so many are taken together. */
+const leavingMore = 1
+const mostTogether = 4
+const leavingOf = (together: number) => leaving + leavingMore * (together - 1)
+
+/**
+ * Moments and predictions, both in order of time, matched in order at the least total cost (global
+ * alignment, Needleman and Wunsch, in a band); the answer is for each moment what the best matching costs
+ * that leaves it over. Costs are exponents of chances: for a pair by Cauchy's law, since
+ * a busy machine now and then is late by many times its habit.
+ */
+export function costOfLeaving(
+  moments: readonly Moment[],
+  predictions: readonly Prediction[],
+): Float64Array {
+  const count = moments.length
+  // Row `at` of the table knows matchings of predictions first[at] .. first[at] + width - 1.
+  const first = new Int32Array(count + 1)
+  for (let at = 0, next = 0; at < count; at++) {
+    while (next < predictions.length && predictions[next]!.atUs < moments[at]!.fromUs) next++
+    first[at] = Math.max(at === 0 ? 0 : first[at - 1]!, next - band)
+  }
+  first[0] = 0
+  first[count] = Math.max(first[count - 1] ?? 0, predictions.length - width + 1)
+  const skips = Float64Array.from(predictions, ({ share }) => -Math.log(1 - share))
+  /** What all predictions cost together that are before this one, when none is matched. */
+  const skipped = new Float64Array(predictions.length + 1)
+  for (let at = 0; at < predictions.length; at++) skipped[at + 1] = skipped[at]! + skips[at]!
+  const pair = (at: number, nth: number) => {
+    const { fromUs, toUs } = moments[at]!
+    const { atUs, scaleUs, share } = predictions[nth]!
+    const off = Math.max(0, fromUs - atUs, atUs - toUs) / scaleUs
+    return Math.log1p(off ** 2) - Math.log(share)
+  }
+
+  // forward[at][nth]: the first `at` moments are done, and the first `nth` predictions.
+  const forward = new Float64Array((count + 1) * width).fill(Infinity)
+  for (let at = 0; at <= count; at++) {
+    for (let offset = 0; offset < width; offset++) {
+      const nth = first[at]! + offset
+      if (nth > predictions.length) break
+      let least = at === 0 ? skipped[nth]! : Infinity
+      if (at > 0) {
+        for (let from = at - 1; isTogether(from, at - 1); from--) {
+          least = Math.min(least, cell(forward, from, nth) + leavingOf(at - from))
+        }
+        if (nth > 0) least = Math.min(least, cell(forward, at - 1, nth - 1) + pair(at - 1, nth - 1))
+        // A band that leapt has left predictions behind that nobody took.
+        if (offset === 0) least = Math.min(least, leapt(at, nth))
+      }
+      if (offset > 0) least = Math.min(least, forward[at * width + offset - 1]! + skips[nth - 1]!)
+      forward[at * width + offset] = least
+    }
+  }
+  const backward = new Float64Array((count + 1) * width).fill(Infinity)
+  for (let at = count; at >= 0; at--) {
+    for (let offset = width - 1; offset >= 0; offset--) {
+      const nth = first[at]! + offset
+      if (nth > predictions.length) continue
+      let least = at === count ? skipped.at(-1)! - skipped[nth]! : Infinity
+      if (at < count) {
+        for (let to = at; isTogether(at, to); to++) {
+          least = Math.min(least, onward(to, nth) + leavingOf(to - at + 1))
+        }
+        if (nth < predictions.length) least = Math.min(least, onward(at, nth + 1) + pair(at, nth))
+      }
+      if (offset < width - 1 && nth < predictions.length) {
+        least = Math.min(least, backward[at * width + offset + 1]! + skips[nth]!)
+      }
+      backward[at * width + offset] = least
+    }
+  }
+  return Float64Array.from(moments, (_, at) => {
+    let least = Infinity
+    for (let offset = 0; offset < width; offset++) {
+      const nth = first[at]! + offset
+      if (nth > predictions.length) break
+      for (let to = at; isTogether(at, to); to++) {
+        const through = forward[at * width + offset]! + leavingOf(to - at + 1) + onward(to, nth)
+        least = Math.min(least, through)
+      }
+    }
+    return least
+  })
+
+  function isTogether(from: number, to: number): boolean {
+    return (
+      from >= 0 && to < count && to - from < mostTogether && moments[from]!.of === moments[to]!.of
+    )
+  }
+
+  function cell(table: Float64Array, at: number, nth: number): number {
+    const offset = nth - first[at]!
+    return offset >= 0 && offset < width ? table[at * width + offset]! : Infinity
+  }
+
+  /** From the row before, the best that was done with fewer predictions than this band knows. */
+  function leapt(at: number, nth: number): number {
+    let least = Infinity
+    for (let offset = 0; offset < width; offset++) {
+      const before = first[at - 1]! + offset
+      if (before >= nth) break
+      const left = forward[(at - 1) * width + offset]! + leaving + skipped[nth]! - skipped[before]!
+      const paired =
+        forward[(at - 1) * width + offset]! +
+        pair(at - 1, before) +
+        skipped[nth]! -
+        skipped[before + 1]!
+      least = Math.min(least, left, paired)
+    }
+    return least
+  }
+
+  /** What is yet to come after moment `at`, with `nth` predictions done. */
+  function onward(at: number, nth: number): number {
+    const start = first[at + 1]!
+    return nth >= start
+      ? cell(backward, at + 1, nth)
+      : backward[(at + 1) * width]! + skipped[start]! - skipped[nth]!
+  }
+}
