@@ -16,8 +16,11 @@ interface Prediction {
 /** How far the matching may run ahead of the clock: predictions on each side of a moment. */
 const band = 32
 const width = 2 * band + 1
-/** What a moment costs that nothing was predicted for, as the exponent of its chance. */
-const leaving = 12
+/**
+ * What a moment costs that nothing was predicted for, as the exponent of its chance: dearer than a pair that
+ * a busy machine has torn apart, since wrong charges are few.
+ */
+const leaving = 24
 /** And each further one of the same thing, of which no more than so many are taken together. */
 const leavingMore = 1
 const mostTogether = 4
