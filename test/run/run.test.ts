@@ -343,13 +343,13 @@ test('saturating finds a ceiling, with a row for each answer and for what was le
   const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 20))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
-      `  - { name: flat-out, load: saturate, connections: 8, duration: 1s }
+      `  - { name: flat-out, load: saturate, connections: 8, duration: 2s }
   - { name: after, load: constant, rate: 20/s, max_requests: 4 }`,
     )
     const { ledger, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    // Eight connections of 20 ms each: at most 400 in a second.
+    // Eight connections of 20 ms each: at most 400 in a second. A busy machine does less.
     expect(ledger.ok).toBeGreaterThan(150)
-    expect(ledger.ok).toBeLessThanOrEqual(404)
+    expect(ledger.ok).toBeLessThanOrEqual(804)
     expect(ledger.aborted).toBe(8)
     expect(ledger.sent).toBe(ledger.ok + 8)
     expect(verdict.tests.find((each) => each.name === 'ledgers')!.result).toBe('held')

@@ -43,7 +43,8 @@ export function placesOf(
   const moments = momentsOf(operations, holes)
   const missing = holes
     .flatMap(({ credits }, of) =>
-      Array<Unit>(Math.min(credits, mostUnits)).fill({ ...moments[of]!, of }),
+      // A service may show parts of a credit.
+      Array<Unit>(Math.ceil(Math.min(credits, mostUnits))).fill({ ...moments[of]!, of }),
     )
     .sort((a, b) => middle(a) - middle(b))
   const kinds = Map.groupBy(unplaced(history, operations), (row) =>

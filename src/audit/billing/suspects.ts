@@ -48,7 +48,10 @@ export function suspectsOf(
       weights.set(row, (weights.get(row) ?? 0) + place.share * weight)
     }
   }
-  const rows = [...weights].sort(([, a], [, b]) => b - a).map(([row]) => row)
+  const shows = (row: number) => (row === likeliest.hole.below ? 1 : 0)
+  const rows = [...weights]
+    .sort(([one, a], [other, b]) => b - a || shows(other) - shows(one))
+    .map(([row]) => row)
   return {
     inFlight,
     otherPlaces: places.filter(({ share }) => share >= aboutAsLikely * likeliest.share).length - 1,
