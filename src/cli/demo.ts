@@ -4,7 +4,9 @@ import { Command } from 'commander'
 import { type AuditReport, audit, isBroken } from '../audit/audit.ts'
 import { defaultContract } from '../contract/default.ts'
 import { writeReport } from '../report/page.ts'
-import { type RunSummary, run } from '../run/run.ts'
+import type { Percentile, SummaryGroup } from '../report/summary/shape.ts'
+import { summarise } from '../report/summary/summarise.ts'
+import { type RunResult, run } from '../run/run.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import { startService } from '../service/start.ts'
 import { openStore } from '../store/open.ts'
@@ -48,9 +50,9 @@ export function demoCommand(): Command {
         },
       })
       const live = new LiveView()
-      let summary: RunSummary
+      let result: RunResult
       try {
-        summary = await run(await loadScenario(scenarioPath), {
+        result = await run(await loadScenario(scenarioPath), {
           baseUrl: service.baseUrl,
           dbPath: db,
           timeScale,
@@ -65,15 +67,15 @@ export function demoCommand(): Command {
       try {
         const report = await audit(store, {
           contract: defaultContract,
-          runIds: [summary.runId],
-          auditId: summary.runId,
+          runIds: [result.runId],
+          auditId: result.runId,
           auditedAt: new Date(),
         })
         await writeReport({
           store,
           page: 'run',
           contract: defaultContract,
-          runIds: [summary.runId],
+          runIds: [result.runId],
           timeZone: 'UTC',
           nowUs: Date.now() * 1000,
           out,
@@ -81,9 +83,10 @@ export function demoCommand(): Command {
         const statuses = await store.rows<Made['statuses'][number]>(
           `SELECT status, count(*)::INTEGER AS attempts FROM attempts
            WHERE run_id = $1 GROUP BY status ORDER BY status`,
-          [summary.runId],
+          [result.runId],
         )
-        process.stdout.write(demoText(summary, report, { db, out, statuses }))
+        const { steps } = await summarise(store, result.runId, defaultContract)
+        process.stdout.write(demoText(result, report, { db, out, statuses, steps }))
         if (report.findings.some(isBroken)) process.exitCode = exit.failed
       } finally {
         store.close()
@@ -95,16 +98,17 @@ interface Made {
   readonly db: string
   readonly out: string
   readonly statuses: readonly { readonly status: number | null; readonly attempts: number }[]
+  readonly steps: readonly SummaryGroup[]
 }
 
 /** A summary that fits a screen, and where to look next. */
-function demoText(summary: RunSummary, report: AuditReport, made: Made): string {
+function demoText(result: RunResult, report: AuditReport, made: Made): string {
   const count = (verdict: string) =>
     report.findings.filter((finding) => finding.verdict.verdict === verdict).length
   const failed = report.findings.filter(isBroken)
-  const time = (us: number | undefined) => (us === undefined ? '-' : duration(us))
+  const time = ({ us }: Percentile) => (us === null ? '-' : duration(us))
   return [
-    `${summary.ledger.sent} attempts in ${duration(summary.durationUs)}, four accounts, one in each band; a service minute took ${60 / timeScale} s.`,
+    `${result.ledger.sent} attempts in ${duration(result.durationUs)}, four accounts, one in each band; a service minute took ${60 / timeScale} s.`,
     '',
     ...table([
       ['status', ...made.statuses.map(({ status }) => String(status ?? 'none'))],
@@ -113,18 +117,15 @@ function demoText(summary: RunSummary, report: AuditReport, made: Made): string 
     '',
     ...table([
       ['step', 'sent', 'ok', 'service p50', 'p95', 'TTFT p50', 'p95'],
-      ...summary.steps.map((step) => [
-        step.step,
-        String(step.sent),
-        String(step.ok),
-        time(step.serviceUs?.p50),
-        time(step.serviceUs?.p95),
-        time(step.ttftUs?.p50),
-        time(step.ttftUs?.p95),
+      ...made.steps.map(({ step, counts, metrics: { service, ttft } }) => [
+        step ?? '',
+        String(counts.sent),
+        String(counts.ok),
+        ...[service.p50, service.p95, ttft.p50, ttft.p95].map(time),
       ]),
     ]),
     '',
-    `Run: ${summary.verdict.verdict}${summary.verdict.says === '' ? '' : `. ${summary.verdict.says}`}`,
+    `Run: ${result.verdict.verdict}${result.verdict.says === '' ? '' : `. ${result.verdict.says}`}`,
     `Audit: ${count('fail')} failed, ${count('inconclusive')} inconclusive, ${count('pass')} passed, ${count('not-observed')} not observed`,
     ...failed.map(({ rule, says }) => `  ${rule} failed: ${says}`),
     '',

@@ -2,17 +2,18 @@ import { Command } from 'commander'
 import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
+import type { RunSummary } from '../report/summary/shape.ts'
 import { summarise } from '../report/summary/summarise.ts'
 import { planOf } from '../run/plan.ts'
-import { type RunSummary, run } from '../run/run.ts'
+import { type RunResult, run } from '../run/run.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import { openStore } from '../store/open.ts'
 import { exit } from './exit.ts'
 import { LiveView } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
+import { judgementText } from './run-judgement.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
 import { planText } from './run-plan.ts'
-import { judgementText } from './run-summary.ts'
 
 interface Options extends RunOverrides {
   readonly baseUrl?: string
@@ -62,7 +63,7 @@ export function runCommand(): Command {
       }
       process.on('SIGINT', onInterrupt)
       try {
-        const summary = await run(scenario, {
+        const result = await run(scenario, {
           ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
           ...(options.seed === undefined ? {} : { seed: wholeOf('--seed', options.seed) }),
           timeScale: positiveOf('--time-scale', options.timeScale ?? '1'),
@@ -73,34 +74,34 @@ export function runCommand(): Command {
           stopNow: leave.signal,
         })
         live.clear()
+        const summary = await summaryOf(result, contract)
         process.stdout.write(
           options.json
-            ? `${JSON.stringify(summary, null, 2)}\n`
-            : `${scenario.question}\n${await figuresOf(summary, contract)}${judgementText(summary)}`,
+            ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
+            : `${scenario.question}\n${summary === null ? '' : terminalFigures(summary)}${judgementText(result)}`,
         )
-        process.exitCode = exitOf(summary)
+        process.exitCode = exitOf(result)
       } finally {
         process.off('SIGINT', onInterrupt)
       }
     })
 }
 
-async function figuresOf(summary: RunSummary, contract: Contract): Promise<string> {
-  const store = await openStore(summary.dbPath)
+/** Null when nothing was even planned: there are no figures then. */
+async function summaryOf(result: RunResult, contract: Contract): Promise<RunSummary | null> {
+  if (result.ledger.planned === 0) return null
+  const store = await openStore(result.dbPath)
   try {
-    return terminalFigures(await summarise(store, summary.runId, contract))
+    return await summarise(store, result.runId, contract)
   } finally {
     store.close()
   }
 }
 
 /** An interrupted run is that first; numbers of an invalid one are not held against thresholds. */
-export function exitOf(summary: RunSummary): number {
-  if (summary.stopped === 'interrupted') return exit.interrupted
-  if (summary.stopped === 'unreachable' || summary.verdict.verdict === 'invalid')
-    return exit.invalid
-  if (summary.stopped === 'threshold' || summary.stopped === 'errors') return exit.failed
-  return summary.thresholds.every((threshold) => threshold.result === 'held')
-    ? exit.ok
-    : exit.failed
+export function exitOf(result: RunResult): number {
+  if (result.stopped === 'interrupted') return exit.interrupted
+  if (result.stopped === 'unreachable' || result.verdict.verdict === 'invalid') return exit.invalid
+  if (result.stopped === 'threshold' || result.stopped === 'errors') return exit.failed
+  return result.thresholds.every((threshold) => threshold.result === 'held') ? exit.ok : exit.failed
 }

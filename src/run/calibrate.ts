@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario/scenario.ts'
-import { openStore } from '../store/open.ts'
+import { openStore, type Store } from '../store/open.ts'
 import { type Ceiling, dropAttempts } from '../store/runs.ts'
 import { startNullServer } from './null-server.ts'
 import { run } from './run.ts'
@@ -30,38 +30,49 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   try {
     const measure = async (stream: boolean) => {
       const scenario = calibrationScenario(options, stream)
-      const summary = await run(scenario, {
+      const { runId } = await run(scenario, {
         kind: 'calibrate',
         baseUrl: server.baseUrl,
         dbPath: options.dbPath,
         keys: { default: 'calibration' },
         ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
       })
-      return { runId: summary.runId, perS: summary.steps[0]?.perS ?? 0 }
+      return runId
     }
     const plain = await measure(false)
     const streams = await measure(true)
-    const ceiling: Ceiling = {
-      plainPerS: plain.perS,
-      eventsPerS: streams.perS * eventsOfStream,
-      threads: options.threads,
-    }
     const store = await openStore(options.dbPath)
     try {
-      for (const { runId } of [plain, streams]) {
+      const ceiling: Ceiling = {
+        plainPerS: await steadyPerS(store, plain),
+        eventsPerS: (await steadyPerS(store, streams)) * eventsOfStream,
+        threads: options.threads,
+      }
+      for (const runId of [plain, streams]) {
         await dropAttempts(store, runId)
         await store.execute('UPDATE runs SET verdict_json = $2 WHERE run_id = $1', [
           runId,
           JSON.stringify({ ceiling }),
         ])
       }
+      return { ...ceiling, runIds: [plain, streams] }
     } finally {
       store.close()
     }
-    return { ...ceiling, runIds: [plain.runId, streams.runId] }
   } finally {
     server.close()
   }
+}
+
+/** Requests per second of the steady part, from its first to its last. */
+async function steadyPerS(store: Store, runId: string): Promise<number> {
+  const [row] = await store.rows<{ per_s: number | null }>(
+    `SELECT count(*) FILTER (outcome <> 'not_sent')
+            / ((max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6) AS per_s
+     FROM attempts WHERE run_id = $1 AND part = 'steady'`,
+    [runId],
+  )
+  return row?.per_s ?? 0
 }
 
 function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenario {

@@ -21,8 +21,8 @@ import { phaseLoads } from './loads.ts'
 import { assayVersion, machineJson } from './machine.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
+import { rowLedger, runFigures } from './run-figures.ts'
 import type { StopReason } from './stop-conditions.ts'
-import { rowLedger, runFigures, type StepSummary, stepSummaries } from './summary.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Progress } from './tally.ts'
 import { checkThreshold, type ThresholdResult } from './thresholds.ts'
@@ -46,7 +46,8 @@ export interface RunOptions {
   readonly stopNow?: AbortSignal
 }
 
-export interface RunSummary {
+/** How a run ended and what it says of itself; the figures of its steps are read by `summarise`. */
+export interface RunResult {
   readonly runId: string
   readonly scenario: string
   readonly question: string
@@ -55,7 +56,6 @@ export interface RunSummary {
   readonly dbPath: string
   readonly durationUs: number
   readonly ledger: Ledger
-  readonly steps: readonly StepSummary[]
   readonly creditsByContract: number
   readonly thresholds: readonly ThresholdResult[]
   readonly sweeps: readonly SweepResult[]
@@ -71,7 +71,7 @@ export interface RunSummary {
  * @throws TargetError when nothing answers at the base URL
  * @throws StoreError when the store cannot be opened
  */
-export async function run(scenario: Scenario, options: RunOptions): Promise<RunSummary> {
+export async function run(scenario: Scenario, options: RunOptions): Promise<RunResult> {
   const contract = options.contract ?? defaultContract
   const baseUrl = (options.baseUrl ?? scenario.baseUrl)?.replace(/\/$/, '')
   if (baseUrl === undefined || !URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
@@ -162,15 +162,11 @@ interface Ended {
 }
 
 /** Reads the rows back, judges them, and enters the end of the run. */
-async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
+async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   const { scenario, contract, start, coordinator } = ended
   const { runId } = start
   const { tally } = coordinator
   const ledger = tally.ledger()
-  const places = scenario.steps.map((step) => step.name)
-  const steps = (await stepSummaries(store, runId)).toSorted(
-    (a, b) => places.indexOf(a.step) - places.indexOf(b.step),
-  )
   const figures = await runFigures(store, runId, contract)
   let planned = 0
   let inTime = 0
@@ -183,7 +179,6 @@ async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
     steadyUs += phase.durationUs ?? 0
   }
   const seconds = figures.lastUs / 1e6
-  const samples = steps.filter((step) => step.samples > 0).map((step) => step.samples)
   const verdict = judge({
     ledger,
     rows: await rowLedger(store, runId),
@@ -198,7 +193,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
     deepestQueue: coordinator.deepestQueue,
     meanInFlight: seconds > 0 ? tally.flightSeconds() / seconds : null,
     lambdaW: seconds > 0 ? figures.flightSeconds / seconds : null,
-    fewestSamples: samples.length > 0 ? Math.min(...samples) : null,
+    fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(await latestCeiling(store, start.machineJson, scenario.threads), {
       perS: steadyUs > 0 ? planned / (steadyUs / 1e6) : 0,
       eventsPerS: seconds > 0 ? figures.events / seconds : 0,
@@ -243,7 +238,6 @@ async function conclude(store: Store, ended: Ended): Promise<RunSummary> {
     dbPath: ended.options.dbPath,
     durationUs: figures.lastUs,
     ledger,
-    steps,
     creditsByContract: figures.creditsByContract,
     thresholds,
     sweeps: ended.sweeps,

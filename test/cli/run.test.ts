@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { positiveOf, wholeOf } from '../../src/cli/numbers.ts'
 import { overridden } from '../../src/cli/run-overrides.ts'
-import type { RunSummary } from '../../src/run/run.ts'
+import { summaryShape } from '../../src/report/summary/shape.ts'
+import type { RunResult } from '../../src/run/run.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { openStore } from '../../src/store/open.ts'
 import { answerChat, key, startTarget, type Target } from '../run/target.ts'
@@ -126,9 +127,10 @@ test('a threshold that is missed ends with 3, and so does one without samples', 
       join(folder, name!),
       '--json',
     )
-    const summary = JSON.parse(out) as RunSummary
-    expect(summary.thresholds[0]!.result).toBe(name === 'missed' ? 'missed' : 'inconclusive')
-    expect(code).toBe(summary.verdict.verdict === 'invalid' ? 4 : 3)
+    const result = JSON.parse(out) as RunResult & { readonly summary: unknown }
+    expect(result.thresholds[0]!.result).toBe(name === 'missed' ? 'missed' : 'inconclusive')
+    expect(summaryShape.parse(result.summary).all.counts).toMatchObject({ attempts: 80, ok: 80 })
+    expect(code).toBe(result.verdict.verdict === 'invalid' ? 4 : 3)
   }
 })
 
@@ -150,7 +152,7 @@ test('Ctrl-C twice leaves what is in flight, keeps every row and ends with 130',
   child.kill('SIGINT')
   const { code, out } = await ended
   expect(code).toBe(130)
-  const { ledger, stopped } = JSON.parse(out) as RunSummary
+  const { ledger, stopped } = JSON.parse(out) as RunResult
   expect(stopped).toBe('interrupted')
   expect(ledger.aborted).toBeGreaterThan(0)
   expect(ledger.planned).toBe(ledger.aborted + ledger.notSent)
@@ -175,7 +177,7 @@ test('Ctrl-C once drains: what was sent is answered, and nothing new begins', as
   const { code, out } = await ended
   target.close()
   expect(code).toBe(130)
-  const { ledger } = JSON.parse(out) as RunSummary
+  const { ledger } = JSON.parse(out) as RunResult
   expect(ledger.ok).toBe(ledger.sent)
   expect(ledger.ok).toBe(target.requests)
   expect(ledger.planned).toBeLessThan(1000)

@@ -1,23 +1,23 @@
-import type { RunSummary } from '../run/run.ts'
+import type { RunResult } from '../run/run.ts'
 import type { ThresholdResult } from '../run/thresholds.ts'
 import { duration, table, wrapped } from './text.ts'
 
 const marks = { held: 'held', missed: 'MISSED', inconclusive: 'INCONCLUSIVE' } as const
 
 /** What a run says beyond its figures: sweeps, thresholds first of all, then its own verdict. */
-export function judgementText(summary: RunSummary): string {
+export function judgementText(result: RunResult): string {
   return [
     '',
-    ...sweepLines(summary),
-    ...thresholdLines(summary.thresholds),
-    ...(summary.stopped === null ? [] : [`Ended early: ${summary.stopped}.`]),
-    ...verdictLines(summary),
+    ...sweepLines(result),
+    ...thresholdLines(result.thresholds),
+    ...(result.stopped === null ? [] : [`Ended early: ${result.stopped}.`]),
+    ...verdictLines(result),
     '',
   ].join('\n')
 }
 
-function sweepLines(summary: RunSummary): readonly string[] {
-  return summary.sweeps.flatMap((sweep) => {
+function sweepLines(result: RunResult): readonly string[] {
+  return result.sweeps.flatMap((sweep) => {
     const between =
       sweep.failedPerS === null ? 'no rate failed' : `${sweep.failedPerS.toFixed(1)}/s failed`
     const safe = sweep.safePerS === null ? 'no rate held' : `safe at ${sweep.safePerS.toFixed(1)}/s`
@@ -66,7 +66,7 @@ function valueText({ value, unit }: ThresholdResult): string {
   }
 }
 
-function verdictLines({ verdict }: RunSummary): readonly string[] {
+function verdictLines({ verdict }: RunResult): readonly string[] {
   const names = Math.max(...verdict.tests.map((test) => test.name.length))
   const indent = ' '.repeat(names + 17)
   return [
