@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readUsage } from '../../src/report/usage/read.ts'
+import type { SeriesPoint } from '../../src/report/usage/shape.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun, novemberUs } from './attempts.ts'
+import { enterEvents, usageOptions } from './usage-events.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+})
+afterEach(() => store.close())
+
+const _utc = (...parts: [number, number, number, number?, number?]) =>
+  Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
+const _sum = (points: readonly SeriesPoint[], of: (point: SeriesPoint) => number | null) =>
+  points.reduce((all, point) => all + (of(point) ?? 0), 0)
+const _zones = [
+  'UTC',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'America/New_York',
+  'Europe/Rome',
+  'Australia/Lord_Howe',
+  'America/Santiago',
+  'Pacific/Chatham',
+]
+
+describe('attempts of runs', () => {
+  test('they are priced by the contract and told in the time of the service', async () => {
+    await enterRun(store, 'a', { timeScale: 1 })
+    const serviceS = Date.UTC(2026, 10, 5, 6) / 1000
+    await appendAttempts(store, [
+      attempt(0, { dateS: serviceS }),
+      attempt(1, { dateS: serviceS + 1, model: 'svc-k2.5' }),
+      attempt(2, { outcome: 'http_error', status: 429, dateS: serviceS + 2 }),
+      // No Date: the offset that the others show is taken.
+      attempt(3, { outcome: 'aborted', status: null, doneUs: null, model: 'svc-k2.5' }),
+      attempt(4, { outcome: 'not_sent', sentUs: null, reason: 'budget' }),
+      attempt(5, { endpoint: 'models', dateS: serviceS + 5 }),
+    ])
+    const page = await readUsage(store, usageOptions())
+    expect(page.cards[0]).toMatchObject({ value: 3 })
+    const hour = page.hours.filter((point) => (point.requests ?? 0) > 0)
+    expect(
+      hour.map(({ label, series, requests, credits, possibleCredits }) => [
+        label,
+        series,
+        requests,
+        credits,
+        possibleCredits,
+      ]),
+    ).toEqual([
+      ['2026-11-05 06:00 +00:00', 'svc-k2', 2, 1, 1],
+      ['2026-11-05 06:00 +00:00', 'svc-k2.5', 2, 2, 4],
+    ])
+    expect(page.errors.map((error) => [error.error, error.count])).toEqual([
+      ['429', 1],
+      ['aborted', 1],
+    ])
+  })
+
+  test('a scaled run is told in scaled time, from the Date of the service', async () => {
+    await enterRun(store, 'a', { timeScale: 86_400 })
+    await appendAttempts(
+      store,
+      Array.from({ length: 10 }, (_, day) =>
+        attempt(day, { dateS: Math.floor(novemberUs / 1e6) + day * 86_400 }),
+      ),
+    )
+    const page = await readUsage(store, usageOptions())
+    const days = page.days.filter((day) => (day.requests ?? 0) > 0)
+    expect(days.map((day) => day.label)).toEqual(
+      Array.from({ length: 10 }, (_, day) => `2026-11-${String(day + 1).padStart(2, '0')}`),
+    )
+  })
+
+  test('only the runs and sources that are named count, and an overlap is told', async () => {
+    await enterRun(store)
+    await appendAttempts(store, [attempt(0)])
+    await enterEvents(store, [
+      { atUs: novemberUs + 9e5 },
+      { atUs: novemberUs + 5e6, source: 'other' },
+    ])
+    await enterEvents(store, [{ atUs: novemberUs }])
+    const all = await readUsage(store, usageOptions())
+    expect(all.cards[1]).toMatchObject({ value: 4 })
+    expect(all.scope.notes[0]).toMatch(/"log".*count twice/)
+    const runOnly = await readUsage(store, usageOptions({ runIds: ['a'] }))
+    expect(runOnly.cards[1]).toMatchObject({ value: 1 })
+    expect(runOnly.scope.notes).toEqual([])
+    const logOnly = await readUsage(store, usageOptions({ sources: ['other'] }))
+    expect(logOnly.cards[1]).toMatchObject({ value: 1 })
+  })
+
+  test('the balance over time is the last header of each quarter, and feeds the forecast', async () => {
+    await enterRun(store)
+    await appendAttempts(
+      store,
+      Array.from({ length: 8 * 24 }, (_, hour) =>
+        attempt(hour * 3600, { creditsRemaining: 1_000 - hour - 1 }),
+      ),
+    )
+    const page = await readUsage(store, usageOptions())
+    expect(page.balance).toHaveLength(8 * 24)
+    expect(page.balance.at(-1)).toMatchObject({ remaining: 808, from: 'header', account: 'main' })
+    expect(page.forecast).toMatchObject({ known: true, medianPerDay: 24, fullDays: 7 })
+    if (!page.depletion.known) throw new Error(page.depletion.says)
+    expect(page.depletion.balance).toBe(808)
+    const days = (page.depletion.runsOut.medianUs! - (novemberUs + 191 * 3600e6)) / 86_400e6
+    expect(days).toBeGreaterThan(33)
+    expect(days).toBeLessThan(34.1)
+    expect(page.plan).toMatchObject({ known: true, cheapest: { credits: 0 } })
+  })
+})
+
+test('balances of several accounts are added up, and the page says so', async () => {
+  await enterRun(store)
+  await appendAttempts(store, [
+    attempt(0, { creditsRemaining: 100 }),
+    attempt(1, { account: 'other', keyFp: 'ffffffffffff', creditsRemaining: 50 }),
+  ])
+  const { scope } = await readUsage(store, usageOptions())
+  expect(scope.notes.join()).toMatch(/Balances of 2 accounts are added up/)
+  const grants = [{ name: 'main', credits: 100, expiresUs: null }]
+  expect((await readUsage(store, usageOptions({ grants }))).scope.notes).toEqual([])
+})

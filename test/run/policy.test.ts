@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { summarise } from '../../src/report/summary/summarise.ts'
+import { run } from '../../src/run/run.ts'
+import { openStore } from '../../src/store/open.ts'
+import { answerChat, chatScenario, key, refuse, startTarget, withStorePath } from './target.ts'
+
+const keys = { default: key }
+
+async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
+  const store = await openStore(dbPath)
+  try {
+    return await store.rows<Row>(sql)
+  } finally {
+    store.close()
+  }
+}
+
+test('what may not be sent is a row that says why, and the ledgers add up', async () => {
+  const target = await startTarget(
+    (_, response) => void setTimeout(() => answerChat(response), 300),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 100/s, max_requests: 50 }',
+      'max_in_flight: 7',
+    )
+    const { ledger, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger.planned).toBe(50)
+    expect(ledger.notSent).toBeGreaterThan(20)
+    expect(ledger.planned).toBe(ledger.sent + ledger.notSent)
+    expect(verdict.tests.find((each) => each.name === 'not sent')!.result).toBe('failed')
+    const rows = await query(
+      dbPath,
+      `SELECT DISTINCT reason, dispatched_us, closed_us, status FROM attempts WHERE outcome = 'not_sent'`,
+    )
+    expect(rows).toEqual([
+      { reason: 'max-in-flight', dispatched_us: null, closed_us: null, status: null },
+    ])
+  })
+  target.close()
+})
+
+test('a budget is never passed, for what is in flight counts as spent', async () => {
+  let open = 0
+  let most = 0
+  const target = await startTarget((_, response) => {
+    most = Math.max(most, ++open)
+    setTimeout(() => answerChat(response), 100)
+  })
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 400/s, duration: 5s }',
+      'max_credits: 30\nthreads: 2',
+    )
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(summary.ledger.ok).toBe(30)
+    expect(open).toBe(30)
+    expect(summary.stopped).toBe('budget')
+    expect(summary.ledger.planned).toBeLessThan(2000)
+    const [row] = await query<{ n: number }>(
+      dbPath,
+      `SELECT count(*)::INTEGER AS n FROM attempts WHERE reason = 'budget'`,
+    )
+    expect(row!.n).toBe(summary.ledger.notSent)
+  })
+  target.close()
+})
+
+test('a refused request gives its credits back, so that a budget counts charges only', async () => {
+  let seen = 0
+  const target = await startTarget((_, response) =>
+    ++seen % 2 === 0 ? refuse(response, 500, 'oops') : answerChat(response),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: concurrency, users: 1, max_requests: 58 }',
+      'max_credits: 30',
+    )
+    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 58, ok: 29, httpError: 29, notSent: 0 })
+  })
+  target.close()
+})
+
+test('retries by the specification are rows of their own that name their parent', async () => {
+  let seen = 0
+  const target = await startTarget((_, response) =>
+    ++seen === 1 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
+  )
+  await withStorePath(async (dbPath) => {
+    const phases = '  - { name: steady, load: constant, rate: 5/s, max_requests: 2 }'
+    const scenario = chatScenario(phases, 'retries: specification')
+    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 3, ok: 2, httpError: 1 })
+    const rows = await query<{ slot: number; retry: number; waited: number }>(
+      dbPath,
+      `SELECT slot, retry, (intended_us - lag(closed_us) OVER (PARTITION BY slot ORDER BY retry)) / 1e6 AS waited
+       FROM attempts ORDER BY slot, retry`,
+    )
+    expect(rows.map(({ slot, retry }) => [slot, retry])).toEqual([
+      [0, 0],
+      [0, 1],
+      [1, 0],
+    ])
+    // Base delay of a second and up to a second of jitter.
+    expect(rows[1]!.waited).toBeGreaterThanOrEqual(0.99)
+    expect(rows[1]!.waited).toBeLessThan(2.1)
+  })
+  target.close()
+})
+
+test('a run gives up by itself when failures follow each other', async () => {
+  const target = await startTarget((_, response) => refuse(response, 500, 'oops'))
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 100/s, duration: 20s }',
+      'stop: { consecutive_failures: 50 }',
+    )
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(summary.stopped).toBe('errors')
+    expect(summary.ledger.planned).toBeLessThan(2000)
+  })
+  target.close()
+})
+
+test('a deadline ends an attempt as a timeout that is at least as long', async () => {
+  const target = await startTarget(() => {})
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 50/s, max_requests: 4 }',
+      'timeouts: { first_byte: 300ms }',
+    )
+    const { ledger, runId } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(ledger).toMatchObject({ planned: 4, timeout: 4 })
+    const store = await openStore(dbPath)
+    const { all } = await summarise(store, runId, defaultContract)
+    store.close()
+    const { n, censored, p50 } = all.metrics.service
+    expect([n, censored]).toEqual([4, 4])
+    expect(p50.us).toBeGreaterThanOrEqual(300_000)
+    const rows = await query(dbPath, 'SELECT DISTINCT reason FROM attempts')
+    expect(rows).toEqual([{ reason: 'first-byte' }])
+  })
+  target.close()
+})
+
+test('a threshold that is to abort ends the run as soon as it is missed', async () => {
+  let seen = 0
+  const target = await startTarget((_, response) =>
+    ++seen % 2 === 0 ? refuse(response, 429, 'rate_limit_exceeded') : answerChat(response),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 200/s, duration: 20s }',
+      `thresholds:
+  - { check: 'errors{code=429} < 10%', abort: true }
+  - chat.response.p50 < 10s`,
+    )
+    const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(summary.stopped).toBe('threshold')
+    expect(summary.thresholds.map((threshold) => threshold.result)).toEqual(['missed', 'held'])
+    expect(summary.ledger.planned).toBeLessThan(4000)
+  })
+  target.close()
+})
