@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readUsage } from '../../src/report/usage/read.ts'
-import type { SeriesPoint } from '../../src/report/usage/shape.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun, novemberUs } from './attempts.ts'
@@ -11,21 +10,6 @@ beforeEach(async () => {
   store = await openStore(':memory:')
 })
 afterEach(() => store.close())
-
-const _utc = (...parts: [number, number, number, number?, number?]) =>
-  Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
-const _sum = (points: readonly SeriesPoint[], of: (point: SeriesPoint) => number | null) =>
-  points.reduce((all, point) => all + (of(point) ?? 0), 0)
-const _zones = [
-  'UTC',
-  'Asia/Kolkata',
-  'Asia/Kathmandu',
-  'America/New_York',
-  'Europe/Rome',
-  'Australia/Lord_Howe',
-  'America/Santiago',
-  'Pacific/Chatham',
-]
 
 describe('attempts of runs', () => {
   test('they are priced by the contract and told in the time of the service', async () => {

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { chanceOfAtLeast } from '../../src/report/usage/anomalies.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
 import { judge } from '../../src/report/usage/reconcile.ts'
-import type { SeriesPoint } from '../../src/report/usage/shape.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun, novemberUs } from './attempts.ts'
@@ -16,18 +15,6 @@ afterEach(() => store.close())
 
 const utc = (...parts: [number, number, number, number?, number?]) =>
   Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
-const _sum = (points: readonly SeriesPoint[], of: (point: SeriesPoint) => number | null) =>
-  points.reduce((all, point) => all + (of(point) ?? 0), 0)
-const _zones = [
-  'UTC',
-  'Asia/Kolkata',
-  'Asia/Kathmandu',
-  'America/New_York',
-  'Europe/Rome',
-  'Australia/Lord_Howe',
-  'America/Santiago',
-  'Pacific/Chatham',
-]
 
 describe('what wants a look', () => {
   const kinds = async () =>
