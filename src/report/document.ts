@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { type InteractiveChart, interactiveRuntime } from '../chart/interactive.ts'
-import { chartCss } from '../chart/theme.ts'
+import { pageStyle } from '../chart/page-style.ts'
 import { type Html, html, scriptJson, trusted } from './html.ts'
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
@@ -18,7 +17,7 @@ export interface Document {
  * hash, every other source forbidden, so that nothing a service sent can run, load or submit.
  */
 export function renderDocument({ title, body, charts }: Document): string {
-  const style = `${chartCss}${readFileSync(new URL('../../src/report/page.css', import.meta.url), 'utf8')}`
+  const style = pageStyle(new URL('../../src/report/page.css', import.meta.url))
   const script = Object.keys(charts).length > 0 ? interactiveRuntime() : null
   const policy = [
     "default-src 'none'",

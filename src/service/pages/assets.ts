@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { chartCss } from '../../chart/theme.ts'
+import { pageStyle } from '../../chart/page-style.ts'
 import type { PageRoute } from './route.ts'
 
 const icon =
@@ -8,11 +8,14 @@ const icon =
 
 /** Style sheet, script and icon of the pages, sent again only when they changed. */
 export function assetRoutes(): readonly PageRoute[] {
-  const read = (name: string) =>
-    readFileSync(new URL(`../../../src/service/pages/${name}`, import.meta.url), 'utf8')
+  const file = (name: string) => new URL(`../../../src/service/pages/${name}`, import.meta.url)
   return [
-    asset('/pages/page.css', 'text/css; charset=utf-8', chartCss + read('page.css')),
-    asset('/pages/live.js', 'text/javascript; charset=utf-8', read('live.js')),
+    asset('/pages/page.css', 'text/css; charset=utf-8', pageStyle(file('page.css'))),
+    asset(
+      '/pages/live.js',
+      'text/javascript; charset=utf-8',
+      readFileSync(file('live.js'), 'utf8'),
+    ),
     asset('/pages/icon.svg', 'image/svg+xml', icon),
   ]
 }
