@@ -72,7 +72,8 @@ export class Attempt extends ResponseFields implements ExchangeSink {
   private decoder: SseDecoder | null = null
   private capture: Capture | null = null
   private mode: Mode = 'none'
-  private contentLength = Number.NaN
+  /** Of the body, as the head says; NaN when it does not. */
+  contentLength = Number.NaN
   private wellFormed = false
   /** Cancels the abort point that waits for its time. */
   private cancelAbort: (() => void) | null = null
@@ -134,7 +135,7 @@ export class Attempt extends ResponseFields implements ExchangeSink {
     this.headersUs = this.readUs
     this.status = status
     this.bench.timer.arm(this.stage, 'idle', this.readUs)
-    this.contentLength = this.bench.head.read(head, lines, this)
+    this.bench.head.read(head, lines, this)
     const success = status >= 200 && status < 300
     this.mode = success && (this.flags & flags.sseType) !== 0 ? 'stream' : 'plain'
     if (this.captureChoice === 'always' || (this.captureChoice === 'errors' && !success)) {

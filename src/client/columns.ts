@@ -122,5 +122,5 @@ function count(value: number): number {
 }
 
 function isCount(value: number): boolean {
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 31
+  return (value | 0) === value && value !== nullCount
 }

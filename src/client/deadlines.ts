@@ -12,105 +12,74 @@ export interface Deadlines {
   readonly totalUs: number
 }
 
-/** One armed deadline; it stands in one queue at a time. */
+/** One deadline, which one timer holds. */
 export interface Armed {
   readonly onDeadline: (reason: TimeoutReason) => void
+  reason: TimeoutReason
+  /** Infinity while it is not armed. */
   dueUs: number
-  queue: DeadlineQueue | null
-  before: Armed | null
-  after: Armed | null
+  /** When the timer looks at it, never after it is due; Infinity while it does not. */
+  lookUs: number
+  /** Among those that are looked at. */
+  place: number
 }
 
 export function disarmed(onDeadline: (reason: TimeoutReason) => void): Armed {
-  return { onDeadline, dueUs: 0, queue: null, before: null, after: null }
-}
-
-/**
- * Deadlines of one length. All that are armed later are due later, so a list in order of arming is
- * sorted by itself: arming and disarming are a few pointers, whatever is in flight.
- */
-class DeadlineQueue {
-  readonly reason: TimeoutReason
-  readonly lengthUs: number
-  first: Armed | null = null
-  last: Armed | null = null
-
-  constructor(reason: TimeoutReason, lengthUs: number) {
-    this.reason = reason
-    this.lengthUs = lengthUs
-  }
-
-  append(armed: Armed): void {
-    armed.queue = this
-    armed.before = this.last
-    armed.after = null
-    if (this.last === null) this.first = armed
-    else this.last.after = armed
-    this.last = armed
-  }
-
-  remove(armed: Armed): void {
-    if (armed.before === null) this.first = armed.after
-    else armed.before.after = armed.after
-    if (armed.after === null) this.last = armed.before
-    else armed.after.before = armed.before
-    armed.queue = null
-    armed.before = null
-    armed.after = null
-  }
+  return { onDeadline, reason: 'total', dueUs: Infinity, lookUs: Infinity, place: -1 }
 }
 
 /** Longest delay of a timer of the platform, in milliseconds. */
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * All deadlines of a client's attempts on one timer of the platform, which is set for the earliest
- * of four. A deadline never passes early, and late by what the event loop is late.
+ * All deadlines of a client's attempts on one timer of the platform. A deadline never passes early,
+ * and late by what the event loop is late.
+ *
+ * Nearly all are put off or disarmed long before they pass, at each step of each attempt, so that
+ * is one number written: the timer looks at a deadline when it would first have passed, and again
+ * when it has meanwhile been put off to. Those that are looked at are a heap, the next one first.
  */
 export class DeadlineTimer {
   private readonly now: () => number
-  private readonly connect: DeadlineQueue
-  private readonly firstByte: DeadlineQueue
-  private readonly idle: DeadlineQueue
-  private readonly total: DeadlineQueue
-  private readonly all: readonly DeadlineQueue[]
+  private readonly lengths: Deadlines
+  private readonly heap: Armed[] = []
   private timer: NodeJS.Timeout | null = null
   private wakeUs = Number.POSITIVE_INFINITY
 
   constructor(now: () => number, deadlines: Deadlines) {
     this.now = now
-    this.connect = new DeadlineQueue('connect', deadlines.connectUs)
-    this.firstByte = new DeadlineQueue('first-byte', deadlines.firstByteUs)
-    this.idle = new DeadlineQueue('idle', deadlines.idleUs)
-    this.total = new DeadlineQueue('total', deadlines.totalUs)
-    this.all = [this.connect, this.firstByte, this.idle, this.total]
+    this.lengths = deadlines
   }
 
-  /** Starts the deadline anew from `nowUs`; it leaves the queue where it stood. */
+  /** Starts the deadline anew from `nowUs`, whatever it was before. */
   arm(armed: Armed, reason: TimeoutReason, nowUs: number): void {
-    if (armed.queue !== null) armed.queue.remove(armed)
-    const queue = this.queueOf(reason)
-    if (queue.lengthUs === Number.POSITIVE_INFINITY) return
-    armed.dueUs = nowUs + queue.lengthUs
-    queue.append(armed)
-    if (armed.dueUs < this.wakeUs) this.wakeAt(armed.dueUs, nowUs)
-  }
-
-  private queueOf(reason: TimeoutReason): DeadlineQueue {
-    switch (reason) {
-      case 'connect':
-        return this.connect
-      case 'first-byte':
-        return this.firstByte
-      case 'idle':
-        return this.idle
-      case 'total':
-        return this.total
-    }
+    armed.reason = reason
+    armed.dueUs = nowUs + this.lengthUs(reason)
+    if (armed.dueUs < armed.lookUs) this.look(armed, nowUs)
   }
 
   disarm(armed: Armed): void {
-    if (armed.queue !== null) armed.queue.remove(armed)
+    armed.dueUs = Number.POSITIVE_INFINITY
+  }
+
+  private lengthUs(reason: TimeoutReason): number {
+    switch (reason) {
+      case 'connect':
+        return this.lengths.connectUs
+      case 'first-byte':
+        return this.lengths.firstByteUs
+      case 'idle':
+        return this.lengths.idleUs
+      case 'total':
+        return this.lengths.totalUs
+    }
+  }
+
+  /** Has the timer look at it when it is due. */
+  private look(armed: Armed, nowUs: number): void {
+    armed.lookUs = armed.dueUs
+    this.rise(armed, armed.place === -1 ? this.heap.length : armed.place)
+    if (armed.lookUs < this.wakeUs) this.wakeAt(armed.lookUs, nowUs)
   }
 
   private wakeAt(dueUs: number, nowUs: number): void {
@@ -126,17 +95,61 @@ export class DeadlineTimer {
     this.timer = null
     this.wakeUs = Number.POSITIVE_INFINITY
     const nowUs = this.now()
-    for (const queue of this.all) {
-      while (queue.first !== null && queue.first.dueUs <= nowUs) {
-        const due: Armed = queue.first
-        queue.remove(due)
-        due.onDeadline(queue.reason)
+    for (let first = this.heap[0]; first !== undefined; first = this.heap[0]) {
+      if (first.lookUs > nowUs) break
+      if (first.dueUs <= nowUs) {
+        this.drop(first)
+        first.dueUs = Number.POSITIVE_INFINITY
+        first.onDeadline(first.reason)
+      } else if (first.dueUs === Number.POSITIVE_INFINITY) this.drop(first)
+      else {
+        first.lookUs = first.dueUs
+        this.sink(first, 0)
       }
     }
-    let earliestUs = Number.POSITIVE_INFINITY
-    for (const { first } of this.all) {
-      if (first !== null && first.dueUs < earliestUs) earliestUs = first.dueUs
+    const next = this.heap[0]
+    if (next !== undefined && next.lookUs < this.wakeUs) this.wakeAt(next.lookUs, this.now())
+  }
+
+  /** Takes the first one out. */
+  private drop(first: Armed): void {
+    first.lookUs = Number.POSITIVE_INFINITY
+    first.place = -1
+    const last = this.heap.pop()!
+    if (last !== first) this.sink(last, 0)
+  }
+
+  /** Puts it where it belongs, at `place` or before it. */
+  private rise(armed: Armed, place: number): void {
+    let at = place
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (this.heap[above]!.lookUs <= armed.lookUs) break
+      this.put(this.heap[above]!, at)
+      at = above
     }
-    if (earliestUs < this.wakeUs) this.wakeAt(earliestUs, this.now())
+    this.put(armed, at)
+  }
+
+  /** Puts it where it belongs, at `place` or behind it. */
+  private sink(armed: Armed, place: number): void {
+    let at = place
+    for (;;) {
+      let below = 2 * at + 1
+      if (below >= this.heap.length) break
+      const other = below + 1
+      if (other < this.heap.length && this.heap[other]!.lookUs < this.heap[below]!.lookUs) {
+        below = other
+      }
+      if (this.heap[below]!.lookUs >= armed.lookUs) break
+      this.put(this.heap[below]!, at)
+      at = below
+    }
+    this.put(armed, at)
+  }
+
+  private put(armed: Armed, place: number): void {
+    this.heap[place] = armed
+    armed.place = place
   }
 }

@@ -6,59 +6,50 @@ import type { HeaderLines } from './transport.ts'
  * asked for (strings of all headers cost more than the rest of a request).
  */
 export class HeaderReader {
-  /** Where each value lies, in the order of the names; -1 for absent. White space is cut off. */
-  readonly starts: Int32Array
-  readonly ends: Int32Array
+  /** Where the line of each name stands among the offsets, the first of equal ones; -1 for none. */
+  readonly lines: Int32Array
   /** How often each came. */
   readonly counts: Int32Array
   private readonly slots: ByteNames
-  /** Where the first line of each name stands among the offsets, in heads of `shape`; -1 for none. */
-  private readonly lines: Int32Array
-  private shape = 0
 
   /** @param names in lower case */
   constructor(names: readonly string[]) {
-    this.starts = new Int32Array(names.length)
-    this.ends = new Int32Array(names.length)
-    this.counts = new Int32Array(names.length)
     this.lines = new Int32Array(names.length)
+    this.counts = new Int32Array(names.length)
     this.slots = new ByteNames(
       Object.fromEntries(names.map((name, slot) => [name, slot + 1])),
       true,
     )
   }
 
-  /** Reads the lines of a head; the first of equal names is kept. */
+  /** Finds the lines of a head. */
   read(head: Buffer, lines: HeaderLines): void {
-    if (lines.shape === 0 || lines.shape !== this.shape) this.find(head, lines)
-    const { starts, ends } = this
-    const { offsets } = lines
-    for (let slot = 0; slot < starts.length; slot++) {
-      const line = this.lines[slot]!
-      if (line === -1) continue
-      let start = offsets[line + 1]! + 1
-      let end = offsets[line + 2]!
-      while (start < end && isBlank(head[start]!)) start++
-      while (end > start && isBlank(head[end - 1]!)) end--
-      starts[slot] = start
-      ends[slot] = end
-    }
-  }
-
-  /** Looks the names up, which heads of one shape share. */
-  private find(head: Buffer, lines: HeaderLines): void {
+    lines.locate()
     const { offsets } = lines
     this.lines.fill(-1)
-    this.starts.fill(-1)
     this.counts.fill(0)
     const end = lines.count * 3
     for (let line = 0; line < end; line += 3) {
       const slot = this.slots.find(head, offsets[line]!, offsets[line + 1]!) - 1
-      if (slot === -1) continue
-      if (this.counts[slot]!++ === 0) this.lines[slot] = line
+      if (slot !== -1 && this.counts[slot]!++ === 0) this.lines[slot] = line
     }
-    this.shape = lines.shape
   }
+}
+
+/** Where the value of a line begins, white space cut off. */
+export function valueStart(head: Buffer, { offsets }: HeaderLines, line: number): number {
+  let start = offsets[line + 1]! + 1
+  const end = offsets[line + 2]!
+  while (start < end && isBlank(head[start]!)) start++
+  return start
+}
+
+/** Where it ends. */
+export function valueEnd(head: Buffer, { offsets }: HeaderLines, line: number): number {
+  const colon = offsets[line + 1]!
+  let end = offsets[line + 2]!
+  while (end > colon + 1 && isBlank(head[end - 1]!)) end--
+  return end
 }
 
 function isBlank(byte: number): boolean {
@@ -124,5 +115,11 @@ export function linesOf(head: Buffer): HeaderLines {
     offsets.push(line, head.indexOf(58, line), end)
     line = end + 2
   }
-  return { count: offsets.length / 3, shape: 0, offsets: Int32Array.from(offsets) }
+  return {
+    count: offsets.length / 3,
+    shape: 0,
+    varying: [],
+    offsets: Int32Array.from(offsets),
+    locate: () => {},
+  }
 }

@@ -1,3 +1,5 @@
+import { numberValue } from './json.ts'
+
 /** What a document says by its structure alone, the same for all of its shape. */
 export interface ShapeFacts {
   readonly choices: number
@@ -9,7 +11,9 @@ export interface ShapeFacts {
 }
 
 /** Numbers that a value takes in a list of values: start, end, and what it is for. */
-export const valueCells = 3
+const valueCells = 3
+/** The same for a value that is wanted. */
+export const wantedCells = 4
 
 /**
  * A document whose strings and numbers may differ:
@@ -24,11 +28,15 @@ export const valueCells = 3
 export class JsonShape {
   /** The document that the shape was learnt from. */
   readonly view: DataView
-  /** Its values, `valueCells` each, from its start. */
-  readonly values: Int32Array
   readonly facts: ShapeFacts
-  /** 1 for values that are read, 0 for those that have never differed and are compared. */
-  readonly varies: Uint8Array
+  /**
+   * The values that somebody wants or that differ, `wantedCells` each: as in `values`, and 1 where
+   * they have differed and are read, 0 where they are compared.
+   */
+  wanted: Int32Array = new Int32Array(0)
+  /** Its values, `valueCells` each, from its start. */
+  private readonly values: Int32Array
+  private readonly varies: Uint8Array
   private readonly bytes: Uint8Array
 
   /**
@@ -51,6 +59,17 @@ export class JsonShape {
     )
     const { choices, blocks, maxIndex, hasToolCall, hasError, errorIsObject } = facts
     this.facts = { choices, blocks, maxIndex, hasToolCall, hasError, errorIsObject }
+    this.wanted = this.wantedValues()
+  }
+
+  private wantedValues(): Int32Array {
+    return Int32Array.from(
+      [...this.varies].flatMap((varies, at) =>
+        varies === 1 || this.useOf(at) > numberValue
+          ? [...this.values.subarray(at * valueCells, (at + 1) * valueCells), varies]
+          : [],
+      ),
+    )
   }
 
   /** Takes another document for one of this shape, where it is: values that differ vary from now on. */
@@ -65,6 +84,7 @@ export class JsonShape {
       const differs = Buffer.compare(this.valueAt(at), other.valueAt(at)) !== 0
       if (differs || other.varies[at] === 1) this.varies[at] = 1
     }
+    this.wanted = this.wantedValues()
     return true
   }
 

@@ -279,16 +279,13 @@ const highBits = 0x80808080 | 0
 
 /**
  * A high bit where a byte of the four is a quote, a backslash or a control character; above such a
- * byte others may be marked too (Warren, Hacker's Delight, 6-1).
+ * byte others may be marked too (Warren, Hacker's Delight, 6-1). With its second bit turned, a quote
+ * is the next one above the control characters.
  */
 function stops(four: number): number {
-  const quote = four ^ 0x22222222
+  const turned = four ^ 0x02020202
   const backslash = four ^ 0x5c5c5c5c
-  return (
-    ((quote - 0x01010101) & ~quote) |
-    ((backslash - 0x01010101) & ~backslash) |
-    ((four - 0x20202020) & ~four)
-  )
+  return ((turned - 0x21212121) & ~turned) | ((backslash - 0x01010101) & ~backslash)
 }
 
 /** Where the next byte is that is no white space; most JSON on the wire has none. */

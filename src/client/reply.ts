@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { numberValue, stringValue } from './json.ts'
-import { JsonShape, type ShapeFacts, valueCells } from './json-shape.ts'
+import { JsonShape, type ShapeFacts, wantedCells } from './json-shape.ts'
 import { isSame, KnownShapes } from './known-shapes.ts'
 import { ReplyWalk } from './reply-walk.ts'
 import { uses } from './reply-words.ts'
@@ -63,24 +63,24 @@ export class ReplyReader extends ReplyWalk implements ShapeFacts {
    * grammar. A document that differs is none of this shape, and is read from the beginning.
    */
   private readAs(shape: JsonShape, start: number, end: number): boolean {
-    const { view, values, varies } = shape
+    const { view, wanted } = shape
     const bytes = this.view
     this.end = end
     this.notAscii = false
     let from = 0
     // How far the document lies behind the shape's own; each value that is longer moves the rest.
     let shift = start
-    for (let value = 0, cell = 0; value < varies.length; value++, cell += valueCells) {
-      const valueStart = values[cell]!
-      const use = values[cell + 2]!
-      if (varies[value] === 0) {
-        if (use > numberValue) this.keepCompared(use, valueStart + shift, values[cell + 1]! + shift)
+    for (let cell = 0; cell < wanted.length; cell += wantedCells) {
+      const valueStart = wanted[cell]!
+      const use = wanted[cell + 2]!
+      if (wanted[cell + 3] === 0) {
+        this.keepCompared(use, valueStart + shift, wanted[cell + 1]! + shift)
         continue
       }
       if (!isSame(view, from, valueStart, bytes, from + shift, end)) return false
       this.at = valueStart + shift
       if (!this.readValue(use)) return false
-      from = values[cell + 1]!
+      from = wanted[cell + 1]!
       shift = this.at - from
     }
     return (

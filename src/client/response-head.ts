@@ -1,6 +1,6 @@
 import { flags } from '../attempt/flags.ts'
 import type { Contract } from '../contract/contract.ts'
-import { DateReader, decimalOf, HeaderReader, startsWith } from './headers.ts'
+import { DateReader, decimalOf, HeaderReader, startsWith, valueEnd, valueStart } from './headers.ts'
 import type { HeaderLines } from './transport.ts'
 
 const CREDITS = 0
@@ -24,14 +24,30 @@ export interface HeadFields {
   rateReset: number
   retryAfter: number
   dateS: number
+  /** Of the body; NaN when the head does not say. */
+  contentLength: number
   /** The bits that headers decide are added. */
   flags: number
 }
+
+/** Heads of one shape: what all of them say, and where each says something of its own. */
+interface KnownHead {
+  readonly shape: number
+  readonly shared: HeadFields
+  /** Headers whose values may differ, and their lines. */
+  readonly slots: readonly number[]
+  readonly lines: readonly number[]
+}
+
+/** A service answers by a handful of heads; those of others are read anew each time. */
+const mostKnown = 16
 
 /** Reads the headers that matter, for all responses of a thread. */
 export class ResponseHead {
   private readonly headers: HeaderReader
   private readonly dates = new DateReader()
+  private readonly known: KnownHead[] = []
+  private last: KnownHead | null = null
 
   constructor(contract: Contract) {
     const { headers } = contract
@@ -48,45 +64,139 @@ export class ResponseHead {
     ])
   }
 
-  /** @returns the length of the body; NaN when the head does not say */
-  read(head: Buffer, lines: HeaderLines, into: HeadFields): number {
-    const { headers } = this
-    headers.read(head, lines)
-    into.creditsRemaining = this.number(head, CREDITS, false, into, flags.malformedCredits)
-    into.rateLimit = this.number(head, LIMIT, true, into, flags.malformedRateLimit)
-    into.rateRemaining = this.number(head, REMAINING, true, into, flags.malformedRateRemaining)
-    into.rateReset = this.number(head, RESET, true, into, flags.malformedRateReset)
-    into.retryAfter = this.number(head, RETRY_AFTER, false, into, flags.retryAfterNotSeconds)
-    into.dateS =
-      headers.starts[DATE] === -1
-        ? Number.NaN
-        : this.dates.read(head, headers.starts[DATE]!, headers.ends[DATE]!)
-    if (headers.starts[ALLOW_ORIGIN] !== -1) into.flags |= flags.allowOrigin
-    const type = headers.starts[TYPE]!
-    if (type !== -1) {
-      if (startsWith(head, type, headers.ends[TYPE]!, json)) into.flags |= flags.jsonType
-      else if (startsWith(head, type, headers.ends[TYPE]!, eventStream)) into.flags |= flags.sseType
+  read(head: Buffer, lines: HeaderLines, into: HeadFields): void {
+    if (lines.shape === 0) {
+      setShared(into, nothing)
+      this.headers.read(head, lines)
+      for (let slot = 0; slot < this.headers.lines.length; slot++) {
+        const line = this.headers.lines[slot]!
+        if (line !== -1) this.readSlot(slot, head, lines, line, into)
+      }
+      this.flagDoubled(into)
+      return
     }
-    return this.number(head, LENGTH, false, into, 0)
+    const known =
+      this.last?.shape === lines.shape ? this.last : (this.met(lines) ?? this.learn(head, lines))
+    this.last = known
+    setShared(into, known.shared)
+    const { slots } = known
+    for (let at = 0; at < slots.length; at++) {
+      this.readSlot(slots[at]!, head, lines, known.lines[at]!, into)
+    }
+  }
+
+  private met({ shape }: HeaderLines): KnownHead | undefined {
+    return this.known.find((known) => known.shape === shape)
+  }
+
+  private learn(head: Buffer, lines: HeaderLines): KnownHead {
+    this.headers.read(head, lines)
+    const shared = { ...nothing }
+    const slots: number[] = []
+    for (const [slot, line] of this.headers.lines.entries()) {
+      if (line === -1) continue
+      if (lines.varying.includes(line)) slots.push(slot)
+      else this.readSlot(slot, head, lines, line, shared)
+    }
+    this.flagDoubled(shared)
+    const at = slots.map((slot) => this.headers.lines[slot]!)
+    const known = { shape: lines.shape, shared, slots, lines: at }
+    if (this.known.length === mostKnown) this.known.shift()
+    this.known.push(known)
+    return known
+  }
+
+  private readSlot(
+    slot: number,
+    head: Buffer,
+    lines: HeaderLines,
+    line: number,
+    into: HeadFields,
+  ): void {
+    const start = valueStart(head, lines, line)
+    const end = valueEnd(head, lines, line)
+    switch (slot) {
+      case CREDITS:
+        into.creditsRemaining = number(head, start, end, false, into, slot)
+        break
+      case LIMIT:
+        into.rateLimit = number(head, start, end, true, into, slot)
+        break
+      case REMAINING:
+        into.rateRemaining = number(head, start, end, true, into, slot)
+        break
+      case RESET:
+        into.rateReset = number(head, start, end, true, into, slot)
+        break
+      case RETRY_AFTER:
+        into.retryAfter = number(head, start, end, false, into, slot)
+        break
+      case DATE:
+        into.dateS = this.dates.read(head, start, end)
+        break
+      case TYPE:
+        if (startsWith(head, start, end, json)) into.flags |= flags.jsonType
+        else if (startsWith(head, start, end, eventStream)) into.flags |= flags.sseType
+        break
+      case LENGTH:
+        into.contentLength = number(head, start, end, false, into, slot)
+        break
+      case ALLOW_ORIGIN:
+        into.flags |= flags.allowOrigin
+    }
   }
 
   /** A header that came twice is one value with a comma (RFC 9110, 5.3), and that is no number. */
-  private number(
-    head: Buffer,
-    slot: number,
-    fraction: boolean,
-    into: HeadFields,
-    malformed: number,
-  ): number {
-    const start = this.headers.starts[slot]!
-    if (start === -1) return Number.NaN
-    const end = this.headers.ends[slot]!
-    const value = decimalOf(head, start, end, fraction)
-    if (Number.isNaN(value) || this.headers.counts[slot]! > 1) {
-      into.flags |= malformed
-      // What it says is kept where it can be read as a number all the same: `99.0` credits.
-      return Number.isNaN(value) ? decimalOf(head, start, end, true) : value
+  private flagDoubled(into: HeadFields): void {
+    for (const [slot, bits] of malformed.entries()) {
+      if (this.headers.counts[slot]! > 1) into.flags |= bits
     }
-    return value
   }
+}
+
+/** What is said of a value that is no number. */
+const malformed: readonly number[] = [
+  flags.malformedCredits,
+  flags.malformedRateLimit,
+  flags.malformedRateRemaining,
+  flags.malformedRateReset,
+  flags.retryAfterNotSeconds,
+]
+
+function number(
+  head: Buffer,
+  start: number,
+  end: number,
+  fraction: boolean,
+  into: HeadFields,
+  slot: number,
+): number {
+  const value = decimalOf(head, start, end, fraction)
+  if (!Number.isNaN(value)) return value
+  into.flags |= malformed[slot] ?? 0
+  // What it says is kept where it can be read as a number all the same: `99.0` credits.
+  return decimalOf(head, start, end, true)
+}
+
+/** A head without any of them. */
+const nothing: HeadFields = {
+  creditsRemaining: Number.NaN,
+  rateLimit: Number.NaN,
+  rateRemaining: Number.NaN,
+  rateReset: Number.NaN,
+  retryAfter: Number.NaN,
+  dateS: Number.NaN,
+  contentLength: Number.NaN,
+  flags: 0,
+}
+
+function setShared(into: HeadFields, shared: HeadFields): void {
+  into.creditsRemaining = shared.creditsRemaining
+  into.rateLimit = shared.rateLimit
+  into.rateRemaining = shared.rateRemaining
+  into.rateReset = shared.rateReset
+  into.retryAfter = shared.retryAfter
+  into.dateS = shared.dateS
+  into.contentLength = shared.contentLength
+  into.flags |= shared.flags
 }

@@ -51,9 +51,14 @@ export interface Failure {
  */
 export interface HeaderLines {
   readonly count: number
-  /** Equal for heads of the same names in the same order; 0 when nobody knows. */
+  /** Heads of one shape differ in the values of `varying` lines alone; 0 when nobody knows. */
   readonly shape: number
+  /** Where the offsets of lines that may differ begin. */
+  readonly varying: readonly number[]
+  /** Of a head of a known shape, those of `varying` lines only, until `locate` is called. */
   readonly offsets: Int32Array
+  /** Fills the offsets of all lines. */
+  locate(): void
 }
 
 /** Receives one exchange. Buffers belong to the transport and are valid during the call only. */

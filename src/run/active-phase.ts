@@ -5,10 +5,24 @@ import { RandomStream } from '../schedule/random.ts'
 import type { TraceRequest } from '../schedule/trace.ts'
 import { Counts, type CountsSlice } from './counts.ts'
 import { StepCounters } from './ledger.ts'
-import type { Metric, PhaseRun } from './messages.ts'
+import { countedMetrics, type Metric, type PhaseRun, type StepReport } from './messages.ts'
 
 const plainMetrics: readonly Metric[] = ['service', 'response']
 const streamMetrics: readonly Metric[] = [...plainMetrics, 'ttft', 'itl']
+
+/** What is counted of one step. */
+class StepCounts {
+  readonly counters = new StepCounters()
+  /** Made when first needed: each takes a hundred kilobytes. */
+  readonly counts: Record<Metric, Counts | null> = {
+    service: null,
+    response: null,
+    ttft: null,
+    itl: null,
+    failed_service: null,
+    failed_response: null,
+  }
+}
 
 /** A phase in one sending thread: its plan, its draws and its counts. */
 export class ActivePhase {
@@ -18,8 +32,8 @@ export class ActivePhase {
   readonly stride: number
   /** Null where the load is closed. */
   readonly arrivals: Arrivals | null
-  readonly counters = new Map<number, StepCounters>()
-  readonly counts = new Map<number, Map<Metric, Counts>>()
+  /** By the step's place in the scenario. */
+  private readonly counted: (StepCounts | undefined)[] = []
   private readonly choice: WeightedChoice
   private readonly stepDraws: RandomStream
   private readonly keyDraws: RandomStream
@@ -48,7 +62,7 @@ export class ActivePhase {
     // and sending by the interpreter falls behind a high rate for a tenth of a second.
     for (const [at, step] of steps.entries()) {
       const index = run.steps[at]!
-      this.countersOf(index)
+      this.countedOf(index)
       for (const metric of step.stream ? streamMetrics : plainMetrics) this.countsOf(index, metric)
     }
   }
@@ -72,41 +86,39 @@ export class ActivePhase {
   }
 
   countersOf(step: number): StepCounters {
-    let counters = this.counters.get(step)
-    if (counters === undefined) {
-      counters = new StepCounters()
-      this.counters.set(step, counters)
-    }
-    return counters
+    return this.countedOf(step).counters
   }
 
   count(step: number, metric: Metric, us: number): void {
     this.countsOf(step, metric).record(us)
   }
 
-  private countsOf(step: number, metric: Metric): Counts {
-    let metrics = this.counts.get(step)
-    if (metrics === undefined) {
-      metrics = new Map()
-      this.counts.set(step, metrics)
-    }
-    let counts = metrics.get(metric)
-    if (counts === undefined) {
-      counts = new Counts()
-      metrics.set(metric, counts)
-    }
-    return counts
+  /** Each step's counters, and what was counted of it since the last call. */
+  takeCounts(): readonly Omit<StepReport, 'ordinal'>[] {
+    return this.counted.flatMap((counted, step) =>
+      counted === undefined ? [] : [{ step, counters: counted.counters, counts: taken(counted) }],
+    )
   }
 
-  /** What was counted for a step since the last call. */
-  takeCounts(step: number): Partial<Record<Metric, CountsSlice>> {
-    const taken: Partial<Record<Metric, CountsSlice>> = {}
-    for (const [metric, counts] of this.counts.get(step) ?? []) {
-      const slice = counts.take()
-      if (slice !== null) taken[metric] = slice
-    }
-    return taken
+  private countsOf(step: number, metric: Metric): Counts {
+    const { counts } = this.countedOf(step)
+    counts[metric] ??= new Counts()
+    return counts[metric]
   }
+
+  private countedOf(step: number): StepCounts {
+    this.counted[step] ??= new StepCounts()
+    return this.counted[step]
+  }
+}
+
+function taken({ counts }: StepCounts): Partial<Record<Metric, CountsSlice>> {
+  const slices: Partial<Record<Metric, CountsSlice>> = {}
+  for (const metric of countedMetrics) {
+    const slice = counts[metric]?.take() ?? null
+    if (slice !== null) slices[metric] = slice
+  }
+  return slices
 }
 
 /** An open plan as a sender walks it. */

@@ -14,6 +14,7 @@ import type { Attempt } from '../client/attempt.ts'
 import { responseColumns } from '../client/columns.ts'
 import type { Flight } from './flight.ts'
 import type { PhaseRun, ResolvedKey } from './messages.ts'
+import type { StepPlan } from './step-plan.ts'
 
 /** Room that a batch keeps free for the strings of one row. */
 const arenaReserve = 4096
@@ -33,8 +34,10 @@ export class RowWriter {
   private readonly runCode: number
   private readonly shard: number
   private readonly keyCodes: readonly { readonly print: number; readonly account: number }[]
-  private readonly phaseCodes = new Map<PhaseRun, { phase: number; part: number }>()
-  private readonly stepCodes = new Map<object, StepCodes>()
+  /** By the phase's place in the run. */
+  private readonly phaseCodes: (PhaseCodes | undefined)[] = []
+  /** By the step's place in the scenario. */
+  private readonly stepCodes: (StepCodes | undefined)[] = []
   private readonly handOver: (message: BatchMessage) => void
 
   constructor(
@@ -108,7 +111,7 @@ export class RowWriter {
     const { phase, plan } = flight
     if (row === 0) this.beganUs = nowUs
     const named = this.phaseCodesOf(phase.run)
-    const step = this.stepCodesOf(flight)
+    const step = this.stepCodesOf(plan)
     const key = flight.key < 0 ? null : this.keyCodes[flight.key]!
     columns.runId[row] = this.runCode
     columns.slot[row] = flight.slot
@@ -140,29 +143,25 @@ export class RowWriter {
     return text === null ? nullWord : this.words.codeOf(text)
   }
 
-  private phaseCodesOf(run: PhaseRun): { phase: number; part: number } {
-    let codes = this.phaseCodes.get(run)
-    if (codes === undefined) {
-      codes = { phase: this.words.codeOf(run.name), part: this.words.codeOf(run.part) }
-      this.phaseCodes.set(run, codes)
-    }
-    return codes
+  private phaseCodesOf({ ordinal, name, part }: PhaseRun): PhaseCodes {
+    this.phaseCodes[ordinal] ??= { phase: this.words.codeOf(name), part: this.words.codeOf(part) }
+    return this.phaseCodes[ordinal]
   }
 
-  private stepCodesOf(flight: Flight): StepCodes {
-    const { step } = flight.plan
-    let codes = this.stepCodes.get(step)
-    if (codes === undefined) {
-      codes = {
-        step: this.words.codeOf(step.name),
-        endpoint: this.words.codeOf(step.endpoint),
-        model: this.word(step.model),
-        expects: this.words.codeOf(step.wrong ?? 'ok'),
-      }
-      this.stepCodes.set(step, codes)
+  private stepCodesOf({ index, step }: StepPlan): StepCodes {
+    this.stepCodes[index] ??= {
+      step: this.words.codeOf(step.name),
+      endpoint: this.words.codeOf(step.endpoint),
+      model: this.word(step.model),
+      expects: this.words.codeOf(step.wrong ?? 'ok'),
     }
-    return codes
+    return this.stepCodes[index]
   }
+}
+
+interface PhaseCodes {
+  readonly phase: number
+  readonly part: number
 }
 
 interface StepCodes {

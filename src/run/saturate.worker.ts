@@ -234,12 +234,7 @@ function report(): void {
     type: 'report',
     shard,
     atUs,
-    steps: [...phase.counters].map(([step, counters]) => ({
-      ordinal: run.ordinal,
-      step,
-      counters,
-      counts: phase.takeCounts(step),
-    })),
+    steps: phase.takeCounts().map((counted) => ({ ordinal: run.ordinal, ...counted })),
     keys: [],
     inFlight: data.connections,
     flightSeconds: flightUs / 1e6,

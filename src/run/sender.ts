@@ -165,12 +165,7 @@ export class Sender implements FlightDeck {
 
   report(): { readonly steps: readonly StepReport[]; readonly keys: readonly KeyReport[] } {
     const steps = this.phases.flatMap((phase) =>
-      [...phase.counters].map(([step, counters]) => ({
-        ordinal: phase.run.ordinal,
-        step,
-        counters,
-        counts: phase.takeCounts(step),
-      })),
+      phase.takeCounts().map((counted) => ({ ordinal: phase.run.ordinal, ...counted })),
     )
     return { steps, keys: this.keysSeen.report() }
   }

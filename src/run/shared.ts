@@ -41,7 +41,8 @@ export class SharedNumbers {
   }
 
   succeeded(): void {
-    Atomics.store(this.cells, cells.failuresInRow, 0)
+    // A look is cheap where the same number lies in all cores' caches; a write is not.
+    if (this.failuresInRow !== 0) Atomics.store(this.cells, cells.failuresInRow, 0)
   }
 
   get failuresInRow(): number {

@@ -17,6 +17,7 @@ function read(lines: readonly string[]): HeadFields {
     rateReset: none,
     retryAfter: none,
     dateS: none,
+    contentLength: none,
     flags: 0,
   }
   head.read(bytes, linesOf(bytes), said)

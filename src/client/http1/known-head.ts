@@ -18,7 +18,8 @@ let shapes = 0
  *     ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~~~~~~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~~  compared
  */
 export class KnownHead {
-  readonly shape = ++shapes
+  /** Another one when more lines were seen to differ. */
+  shape = ++shapes
   readonly bytes: Uint8Array
   readonly view: DataView
   /** As `HeaderLines.offsets`, from the start of the head. */
@@ -29,9 +30,9 @@ export class KnownHead {
   readonly keepAliveTimeoutS: number
   readonly body: ResponseFraming['body']
   readonly contentLength: number
-  /** The line of the length; -1 for none. */
+  /** Where the offsets of the line of the length begin; none has them at -3. */
   readonly lengthLine: number
-  /** Lines whose values differ from head to head, in their order. */
+  /** Where the offsets of lines begin whose values differ from head to head, in their order. */
   varying: readonly number[] = []
 
   /** @param framing that has just read the head at `bytes[start..]` */
@@ -46,7 +47,7 @@ export class KnownHead {
     this.keepAliveTimeoutS = framing.keepAliveTimeoutS
     this.body = framing.body
     this.contentLength = framing.contentLength
-    this.lengthLine = this.lineNames().findIndex((name) => isWhole(name, lengthName))
+    this.lengthLine = 3 * this.lineNames().findIndex((name) => isWhole(name, lengthName))
   }
 
   /**
@@ -67,7 +68,9 @@ export class KnownHead {
     if (differing.some((line) => framingNames.some((name) => isWhole(own[line]!, name)))) {
       return false
     }
-    this.varying = [...new Set([...this.varying, ...differing])].sort((a, b) => a - b)
+    const varying = new Set([...this.varying, ...differing.map((line) => line * 3)])
+    this.varying = [...varying].sort((a, b) => a - b)
+    this.shape = ++shapes
     return true
   }
 

@@ -36,7 +36,10 @@ export class ResponseFraming implements HeaderLines {
   status = 0
   count = 0
   shape = 0
+  varying: readonly number[] = []
   offsets = new Int32Array(3 * 64)
+  /** Where the head begins. */
+  private start = 0
   /** Where the header lines begin, behind the status line. */
   linesStart = 0
   /** Where the head ended, blank line included. */
@@ -78,9 +81,12 @@ export class ResponseFraming implements HeaderLines {
     return result
   }
 
-  /** Reads a head as one that is known; false when it differs in more than the values that may. */
+  /**
+   * Reads a head as one that is known; false when it differs in more than the values that may.
+   * Only the lines of those are located.
+   */
   private readAs(known: KnownHead, bytes: Buffer, start: number, end: number): boolean {
-    const { lines, varying } = known
+    const { lines, varying, lengthLine } = known
     const { view } = this
     while (this.offsets.length < lines.length) this.moreLines()
     const { offsets } = this
@@ -88,24 +94,22 @@ export class ResponseFraming implements HeaderLines {
     this.contentLength = known.contentLength
     let from = 0
     let shift = start
-    let place = 0
     for (let index = 0; index < varying.length; index++) {
-      const line = varying[index]! * 3
+      const line = varying[index]!
       const value = lines[line + 1]! + 1
       if (!isSame(known.view, from, value, view, from + shift, end)) return false
-      const at = valueEnd(bytes, value + shift, end)
-      if (varying[index] === known.lengthLine && !this.length(bytes, value + shift, at)) {
-        return false
-      }
-      for (; place < line + 2; place++) offsets[place] = lines[place]! + shift
-      offsets[place++] = at
+      const at = valueEndBy8(view, bytes, value + shift, end)
+      if (line === lengthLine && !this.length(bytes, value + shift, at)) return false
+      offsets[line + 1] = value + shift - 1
+      offsets[line + 2] = at
       from = lines[line + 2]!
       shift = at - from
     }
     if (!isSame(known.view, from, known.bytes.length, view, from + shift, end)) return false
-    for (; place < lines.length; place++) offsets[place] = lines[place]! + shift
     this.shape = known.shape
-    this.count = place / 3
+    this.varying = varying
+    this.count = lines.length / 3
+    this.start = start
     this.linesStart = known.linesStart + start
     this.end = known.bytes.length + shift
     this.status = known.status
@@ -113,6 +117,13 @@ export class ResponseFraming implements HeaderLines {
     this.keepAliveTimeoutS = known.keepAliveTimeoutS
     this.body = known.body
     return true
+  }
+
+  locate(): void {
+    const { shape } = this
+    if (shape === 0) return
+    this.readLines(this.readBuffer, this.start, this.end)
+    this.shape = shape
   }
 
   private readLines(bytes: Buffer, start: number, end: number): 'read' | 'incomplete' | 'protocol' {
@@ -258,22 +269,29 @@ export class ResponseFraming implements HeaderLines {
 const version = Buffer.from('HTTP/1.')
 const options = new ByteNames({ 'keep-alive': 1 })
 
-/** Where a header's value ends; four bytes a turn take half the time of one by one. */
+/** Where a header's value ends. */
 function valueEnd(bytes: Buffer, start: number, end: number): number {
-  const end4 = end - 3
   let at = start
-  while (
-    at < end4 &&
-    (isValue[bytes[at]!]! &
-      isValue[bytes[at + 1]!]! &
-      isValue[bytes[at + 2]!]! &
-      isValue[bytes[at + 3]!]!) ===
-      1
-  ) {
-    at += 4
-  }
   while (at < end && isValue[bytes[at]!] === 1) at++
   return at
+}
+
+/** The same, eight bytes a turn while all of them belong to a value, tabs apart. */
+function valueEndBy8(view: DataView, bytes: Buffer, start: number, end: number): number {
+  let at = start
+  while (
+    at < end - 7 &&
+    ((stops(view.getInt32(at, true)) | stops(view.getInt32(at + 4, true))) & 0x80808080) === 0
+  ) {
+    at += 8
+  }
+  return valueEnd(bytes, at, end)
+}
+
+/** A high bit where a byte of the four is a control character; above it others may be marked too. */
+function stops(four: number): number {
+  const del = four ^ 0x7f7f7f7f
+  return ((four - 0x20202020) & ~four) | ((del - 0x01010101) & ~del)
 }
 
 /** Whether `bytes[start..end)` begins as `HTTP/1.1 200` does, as far as it goes. */

@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isSame } from '../../src/client/known-shapes.ts'
+
+const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+
+/** Few different bytes, so that pieces are often the same but for one; 0xff and 0x7f make NaNs. */
+const byte = fc.constantFrom(0x61, 0x62, 0x7f, 0xf0, 0xff)
+
+test('bytes that are taken for the same are the same, wherever they lie', () => {
+  let same = 0
+  fc.assert(
+    fc.property(
+      fc.array(byte, { maxLength: 40 }),
+      fc.option(fc.tuple(fc.nat(), fc.nat(255)), { freq: 2 }),
+      fc.nat(9),
+      fc.nat(9),
+      (text, change, from, at) => {
+        const known = Uint8Array.from([...Array(from).fill(1), ...text])
+        const other = Uint8Array.from([...Array(at).fill(2), ...text])
+        if (change !== null && text.length > 0) other[at + (change[0] % text.length)] = change[1]
+        const equal = Buffer.compare(known.subarray(from), other.subarray(at)) === 0
+        const found = isSame(viewOf(known), from, known.length, viewOf(other), at, other.length)
+        if (found) same++
+        expect(found && !equal).toBe(false)
+        // Letters are found to be the same, whatever other bytes may be.
+        if (equal && text.every((each) => each < 0x7f)) expect(found).toBe(true)
+        // What is missing at the end is not the same.
+        if (text.length > 0) {
+          const short = other.length - 1
+          expect(isSame(viewOf(known), from, known.length, viewOf(other), at, short)).toBe(false)
+        }
+      },
+    ),
+    { numRuns: 2000 },
+  )
+  expect(same).toBeGreaterThan(200)
+})
