@@ -2,7 +2,8 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { parseDurations, parseLengths } from '../service/distribution.ts'
 import { faults } from '../service/faults/list.ts'
 import type { Outage, ServiceOptions } from '../service/options.ts'
-import { answersOf, parseProfile, profileQuestions, readProfile } from '../service/profile.ts'
+import { profileQuestions } from '../service/profile.ts'
+import { readProfile } from '../service/profile-reading.ts'
 import { type RunningService, startService } from '../service/start.ts'
 import { UsageError } from './exit.ts'
 
@@ -78,12 +79,10 @@ export function serveCommand(): Command {
 }
 
 function optionsOf(flags: Flags): ServiceOptions {
-  const file = flags.profile === undefined ? {} : readProfile(flags.profile)
-  const answers = { ...file, ...answersOf(flags.set) }
   return {
     host: flags.host,
     port: flags.port,
-    profile: parseProfile(answers, flags.profile ?? '--set'),
+    profile: readProfile(flags.profile, flags.set),
     faults: flags.fault,
     timeScale: flags.timeScale,
     dataPath: flags.data,

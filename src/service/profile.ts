@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
 import { algorithms } from './limiter/limiter.ts'
 
@@ -35,7 +33,7 @@ const schema = z.strictObject({
     .array(z.enum(['key', 'rate', 'request', 'credits']))
     .length(4)
     .refine((order) => new Set(order).size === 4, 'each of the four once')
-    .refine((order) => order[0] === 'key', 'key comes first: the rest belong to its account')
+    .refine((order) => order[0] === 'key', 'key first: the rest belong to its account')
     .describe('which failure is reported when a request has several (G-26)'),
   counts: z
     .strictObject({
@@ -151,63 +149,57 @@ export class ProfileError extends Error {
 
 /**
  * @param where names the file or the flags in the error
+ * @param lineOf the line that a question stands in, where there are lines
  * @throws ProfileError naming every answer that is not one
  */
-export function parseProfile(answers: unknown, where: string): Profile {
-  const given = z.looseObject({ counts: z.looseObject({}).optional() }).safeParse(answers ?? {})
-  const whole = given.success
-    ? {
-        ...defaultProfile,
-        ...given.data,
-        counts: { ...defaultProfile.counts, ...given.data.counts },
-      }
-    : answers
-  const parsed = schema.safeParse(whole)
+export function parseProfile(
+  answers: unknown,
+  where: string,
+  lineOf: (place: readonly PropertyKey[]) => number | null = () => null,
+): Profile {
+  const given = (answers ?? {}) as ProfileAnswers
+  const counts: unknown = given.counts ?? {}
+  const parsed = schema.safeParse({
+    ...defaultProfile,
+    ...given,
+    counts: isMapping(counts) ? { ...defaultProfile.counts, ...counts } : counts,
+  })
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map(
-    (issue) => `  ${issue.path.join('.') || '(all)'}: ${issue.message}`,
-  )
+  const faults = new Map<string, string>()
+  for (const issue of parsed.error.issues) {
+    const unknown = issue.code === 'unrecognized_keys' ? issue.keys : null
+    for (const place of unknown?.map((key) => [...issue.path, key]) ?? [issue.path]) {
+      const name = place.join('.')
+      const line = lineOf(place)
+      const words =
+        unknown === null ? `${expectedOf(issue)}; got ${shown(given, place)}` : 'no such question'
+      // One answer may be wrong in two ways; the first tells what it should be.
+      if (!faults.has(name))
+        faults.set(name, `  ${line === null ? '' : `line ${line}, `}${name}: ${words}`)
+    }
+  }
   throw new ProfileError(
-    `${where}: not a profile of the service\n${faults.join('\n')}\n` +
+    `${where}: not a profile of the service\n${[...faults.values()].join('\n')}\n` +
       'assay serve --list-profile names every question and its answers.',
   )
 }
 
-/** Reads a YAML or JSON file of answers. */
-export function readProfile(path: string): object {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch {
-    throw new ProfileError(`--profile: expected a readable YAML or JSON file; got "${path}"`)
-  }
-  try {
-    const answers: unknown = parseYaml(text) ?? {}
-    if (typeof answers === 'object' && answers !== null && !Array.isArray(answers)) return answers
-  } catch (error) {
-    throw new ProfileError(`${path}: not YAML: ${error instanceof Error ? error.message : error}`)
-  }
-  throw new ProfileError(`${path}: expected "question: answer" lines; got something else`)
+function isMapping(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Turns `reset=epoch-s` and `counts.rate=true` into answers. */
-export function answersOf(assignments: readonly string[]): Record<string, unknown> {
-  const answers: Record<string, unknown> = {}
-  for (const assignment of assignments) {
-    const at = assignment.indexOf('=')
-    if (at < 1) throw new ProfileError(`--set: expected question=answer; got "${assignment}"`)
-    const path = assignment.slice(0, at).split('.')
-    const value: unknown = parseYaml(assignment.slice(at + 1))
-    if (path.length === 1) answers[path[0]!] = value
-    else {
-      const group = answers[path[0]!]
-      answers[path[0]!] = {
-        ...(typeof group === 'object' && group !== null ? group : {}),
-        [path.slice(1).join('.')]: value,
-      }
-    }
-  }
-  return answers
+/** What an answer should have been. */
+function expectedOf({ code, path, message }: z.core.$ZodIssue): string {
+  if (code === 'custom') return `expected ${message}`
+  if (path.length > 1 && path[0] === 'counts') return 'expected true or false'
+  return `expected ${profileQuestions().find(({ name }) => name === path[0])?.answers ?? message}`
+}
+
+/** What came, short and on one line. */
+function shown(given: unknown, place: readonly PropertyKey[]): string {
+  const value = place.reduce((at: unknown, part) => (isMapping(at) ? at[part] : at), given)
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
 /** A question that the specification leaves open. */

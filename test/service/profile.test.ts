@@ -4,21 +4,26 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parseDurations, parseLengths } from '../../src/service/distribution.ts'
 import {
-  answersOf,
   defaultProfile,
+  ProfileError,
   parseProfile,
   profileQuestions,
-  readProfile,
 } from '../../src/service/profile.ts'
+import { readProfile } from '../../src/service/profile-reading.ts'
+
+/** A file of answers, gone when the test is. */
+function file(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-profile-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'profile.yaml')
+  writeFileSync(path, text)
+  return path
+}
 
 test('what is not answered has the answer of the default', () => {
   expect(parseProfile({}, 'profile')).toEqual(defaultProfile)
-  const answers = answersOf([
-    'reset=epoch-s',
-    'counts.rate=true',
-    'precedence=[key,credits,rate,request]',
-  ])
-  expect(parseProfile(answers, '--set')).toEqual({
+  const flags = ['reset=epoch-s', 'counts.rate=true', 'precedence=[key,credits,rate,request]']
+  expect(readProfile(undefined, flags)).toEqual({
     ...defaultProfile,
     reset: 'epoch-s',
     counts: { ...defaultProfile.counts, rate: true },
@@ -26,27 +31,71 @@ test('what is not answered has the answer of the default', () => {
   })
 })
 
-test('every wrong answer is named at once, with the file and what was expected', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'assay-profile-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const path = join(folder, 'profile.yaml')
-  writeFileSync(path, 'reset: minutes\nlimiter: leaky\ncounts: {rate: maybe}\nprecedence: [key]\n')
-  const parse = () => parseProfile(readProfile(path), path)
-  for (const words of [
-    path,
-    'reset: Invalid option: expected one of "delta-s"',
-    'Unrecognized key: "limiter"',
-    'counts.rate: Invalid input: expected boolean',
-    'precedence: Too small',
-    '--list-profile',
-  ]) {
-    expect(parse).toThrow(words)
-  }
-  writeFileSync(path, '- a list')
-  expect(parse).toThrow('expected "question: answer" lines')
-  expect(() => readProfile(join(folder, 'none.yaml'))).toThrow('expected a readable YAML or JSON')
-  expect(() => answersOf(['reset'])).toThrow('expected question=answer; got "reset"')
+test('a flag wins over the file, one question at a time', () => {
+  const path = file('reset: epoch-ms\ncounts: { request: true, rate: true }\nmaxN: 4\n')
+  expect(readProfile(path, ['counts.rate=false', 'maxN=16'])).toEqual({
+    ...defaultProfile,
+    reset: 'epoch-ms',
+    counts: { ...defaultProfile.counts, request: true, rate: false },
+    maxN: 16,
+  })
+  expect(readProfile(file(''), [])).toEqual(defaultProfile)
 })
+
+test('every wrong answer is named at once: where it stands, what was expected, what came', () => {
+  const path = file(
+    'reset: minutes\nlimiter: leaky\ncounts:\n  rate: maybe\n  rat: true\nprecedence: [key]\nmaxN: 3\nmodelNotFound: 410\n',
+  )
+  expect(() => readProfile(path, ['window=failed'])).toThrow(
+    new ProfileError(
+      [
+        `${path}: not a profile of the service`,
+        `  line 1, reset: expected ${questionNamed('reset').answers}; got "minutes"`,
+        '  line 6, precedence: expected the order of key | rate | request | credits; got ["key"]',
+        '  line 4, counts.rate: expected true or false; got "maybe"',
+        '  line 5, counts.rat: no such question',
+        '  line 8, modelNotFound: expected 400 | 404; got 410',
+        '  line 7, maxN: expected 4 to 128; got 3',
+        '  line 2, limiter: no such question',
+        'assay serve --list-profile names every question and its answers.',
+      ].join('\n'),
+    ),
+  )
+})
+
+test('a group that is none is one fault, and not one for each question', () => {
+  expect(() => readProfile(file('counts: yes\n'), [])).toThrow(
+    /service\n {2}line 1, counts: expected request: true \| false, .*; got "yes"\nassay/,
+  )
+})
+
+test.each([
+  ['- a list', 'expected "question: answer" lines'],
+  ['reset: [delta-s', 'line 1: expected YAML: Flow sequence'],
+  ['reset: delta-s\nreset: epoch-s', 'line 2: expected YAML: Map keys must be unique'],
+  ['precedence: [rate, key, request, credits]', 'line 1, precedence: expected key first'],
+])('a file that holds %j is refused in words', (text, words) => {
+  expect(() => readProfile(file(text), [])).toThrow(words)
+})
+
+test.each([
+  ['reset', '--set: expected question=answer, such as reset=epoch-s; got "reset"'],
+  ['reset=[', '--set: expected question=answer, such as reset=epoch-s; got "reset=["'],
+  ['reset=weeks', '--set: not a profile of the service\n  reset: expected'],
+  ['nosuch=1', '  nosuch: no such question'],
+])('a flag that is %s is refused in words, as a flag', (flag, words) => {
+  expect(() => readProfile(file('reset: epoch-s'), [flag])).toThrow(words)
+})
+
+test('a file that is not there is named', () => {
+  expect(() => readProfile('none.yaml', [])).toThrow(
+    '--profile: expected a readable YAML or JSON file; got "none.yaml"',
+  )
+})
+
+function questionNamed(asked: string) {
+  return profileQuestions().find(({ name }) => name === asked)!
+}
 
 test('every question says what it asks, which answers there are and which is standard', () => {
   const questions = profileQuestions()

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type Profile, type ProfileAnswers, ProfileError, parseProfile } from './profile.ts'
+
+/**
+ * The profile of a file and of `--set` flags, which win.
+ *
+ * @param path YAML or JSON; undefined for none
+ * @param assignments such as `reset=epoch-s` and `counts.rate=true`
+ * @throws ProfileError naming every answer that is not one, and where it stands
+ */
+export function readProfile(path: string | undefined, assignments: readonly string[]): Profile {
+  const file = path === undefined ? {} : answersIn(path)
+  const flags = answersOf(assignments)
+  // By themselves first: what is wrong with a flag is not the file's.
+  parseProfile(flags, '--set')
+  const both: ProfileAnswers = { ...file, ...flags, counts: { ...file.counts, ...flags.counts } }
+  return parseProfile(both, path ?? '--set')
+}
+
+/** The answers in a file, each of them one. */
+function answersIn(path: string): ProfileAnswers {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    throw new ProfileError(`--profile: expected a readable YAML or JSON file; got "${path}"`)
+  }
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  const [error] = document.errors
+  if (error !== undefined) {
+    throw new ProfileError(
+      `${path}: line ${error.linePos?.[0].line ?? 1}: expected YAML: ${firstLine(error.message)}`,
+    )
+  }
+  const answers: unknown = document.toJS() ?? {}
+  if (typeof answers !== 'object' || answers === null || Array.isArray(answers)) {
+    throw new ProfileError(`${path}: expected "question: answer" lines; got something else`)
+  }
+  parseProfile(answers, path, (place) => lineOf(document, lines, place))
+  return answers
+}
+
+/** Turns `reset=epoch-s` and `counts.rate=true` into answers, not yet checked. */
+function answersOf(assignments: readonly string[]): ProfileAnswers {
+  const answers: Record<string, unknown> = {}
+  for (const assignment of assignments) {
+    const at = assignment.indexOf('=')
+    const value = parseDocument(assignment.slice(at + 1))
+    if (at < 1 || value.errors.length > 0) {
+      throw new ProfileError(
+        `--set: expected question=answer, such as reset=epoch-s; got "${assignment}"`,
+      )
+    }
+    const [question, ...rest] = assignment.slice(0, at).split('.')
+    if (rest.length === 0) answers[question!] = value.toJS()
+    else {
+      const group = answers[question!]
+      answers[question!] = {
+        ...(typeof group === 'object' && group !== null ? group : {}),
+        [rest.join('.')]: value.toJS(),
+      }
+    }
+  }
+  return answers
+}
+
+/** The line of the last key on the way to a place that stands in the file. */
+function lineOf(
+  document: Document,
+  lines: LineCounter,
+  place: readonly PropertyKey[],
+): number | null {
+  let node: unknown = document.contents
+  let line: number | null = null
+  for (const part of place) {
+    const pair = isMap(node)
+      ? node.items.find(({ key }) => isScalar(key) && key.value === part)
+      : undefined
+    if (!isScalar(pair?.key) || !pair.key.range) break
+    line = lines.linePos(pair.key.range[0]).line
+    node = pair.value
+  }
+  return line
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').replace(/ at line .*$/, '')
+}
