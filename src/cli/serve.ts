@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { loadContract } from '../contract/load.ts'
 import { parseDurations, parseLengths } from '../service/distribution.ts'
 import { faults } from '../service/faults/list.ts'
 import type { Outage, ServiceOptions } from '../service/options.ts'
@@ -16,6 +17,7 @@ interface Flags {
   readonly seed?: number
   readonly timeScale: number
   readonly data: string
+  readonly contract?: string
   readonly durability: 'process' | 'power'
   readonly ttft?: string
   readonly itl?: string
@@ -35,7 +37,8 @@ export function serveCommand(): Command {
     .description('Run the reference service on this machine.')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 lets the system pick', port, 8787)
-    .option('--data <file>', 'SQLite file of the ledger; :memory: keeps nothing', ':memory:')
+    .option('--data <file>', 'SQLite file of the ledger; :memory: keeps nothing', text, ':memory:')
+    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .addOption(
       new Option(
         '--durability <what>',
@@ -50,7 +53,7 @@ export function serveCommand(): Command {
     .option('--fault <name[=share]>', 'break a promise; repeat for more', gather, [])
     .option('--list-faults', 'print every fault with the rule that it breaks, and exit')
     .option('--seed <number>', 'same seed, same answers, same keys', whole)
-    .option('--time-scale <factor>', 'seconds of service time per second', positive, 1)
+    .option('--time-scale <factor>', 'seconds of service time per second', timeScale, 1)
     .option('--ttft <time>', 'time to the first token, such as lognormal(300ms,0.4)')
     .option('--itl <time>', 'time between tokens, such as 20ms')
     .option('--tokens <number>', 'length of answers, such as uniform(20,200)')
@@ -72,8 +75,10 @@ export function serveCommand(): Command {
       if (!['127.0.0.1', '::1', 'localhost'].includes(flags.host)) {
         process.stderr.write('Other machines can reach this service, and nothing is encrypted.\n')
       }
+      // Listened for before anybody is told that the service is there, and may end it.
+      const end = stopped()
       print(service, flags)
-      await stopped()
+      await end
       await service.close()
     })
 }
@@ -82,6 +87,7 @@ function optionsOf(flags: Flags): ServiceOptions {
   return {
     host: flags.host,
     port: flags.port,
+    contract: loadContract(flags.contract),
     profile: readProfile(flags.profile, flags.set),
     faults: flags.fault,
     timeScale: flags.timeScale,
@@ -203,10 +209,18 @@ function outage(text: string): Outage {
   return { status: match[1] === '500' ? 500 : 503, probability: Number(match[2] ?? 0.01) }
 }
 
-function positive(text: string): number {
+/** At a million, a lifetime passes in an hour; beyond, dates would end before the tests. */
+const mostTimeScale = 1e6
+
+function timeScale(text: string): number {
   const value = Number(text)
-  if (!(value > 0 && Number.isFinite(value))) {
-    throw new InvalidArgumentError('expected a number above 0')
+  if (!(value > 0 && value <= mostTimeScale)) {
+    throw new InvalidArgumentError(`expected a number above 0 and at most ${mostTimeScale}`)
   }
+  return value
+}
+
+function text(value: string): string {
+  if (value === '') throw new InvalidArgumentError('expected a name; got an empty one')
   return value
 }

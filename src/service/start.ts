@@ -6,7 +6,7 @@ import { defaultContract } from '../contract/default.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
 import { type Clock, type MovableClock, realClock } from './clock.ts'
 import { Customers } from './customers.ts'
-import { parseFault, withFaults } from './faults/fault.ts'
+import { parseFaults, withFaults } from './faults/fault.ts'
 import { faults } from './faults/list.ts'
 import { honestAccess } from './honest/access.ts'
 import { honestAdmission } from './honest/admission.ts'
@@ -80,12 +80,12 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
 /**
  * Starts the reference service on this machine.
  *
- * @throws UsageError for a fault or an answer of the profile that does not exist
+ * @throws UsageError for an option that cannot be followed, such as a fault that does not exist
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const contract = options.contract ?? defaultContract
   const profile = parseProfile(options.profile, 'profile')
-  const active = (options.faults ?? []).map((text) => parseFault(text, faults))
+  const active = parseFaults(options.faults ?? [], faults)
   const time = options.clock ?? realClock(options.timeScale)
   let closed = false
   // What was to happen later does not happen to a service that is closed.

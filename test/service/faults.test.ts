@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { type Clock, manualClock } from '../../src/service/clock.ts'
-import { parseFault } from '../../src/service/faults/fault.ts'
+import { parseFaults } from '../../src/service/faults/fault.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { hello, serving } from './serving.ts'
 
@@ -197,7 +197,8 @@ test('faults have names of their own, and say which rule they break', () => {
 })
 
 test('an unknown fault and a wrong share are refused with what is near', () => {
-  expect(() => parseFault('double-ch', faults)).toThrow('did you mean double-charge?')
-  expect(() => parseFault('double-charge=2', faults)).toThrow('at most 1; got "2"')
-  expect(parseFault('double-charge', faults).probability).toBe(0.02)
+  expect(() => parseFaults(['double-ch'], faults)).toThrow('did you mean double-charge?')
+  expect(() => parseFaults(['double-charge=2'], faults)).toThrow('at most 1; got "2"')
+  expect(() => parseFaults(['double-charge=0.5=1'], faults)).toThrow('got "0.5=1"')
+  expect(parseFaults(['double-charge'], faults)).toMatchObject([{ probability: 0.02 }])
 })

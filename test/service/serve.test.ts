@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -78,6 +78,15 @@ test('what is wrong with its flags is said in words, with exit code 2', async ()
   for (const [args, words] of [
     [['--fault', 'double-ch', '--outage', '503'], 'did you mean double-charge?'],
     [['--port', port], 'expected a free port'],
+    [['--fault', 'early-429', '--fault', 'early-429=0.3'], 'early-429: expected once'],
+    [['--data', ''], 'expected a name; got an empty one'],
+    [['--time-scale', '1e12'], 'at most 1000000'],
+    [['--set', 'reset=['], '--set: expected question=answer, such as reset=epoch-s; got "reset=["'],
+    [['--contract', 'none.yaml'], '--contract: expected a readable YAML file; got "none.yaml"'],
+    [
+      ['--upstream', 'http://127.0.0.1:1', '--upstream-model', 'svc-k9=x'],
+      'expected ours=theirs, ours being one of svc-k2, svc-k2-0905, svc-k2-thinking, svc-k2.5; got "svc-k9=x"',
+    ],
   ] as const) {
     const { code, err, out } = await serve(...args).ended
     expect([args, code, out]).toEqual([args, 2, ''])
@@ -86,11 +95,36 @@ test('what is wrong with its flags is said in words, with exit code 2', async ()
   }
 })
 
+test('with a contract of small windows, limits are reached in a few words', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-serve-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const contract = join(folder, 'small.yaml')
+  writeFileSync(contract, 'limits: { max_input_tokens: 16, max_output_tokens: 5 }')
+  const { child } = serve('--port', '0', '--json', '--contract', contract)
+  const { baseUrl, keys } = await ready(child)
+  const ask = async (content: string) => {
+    const response = await fetch(`${baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${keys[0]!.apiKey}` },
+      body: JSON.stringify({ model: 'svc-k2', messages: [{ role: 'user', content }] }),
+    })
+    return (await response.json()) as Record<string, unknown>
+  }
+  expect(await ask('Count 1 to 9')).toMatchObject({
+    choices: [{ finish_reason: 'length' }],
+    usage: { completion_tokens: 5 },
+  })
+  expect(await ask('word '.repeat(16))).toMatchObject({
+    error: { code: 'context_length_exceeded' },
+  })
+})
+
 test('a person can read what it prints', async () => {
   const { child, written, ended } = serve('--port', '0', '--fault', 'double-charge')
   await once(child.stdout, 'data')
+  // At once: whoever reads that it is there may end it.
   child.kill('SIGINT')
-  await ended
+  expect((await ended).code).toBe(0)
   expect(written.out).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\n/)
   expect(written.out).toContain('Broken on purpose: double-charge')
   expect(written.out.match(/sk-svc-\w{40}/g)).toHaveLength(5)

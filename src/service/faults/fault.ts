@@ -41,11 +41,13 @@ export class FaultError extends Error {
  *
  * @throws FaultError that names what is near
  */
-export function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
-  const [name, share] = text.split('=', 2)
+function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
+  const at = text.indexOf('=')
+  const name = at < 0 ? text : text.slice(0, at)
+  const share = at < 0 ? undefined : text.slice(at + 1)
   const fault = faults.find((each) => each.name === name)
   if (fault === undefined) {
-    const near = faults.filter((each) => each.name.includes(name ?? '')).map((each) => each.name)
+    const near = faults.filter((each) => each.name.includes(name)).map((each) => each.name)
     const hint = near.length > 0 && near.length < 8 ? `did you mean ${near.join(', ')}? ` : ''
     throw new FaultError(
       `--fault: no fault is named "${name}"; ${hint}assay serve --list-faults names all`,
@@ -58,6 +60,20 @@ export function parseFault(text: string, faults: readonly Fault[]): ActiveFault 
     )
   }
   return { fault, probability }
+}
+
+/**
+ * @throws FaultError as `parseFault`, and for a fault that is named twice
+ */
+export function parseFaults(
+  texts: readonly string[],
+  faults: readonly Fault[],
+): readonly ActiveFault[] {
+  const active = texts.map((text) => parseFault(text, faults))
+  const names = active.map(({ fault }) => fault.name)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new FaultError(`--fault ${twice}: expected once; got it twice`)
+  return active
 }
 
 /** The honest behaviour with each fault's functions in the place of its own, in order. */

@@ -35,7 +35,10 @@ export class Upstream {
     const { connectMs, readMs, streamMs } = { ...contract.timeouts, ...options.timeouts }
     this.#address = chatAddress(options.url)
     this.#contract = contract
-    this.#modelName = modelNames(options.models ?? [])
+    this.#modelName = modelNames(
+      options.models ?? [],
+      contract.models.map(({ id }) => id),
+    )
     this.#apiKey = options.apiKey ?? null
     this.#headers = {
       'content-type': 'application/json',

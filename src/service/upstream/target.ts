@@ -47,9 +47,13 @@ export function chatAddress(base: string): URL {
 /**
  * How a model of ours is called there.
  *
+ * @param known the models of ours
  * @throws UpstreamError for a name that is none
  */
-export function modelNames(given: readonly string[]): (ours: string) => string {
+export function modelNames(
+  given: readonly string[],
+  known: readonly string[],
+): (ours: string) => string {
   const names = new Map<string, string>()
   let standard: string | null = null
   for (const each of given) {
@@ -58,8 +62,14 @@ export function modelNames(given: readonly string[]): (ours: string) => string {
     if (theirs === '' || at === 0) {
       throw new UpstreamError(`--upstream-model: expected a name, or ours=theirs; got "${each}"`)
     }
+    const ours = each.slice(0, Math.max(at, 0))
     if (at < 0) standard = theirs
-    else names.set(each.slice(0, at), theirs)
+    else if (known.includes(ours)) names.set(ours, theirs)
+    else {
+      throw new UpstreamError(
+        `--upstream-model: expected ours=theirs, ours being one of ${known.join(', ')}; got "${each}"`,
+      )
+    }
   }
   return (ours) => names.get(ours) ?? standard ?? ours
 }
