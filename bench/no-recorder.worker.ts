@@ -10,18 +10,31 @@ import type {
 const { senders } = workerData as RecorderData
 const say = (message: FromRecorderControl) => parentPort!.postMessage(message)
 let rows = 0
+let open = senders.length
+let closing = false
+
+/** As the recorder does: the word to close may come before a sender's last batch. */
+function finishWhenDone(): void {
+  if (open > 0 || !closing) return
+  say({ type: 'closed', rows })
+  parentPort!.close()
+}
+
 for (const port of senders) {
   port.on('message', ({ batch, last }: ToRecorder) => {
     if (batch !== null) {
       rows += batch.rows
       port.postMessage(batch.buffer, [batch.buffer])
     }
-    if (last) port.close()
+    if (!last) return
+    port.close()
+    open--
+    finishWhenDone()
   })
 }
 parentPort!.on('message', (message: RecorderControl) => {
   if (message.type !== 'close') return
-  say({ type: 'closed', rows })
-  parentPort!.close()
+  closing = true
+  finishWhenDone()
 })
 say({ type: 'open' })
