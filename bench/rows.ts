@@ -132,7 +132,7 @@ async function record(store: Store, batches: number): Promise<void> {
       flushedMs = performance.now()
     }
   }
-  recorder.close()
+  await recorder.close()
 }
 
 /** The appender's own row interface, a call for each cell. */

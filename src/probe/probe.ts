@@ -123,7 +123,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   } finally {
     asking.flush()
     if (balanceBefore !== null) await options.operator?.setBalance(balanceBefore)
-    recorder.close()
+    await recorder.close()
     await endRun(store, runId, {
       endedUs: asking.now(),
       ledgerJson: JSON.stringify(ledgerOf(asking)),

@@ -45,13 +45,17 @@ async function record(): Promise<void> {
   let busyMs = 0
   let worstMs = 0
 
+  const fail = (error: unknown): never => {
+    say({ type: 'failed', name: 'StoreError', message: `cannot write: ${String(error)}` })
+    process.exit(1)
+  }
+
   const guard = (work: () => void) => {
     const began = performance.now()
     try {
       work()
     } catch (error) {
-      say({ type: 'failed', name: 'StoreError', message: `cannot write: ${String(error)}` })
-      process.exit(1)
+      fail(error)
     }
     const tookMs = performance.now() - began
     busyMs += tookMs
@@ -72,7 +76,7 @@ async function record(): Promise<void> {
       if (message.last) {
         port.close()
         open--
-        if (open === 0 && closing) finish()
+        if (open === 0 && closing) void finish()
       }
     })
 
@@ -96,10 +100,14 @@ async function record(): Promise<void> {
     worstMs = 0
   }
 
-  function finish(): void {
+  async function finish(): Promise<void> {
     clearInterval(timer)
-    recorder.close()
-    store.close()
+    try {
+      await recorder.close()
+      store.close()
+    } catch (error) {
+      fail(error)
+    }
     say({ type: 'closed', rows })
     control.close()
   }
@@ -121,7 +129,7 @@ async function record(): Promise<void> {
         return
       }
       closing = true
-      if (open === 0) finish()
+      if (open === 0) void finish()
     }),
   )
   say({ type: 'open' })

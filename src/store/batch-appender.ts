@@ -3,13 +3,10 @@ import { Batch, type BatchMessage, batchRows, nullCount, nullWord } from '../att
 import { attemptColumns, type ColumnName, sqlTypes } from '../attempt/columns.ts'
 import { StoreError } from './errors.ts'
 import { Journal, type NumberedRows } from './journal.ts'
-import { rowColumns, shared } from './layout.ts'
+import { columnsOf, type Form, forms, rowColumns, shared } from './layout.ts'
 import type { Store } from './open.ts'
-import { RowChunk } from './row-chunk.ts'
+import { RowAppender } from './row-appender.ts'
 import { SharedValues } from './shared-values.ts'
-
-/** Rows that DuckDB takes at once, past its log: what it compresses together. */
-export const rowGroupRows = 122_880
 
 type SharedTable = keyof typeof shared
 const sharedTables = Object.keys(shared) as readonly SharedTable[]
@@ -23,39 +20,40 @@ interface Sender {
 /**
  * Moves batches into DuckDB: one memcpy for each column, and none of DuckDB's own conversions.
  *
- * What rows share is numbered here; the rest goes through a `RowChunk`. DuckDB gets rows by the row
+ * What rows share is numbered here; the rest goes through a `RowAppender`. DuckDB gets rows by the row
  * group, and at the end; until then they are safe in a journal, where one was asked for.
  */
 export class BatchAppender {
-  private readonly appender: DuckDBAppender
+  private readonly rows: RowAppender
   private readonly sharedAppenders: Readonly<Record<SharedTable, DuckDBAppender>>
   private readonly nextNumbers: Record<SharedTable, number>
   private readonly openJournal: (() => Journal) | null
   private journal: Journal | null = null
   private readonly senders = new Map<number, Sender>()
-  private readonly chunk: RowChunk
   private readonly numbers: Readonly<Record<SharedTable, Int32Array>> = {
     askings: new Int32Array(batchRows),
     endings: new Int32Array(batchRows),
   }
-  /** Rows that DuckDB has, and those that wait for their row group. */
-  private flushed = 0
-  private waiting = 0
 
   private constructor(
     path: string,
-    appenders: Readonly<Record<SharedTable | 'attempt_rows', DuckDBAppender>>,
+    appenders: Readonly<Record<SharedTable | Form['table'], DuckDBAppender>>,
     nextNumbers: Record<SharedTable, number>,
     journalPath: string | null,
   ) {
-    this.appender = appenders.attempt_rows
     this.sharedAppenders = appenders
     this.nextNumbers = nextNumbers
     const firstAsking = nextNumbers.askings
     this.openJournal = journalPath === null ? null : () => new Journal(journalPath, firstAsking)
-    for (const table of sharedTables) expectColumns(path, table, appenders[table], shared[table], 1)
-    const types = expectColumns(path, 'attempt_rows', this.appender, rowColumns, 2)
-    this.chunk = new RowChunk(types)
+    for (const table of sharedTables) {
+      const types = shared[table].map((name) => sqlTypes[attemptColumns[name].kind])
+      expectTypes(path, table, appenders[table], ['INTEGER', ...types])
+    }
+    for (const form of forms) {
+      const types = columnsOf(form).map(([, type]) => type)
+      expectTypes(path, form.table, appenders[form.table], types)
+    }
+    this.rows = new RowAppender(appenders)
   }
 
   /**
@@ -69,6 +67,8 @@ export class BatchAppender {
       {
         askings: await store.createAppender('askings'),
         endings: await store.createAppender('endings'),
+        plain_rows: await store.createAppender('plain_rows'),
+        narrow_rows: await store.createAppender('narrow_rows'),
         attempt_rows: await store.createAppender('attempt_rows'),
       },
       await nextNumbersOf(store),
@@ -89,47 +89,34 @@ export class BatchAppender {
     }
     const numbered = { batch, rows, ...this.numbers, arenaUsed: arenaUsedOf(batch, rows) }
     this.journal ??= this.openJournal?.() ?? null
-    const place = this.flushed + this.waiting
+    const place = this.rows.flushed + this.rows.waiting
     this.journal?.write(numbered, place)
-    const before = this.flushed
-    this.appendRows(numbered, 0)
-    if (this.flushed > before) {
+    const before = this.rows.flushed
+    this.rows.append(numbered, 0)
+    if (this.rows.flushed > before) {
       // The journal goes back to its head. Rows past the row group begin it.
       this.journal?.restart()
-      if (this.waiting > 0) this.journal?.write(numbered, place)
+      if (this.rows.waiting > 0) this.journal?.write(numbered, place)
     }
     return rows
   }
 
-  /** Appends rows from `from` on, and hands each full row group to DuckDB. */
-  appendRows(numbered: NumberedRows, from: number): void {
-    for (let at = from; at < numbered.rows; ) {
-      const rows = Math.min(numbered.rows - at, rowGroupRows - this.waiting)
-      this.appendChunk(numbered, at, rows)
-      at += rows
-      this.waiting += rows
-      if (this.waiting === rowGroupRows) this.flushRows()
-    }
+  /** Appends rows that have their numbers, from `from` on, past the journal. */
+  appendNumbered(numbered: NumberedRows, from: number): void {
+    this.rows.append(numbered, from)
   }
 
   /** Makes what was appended safe, in the journal where there is one. */
   flush(): void {
-    if (this.journal === null) this.flushRows()
+    if (this.journal === null) this.rows.flush()
     else this.journal.sync()
   }
 
   /** Gives DuckDB everything. */
   close(): void {
-    this.flushRows()
-    this.appender.closeSync()
+    this.rows.close()
     for (const table of sharedTables) this.sharedAppenders[table].closeSync()
     this.journal?.remove()
-  }
-
-  private flushRows(): void {
-    this.appender.flushSync()
-    this.flushed += this.waiting
-    this.waiting = 0
   }
 
   private senderOf(sender: number): Sender {
@@ -166,10 +153,6 @@ export class BatchAppender {
     appender.appendDataChunk(chunk)
     appender.flushSync()
   }
-
-  private appendChunk(numbered: NumberedRows, from: number, rows: number): void {
-    this.appender.appendDataChunk(this.chunk.fill(numbered, from, rows))
-  }
 }
 
 const nextNumbers = new WeakMap<Store, Record<SharedTable, number>>()
@@ -204,21 +187,15 @@ function cellOf(name: ColumnName, cell: number, words: readonly string[]): DuckD
   return kind === 'count' && cell === nullCount ? null : cell
 }
 
-/** @returns the types of the table's columns */
-function expectColumns(
+function expectTypes(
   path: string,
   table: string,
   appender: DuckDBAppender,
-  names: readonly ColumnName[],
-  numbers: number,
-) {
-  const types = Array.from({ length: appender.columnCount }, (_, at) => appender.columnType(at))
-  const expected = [
-    ...Array.from({ length: numbers }, () => 'INTEGER'),
-    ...names.map((name) => sqlTypes[attemptColumns[name].kind]),
-  ]
-  const found = types.map(String)
-  if (found.join() === expected.join()) return types
+  expected: readonly string[],
+): void {
+  const { columnCount } = appender
+  const found = Array.from({ length: columnCount }, (_, at) => String(appender.columnType(at)))
+  if (found.join() === expected.join()) return
   throw new StoreError(
     `${path}: the table \`${table}\` has the columns ${found.join(', ')}; this Assay writes ${expected.join(', ')}. Use another --db.`,
   )

@@ -9,7 +9,7 @@ import { recover } from './recover.ts'
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
 /** Raised by any later build that changes a table; a file of another version is refused. */
-const storeVersion = 2
+const storeVersion = 3
 
 /** A cell: whole numbers are numbers where that is exact and bigint beyond, TIMESTAMP is a Date. */
 export type Cell =
@@ -118,6 +118,7 @@ async function prepareTables(store: Store): Promise<void> {
   }
   const [found] = await store.rows<{ version: number }>('SELECT version FROM store_version')
   if (found?.version === 1) await fromVersion1(store)
+  else if (found?.version === 2) await fromVersion2(store)
   else if (found?.version !== storeVersion) {
     throw new StoreError(
       `${store.path} is a store of version ${found?.version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
@@ -139,6 +140,13 @@ async function fromVersion1(store: Store): Promise<void> {
     await store.execute('ROLLBACK')
     throw error
   }
+}
+
+/** In version 2 all rows lay in one table, which still takes any row. */
+async function fromVersion2(store: Store): Promise<void> {
+  await store.execute(
+    `BEGIN; ${readFileSync(schemaUrl, 'utf8')}; UPDATE store_version SET version = ${storeVersion}; COMMIT`,
+  )
 }
 
 function explainOpenFailure(path: string, error: string): string {

@@ -113,6 +113,9 @@ export class Recorder {
     // no second core from the threads that send.
     await store.execute(`SET checkpoint_threshold = '32MiB'`)
     await store.execute('SET threads = 1')
+    // Whole numbers are nearly all there is. Trying every other way to pack them costs more than the
+    // few bytes that it would save.
+    await store.execute(`SET force_compression = 'bitpacking'`)
     const journal = store.path === ':memory:' ? null : journalPath(store.path)
     const recorder = new Recorder(store, await BatchAppender.open(store, journal))
     for (const table of Object.keys(evidenceColumns) as (keyof EvidenceTables)[]) {
@@ -154,10 +157,13 @@ export class Recorder {
   }
 
   /** Commits and lets go of the appenders; the store stays open. */
-  close(): void {
+  async close(): Promise<void> {
+    // The last rows go straight into the file, not into DuckDB's log first.
+    await this.store.execute(`SET checkpoint_threshold = '1KiB'`)
     this.attempts.close()
     for (const appender of this.appenders.values()) appender.closeSync()
     this.appenders.clear()
+    await this.store.execute('RESET checkpoint_threshold')
   }
 
   private appendEvidence<Table extends keyof EvidenceTables>(

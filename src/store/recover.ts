@@ -14,13 +14,13 @@ export async function recover(store: Store): Promise<void> {
   const journal = readJournal(path)
   try {
     const [row] = await store.rows<{ n: number }>(
-      'SELECT count(*)::BIGINT AS n FROM attempt_rows WHERE asking >= $1',
+      'SELECT count(*)::BIGINT AS n FROM all_rows WHERE asking >= $1',
       [journal.firstAsking],
     )
     const appender = await BatchAppender.open(store, null)
     for (const record of journal.records) {
       const known = row!.n - record.place
-      if (known < record.rows) appender.appendRows(record, Math.max(0, known))
+      if (known < record.rows) appender.appendNumbered(record, Math.max(0, known))
     }
     appender.close()
   } finally {

@@ -1,3 +1,4 @@
+import { forms } from './layout.ts'
 import type { Store } from './open.ts'
 
 /** What is known when a run begins. */
@@ -116,10 +117,13 @@ export async function latestCeiling(
 
 /** Takes the attempts of a run away; what is known of the run itself stays. */
 export async function dropAttempts(store: Store, runId: string): Promise<void> {
-  await store.execute(
-    `DELETE FROM attempt_rows WHERE asking IN (SELECT asking FROM askings WHERE run_id = $1)`,
-    [runId],
-  )
+  for (const { table, struct } of forms) {
+    await store.execute(
+      `DELETE FROM ${table} WHERE ${struct ? 'own.asking' : 'asking'} IN
+         (SELECT asking FROM askings WHERE run_id = $1)`,
+      [runId],
+    )
+  }
   for (const table of ['askings', 'templates', 'bodies', 'histograms', 'health']) {
     await store.execute(`DELETE FROM ${table} WHERE run_id = $1`, [runId])
   }

@@ -22,8 +22,8 @@ CREATE TABLE IF NOT EXISTS runs (
   verdict_json VARCHAR                  -- each test with its figure and remedy
 );
 
--- An attempt lies in three tables, so that what many share is kept once; the view `attempts` below
--- is what to read. How they were asked:
+-- What many attempts share is kept once, and rows lie in the smallest table that holds them; the view
+-- `attempts` below is what to read. How they were asked:
 CREATE TABLE IF NOT EXISTS askings (
   asking INTEGER NOT NULL,
   run_id VARCHAR NOT NULL,
@@ -56,7 +56,7 @@ CREATE TABLE IF NOT EXISTS endings (
   flags UINTEGER NOT NULL
 );
 
--- And what is of each attempt alone.
+-- And what is of each attempt alone, whatever it is.
 CREATE TABLE IF NOT EXISTS attempt_rows (
   asking INTEGER NOT NULL,
   ending INTEGER NOT NULL,
@@ -93,6 +93,108 @@ CREATE TABLE IF NOT EXISTS attempt_rows (
   bytes_in BIGINT NOT NULL
 );
 
+-- The same in half the room, for rows whose numbers are whole and small: the other times are
+-- microseconds since intended_us.
+CREATE TABLE IF NOT EXISTS narrow_rows (
+  response_id VARCHAR USING COMPRESSION uncompressed,
+  own STRUCT(
+    asking INTEGER,
+    ending INTEGER,
+    slot INTEGER,
+    session INTEGER,
+    turn INTEGER,
+    template INTEGER,
+    intended_us BIGINT,
+    dispatched_us INTEGER,
+    sent_us INTEGER,
+    headers_us INTEGER,
+    first_event_us INTEGER,
+    first_content_us INTEGER,
+    last_content_us INTEGER,
+    done_us INTEGER,
+    closed_us INTEGER,
+    credits_remaining INTEGER,
+    rate_limit INTEGER,
+    rate_remaining INTEGER,
+    rate_reset INTEGER,
+    retry_after INTEGER,
+    date_s INTEGER,
+    prompt_tokens INTEGER,
+    completion_tokens INTEGER,
+    total_tokens INTEGER,
+    events INTEGER,
+    content_events INTEGER,
+    content_reads INTEGER,
+    itl_max_us DOUBLE,
+    bytes_in INTEGER
+  )
+);
+
+-- And without what only streams and conversations have.
+CREATE TABLE IF NOT EXISTS plain_rows (
+  response_id VARCHAR USING COMPRESSION uncompressed,
+  own STRUCT(
+    asking INTEGER,
+    ending INTEGER,
+    slot INTEGER,
+    template INTEGER,
+    intended_us BIGINT,
+    dispatched_us INTEGER,
+    sent_us INTEGER,
+    headers_us INTEGER,
+    done_us INTEGER,
+    closed_us INTEGER,
+    credits_remaining INTEGER,
+    rate_limit INTEGER,
+    rate_remaining INTEGER,
+    rate_reset INTEGER,
+    retry_after INTEGER,
+    date_s INTEGER,
+    prompt_tokens INTEGER,
+    completion_tokens INTEGER,
+    total_tokens INTEGER,
+    bytes_in INTEGER
+  )
+);
+
+-- Rows of the three tables in one shape.
+CREATE OR REPLACE VIEW all_rows AS
+SELECT
+  own.asking, own.ending, own.slot::BIGINT AS slot, NULL::INTEGER AS session,
+  NULL::INTEGER AS turn, own.template, own.intended_us,
+  own.intended_us + own.dispatched_us AS dispatched_us, own.intended_us + own.sent_us AS sent_us,
+  own.intended_us + own.headers_us AS headers_us, NULL::BIGINT AS first_event_us,
+  NULL::BIGINT AS first_content_us, NULL::BIGINT AS last_content_us,
+  own.intended_us + own.done_us AS done_us, own.intended_us + own.closed_us AS closed_us,
+  own.credits_remaining::DOUBLE AS credits_remaining, own.rate_limit::DOUBLE AS rate_limit,
+  own.rate_remaining::DOUBLE AS rate_remaining, own.rate_reset::DOUBLE AS rate_reset,
+  own.retry_after::DOUBLE AS retry_after, own.date_s::BIGINT AS date_s, response_id,
+  own.prompt_tokens, own.completion_tokens, own.total_tokens, 0 AS events, 0 AS content_events,
+  0 AS content_reads, NULL::DOUBLE AS itl_max_us, own.bytes_in::BIGINT AS bytes_in
+FROM plain_rows
+UNION ALL
+SELECT
+  own.asking, own.ending, own.slot::BIGINT AS slot, own.session, own.turn, own.template,
+  own.intended_us, own.intended_us + own.dispatched_us AS dispatched_us,
+  own.intended_us + own.sent_us AS sent_us, own.intended_us + own.headers_us AS headers_us,
+  own.intended_us + own.first_event_us AS first_event_us,
+  own.intended_us + own.first_content_us AS first_content_us,
+  own.intended_us + own.last_content_us AS last_content_us,
+  own.intended_us + own.done_us AS done_us, own.intended_us + own.closed_us AS closed_us,
+  own.credits_remaining::DOUBLE AS credits_remaining, own.rate_limit::DOUBLE AS rate_limit,
+  own.rate_remaining::DOUBLE AS rate_remaining, own.rate_reset::DOUBLE AS rate_reset,
+  own.retry_after::DOUBLE AS retry_after, own.date_s::BIGINT AS date_s, response_id,
+  own.prompt_tokens, own.completion_tokens, own.total_tokens, own.events, own.content_events,
+  own.content_reads, own.itl_max_us, own.bytes_in::BIGINT AS bytes_in
+FROM narrow_rows
+UNION ALL
+SELECT
+  asking, ending, slot, session, turn, template, intended_us, dispatched_us, sent_us, headers_us,
+  first_event_us, first_content_us, last_content_us, done_us, closed_us, credits_remaining,
+  rate_limit, rate_remaining, rate_reset, retry_after, date_s, response_id, prompt_tokens,
+  completion_tokens, total_tokens, events, content_events, content_reads, itl_max_us, bytes_in
+FROM attempt_rows;
+
 -- One row for each HTTP attempt.
 CREATE OR REPLACE VIEW attempts AS
 SELECT
@@ -110,7 +212,7 @@ SELECT
   -- What the body said
   response_id, response_model, finish_reason, choices, prompt_tokens, completion_tokens,
   total_tokens, events, content_events, content_reads, done_marks, itl_max_us, bytes_in, flags
-FROM attempt_rows JOIN askings USING (asking) JOIN endings USING (ending);
+FROM all_rows JOIN askings USING (asking) JOIN endings USING (ending);
 
 -- What was asked, once for each distinct request.
 CREATE TABLE IF NOT EXISTS templates (

@@ -39,7 +39,9 @@ export class SharedValues {
     this.take(columns, rows)
     this.recent.fill(-1)
     const fresh: number[] = []
-    for (let row = 0; row < rows; row++) {
+    // Where nothing varies, as in most batches of plain load, the first row speaks for all.
+    const differing = this.varying.length === 0 ? 1 : rows
+    for (let row = 0; row < differing; row++) {
       const at = this.placeOfRecent(row)
       const like = this.recent[at]!
       this.recent[at] = row
@@ -54,6 +56,7 @@ export class SharedValues {
       }
       into[row] = this.numbers[place]!
     }
+    into.fill(into[0]!, differing, rows)
     return fresh
   }
 

@@ -9,6 +9,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { openExistingStore, openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
+import { deleteAttempts } from '../store/edit-attempts.ts'
 
 /**
  * Histories worked out on paper: balances that cannot be, and the verdict each must get. They are
@@ -80,7 +81,7 @@ test('T0: an aborted stream may have cost its price, and no more', async () => {
     { ...inFlight(2, 2, 3, 0, aborted), creditsRemaining: null },
   ]
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 98)])).toMatchObject({ verdict: 'pass' })
-  await store.execute('DELETE FROM attempt_rows')
+  await deleteAttempts(store)
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
 })
 
@@ -250,8 +251,8 @@ test('a request that repeats an Idempotency-Key may be free, or cost its price o
     inFlight(2, 3, 4, 99, { template: 1 }),
   ]
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 99)])).toMatchObject({ verdict: 'pass' })
-  await store.execute('DELETE FROM attempt_rows')
+  await deleteAttempts(store)
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 98)])).toMatchObject({ verdict: 'pass' })
-  await store.execute('DELETE FROM attempt_rows')
+  await deleteAttempts(store)
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
 })

@@ -218,7 +218,7 @@ export class Stage {
     recorder.appendTemplates([...this.templates.values()])
     recorder.appendBodies(this.bodies)
     recorder.flush()
-    recorder.close()
+    await recorder.close()
   }
 }
 

@@ -55,12 +55,12 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
 export async function hostileColumns(
   store: Store,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  // Attempts lie in three tables, which the view of that name puts together.
+  // Attempts lie in several tables, which the view of that name puts together.
   const rows = await store.rows<{ table_name: string; column_name: string }>(`
     SELECT table_name, column_name FROM duckdb_columns()
     WHERE data_type = 'VARCHAR' AND (table_name = 'attempts' OR table_name IN (
         SELECT table_name FROM duckdb_tables() WHERE NOT temporary))
-      AND table_name NOT IN ('askings', 'endings', 'attempt_rows')
+      AND table_name NOT IN ('askings', 'endings', 'attempt_rows', 'narrow_rows', 'plain_rows')
     ORDER BY ALL`)
   const found = new Map<string, string[]>()
   for (const { table_name: table, column_name: column } of rows) {

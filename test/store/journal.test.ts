@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
-import { rowGroupRows } from '../../src/store/batch-appender.ts'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+
 import { journalPath } from '../../src/store/journal.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Recorder } from '../../src/store/recorder.ts'
+import { rowGroupRows } from '../../src/store/row-appender.ts'
 import { plainRow } from './plain-row.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-journal-'))
@@ -21,11 +23,14 @@ async function recording(name: string) {
   let slot = 0
   let copies = 0
   return {
-    append(rows: number): void {
+    append(rows: number, change: Partial<AttemptRow> = {}): void {
       const batch = new Batch()
       for (let at = 0; at < rows; at++, slot++) {
         const responseId = slot % 3 === 0 ? null : `chatcmpl-of-slot-${slot}`
-        batch.push(plainRow(slot, { step: `step ${slot % 7}`, responseId, doneUs: slot }), words)
+        batch.push(
+          plainRow(slot, { step: `step ${slot % 7}`, responseId, doneUs: slot, ...change }),
+          words,
+        )
       }
       recorder.appendBatch(0, { buffer: batch.buffer, rows, newWords: words.takeNew() })
     },
@@ -37,8 +42,8 @@ async function recording(name: string) {
       }
       return copy
     },
-    close(): void {
-      recorder.close()
+    async close(): Promise<void> {
+      await recorder.close()
       store.close()
     },
     path,
@@ -67,7 +72,7 @@ test('a kill loses no row that was appended, and opening the store takes the jou
   writer.append(batchRows)
   const copy = writer.killed()
   const journal = readFileSync(journalPath(copy))
-  writer.close()
+  await writer.close()
   expect(await rowsOf(copy)).toBe(101 + batchRows)
   expect(existsSync(journalPath(copy))).toBe(false)
   // As if the one that took it in had been killed before it took the file away.
@@ -86,16 +91,33 @@ test('rows on both sides of a row group are there once, wherever the kill falls'
     appended += rows
     copies.push({ path: writer.killed(), rows: appended })
   }
-  writer.close()
+  await writer.close()
   for (const copy of copies) expect(await rowsOf(copy.path)).toBe(copy.rows)
   expect(await rowsOf(writer.path)).toBe(appended)
+})
+
+test('a kill loses no row where rows begin to need a larger table', async () => {
+  const writer = await recording('forms')
+  const changes = [{}, { session: 3 }, { retryAfter: 0.5 }, {}]
+  const copies: string[] = []
+  for (const change of changes) {
+    for (let nth = 0; nth < 3; nth++) {
+      writer.append(40, change)
+      copies.push(writer.killed())
+    }
+  }
+  await writer.close()
+  const found: number[] = []
+  for (const copy of copies) found.push(await rowsOf(copy))
+  expect(found).toEqual(copies.map((_, at) => (at + 1) * 40))
+  expect(await rowsOf(writer.path)).toBe(copies.length * 40)
 })
 
 test('a record that the kill cut off is left out, and those before it are kept', async () => {
   const writer = await recording('cut')
   for (const rows of [10, 20, 30]) writer.append(rows)
   const copy = writer.killed()
-  writer.close()
+  await writer.close()
   const [store, journal] = [readFileSync(copy), readFileSync(journalPath(copy))]
   const wal = readFileSync(`${copy}.wal`)
   const found = new Map<number, number>()

@@ -82,7 +82,7 @@ test('each sender has word codes of its own, and a word list grows over many bat
             ((slot // 1500) * 7 + slot % 1500) % 2500)::INTEGER AS n,
             count(*)::INTEGER AS all FROM attempts`,
   )
-  recorder.close()
+  await recorder.close()
   store.close()
   expect(wrong).toEqual({ n: 0, all: 9000 })
 })
@@ -96,7 +96,7 @@ test('bytes in the arena that are not UTF-8 are mended and never reach the store
   batch.push(plainRow(1, { responseId: 'chatcmpl-9876543210' }), words)
   batch.arena[3] = 0xff
   recorder.appendBatch(0, { buffer: batch.buffer, rows: 2, newWords: words.takeNew() })
-  recorder.close()
+  await recorder.close()
   const ids = (await attemptsOf(store)).map((row) => row.responseId)
   store.close()
   expect(ids).toEqual(['cha\ufffdcmpl-0123456789', 'chatcmpl-9876543210'])
@@ -159,7 +159,7 @@ test('evidence, histograms and health come back as they were given', async () =>
   recorder.appendBodies([body])
   recorder.appendHistograms([histogram])
   recorder.appendHealth([health])
-  recorder.close()
+  await recorder.close()
   const [found] = await store.rows(
     `SELECT slot, truncated, body, samples, hex(hdr) AS hdr, at_us, lag_p99_us, utilisation
      FROM bodies, histograms, health`,

@@ -141,7 +141,7 @@ async function keepGaps(store: Store, runId: string, run: ForeignRun): Promise<v
       hdr: Buffer.from(hdr.encodeIntoCompressedBase64(histogram), 'base64'),
     },
   ])
-  recorder.close()
+  await recorder.close()
 }
 
 function writeRejects(rejects: readonly Reject[], path: string): string | null {
