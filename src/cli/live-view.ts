@@ -1,5 +1,5 @@
-import type { Percentiles, Progress } from '../run/tally.ts'
-import { duration, table } from './text.ts'
+import type { Progress } from '../run/tally.ts'
+import { blockOf } from './live-block.ts'
 
 /** How often a line is written where there is no terminal. */
 const lineEveryMs = 5000
@@ -19,7 +19,9 @@ export class LiveView {
 
   show(progress: Progress): void {
     if (this.out.isTTY) {
-      const lines = blockOf(progress).map((line) => line.slice(0, this.out.columns ?? 120))
+      // The cursor stands below the block, so that the last row is not the block's.
+      const { columns = 80, rows = 24 } = this.out
+      const lines = blockOf(progress, { columns, rows: rows - 1 })
       this.clear()
       this.out.write(`${lines.join('\n')}\n`)
       this.drawn = lines.length
@@ -31,6 +33,12 @@ export class LiveView {
     this.out.write(`${lineOf(progress)}\n`)
   }
 
+  /** Says a line that stays, above what is drawn next. */
+  say(line: string): void {
+    this.clear()
+    this.out.write(`${line}\n`)
+  }
+
   /** Takes the block away, so that the summary stands in its place. */
   clear(): void {
     if (this.drawn > 0) this.out.write(`\x1b[${this.drawn}F\x1b[0J`)
@@ -39,62 +47,19 @@ export class LiveView {
 }
 
 export function lineOf(progress: Progress): string {
-  const { ledger } = progress
-  const asked = progress.steps.reduce((sum, step) => sum + step.askedPerS, 0)
-  const achieved = progress.steps.reduce((sum, step) => sum + step.achievedPerS, 0)
+  const { ledger, steps } = progress
+  const open = steps.filter((step) => step.askedPerS !== null)
+  const asked = open.reduce((sum, step) => sum + (step.askedPerS ?? 0), 0)
+  const achieved = steps.reduce((sum, step) => sum + step.achievedPerS, 0)
   return [
     `${(progress.atUs / 1e6).toFixed(0)} s`,
     progress.phase ?? '-',
-    `${achieved.toFixed(1)}/s of ${asked.toFixed(1)}/s`,
-    `${ledger.sent} sent`,
+    `${achieved.toFixed(1)}/s${open.length > 0 ? ` of ${asked.toFixed(1)}/s` : ', closed'}`,
+    `${ledger.planned - ledger.notSent} sent`,
     `${ledger.ok} ok`,
+    `${steps.reduce((sum, step) => sum + step.failures, 0)} failed`,
     `${ledger.notSent} not sent`,
     `${progress.inFlight} in flight`,
     `${progress.creditsSpent} credits`,
   ].join(' | ')
-}
-
-/** Lines of the block. */
-export function blockOf(progress: Progress): readonly string[] {
-  const { ledger } = progress
-  const ends = progress.endsUs === null ? '' : ` of ${duration(progress.endsUs)}`
-  const triple = (times: Percentiles | null) =>
-    times === null ? '-' : `${duration(times.p50)} ${duration(times.p95)} ${duration(times.p99)}`
-  const rows = progress.steps.map((step) => [
-    step.step,
-    `${step.achievedPerS.toFixed(1)}/${step.askedPerS.toFixed(1)}`,
-    String(step.sent),
-    String(step.failures),
-    triple(step.responseUs),
-    triple(step.serviceUs),
-    triple(step.ttftUs),
-  ])
-  const head = [
-    'step',
-    'got/asked per s',
-    'sent',
-    'failed',
-    'response p50 p95 p99',
-    'service',
-    'TTFT',
-  ]
-  const keys = progress.keys
-    .filter((key) => key.creditsRemaining !== null || key.rateRemaining !== null)
-    .map(
-      (key) =>
-        `${key.name}: ${key.creditsRemaining ?? '?'} credits, ${key.rateRemaining ?? '?'} of the limit left`,
-    )
-  const errors = progress.errors.slice(0, 4).map(([code, count]) => `${code} ×${count}`)
-  const health = progress.health.map(
-    (thread) =>
-      `thread ${thread.shard}: lag p99 ${thread.lagP99Us === null ? '-' : duration(thread.lagP99Us)}, loop ${duration(thread.loopDelayP99Us)}, ${(thread.utilisation * 100).toFixed(0)} % busy, ${thread.queuedBatches} batches waiting`,
-  )
-  return [
-    `${progress.scenario}  ${progress.phase ?? ''}  ${duration(progress.atUs)}${ends}`,
-    `planned ${ledger.planned}  sent ${ledger.sent}  ok ${ledger.ok}  not sent ${ledger.notSent}  in flight ${progress.inFlight}  credits spent ${progress.creditsSpent}`,
-    ...table([head, ...rows]),
-    ...(errors.length > 0 ? [`errors: ${errors.join(', ')}`] : []),
-    ...(keys.length > 0 ? [keys.join('; ')] : []),
-    ...health,
-  ]
 }

@@ -58,7 +58,7 @@ export function runCommand(): Command {
         if (drain.signal.aborted) leave.abort()
         else {
           drain.abort()
-          process.stderr.write('Draining; press Ctrl-C again to leave what is in flight.\n')
+          live.say('Draining; press Ctrl-C again to leave what is in flight.')
         }
       }
       process.on('SIGINT', onInterrupt)

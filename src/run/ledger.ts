@@ -30,7 +30,6 @@ export class StepCounters {
   judged = 0
   credits = 0
   tokens = 0
-  dispatched = 0
   readonly errors = new Map<string, number>()
 
   ended(outcome: Outcome): void {

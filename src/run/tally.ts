@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario/scenario.ts'
 import type { HealthRow } from '../store/recorder.ts'
+import { askedBetween } from './asked.ts'
 import { Counts } from './counts.ts'
 import { addLedgers, emptyLedger, type Ledger, type StepCounters } from './ledger.ts'
 import type { HistogramCounts, KeyReport, Metric, PhaseRun, SenderReport } from './messages.ts'
@@ -11,8 +12,9 @@ export interface StepProgress {
   readonly sent: number
   readonly ok: number
   readonly failures: number
-  /** Over the last second or so. */
-  readonly askedPerS: number
+  /** What the plan wants, over the last second or so; null where users and answers decide. */
+  readonly askedPerS: number | null
+  /** What was sent in that time. */
   readonly achievedPerS: number
   readonly responseUs: Percentiles | null
   readonly serviceUs: Percentiles | null
@@ -36,6 +38,8 @@ export interface Progress {
   readonly ledger: Ledger
   readonly inFlight: number
   readonly creditsSpent: number
+  /** What the run may spend; null for no bound. */
+  readonly maxCredits: number | null
   readonly steps: readonly StepProgress[]
   /** Failures and expected errors by what they were, most frequent first. */
   readonly errors: readonly (readonly [code: string, count: number])[]
@@ -63,9 +67,11 @@ export class Tally {
   private readonly reports = new Map<number, SenderReport>()
   private readonly whole = new Map<string, Counts>()
   private readonly intervals = new Map<string, Interval>()
-  private before: { readonly atUs: number; readonly steps: ReadonlyMap<number, StepSum> } | null =
-    null
-  private rates = new Map<number, { askedPerS: number; achievedPerS: number }>()
+  private before: { readonly atUs: number; readonly steps: ReadonlyMap<number, StepSum> } = {
+    atUs: 0,
+    steps: new Map(),
+  }
+  private rates = new Map<number, { askedPerS: number | null; achievedPerS: number }>()
 
   /** @param phases grows while the run goes; ordinals are places in it */
   constructor(scenario: Scenario, runId: string, phases: readonly PhaseRun[]) {
@@ -161,6 +167,7 @@ export class Tally {
       ledger: this.ledger(),
       inFlight: reports.reduce((sum, report) => sum + report.inFlight, 0),
       creditsSpent: this.counters().reduce((sum, counters) => sum + counters.credits, 0),
+      maxCredits: this.scenario.policy.maxCredits,
       steps: [...sums].map(([step, sum]) => this.stepProgress(step, sum)),
       errors: [...errors].sort((a, b) => b[1] - a[1]),
       keys: this.scenario.keys.map((key, at) => ({
@@ -186,7 +193,7 @@ export class Tally {
     return {
       step: this.scenario.steps[step]!.name,
       ...sum,
-      askedPerS: rate?.askedPerS ?? 0,
+      askedPerS: rate === undefined ? 0 : rate.askedPerS,
       achievedPerS: rate?.achievedPerS ?? 0,
       responseUs: percentiles('response'),
       serviceUs: percentiles('service'),
@@ -201,7 +208,8 @@ export class Tally {
         const sum = sums.get(step) ?? { planned: 0, sent: 0, ok: 0, failures: 0 }
         sums.set(step, {
           planned: sum.planned + counters.planned,
-          sent: sum.sent + counters.sent,
+          // What is in flight was sent: a rate of ends would lag behind by a stream's length.
+          sent: sum.sent + counters.planned - counters.notSent,
           ok: sum.ok + counters.ok,
           failures: sum.failures + counters.failures,
         })
@@ -212,18 +220,24 @@ export class Tally {
 
   private updateRates(atUs: number, sums: ReadonlyMap<number, StepSum>): void {
     const { before } = this
-    if (before !== null && atUs - before.atUs < 500_000) return
-    if (before !== null) {
-      const seconds = (atUs - before.atUs) / 1e6
-      for (const [step, sum] of sums) {
-        const last = before.steps.get(step)
-        this.rates.set(step, {
-          askedPerS: (sum.planned - (last?.planned ?? 0)) / seconds,
-          achievedPerS: (sum.sent - (last?.sent ?? 0)) / seconds,
-        })
-      }
+    if (atUs - before.atUs < 500_000) return
+    const seconds = (atUs - before.atUs) / 1e6
+    const asked = askedBetween(this.scenario, this.phases, before.atUs, atUs)
+    for (const [step, sum] of sums) {
+      const last = before.steps.get(step)
+      const due = asked[step]!
+      // Later turns and retries are asked for by answers, on top of the plan.
+      const planned = this.followsUp(step) ? sum.planned - (last?.planned ?? 0) : 0
+      this.rates.set(step, {
+        askedPerS: due === null ? null : Math.max(due, planned) / seconds,
+        achievedPerS: (sum.sent - (last?.sent ?? 0)) / seconds,
+      })
     }
     this.before = { atUs, steps: new Map(sums) }
+  }
+
+  private followsUp(step: number): boolean {
+    return this.scenario.policy.retries !== 'none' || this.scenario.steps[step]!.session !== null
   }
 
   private countsOf(ordinal: number, step: number, metric: Metric): Counts {

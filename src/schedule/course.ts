@@ -55,6 +55,22 @@ export function amountOf(segments: readonly RateSegment[]): number {
   return segments.reduce((sum, segment) => sum + areaOf(segment), 0)
 }
 
+/** Requests that a course holds until a time: the area under the rate up to there. */
+export function amountBy(segments: readonly RateSegment[], atUs: number): number {
+  let startUs = 0
+  let amount = 0
+  for (const segment of segments) {
+    if (atUs <= startUs) return amount
+    const us = Math.min(segment.durationUs, atUs - startUs)
+    const share = segment.durationUs === 0 ? 0 : us / segment.durationUs
+    const rateThere = segment.fromPerS + (segment.toPerS - segment.fromPerS) * share
+    amount += ((segment.fromPerS + rateThere) / 2) * (us / 1e6)
+    startUs += segment.durationUs
+  }
+  const perS = segments.at(-1)?.toPerS ?? 0
+  return amount + (perS * Math.max(0, atUs - startUs)) / 1e6
+}
+
 /**
  * Time within a segment at which `amount` of its area is reached: the root of
  * f·t + (g − f)/(2T)·t² = amount, in the form that is stable when f = g or f = 0.

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { blockOf, LiveView, lineOf } from '../../src/cli/live-view.ts'
+import { blockOf } from '../../src/cli/live-block.ts'
+import { LiveView, lineOf } from '../../src/cli/live-view.ts'
 import { emptyLedger } from '../../src/run/ledger.ts'
 import type { Progress } from '../../src/run/tally.ts'
 
@@ -10,9 +11,10 @@ const progress: Progress = {
   phase: 'steady',
   atUs: 7e6,
   endsUs: 30e6,
-  ledger: { ...emptyLedger, planned: 141, sent: 140, ok: 131, httpError: 9, notSent: 1 },
+  ledger: { ...emptyLedger, planned: 141, sent: 137, ok: 131, httpError: 9, notSent: 1 },
   inFlight: 3,
   creditsSpent: 131,
+  maxCredits: 500,
   steps: [
     {
       step: 'chat',
@@ -24,6 +26,18 @@ const progress: Progress = {
       achievedPerS: 19.5,
       responseUs: times,
       serviceUs: times,
+      ttftUs: { p50: 800, p95: 4000, p99: 9990 },
+    },
+    {
+      step: 'users',
+      planned: 30,
+      sent: 30,
+      ok: 30,
+      failures: 0,
+      askedPerS: null,
+      achievedPerS: 12,
+      responseUs: null,
+      serviceUs: null,
       ttftUs: null,
     },
   ],
@@ -46,16 +60,61 @@ const progress: Progress = {
   ],
 }
 
+const wide = { columns: 120, rows: 40 }
+
 test('the block shows rates, times, errors, balances and the health of the client', () => {
-  expect(blockOf(progress)).toEqual([
+  expect(blockOf(progress, wide)).toEqual([
     'quick  steady  7.00 s of 30.0 s',
-    'planned 141  sent 140  ok 131  not sent 1  in flight 3  credits spent 131',
-    'step  got/asked per s  sent  failed    response p50 p95 p99                 service  TTFT',
-    'chat        19.5/20.0   140       9  12.0 ms 80.0 ms 1.50 s  12.0 ms 80.0 ms 1.50 s     -',
-    'errors: 429 rate_limit_exceeded ×7, no-done ×2',
-    'gold: 869 credits, 53 of the limit left',
-    'thread 0: lag p99 1.30 ms, loop 900 us, 21 % busy, 1 batches waiting',
+    'planned 141  sent 140  ok 131  failed 9  not sent 1  in flight 3  credits spent 131 of 500',
+    '                                           response ms          service ms             TTFT ms',
+    'step   got/s   asked  sent  failed     p50   p95   p99     p50   p95   p99     p50   p95   p99',
+    'chat    19.5    20.0   140       9    12.0  80.0  1500    12.0  80.0  1500    0.80  4.00  9.99',
+    'users   12.0  closed    30       0',
+    'errors: 429 rate_limit_exceeded ×7; no-done ×2',
+    'left: gold 869 credits, 53 of its limit',
+    'thread 0: lag p99 1.30 ms, loop delay 900 us, 21 % busy, 1 batches waiting',
   ])
+})
+
+test('where that is too wide, the times of a step stand under each other', () => {
+  const lines = blockOf(progress, { columns: 80, rows: 40 })
+  expect(lines.slice(3, 9)).toEqual([
+    'step   got/s   asked  sent  failed  ms           p50   p95   p99',
+    'chat    19.5    20.0   140       9  response    12.0  80.0  1500',
+    '                                    service     12.0  80.0  1500',
+    '                                    TTFT        0.80  4.00  9.99',
+    'users   12.0  closed    30       0  -',
+    'errors: 429 rate_limit_exceeded ×7; no-done ×2',
+  ])
+})
+
+test('nothing is wider or higher than the terminal, and what finds no room is counted', () => {
+  const many = {
+    ...progress,
+    steps: Array.from({ length: 20 }, (_, at) => ({
+      ...progress.steps[0]!,
+      step: `a-step-with-a-name-that-is-long-${at}`,
+    })),
+    errors: Array.from({ length: 30 }, (_, at): [string, number] => [`500 oops-${at}`, 30 - at]),
+    keys: Array.from({ length: 12 }, (_, at) => ({
+      name: `key-${at}`,
+      creditsRemaining: 1000 - at,
+      rateRemaining: at === 7 ? 0 : 20 + at,
+    })),
+    health: Array.from({ length: 9 }, (_, shard) => ({ ...progress.health[0]!, shard })),
+  }
+  for (const columns of [60, 80, 120, 200]) {
+    for (const rows of [16, 24, 90]) {
+      const lines = blockOf(many, { columns, rows })
+      expect(lines.length).toBeLessThanOrEqual(rows)
+      expect(lines.filter((line) => line.length > columns)).toEqual([])
+      // The key that is nearest to its end is told first, and the client's own health always.
+      expect(lines.find((line) => line.startsWith('left: key-7 993 credits, 0 of'))).toBeDefined()
+      expect(lines.at(-1)).toBe('… and 5 more threads')
+      expect(lines.some((line) => /… and \d+ more steps$/.test(line))).toBe(rows < 90)
+      expect(lines.some((line) => /^ .*… and \d+ more$/.test(line))).toBe(true)
+    }
+  }
 })
 
 test('without a terminal there is a line each five seconds', () => {
@@ -65,7 +124,7 @@ test('without a terminal there is a line each five seconds', () => {
   for (const seconds of [1, 5, 6, 9, 10.5]) live.show({ ...progress, atUs: seconds * 1e6 })
   expect(written.map((line) => line.split(' | ')[0])).toEqual(['5 s', '11 s'])
   expect(lineOf(progress)).toBe(
-    '7 s | steady | 19.5/s of 20.0/s | 140 sent | 131 ok | 1 not sent | 3 in flight | 131 credits',
+    '7 s | steady | 31.5/s of 20.0/s | 140 sent | 131 ok | 9 failed | 1 not sent | 3 in flight | 131 credits',
   )
 })
 
@@ -74,9 +133,13 @@ test('on a terminal the block is drawn over itself, and taken away at the end', 
   const out = { isTTY: true, columns: 40, write: (text: string) => written.push(text) }
   const live = new LiveView(out as unknown as NodeJS.WriteStream)
   live.show(progress)
+  const high = written[0]!.split('\n').length - 1
+  const taken = `\x1b[${high}F\x1b[0J`
+  live.show(progress)
+  live.say('Draining.')
   live.show(progress)
   live.clear()
   expect(written[0]!.split('\n').every((line) => line.length <= 40)).toBe(true)
-  expect(written[1]).toBe('\x1b[7F\x1b[0J')
-  expect(written.at(-1)).toBe('\x1b[7F\x1b[0J')
+  // What is said stays above the block that is drawn next.
+  expect(written).toEqual([written[0], taken, written[0], taken, 'Draining.\n', written[0], taken])
 })

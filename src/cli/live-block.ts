@@ -1,0 +1,169 @@
+import type { Percentiles, Progress, StepProgress } from '../run/tally.ts'
+import { duration, table, wrapped } from './text.ts'
+
+export interface Room {
+  readonly columns: number
+  readonly rows: number
+}
+
+/** Keys and kinds of errors may take so many lines each, and threads. */
+const mostLines = 2
+const mostThreads = 4
+const mostNameLength = 20
+
+/** Lines of the live view; none is longer than the terminal is wide, and all fit its height. */
+export function blockOf(progress: Progress, room: Room): readonly string[] {
+  const { ledger, maxCredits } = progress
+  const ends = progress.endsUs === null ? '' : ` of ${duration(progress.endsUs)}`
+  const budget = maxCredits === null ? '' : ` of ${maxCredits}`
+  const failed = progress.steps.reduce((sum, step) => sum + step.failures, 0)
+  const above = [
+    `${progress.scenario}  ${progress.phase ?? ''}  ${duration(progress.atUs)}${ends}`,
+    ...wrapped(
+      `planned ${ledger.planned}  sent ${ledger.planned - ledger.notSent}  ok ${ledger.ok}  failed ${failed}  not sent ${ledger.notSent}  in flight ${progress.inFlight}  credits spent ${progress.creditsSpent}${budget}`,
+      '  ',
+      room.columns,
+    ),
+  ]
+  const below = [
+    ...listed(
+      'errors: ',
+      progress.errors.map(([code, count]) => `${code} ×${count}`),
+      room.columns,
+    ),
+    ...listed('left: ', keysOf(progress), room.columns),
+    ...healthOf(progress),
+  ]
+  const steps = stepLines(progress.steps, {
+    columns: room.columns,
+    rows: Math.max(2, room.rows - above.length - below.length),
+  })
+  return [...above, ...steps, ...below].slice(0, room.rows).map((line) => cut(line, room.columns))
+}
+
+/** A line for each step where that fits; else one for each of its times. */
+function stepLines(steps: readonly StepProgress[], room: Room): readonly string[] {
+  const wide = wideTable(steps)
+  const blocks = wide.every((block) => block.every((line) => line.length <= room.columns))
+    ? wide
+    : tallTable(steps)
+  if (blocks.flat().length <= room.rows) return blocks.flat()
+  const lines: string[] = []
+  for (const [at, block] of blocks.entries()) {
+    if (lines.length + block.length > room.rows - 1) {
+      return [...lines, `… and ${blocks.length - at} more steps`]
+    }
+    lines.push(...block)
+  }
+  return lines
+}
+
+const figures = (step: StepProgress) => [
+  cut(step.step, mostNameLength),
+  step.achievedPerS.toFixed(1),
+  step.askedPerS === null ? 'closed' : step.askedPerS.toFixed(1),
+  String(step.sent),
+  String(step.failures),
+]
+const head = ['step', 'got/s', 'asked', 'sent', 'failed']
+const percentiles = ['p50', 'p95', 'p99'].map((name) => name.padStart(6)).join('')
+
+/** Head and steps, a line each. */
+function wideTable(steps: readonly StepProgress[]): readonly (readonly string[])[] {
+  const lines = table([
+    [...head, 'response', 'service', 'TTFT'].map((cell, at) =>
+      at < head.length ? '' : `${cell} ms`.padStart(18),
+    ),
+    [...head, percentiles, percentiles, percentiles],
+    ...steps.map((step) => [
+      ...figures(step),
+      triple(step.responseUs),
+      triple(step.serviceUs),
+      triple(step.ttftUs),
+    ]),
+  ])
+  return [lines.slice(0, 2), ...lines.slice(2).map((line) => [line])]
+}
+
+/** The same with the times of a step under each other. */
+function tallTable(steps: readonly StepProgress[]): readonly (readonly string[])[] {
+  const blocks = steps.map((step) => {
+    const times = [
+      ['response', step.responseUs],
+      ['service', step.serviceUs],
+      ['TTFT', step.ttftUs],
+    ] as const
+    const known = times.filter(([, percentile]) => percentile !== null)
+    return (known.length === 0 ? [['-', null] as const] : known).map(([name, percentile], at) => [
+      ...(at === 0 ? figures(step) : head.map(() => '')),
+      name.padEnd(8),
+      triple(percentile),
+    ])
+  })
+  const lines = table([[...head, 'ms'.padEnd(8), percentiles], ...blocks.flat()])
+  let from = 1
+  return [
+    [lines[0]!],
+    ...blocks.map((block) => {
+      from += block.length
+      return lines.slice(from - block.length, from)
+    }),
+  ]
+}
+
+const triple = (times: Percentiles | null) =>
+  times === null ? '' : [times.p50, times.p95, times.p99].map((us) => msOf(us).padStart(6)).join('')
+
+/** Three digits in milliseconds. */
+const msOf = (us: number) => (us / 1000).toFixed(us < 10_000 ? 2 : us < 100_000 ? 1 : 0)
+
+/** The keys nearest to their end come first. */
+function keysOf({ keys }: Progress): readonly string[] {
+  const known = keys.filter((key) => key.creditsRemaining !== null || key.rateRemaining !== null)
+  const leftOf = (value: number | null) => value ?? Infinity
+  return known
+    .toSorted(
+      (a, b) =>
+        leftOf(a.rateRemaining) - leftOf(b.rateRemaining) ||
+        leftOf(a.creditsRemaining) - leftOf(b.creditsRemaining),
+    )
+    .map(
+      (key) =>
+        `${key.name} ${key.creditsRemaining ?? '?'} credits, ${key.rateRemaining ?? '?'} of its limit`,
+    )
+}
+
+/** How the client itself is, the latest thread first. */
+function healthOf({ health }: Progress): readonly string[] {
+  const threads = health.toSorted((a, b) => (b.lagP99Us ?? 0) - (a.lagP99Us ?? 0))
+  const lines = threads.map(
+    (thread) =>
+      `thread ${thread.shard}: lag p99 ${thread.lagP99Us === null ? '-' : duration(thread.lagP99Us)}, loop delay ${duration(thread.loopDelayP99Us)}, ${(thread.utilisation * 100).toFixed(0)} % busy, ${thread.queuedBatches} batches waiting`,
+  )
+  const more = lines.length - mostThreads
+  return more > 0 ? [...lines.slice(0, mostThreads), `… and ${more} more threads`] : lines
+}
+
+/** Items in a row, on few lines; those that find no room are counted. */
+function listed(name: string, items: readonly string[], columns: number): readonly string[] {
+  if (items.length === 0) return []
+  const lines = [name]
+  for (const [at, item] of items.entries()) {
+    const left = items.length - at - 1
+    const text = left > 0 ? `${item}; ` : item
+    const reserve = left > 0 ? `… and ${left} more`.length : 0
+    const last = lines.length === mostLines
+    if (lines.at(-1)!.length + text.length + (last ? reserve : 0) > columns && at > 0) {
+      if (last) {
+        lines.push(`${lines.pop()}… and ${left + 1} more`)
+        break
+      }
+      lines.push(' '.repeat(name.length))
+    }
+    lines.push(`${lines.pop()}${text}`)
+  }
+  return lines.map((line) => line.trimEnd())
+}
+
+const cut = (line: string, columns: number) =>
+  line.length <= columns ? line : `${line.slice(0, columns - 1)}…`

@@ -1,0 +1,60 @@
+import type { Scenario } from '../scenario/scenario.ts'
+import { amountBy } from '../schedule/course.ts'
+import type { PhaseRun } from './messages.ts'
+
+/**
+ * First requests of each step that the plans want sent between two times of the run, on average
+ * over their draws. It is told by the plan and not by what was sent: a thread that falls behind
+ * must not make the rate that was asked for look smaller.
+ *
+ * @returns requests of each step of the scenario; null where a closed load sends it, which asks for none
+ */
+export function askedBetween(
+  scenario: Scenario,
+  phases: readonly PhaseRun[],
+  fromUs: number,
+  toUs: number,
+): readonly (number | null)[] {
+  const asked = scenario.steps.map((): number | null => 0)
+  for (const phase of phases) {
+    if (phase.startUs >= toUs || endOf(phase) <= fromUs) continue
+    const amount = dueBy(phase, toUs)
+    const requests = amount === null ? null : amount - dueBy(phase, fromUs)!
+    const weights = phase.steps.map((index) => scenario.steps[index]!.weight)
+    const sum = weights.reduce((total, weight) => total + weight, 0)
+    for (const [at, index] of phase.steps.entries()) {
+      const share = sum === 0 ? 1 / weights.length : weights[at]! / sum
+      asked[index] = requests === null ? null : (asked[index] ?? 0) + requests * share
+    }
+  }
+  return asked
+}
+
+const endOf = (phase: PhaseRun) =>
+  phase.durationUs === null ? Infinity : phase.startUs + phase.durationUs
+
+/** Requests of a phase that are due by then; null where users decide. */
+function dueBy(phase: PhaseRun, atUs: number): number | null {
+  const { load, maxRequests } = phase
+  const us = Math.max(0, Math.min(atUs, endOf(phase)) - phase.startUs)
+  switch (load.kind) {
+    case 'concurrency':
+      return null
+    case 'arrivals':
+      return Math.min(amountBy(load.rate, us), maxRequests ?? Infinity)
+    case 'replay':
+      return Math.min(countBy(load.requests, us * load.speed), maxRequests ?? Infinity)
+  }
+}
+
+/** Requests of a trace before a time of its own; they stand in order of time. */
+function countBy(requests: readonly { readonly atUs: number }[], us: number): number {
+  let low = 0
+  let high = requests.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (requests[middle]!.atUs < us) low = middle + 1
+    else high = middle
+  }
+  return low
+}
