@@ -8,6 +8,9 @@ export class OperatorError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** Microseconds after 2255 are no longer whole numbers to JavaScript; a lifetime of that is kept. */
+const lastUs = Date.UTC(2200, 0, 1) * 1000
+
 /** What its owner may do to a running service: open accounts, move balances, move the clock. */
 export class Operator {
   readonly #kit: Kit
@@ -96,6 +99,13 @@ export class Operator {
     if (this.#clock === null) throw new OperatorError('the clock of this service cannot be moved')
     if (!(us >= 0))
       throw new OperatorError(`expected microseconds to move by, at least 0; got ${us}`)
+    const nowUs = this.#clock.nowUs()
+    if (!(nowUs + us <= lastUs)) {
+      throw new OperatorError(
+        `expected a move to no later than ${new Date(lastUs / 1000).toISOString()}; it is ` +
+          `${new Date(nowUs / 1000).toISOString()}, and ${us / 1e6} seconds were asked for`,
+      )
+    }
     this.#clock.advance(Math.round(us))
   }
 }

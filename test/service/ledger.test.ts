@@ -157,3 +157,33 @@ test('a key is kept as its hash, and a revoked one stays known', async () => {
   expect(rows).not.toContain('secret')
   await database.close()
 })
+
+test('what expired is written down at the moment at which it did, however late that is noticed', () => {
+  const clock = manualClock(startUs)
+  const database = new Database(':memory:', 'process')
+  const ledger = new Ledger(database, clock, 'expiry')
+  const account = new Accounts(database, clock).add('a', 'code')
+  ledger.move(account, 10, 'purchase', 'short', { expiresUs: startUs + 100 })
+  ledger.move(account, 10, 'purchase', 'long', { expiresUs: startUs + 200 })
+  ledger.reserve(account, 14)
+  clock.advance(150)
+  // Six of the short ones go; four are needed by a request until it is done, and go after it.
+  expect(ledger.balance(account).balance).toBe(14)
+  clock.advance(10)
+  ledger.charge(account, 1, 1, note)
+  ledger.release(account, 13)
+  clock.advance(5_000)
+  expect(ledger.balance(account).balance).toBe(0)
+  const entries = database.sql.prepare('SELECT kind, credits, at_us FROM entries ORDER BY id').all()
+  expect(
+    entries.map(({ kind, credits, at_us: at }) => [kind, credits, Number(at) - startUs]),
+  ).toEqual([
+    ['purchase', 10, 0],
+    ['purchase', 10, 0],
+    ['expiry', -6, 100],
+    ['charge', -1, 160],
+    ['expiry', -3, 160],
+    ['expiry', -10, 200],
+  ])
+  void database.close()
+})

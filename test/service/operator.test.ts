@@ -1,4 +1,6 @@
+import { request } from 'undici'
 import { expect, test } from 'vitest'
+import { manualClock } from '../../src/service/clock.ts'
 import { serving } from './serving.ts'
 
 test("the operator's endpoint is not there unless it was asked for", async () => {
@@ -27,6 +29,52 @@ test('it moves the clock, balances and keys, for this machine and no browser', a
   expect((await operate('/clock', { advance_s: -1 })).status).toBe(400)
   expect((await operate(`/accounts/${account}/balance`, { balance: 'x' })).status).toBe(400)
   expect((await operate('/accounts/999/balance', { balance: 1 })).status).toBe(404)
+})
+
+test('what is wrong with a call is said: what was expected and what came', async () => {
+  const target = await serving({ operatorEndpoint: true })
+  const said = async (path: string, body: unknown) => {
+    const response = await target.post(`/operator${path}`, body, {})
+    expect(response.status).toBe(400)
+    return ((await response.json()) as { error: { message: string } }).error.message
+  }
+  expect(await said('/clock', { advance_s: -1 })).toBe(
+    'advance_s: expected a number of seconds from 0 to 1000000000; got -1',
+  )
+  expect(await said('/clock', { advance_ms: 1 })).toBe(
+    'advance_s: expected a number of seconds from 0 to 1000000000; got nothing; ' +
+      'the body: expected {"advance_s": 60} and nothing else',
+  )
+  expect(await said('/accounts/1/balance', { balance: 1.5 })).toBe(
+    'balance: expected a whole number from -1000000000 to 1000000000; got 1.5',
+  )
+  expect(await said('/clock', '{')).toBe('expected a body in JSON')
+  expect(await said('/clock', [])).toBe('the body: expected {"advance_s": 60}; got []')
+})
+
+test('the clock stays where its microseconds are whole numbers', async () => {
+  const target = await serving({
+    operatorEndpoint: true,
+    clock: manualClock(Date.UTC(2190, 0) * 1000),
+  })
+  const response = await target.post('/operator/clock', { advance_s: 1e9 }, {})
+  expect(response.status).toBe(400)
+  expect(await response.text()).toContain('expected a move to no later than 2200-01-01')
+  expect(target.service.operator.nowUs()).toBe(Date.UTC(2190, 0) * 1000)
+})
+
+test.each([
+  ['a page of a browser', { origin: 'null' }],
+  ['a browser that names no origin', { 'sec-fetch-site': 'same-origin' }],
+  ['a proxy', { 'x-forwarded-for': '203.0.113.7' }],
+  ['a name that somebody made point here', { host: 'evil.example:80' }],
+])('the operator does not speak through %s', async (_, headers) => {
+  const target = await serving({ operatorEndpoint: true })
+  const { statusCode, body } = await request(`${target.service.baseUrl}/operator/accounts`, {
+    headers,
+  })
+  expect(statusCode).toBe(403)
+  expect(await body.text()).not.toContain('band-1')
 })
 
 test('a request that comes again with its Idempotency-Key is answered again, free', async () => {

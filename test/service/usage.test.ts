@@ -125,15 +125,46 @@ test('each entry of the ledger has the balance before and after', async () => {
   expect((await report(`limit=1&before=${entries[1]!.id}`)).entries).toEqual([entries[2]])
 })
 
-test('a query that is none is refused in words, and is not charged', async () => {
+test.each([
+  [
+    'timezone=Mars/Base',
+    'timezone: expected an IANA time zone such as Europe/Berlin; got "Mars/Base"',
+  ],
+  ['from=yesterday', 'from: expected a date such as 2026-10-25'],
+  // Without an offset it would be a time of the machine that the service runs on.
+  ['from=2026-05-01T10:00', 'got "2026-05-01T10:00"'],
+  ['to=2026-02-31', 'to: expected a date such as 2026-10-25'],
+  ['to=2026-02-31T10:00:00Z', 'to: expected a date'],
+  ['from=5', 'from: expected a date'],
+  ['from=2026-05-02&to=2026-05-01', 'to: expected no time before from; got "2026-05-01"'],
+  ['fill=yes', 'fill: expected true or false; got "yes"'],
+  ['limit=-1', 'limit: expected a whole number; got "-1"'],
+  ['limit=1001', 'limit: expected at most 1000; got 1001'],
+])('a query such as %s is refused in words, and is not charged', async (query, words) => {
   const { target, key } = await used(['2026-05-01T10:00:00Z'])
-  for (const query of ['timezone=Mars/Base', 'from=yesterday', 'limit=-1']) {
-    const response = await target.get(`/user/credits?${query}`, key)
-    expect(response.status).toBe(400)
-    const { error } = (await response.json()) as { error: { code: string; message: string } }
-    expect(error.code).toBe('invalid_request')
-    expect(error.message).toContain(query.split('=')[1])
-  }
+  const response = await target.get(`/user/credits?${query}`, key)
+  expect(response.status).toBe(400)
+  const { error } = (await response.json()) as { error: { code: string; message: string } }
+  expect(error.code).toBe('invalid_request')
+  expect(error.message).toContain(words)
+  expect((await target.credits(key)).total_consumed).toBe(1)
+})
+
+test('an offset may be written with a plus that was not escaped', async () => {
+  const { report } = await used(['2026-05-01T10:00:00Z'])
+  expect((await report('from=2026-05-01T13:00:00+02:00')).consumed).toBe(0)
+  expect((await report('from=2026-05-01T13:00:00%2B03:00')).consumed).toBe(1)
+})
+
+test('filling leaves out no hour, even one that the clocks make half as long', async () => {
+  // Lord Howe goes forward from 02:00 to 02:30; the account is opened 40 minutes past an hour.
+  const { clock, report } = await used(['2026-10-03T12:10:00Z'])
+  clock.advance(us('2026-10-03T18:00:00Z') - clock.nowUs())
+  const { by_hour } = await report('timezone=Australia/Lord_Howe&fill=true')
+  expect(by_hour.map(({ start }) => start.slice(11))).toEqual([
+    ...['21:00:00+10:30', '22:00:00+10:30', '23:00:00+10:30', '00:00:00+10:30', '01:00:00+10:30'],
+    ...['02:00:00+11:00', '03:00:00+11:00', '04:00:00+11:00', '05:00:00+11:00'],
+  ])
 })
 
 test('an hour label is the moment that it names', () => {

@@ -8,15 +8,36 @@ export interface DeskAnswer {
   readonly body: object
 }
 
-const credits = z.number().int().min(-1_000_000_000).max(1_000_000_000)
+const most = 1_000_000_000
+/** A zod message that says what was expected, and what came. */
+const error = (expected: string) => ({
+  error: ({ code, input }: { readonly code?: string; readonly input?: unknown }) =>
+    code === 'unrecognized_keys'
+      ? `expected ${expected} and nothing else`
+      : `expected ${expected}; got ${(JSON.stringify(input) ?? 'nothing').slice(0, 80)}`,
+})
+const whole = (min: number) => {
+  const expected = error(`a whole number from ${min} to ${most}`)
+  return z.number(expected).int(expected).min(min, expected).max(most, expected)
+}
+const text = (() => {
+  const expected = error('a text of 1 to 200 characters')
+  return z.string(expected).min(1, expected).max(200, expected)
+})()
+const seconds = (() => {
+  const expected = error(`a number of seconds from 0 to ${most}`)
+  return z.number(expected).min(0, expected).max(most, expected)
+})()
 const bodies = {
-  clock: z.strictObject({ advance_s: z.number().min(0).max(1e9) }),
-  account: z.strictObject({ name: z.string().min(1).max(200), balance: credits }),
-  balance: z.strictObject({ balance: credits }),
-  topUp: z.strictObject({ credits: credits.min(1) }),
-  key: z.strictObject({ name: z.string().min(1).max(200) }),
-  owner: z.strictObject({ api_key: z.string().min(1).max(200) }),
-  none: z.strictObject({}),
+  clock: z.strictObject({ advance_s: seconds }, error('{"advance_s": 60}')),
+  account: z.strictObject(
+    { name: text, balance: whole(-most) },
+    error('{"name": "a", "balance": 100}'),
+  ),
+  balance: z.strictObject({ balance: whole(-most) }, error('{"balance": 100}')),
+  topUp: z.strictObject({ credits: whole(1) }, error('{"credits": 500}')),
+  key: z.strictObject({ name: text }, error('{"name": "k"}')),
+  owner: z.strictObject({ api_key: text }, error('{"api_key": "sk-svc-…"}')),
 }
 
 /**
@@ -37,17 +58,20 @@ export class OperatorDesk {
 
   /** Null for what is not for the desk. */
   answer(call: Call): DeskAnswer | null {
-    const { path, headers, remoteAddress, method } = call.arrival
+    const { path, method } = call.arrival
     if (!path.startsWith('/operator/')) return null
-    if (!isLoopback(remoteAddress) || headers.origin !== undefined) {
-      return refusal(403, 'the operator speaks from this machine, and not through a browser')
+    if (!isFromHere(call.arrival)) {
+      return refusal(
+        403,
+        'the operator speaks from this machine, and not through a browser or a proxy',
+      )
     }
     try {
       const body: unknown = call.body.length === 0 ? {} : JSON.parse(call.body.toString('utf8'))
       return this.#act(`${method} ${path.slice('/operator'.length)}`, body)
     } catch (error) {
-      if (error instanceof SyntaxError) return refusal(400, 'the body must be JSON')
-      if (error instanceof z.ZodError) return refusal(400, z.prettifyError(error))
+      if (error instanceof SyntaxError) return refusal(400, 'expected a body in JSON')
+      if (error instanceof z.ZodError) return refusal(400, wordsOf(error))
       if (error instanceof OperatorError) return refusal(400, error.message)
       throw error
     }
@@ -106,6 +130,29 @@ function refusal(status: number, message: string): DeskAnswer {
   return { status, body: { error: { message, type: 'invalid_request_error', code: 'operator' } } }
 }
 
+/** Headers that browsers and proxies add, and that no program of the operator sends by itself. */
+const strangers = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for', 'via'] as const
+
+/**
+ * Whether a call comes straight from this machine. Its `Host` must be of this machine, too: a page
+ * may have had its own name point here.
+ */
+function isFromHere({ remoteAddress, headers }: Call['arrival']): boolean {
+  const name = (headers.host ?? '').replace(/:\d+$/, '')
+  return (
+    (remoteAddress === '::1' || isLoopback(remoteAddress.replace(/^::ffff:/, ''))) &&
+    (name === 'localhost' || name === '[::1]' || isLoopback(name)) &&
+    strangers.every((header) => headers[header] === undefined)
+  )
+}
+
 function isLoopback(address: string): boolean {
-  return address === '::1' || /^(::ffff:)?127\./.test(address)
+  return /^127\.\d+\.\d+\.\d+$/.test(address)
+}
+
+/** Each fault of a body: where it is and what was expected. */
+function wordsOf({ issues }: z.ZodError): string {
+  return issues
+    .map(({ path, message }) => [path.join('.') || 'the body', message].join(': '))
+    .join('; ')
 }

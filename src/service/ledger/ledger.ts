@@ -58,6 +58,7 @@ export class Ledger {
   readonly #enter: StatementSync
   readonly #noteTokens: StatementSync
   readonly #load: StatementSync
+  readonly #last: StatementSync
   #entries: number
   #chargedAccounts: number[] = []
 
@@ -81,6 +82,9 @@ export class Ledger {
     this.#entries = Number(sql.prepare('SELECT max(id) AS last FROM entries').get()?.last ?? 0)
     database.beforeCommit(() => this.#takeOff())
     this.#load = sql.prepare('SELECT balance FROM accounts WHERE id = ?')
+    this.#last = sql.prepare(
+      'SELECT at_us FROM entries WHERE account_id = ? ORDER BY id DESC LIMIT 1',
+    )
   }
 
   balance(accountId: number): Balance {
@@ -186,10 +190,12 @@ export class Ledger {
     const state = this.#state(accountId)
     if (state.nextExpiryUs === null || state.nextExpiryUs > nowUs) return state
     this.#database.write()
-    for (const { credits, source } of this.#lots.expire(accountId, nowUs, state)) {
+    for (const { credits, source, expiresUs } of this.#lots.expire(accountId, nowUs, state)) {
       this.#move.run(-credits, accountId)
       state.balance -= credits
-      this.#entered(accountId, nowUs, 'expiry', -credits, state.balance, source, null)
+      // Noticed late, but written down at its moment, unless a request held the credits for longer.
+      const atUs = Math.max(expiresUs, Number(this.#last.get(accountId)?.at_us ?? 0))
+      this.#entered(accountId, atUs, 'expiry', -credits, state.balance, source, null)
     }
     state.nextExpiryUs = this.#lots.nextExpiryUs(accountId)
     return state

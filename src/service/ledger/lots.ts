@@ -12,6 +12,13 @@ export interface Lot {
   readonly expiresUs: number | null
 }
 
+/** Credits that are gone, and when they went. */
+export interface Expired {
+  readonly credits: Credits
+  readonly source: string
+  readonly expiresUs: number
+}
+
 /**
  * Which credits burn first and when they expire. Charges do not touch lots: what was burnt since
  * the lots last changed is their sum less the balance, and is shared out, in the order of burning,
@@ -36,7 +43,7 @@ export class Lots {
       `SELECT * FROM lots WHERE account_id = ? AND remaining > 0 ORDER BY ${order}`,
     )
     this.#expired = sql.prepare(
-      `SELECT id, source, remaining FROM lots
+      `SELECT id, source, remaining, expires_us FROM lots
        WHERE account_id = ? AND remaining > 0 AND expires_us <= ? ORDER BY expires_us, id`,
     )
     this.#nextExpiry = sql.prepare(
@@ -61,16 +68,16 @@ export class Lots {
     accountId: number,
     nowUs: number,
     { balance, held }: { readonly balance: Credits; readonly held: Credits },
-  ): readonly { readonly credits: Credits; readonly source: string }[] {
+  ): readonly Expired[] {
     this.#shareOut(accountId, balance)
     let free = balance - held
-    const expired: { credits: Credits; source: string }[] = []
+    const expired: Expired[] = []
     for (const lot of this.#expired.all(accountId, nowUs)) {
       const credits = Math.min(Number(lot.remaining), free)
       if (credits <= 0) continue
       free -= credits
       this.#set.run(Number(lot.remaining) - credits, lot.id!)
-      expired.push({ credits, source: String(lot.source) })
+      expired.push({ credits, source: String(lot.source), expiresUs: Number(lot.expires_us) })
     }
     return expired
   }

@@ -81,7 +81,7 @@ const mostFilledHours = 24 * 366 * 2
 
 /**
  * Reads `timezone`, `from`, `to` (times with an offset, or dates of that zone), `fill`, `limit`
- * and `before`.
+ * and `before`; names that it does not know are nobody's.
  *
  * @throws QueryError for a value that is none
  */
@@ -92,11 +92,13 @@ export function readUsageQuery(query: string, nowUs: number): UsageQuery {
   const time = (name: string, standard: number) => {
     const text = given.get(name)
     if (text === null) return standard
-    const us = /^\d{4}-\d{2}-\d{2}$/.test(text)
-      ? startOfDay(text, local)
-      : Date.parse(text.replace(' ', '+')) * 1000
-    if (Number.isNaN(us)) {
-      throw new QueryError(`${name}: expected a date or an ISO 8601 time; got "${text}"`)
+    // A plus that was not escaped has become a space.
+    const us = momentOf(text.replace(' ', '+'), local)
+    if (us === null) {
+      throw new QueryError(
+        `${name}: expected a date such as 2026-10-25, or a time with its offset such as ` +
+          `2026-10-25T10:00:00+02:00; got "${text}"`,
+      )
     }
     return us
   }
@@ -108,12 +110,24 @@ export function readUsageQuery(query: string, nowUs: number): UsageQuery {
     }
     return Number(text)
   }
+  const [fromUs, toUs] = [time('from', 0), time('to', nowUs + 1)]
+  if (given.has('from') && given.has('to') && toUs < fromUs) {
+    throw new QueryError(`to: expected no time before from; got "${given.get('to')}"`)
+  }
+  const fill = given.get('fill') ?? 'false'
+  if (!['true', '1', 'false', '0'].includes(fill)) {
+    throw new QueryError(`fill: expected true or false; got "${fill}"`)
+  }
+  const limit = whole('limit') ?? 20
+  if (limit > mostEntries) {
+    throw new QueryError(`limit: expected at most ${mostEntries}; got ${limit}`)
+  }
   return {
     timezone,
-    fromUs: time('from', 0),
-    toUs: time('to', nowUs + 1),
-    fill: given.get('fill') === 'true' || given.get('fill') === '1',
-    limit: Math.min(whole('limit') ?? 20, mostEntries),
+    fromUs,
+    toUs,
+    fill: fill === 'true' || fill === '1',
+    limit,
     before: whole('before'),
   }
 }
@@ -124,6 +138,22 @@ function zoneOf(name: string): ReturnType<typeof zone> {
   } catch (error) {
     throw error instanceof ZoneError ? new QueryError(error.message) : error
   }
+}
+
+/**
+ * A date of the zone, or a time that names its offset: the zone of the machine that this runs on is
+ * nobody's business. Null for neither, and for a day that its month does not have.
+ */
+function momentOf(text: string, local: ReturnType<typeof zone>): number | null {
+  const [, date = '', time] =
+    /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/.exec(text) ??
+    []
+  const midnight = new Date(date)
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date)
+  if (!isDay) return null
+  if (time === undefined) return startOfDay(date, local)
+  const us = Date.parse(text) * 1000
+  return Number.isNaN(us) ? null : us
 }
 
 /** The first moment of a date: not always midnight, where clocks go forward at midnight. */
@@ -214,7 +244,8 @@ export class UsageReports {
     if (asked.fill) {
       const endUs = Math.min(asked.toUs, nowUs + 1)
       const startUs = Math.max(asked.fromUs, endUs - mostFilledHours * hourUs)
-      for (let us = startUs; us < endUs; us += hourUs) place(us)
+      // Half hours, since clocks somewhere move by that much and leave an hour of that length.
+      for (let us = startUs; us < endUs; us += hourUs / 2) place(us)
       if (endUs > startUs) place(endUs - 1)
     }
     for (const quarter of quarters) {
