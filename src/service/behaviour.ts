@@ -102,6 +102,14 @@ export interface Behaviour {
   creditsHeader(call: Call, credits: Credits): string | null
   /** @throws QueryError for a query that cannot be followed */
   creditsReport(call: Call): CreditsReport
+  /** The report as the body of `GET /user/credits`. */
+  creditsBody(call: Call, report: CreditsReport): object
+  /**
+   * Takes what a read of the models or the credits costs; false where the balance lacks it.
+   *
+   * @throws QueryError for a query that cannot be followed
+   */
+  chargeRead(call: Call): boolean
   /** What the page of an account shows for a query of `GET /user/credits`. */
   pageReport(call: Call, accountId: number, query: string): CreditsReport
   // Customers

@@ -10,7 +10,7 @@ const counted = z.boolean().describe('whether such a request counts towards the 
 const schema = z.strictObject({
   algorithm: z.enum(algorithms).describe('how requests are counted in each window (G-22)'),
   reset: z
-    .enum(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms'])
+    .enum(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'])
     .describe('unit of X-RateLimit-Reset (G-21)'),
   window: z
     .enum(['failed', 'minute', 'tightest', 'rotate'])
@@ -24,8 +24,10 @@ const schema = z.strictObject({
     .enum(['admission', 'after-charge'])
     .describe('the balance whose band the limit belongs to (G-24)'),
   bandChange: z
-    .enum(['kept', 'reset'])
-    .describe('what happens to the counts when the band changes (G-23)'),
+    .enum(['kept', 'reset', 'scaled'])
+    .describe(
+      'what happens to the counts when the band changes (G-23); scaled keeps the share that is used',
+    ),
   sharedEdge: z
     .enum(['upper', 'lower'])
     .describe('the row of a balance that two rows hold, such as 10,000 (G-25)'),
@@ -50,6 +52,11 @@ const schema = z.strictObject({
       'X-Credits-Remaining (G-12): right after the own charge; read when the response is ' +
         'written; before the own charge',
     ),
+  creditsBody: z
+    .enum(['flat', 'nested', 'renamed'])
+    .describe(
+      'fields of GET /user/credits (G-09): as below; the same in groups; other names for them',
+    ),
   creditsHeaderOnStreams: z.boolean().describe('X-Credits-Remaining on streams (G-12)'),
   creditsHeaderOnErrors: z.boolean().describe('X-Credits-Remaining on failures (G-19)'),
   charge: z
@@ -61,13 +68,19 @@ const schema = z.strictObject({
   abortedPlain: z
     .enum(['free', 'charged'])
     .describe('whether a plain request that its client left is charged (G-15)'),
+  emptyAnswers: z
+    .enum(['charged', 'free'])
+    .describe('a success without a single token of output (G-16)'),
+  readsCharged: z
+    .enum(['none', 'models', 'credits', 'both'])
+    .describe('which successful GETs cost 1 credit, taken before they are answered (G-17)'),
   modelsAuth: z.enum(['none', 'either', 'bearer', 'x-api-key']).describe('G-06'),
   creditsAuth: z.enum(['either', 'bearer', 'x-api-key']).describe('G-07'),
   otherHeader: z
     .enum(['accepted', 'refused'])
     .describe("whether an endpoint takes the other endpoint's key header (G-08)"),
   sharedErrorShape: z
-    .enum(['chat', 'messages'])
+    .enum(['chat', 'messages', 'other'])
     .describe('error shape on models, credits and unknown paths (G-28)'),
   modelNotFound: z.union([z.literal(400), z.literal(404)]).describe('its status (G-27)'),
   contextExceeded: z.union([z.literal(400), z.literal(404)]).describe('its status (G-27)'),
@@ -88,11 +101,23 @@ const schema = z.strictObject({
     .describe('what binds the input of 256k models: §8.2 or their own window (G-30)'),
   listK25: z.boolean().describe('whether svc-k2.5 is listed (G-02)'),
   permissionFields: z.boolean().describe('whether permission has an element (G-03)'),
-  streamUsage: z.enum(['when-asked', 'always', 'never']).describe('usage in chat streams (G-11)'),
+  streamUsage: z
+    .enum(['when-asked', 'always', 'in-choice', 'never'])
+    .describe(
+      'usage in chat streams (G-11): a chunk without choices, if asked for or always; inside the ' +
+        'choice that ends; not at all',
+    ),
+  messagesStream: z
+    .enum(['named-events', 'chat-chunks', 'json'])
+    .describe('what a messages request for a stream gets (G-10)'),
   unknownFields: z.enum(['ignored', 'refused']).describe('parameters not in the tables (G-31)'),
   emptyMessages: z.enum(['refused', 'accepted']).describe('an empty list of messages (G-31)'),
+  topP: z.enum(['refused', 'accepted']).describe('top_p outside 0 to 1 (G-31)'),
   maxN: z.number().int().min(4).max(128).describe('the largest n (G-31)'),
   stopText: z.enum(['excluded', 'included']).describe('stop sequence in the output (G-33)'),
+  newKey: z
+    .enum(['fresh', 'inherited'])
+    .describe("counts that a key starts with: none, or those of the account's last key (G-36)"),
   burnOrder: z.enum(['expiry', 'purchase']).describe('which credits burn first (G-35)'),
   idempotencyKey: z
     .enum(['ignored', 'replayed'])
@@ -113,11 +138,14 @@ export const defaultProfile: Profile = {
   precedence: ['key', 'rate', 'request', 'credits'],
   counts: { request: false, credits: false, rate: false, models: false, usage: false },
   creditsHeader: 'after',
+  creditsBody: 'flat',
   creditsHeaderOnStreams: true,
   creditsHeaderOnErrors: true,
   charge: 'end',
   abortedStream: 'after-first-token',
   abortedPlain: 'free',
+  emptyAnswers: 'charged',
+  readsCharged: 'none',
   modelsAuth: 'either',
   creditsAuth: 'either',
   otherHeader: 'accepted',
@@ -130,10 +158,13 @@ export const defaultProfile: Profile = {
   listK25: false,
   permissionFields: true,
   streamUsage: 'when-asked',
+  messagesStream: 'named-events',
   unknownFields: 'ignored',
   emptyMessages: 'refused',
+  topP: 'refused',
   maxN: 8,
   stopText: 'excluded',
+  newKey: 'fresh',
   burnOrder: 'expiry',
   idempotencyKey: 'ignored',
 }

@@ -1,6 +1,7 @@
 import { type Window, windows, windowUs } from '../contract/contract.ts'
 import type { RateLook } from './call.ts'
 import { type Algorithm, createLimiter, type Limiter } from './limiter/limiter.ts'
+import type { Profile } from './profile.ts'
 
 interface Counters {
   limiters: Readonly<Record<Window, Limiter>>
@@ -13,12 +14,12 @@ interface Counters {
 /** The counters of every key: three windows each, made when first needed. */
 export class RateTable {
   readonly #algorithm: Algorithm
-  readonly #resetOnBandChange: boolean
+  readonly #bandChange: Profile['bandChange']
   readonly #counters = new Map<string, Counters>()
 
-  constructor(algorithm: Algorithm, resetOnBandChange: boolean) {
+  constructor(algorithm: Algorithm, bandChange: Profile['bandChange']) {
     this.#algorithm = algorithm
-    this.#resetOnBandChange = resetOnBandChange
+    this.#bandChange = bandChange
   }
 
   look(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): RateLook {
@@ -50,6 +51,13 @@ export class RateTable {
     for (const window of windows) limiters[window].count(nowUs, limits[window])
   }
 
+  /** Lets a subject that has counted nothing yet start from what another has counted. */
+  inherit(subject: string, from: string): void {
+    const last = this.#counters.get(from)
+    if (last === undefined || this.#counters.has(subject)) return
+    this.#counters.set(subject, { ...last, limiters: scaled(last.limiters, 1) })
+  }
+
   forget(subject: string): void {
     this.#counters.delete(subject)
   }
@@ -60,10 +68,22 @@ export class RateTable {
       counters = { limiters: this.#fresh(), minuteLimit: limits.minute, countedUs: 0 }
       this.#counters.set(subject, counters)
     } else if (counters.minuteLimit !== limits.minute) {
-      if (this.#resetOnBandChange) counters.limiters = this.#fresh()
+      counters.limiters = this.#changed(counters, limits.minute)
       counters.minuteLimit = limits.minute
     }
     return counters
+  }
+
+  /** What is counted once the band has changed. */
+  #changed({ limiters, minuteLimit }: Counters, limit: number): Counters['limiters'] {
+    switch (this.#bandChange) {
+      case 'kept':
+        return limiters
+      case 'reset':
+        return this.#fresh()
+      case 'scaled':
+        return scaled(limiters, limit / minuteLimit)
+    }
   }
 
   #fresh(): Readonly<Record<Window, Limiter>> {
@@ -76,4 +96,8 @@ export class RateTable {
       day: createLimiter(long, windowUs.day),
     }
   }
+}
+
+function scaled({ minute, hour, day }: Counters['limiters'], factor: number): Counters['limiters'] {
+  return { minute: minute.scaled(factor), hour: hour.scaled(factor), day: day.scaled(factor) }
 }

@@ -22,7 +22,7 @@ export interface Refusal {
 /** A refusal as it goes on the wire, before it is put into a shape. */
 export interface WireError {
   readonly status: number
-  readonly shape: Format
+  readonly shape: Format | 'other'
   readonly message: string
   /** `error.type` of the shape. */
   readonly type: string
@@ -81,7 +81,7 @@ export function statusOf(kind: RefusalKind, profile: Profile): number {
 
 export function wireError(
   { kind, message }: Refusal,
-  shape: Format,
+  shape: WireError['shape'],
   contract: Contract,
   profile: Profile,
 ): WireError {
@@ -93,8 +93,14 @@ export function wireError(
   return { status: statusOf(kind, profile), shape, message, type, code }
 }
 
-export function errorBody({ shape, message, type, code }: WireError): object {
-  return shape === 'chat'
-    ? { error: { message, type, code } }
-    : { type: 'error', error: { type, message } }
+export function errorBody({ shape, status, message, type, code }: WireError): object {
+  switch (shape) {
+    case 'chat':
+      return { error: { message, type, code } }
+    case 'messages':
+      return { type: 'error', error: { type, message } }
+    // As many frameworks answer where nobody gave them a shape.
+    case 'other':
+      return { status, detail: message }
+  }
 }

@@ -26,6 +26,7 @@ export interface RequestRules {
   readonly roles: readonly string[] | null
   readonly temperature: Range
   readonly penalty: Range
+  readonly topP: Range
   /** Whether the ends of ranges are refused. */
   readonly exclusive: boolean
   /** Whether "0.5" counts as a number. */
@@ -36,6 +37,8 @@ export interface RequestRules {
   readonly maxMaxTokens: number
   readonly maxN: number
   readonly systemIsDropped: boolean
+  /** Whether `stream: true` gets a stream; else it is taken, and answered with one body. */
+  readonly streams: boolean
   readonly unknownFields: Profile['unknownFields']
   readonly emptyMessages: Profile['emptyMessages']
   readonly defaults: {
@@ -56,6 +59,7 @@ export function requestRules(contract: Contract, profile: Profile, format: Forma
     roles: chat ? ['system', 'user', 'assistant'] : ['user', 'assistant'],
     temperature: chat ? ranges.chatTemperature : ranges.messagesTemperature,
     penalty: ranges.penalty,
+    topP: profile.topP === 'refused' ? { min: 0, max: 1 } : { min: -Infinity, max: Infinity },
     exclusive: false,
     coerce: false,
     maxStops: limits.maxStopSequences,
@@ -64,6 +68,7 @@ export function requestRules(contract: Contract, profile: Profile, format: Forma
       profile.maxTokens === 'refuse' ? limits.maxOutputTokens : limits.maxTokensParameter,
     maxN: profile.maxN,
     systemIsDropped: false,
+    streams: true,
     unknownFields: profile.unknownFields,
     emptyMessages: profile.emptyMessages,
     defaults: {
@@ -115,7 +120,7 @@ function read(fields: Fields, format: Format, rules: RequestRules): GenerationRe
   const range = { min: 1, max: rules.maxMaxTokens }
   const maxTokens = fields.integer('max_tokens', range) ?? rules.defaults.maxTokens
   const temperature = fields.number('temperature', rules.temperature)
-  const topP = fields.number('top_p', { min: 0, max: 1 })
+  const topP = fields.number('top_p', rules.topP)
   const stream = fields.boolean('stream')
   const shared = {
     format,
@@ -124,7 +129,7 @@ function read(fields: Fields, format: Format, rules: RequestRules): GenerationRe
     maxTokens,
     temperature: temperature ?? rules.defaults.temperature,
     topP: topP ?? rules.defaults.topP,
-    stream: stream ?? rules.defaults.stream,
+    stream: rules.streams && (stream ?? rules.defaults.stream),
   }
   if (format === 'messages') {
     const system = fields.string('system') ?? null

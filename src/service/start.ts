@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { bandsAt } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
+import { withAnswers } from './answers/list.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
 import { type Clock, type MovableClock, realClock } from './clock.ts'
 import { Customers } from './customers.ts'
@@ -101,7 +102,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const ledger = new Ledger(database, clock, profile.burnOrder)
   const accounts = new Accounts(database, clock)
   const random = seededRandom(seed)
-  const rates = new RateTable(profile.algorithm, profile.bandChange === 'reset')
+  const rates = new RateTable(profile.algorithm, profile.bandChange)
   const usage = new UsageReports(database, ledger, clock, profile.charge === 'end')
   const kit: Kit = { contract, profile, clock, random, database, accounts, ledger, rates, usage }
 
@@ -125,7 +126,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     ...wire,
     ...(upstream === null ? {} : { ...asIs(wire), ...withoutTools(admission) }),
   }
-  const behaviour = withFaults(honest, active, kit)
+  const behaviour = withFaults(withAnswers(honest, kit), active, kit)
   const honestEvents = behaviour.events === wire.events && behaviour.frame === wire.frame
   const customers = new Customers(kit, behaviour)
   const pages = new Pages(kit, behaviour, customers)

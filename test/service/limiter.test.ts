@@ -124,7 +124,7 @@ test.each(algorithms)(
   '%s: a look shows its own request as one, though it was counted later',
   (algorithm) => {
     const limits = { minute: 60, hour: 2_000, day: 20_000 }
-    const table = new RateTable(algorithm, false)
+    const table = new RateTable(algorithm, 'kept')
     const look = table.look('key', limits, startUs)
     table.count('key', limits, startUs + 700)
     const { remaining, resetUs } = look.window('minute')

@@ -60,6 +60,7 @@ export interface ChatChunk extends Envelope {
     readonly index: number
     readonly delta: object
     readonly finish_reason: string | null
+    readonly usage?: ReturnType<typeof usageObject>
   }[]
   readonly usage?: ReturnType<typeof usageObject>
 }
@@ -126,8 +127,9 @@ export function chatEvents(
         chunk([{ index: piece.choice, delta: deltaOf(call, piece, profile), finish_reason: null }]),
       )
     case 'end': {
+      const inside = profile.streamUsage === 'in-choice' ? { usage: usageObject(moment.usage) } : {}
       const last = moment.answer.choices.map(({ finish }, index) =>
-        chunk([{ index, delta: {}, finish_reason: finish }]),
+        chunk([{ index, delta: {}, finish_reason: finish, ...inside }]),
       )
       const asked = profile.streamUsage === 'when-asked' && call.request?.includeUsage === true
       return asked || profile.streamUsage === 'always'

@@ -1,3 +1,4 @@
+import { creditsBody } from '../answers/credits-body.ts'
 import type { Behaviour, Kit, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { expiryUs } from '../customers.ts'
@@ -14,6 +15,8 @@ type Billing = Pick<
   | 'onLeave'
   | 'creditsHeader'
   | 'creditsReport'
+  | 'creditsBody'
+  | 'chargeRead'
   | 'pageReport'
   | 'packageExpiryUs'
   | 'paymentReward'
@@ -64,6 +67,8 @@ export function honestBilling({ contract, profile, ledger, usage }: Kit): Billin
     paymentReward: (_chance, paymentsBefore) =>
       paymentsBefore === 0 ? contract.grants.inviteFirstPayment : 0,
     inviteAllowed: (_chance, inviter, invitee) => inviter !== invitee,
+    creditsBody: (_call, report) => creditsBody(report, profile.creditsBody),
+    chargeRead: () => true,
     pageReport: (_call, accountId, query) => usage.of(accountId, query),
     creditsReport: (call) => usage.of(call.key!.accountId, call.arrival.query),
   }

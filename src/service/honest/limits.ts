@@ -70,5 +70,7 @@ export function resetValue(resetUs: number, nowUs: number, unit: Profile['reset'
       return Math.ceil(resetUs / 1e6)
     case 'epoch-ms':
       return Math.ceil(resetUs / 1e3)
+    case 'epoch-us':
+      return Math.ceil(resetUs)
   }
 }

@@ -129,12 +129,17 @@ export class Gateway {
   #look(call: Call, response: ServerResponse, endpoint: 'models' | 'credits'): void {
     const { counts } = this.#kit.profile
     if (endpoint === 'models' ? counts.models : counts.usage) this.#count(call)
+    const behaviour = this.#behaviour
     let body: object
     try {
+      if (!behaviour.chargeRead(call)) {
+        this.#replies.refuse(call, response, noCredits(call))
+        return
+      }
       body =
         endpoint === 'models'
-          ? this.#behaviour.modelList(call)
-          : this.#behaviour.creditsReport(call)
+          ? behaviour.modelList(call)
+          : behaviour.creditsBody(call, behaviour.creditsReport(call))
     } catch (error) {
       if (!(error instanceof QueryError)) throw error
       this.#replies.refuse(call, response, { kind: 'request', message: error.message })

@@ -5,9 +5,12 @@ import type { Limiter } from './limiter.ts'
  * clock; an `anchored` one starts at the first request after the last one ended. Both admit up to
  * twice the limit across an edge.
  */
-export function fixedWindow(windowUs: number, start: 'aligned' | 'anchored'): Limiter {
-  let startUs = Number.NEGATIVE_INFINITY
-  let counted = 0
+export function fixedWindow(
+  windowUs: number,
+  start: 'aligned' | 'anchored',
+  startUs = Number.NEGATIVE_INFINITY,
+  counted = 0,
+): Limiter {
   const usedAt = (nowUs: number) => (nowUs - startUs < windowUs ? counted : 0)
   return {
     admits: (nowUs, limit) => usedAt(nowUs) < limit,
@@ -25,5 +28,6 @@ export function fixedWindow(windowUs: number, start: 'aligned' | 'anchored'): Li
         : nowUs - startUs < windowUs
           ? startUs + windowUs
           : nowUs + windowUs,
+    scaled: (factor) => fixedWindow(windowUs, start, startUs, Math.round(counted * factor)),
   }
 }

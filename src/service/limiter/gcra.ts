@@ -4,9 +4,8 @@ import type { Limiter } from './limiter.ts'
  * The generic cell rate algorithm with a burst of one: requests are admitted no closer together
  * than a limit-th of the window.
  */
-export function gcra(windowUs: number): Limiter {
-  /** Theoretical arrival time of the next request. */
-  let nextUs = 0
+/** @param nextUs theoretical arrival time of the next request */
+export function gcra(windowUs: number, nextUs = 0): Limiter {
   return {
     admits: (nowUs) => nowUs >= nextUs,
     count(nowUs, limit) {
@@ -14,5 +13,7 @@ export function gcra(windowUs: number): Limiter {
     },
     remaining: (nowUs) => (nowUs >= nextUs ? 1 : 0),
     resetUs: (nowUs) => Math.max(nowUs, nextUs),
+    // A time is nobody's share: the next request is due when it was.
+    scaled: () => gcra(windowUs, nextUs),
   }
 }

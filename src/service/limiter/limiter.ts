@@ -31,6 +31,8 @@ export interface Limiter {
    * slot; `nowUs` itself where nothing is counted.
    */
   resetUs(nowUs: number, limit: number): number
+  /** Another of its kind and age that has counted so many times as much; this one stays as it is. */
+  scaled(factor: number): Limiter
 }
 
 /** An empty limiter of that algorithm. */

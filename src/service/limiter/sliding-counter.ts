@@ -4,10 +4,7 @@ import type { Limiter } from './limiter.ts'
  * Two aligned counters; the last window weighs as much of itself as a window ending now still
  * covers. Cheap and close to a log; after a full window, room comes back in a trickle.
  */
-export function slidingCounter(windowUs: number): Limiter {
-  let startUs = 0
-  let current = 0
-  let last = 0
+export function slidingCounter(windowUs: number, startUs = 0, current = 0, last = 0): Limiter {
   const turn = (nowUs: number) => {
     const windowStartUs = nowUs - (nowUs % windowUs)
     if (windowStartUs === startUs) return
@@ -33,5 +30,7 @@ export function slidingCounter(windowUs: number): Limiter {
         current < limit ? [startUs, last, limit - current] : [startUs + windowUs, current, limit]
       return Math.ceil(from + windowUs * Math.max(0, 1 - room / weight)) + 1
     },
+    scaled: (factor) =>
+      slidingCounter(windowUs, startUs, Math.round(current * factor), Math.round(last * factor)),
   }
 }

@@ -4,8 +4,7 @@ import type { Limiter } from './limiter.ts'
  * Remembers the time of each request: never more than the limit in any window, at the price of a
  * number per request. The log is a growing array read from `first`, compacted now and then.
  */
-export function slidingLog(windowUs: number): Limiter {
-  let log: number[] = []
+export function slidingLog(windowUs: number, log: number[] = []): Limiter {
   let first = 0
   const forget = (nowUs: number) => {
     while (first < log.length && nowUs - log[first]! >= windowUs) first++
@@ -31,6 +30,14 @@ export function slidingLog(windowUs: number): Limiter {
       // Above the limit (the balance fell by a band) it takes several to leave before one fits.
       const leaving = first + Math.max(0, counted - limit)
       return log[leaving]! + windowUs
+    },
+    scaled(factor) {
+      const counted = log.slice(first)
+      const times = Math.round(counted.length * factor)
+      return slidingLog(
+        windowUs,
+        Array.from({ length: times }, (_, at) => counted[Math.floor(at / factor)]!),
+      )
     },
   }
 }

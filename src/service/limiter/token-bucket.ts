@@ -4,9 +4,7 @@ import type { Limiter } from './limiter.ts'
  * A full bucket of `limit` tokens that refills evenly over a window; a request takes one. Kept as
  * the tokens that are missing, so that a changed limit keeps what was used.
  */
-export function tokenBucket(windowUs: number): Limiter {
-  let missing = 0
-  let atUs = 0
+export function tokenBucket(windowUs: number, missing = 0, atUs = 0): Limiter {
   const missingAt = (nowUs: number, limit: number) =>
     Math.max(0, missing - ((nowUs - atUs) * limit) / windowUs)
   const tokens = (nowUs: number, limit: number) =>
@@ -25,5 +23,6 @@ export function tokenBucket(windowUs: number): Limiter {
       const untilNext = absent - (limit - tokens(nowUs, limit) - 1)
       return Math.ceil(nowUs + (Math.min(absent, untilNext) * windowUs) / limit)
     },
+    scaled: (factor) => tokenBucket(windowUs, missing * factor, atUs),
   }
 }

@@ -1,0 +1,28 @@
+import { chatEvents } from '../format/chat.ts'
+import type { AnswerLayer } from './answer.ts'
+
+/**
+ * How the messages format streams, which the specification leaves open (G-10): in chunks of the chat
+ * format, or not at all: then `stream: true` is taken, and the answer is one JSON body.
+ */
+export const messagesStream: AnswerLayer = (below, { profile }) => {
+  switch (profile.messagesStream) {
+    case 'named-events':
+      return {}
+    case 'chat-chunks':
+      return {
+        events: (call, moment) =>
+          call.endpoint === 'messages'
+            ? chatEvents(call, below.responseId(call), moment, profile)
+            : below.events(call, moment),
+        ending: () => 'data: [DONE]\n\n',
+      }
+    case 'json':
+      return {
+        rules: (call) => {
+          const rules = below.rules(call)
+          return call.endpoint === 'messages' ? { ...rules, streams: false } : rules
+        },
+      }
+  }
+}

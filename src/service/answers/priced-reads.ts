@@ -1,0 +1,41 @@
+import type { Call } from '../call.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { AnswerLayer } from './answer.ts'
+
+/** What a read of the models or of the credits costs, where it costs anything (G-17). */
+const readPrice = 1
+
+/**
+ * Successful reads are requests that cost a credit (G-17), deducted before the answer is made: the
+ * balance that it tells is the one that is left.
+ */
+export const pricedReads: AnswerLayer = (below, { profile, ledger }) => {
+  const { readsCharged } = profile
+  if (readsCharged === 'none') return {}
+  return {
+    chargeRead(call) {
+      if (call.key === null || (readsCharged !== 'both' && readsCharged !== call.endpoint)) {
+        return below.chargeRead(call)
+      }
+      // A query that cannot be followed is refused before anything is taken for it.
+      if (call.endpoint === 'credits') below.creditsReport(call)
+      call.price = readPrice
+      if (!take(ledger, call)) return false
+      call.available = below.available(call)
+      return true
+    },
+  }
+}
+
+function take(ledger: Ledger, { key, arrival, endpoint }: Call): boolean {
+  const note = {
+    keyId: key!.id,
+    requestId: arrival.id,
+    endpoint,
+    model: '',
+    stream: false,
+    promptTokens: 0,
+    completionTokens: 0,
+  }
+  return ledger.charge(key!.accountId, readPrice, 0, note) !== null
+}
