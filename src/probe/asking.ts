@@ -14,8 +14,8 @@ import { bandsAt, type Contract, costOf, windowUs } from '../contract/contract.t
 import type { Arrival } from '../limits/arrival.ts'
 import type { Recorder } from '../store/recorder.ts'
 import { arrivalOf } from './arrival.ts'
+import { Balances } from './balances.ts'
 import type { Budget } from './budget.ts'
-import { leavesOf, remainingIn } from './credits-body.ts'
 import type { Operator } from './operator.ts'
 import { type Reply, replyOf } from './reply.ts'
 
@@ -54,9 +54,6 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
-/** How often an idle read is repeated until two in a row agree. */
-const settleReads = 12
-
 /**
  * What questions ask through: requests are paid from the budget, recorded as attempts of the
  * run, and paced so that the probe's own traffic does not meet the limits that it asks about.
@@ -71,8 +68,8 @@ export class Asking {
   readonly arrivals: Arrival[] = []
   /** The question that is being asked, as the column `phase`. */
   phase = ''
-  /** Path of the remaining credits in the body of the credits endpoint, once it is known. */
-  remainingPath: string | null = null
+  /** How the balance is read. */
+  readonly balances = new Balances(this)
   /** What a request that is also wrong got while the limit was used up, once it was. */
   whenFull: Reply | null = null
   /** Credits that a read may cost: unknown is one. */
@@ -146,30 +143,9 @@ export class Asking {
     }
   }
 
-  /**
-   * The balance while nothing is in flight: read until two reads agree; null where it cannot be
-   * read.
-   */
-  async idleBalance(): Promise<number | null> {
-    let last: number | null = null
-    for (let nth = 0; nth < settleReads; nth++) {
-      const balance = await this.balance()
-      if (balance === null) return null
-      if (balance === last) {
-        this.options.budget.observe(balance)
-        return balance
-      }
-      last = balance
-      await this.options.sleep(20_000)
-    }
-    return last
-  }
-
-  /** One read of the balance, from the body of the credits endpoint or from its header. */
-  async balance(): Promise<number | null> {
-    const { json, columns, status } = await this.read('credits', {}, { step: 'balance' })
-    if (status !== 200) return null
-    return remainingIn(leavesOf(json), this.remainingPath) ?? columns.creditsRemaining
+  /** The balance while nothing is in flight; null where it cannot be read. */
+  idleBalance(): Promise<number | null> {
+    return this.balances.idle()
   }
 
   /** Lets the service's time pass: by its operator's clock where there is one, else by waiting. */
@@ -198,7 +174,7 @@ export class Asking {
       .map(({ columns }) => columns.rateLimit)
       .findLast((limit) => limit !== null && minutes.includes(limit))
     if (shown !== undefined) return shown
-    const balance = await this.balance()
+    const balance = await this.balances.read()
     return balance === null
       ? null
       : (bandsAt(this.contract, balance).at(-1)?.requests.minute ?? null)
@@ -250,6 +226,7 @@ export class Asking {
     this.record(row, received)
     const reply = replyOf(spec, row, received)
     this.replies.push(reply)
+    this.balances.note(reply)
     if (sendsKey && columns.sentUs !== null) {
       this.arrivals.push(arrivalOf(row, contract, this.options.timeScale))
     }

@@ -139,6 +139,15 @@ export const acts = {
         await stage.send(sender, { endpoint: 'messages', stream: true })
         await stage.send(sender, balance)
       }
+      // Stopped before its first token: whether that costs anything is open.
+      const stopped = {
+        messages: [{ role: 'user', content: 'Say: stop' }],
+        body: { stop: ['stop'] },
+      }
+      for (const stream of [false, true]) {
+        await stage.send(stage.sender('band-4'), { ...stopped, stream })
+        await stage.send(stage.sender('band-4'), balance)
+      }
       // The alias of an upper case must be unknown, or cost what it stands for.
       await stage.send(stage.sender('band-4'), { model: 'SVC-K2.5' })
       await stage.send(stage.sender('band-4'), balance)

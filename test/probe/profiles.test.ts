@@ -5,6 +5,13 @@ import { type GapAnswer, type GapId, gapIds } from '../../src/contract/profile.t
 import { defaultProfile, type Profile, type ProfileAnswers } from '../../src/service/profile.ts'
 import { probeService } from './probing.ts'
 
+/** Where each body of the credits endpoint tells them. */
+const creditsPaths = {
+  flat: { remaining: 'remaining', consumed: 'total_consumed' },
+  nested: { remaining: 'balance.remaining', consumed: 'usage.total_consumed' },
+  renamed: { remaining: 'credits_left', consumed: 'total_used' },
+} as const
+
 /** What the profile of the service says about each facet that the probe may answer. */
 function truths(profile: Profile): readonly (readonly [GapId, string, unknown])[] {
   const counted = (yes: boolean) => (yes ? 'counted' : 'not counted')
@@ -32,15 +39,39 @@ function truths(profile: Profile): readonly (readonly [GapId, string, unknown])[
     ['G-07', 'key', profile.creditsAuth],
     ['G-08', 'chat', profile.otherHeader],
     ['G-08', 'messages', profile.otherHeader],
-    ['G-10', 'framing', 'named events'],
-    ['G-11', 'usage', profile.streamUsage === 'always' ? 'chunk without choices' : 'none'],
+    [
+      'G-10',
+      'framing',
+      { 'named-events': 'named events', 'chat-chunks': 'chat chunks', json: 'JSON' }[
+        profile.messagesStream
+      ],
+    ],
+    [
+      'G-11',
+      'usage',
+      { always: 'chunk without choices', 'in-choice': 'inside a choice' }[
+        profile.streamUsage as string
+      ] ?? 'none',
+    ],
     ['G-12', 'chat', header],
     ...(profile.creditsHeaderOnStreams ? [] : [['G-12', 'chat stream', 'absent'] as const]),
     ['G-13', 'charge', profile.charge],
     ['G-14', 'before headers', profile.abortedStream === 'charged' ? 'charged' : 'free'],
     ['G-14', 'after four events', profile.abortedStream === 'free' ? 'free' : 'charged'],
     ['G-15', 'charge', profile.abortedPlain],
-    ['G-17', 'models', 'free'],
+    ['G-09', 'consumed', creditsPaths[profile.creditsBody].consumed],
+    ['G-09', 'remaining', creditsPaths[profile.creditsBody].remaining],
+    ['G-16', 'no token', profile.emptyAnswers],
+    [
+      'G-17',
+      'models',
+      ['models', 'both'].includes(profile.readsCharged) ? '1 credit each' : 'free',
+    ],
+    [
+      'G-17',
+      'credits',
+      ['credits', 'both'].includes(profile.readsCharged) ? '1 credit each' : 'free',
+    ],
     ['G-18', '400', counted(profile.counts.request)],
     ['G-18', 'models', counted(profile.counts.models)],
     ['G-18', 'credits', counted(profile.counts.usage)],
@@ -67,7 +98,7 @@ function truths(profile: Profile): readonly (readonly [GapId, string, unknown])[
     ['G-31', 'unknown field', profile.unknownFields === 'ignored' ? 'accepted' : 'refused'],
     ['G-32', 'form', profile.retryAfter],
     ['G-33', 'chat', profile.stopText],
-    ['G-36', 'counts', 'fresh'],
+    ['G-36', 'counts', profile.newKey],
     ['G-37', 'answer', profile.idempotencyKey === 'ignored' ? 'new' : 'replayed'],
   ]
 }
@@ -75,7 +106,8 @@ function truths(profile: Profile): readonly (readonly [GapId, string, unknown])[
 /** The values that an answer leaves possible for a facet; null where it says nothing of it. */
 function possible(answer: GapAnswer, facet: string): readonly unknown[] | null {
   if (answer.status === 'not-askable') return null
-  if (facet in answer.is) return [answer.is[facet]]
+  // A list names all that it may be.
+  if (facet in answer.is) return [answer.is[facet]].flat()
   return answer.status === 'ambiguous' ? (answer.between[facet] ?? null) : null
 }
 
@@ -85,24 +117,27 @@ const services: readonly { readonly name: string; readonly profile: ProfileAnswe
     name: 'a service that answers everything otherwise',
     profile: {
       algorithm: 'sliding-counter',
-      reset: 'epoch-ms',
+      reset: 'epoch-us',
       window: 'rotate',
       rateHeadersOnErrors: false,
       retryAfter: 'date',
       bandAt: 'after-charge',
-      bandChange: 'reset',
+      bandChange: 'scaled',
       sharedEdge: 'lower',
       precedence: ['key', 'credits', 'request', 'rate'],
       counts: { request: true, credits: true, rate: true, models: true, usage: true },
       creditsHeader: 'before',
+      creditsBody: 'nested',
       creditsHeaderOnErrors: false,
       charge: 'start',
       abortedStream: 'charged',
       abortedPlain: 'charged',
+      emptyAnswers: 'free',
+      readsCharged: 'both',
       modelsAuth: 'none',
       creditsAuth: 'x-api-key',
       otherHeader: 'refused',
-      sharedErrorShape: 'messages',
+      sharedErrorShape: 'other',
       modelNotFound: 404,
       contextExceeded: 404,
       reasoning: 'inline',
@@ -110,10 +145,13 @@ const services: readonly { readonly name: string; readonly profile: ProfileAnswe
       inputLimit: 'window',
       listK25: true,
       permissionFields: false,
-      streamUsage: 'always',
+      streamUsage: 'in-choice',
+      messagesStream: 'chat-chunks',
       unknownFields: 'refused',
       emptyMessages: 'accepted',
+      topP: 'accepted',
       maxN: 4,
+      newKey: 'inherited',
       stopText: 'included',
       idempotencyKey: 'replayed',
     },
@@ -128,6 +166,9 @@ const services: readonly { readonly name: string; readonly profile: ProfileAnswe
       creditsHeader: 'snapshot',
       creditsHeaderOnStreams: false,
       abortedStream: 'free',
+      creditsBody: 'renamed',
+      readsCharged: 'credits',
+      messagesStream: 'json',
       modelsAuth: 'bearer',
       reasoning: 'short-field',
       maxTokens: 'honour',

@@ -44,6 +44,8 @@ export interface History {
   readonly left: Float64Array
   /** How long after its call an ambiguous request may still be charged. */
   readonly lifetimeUs: number
+  /** Credits that reads had cost by then, by which values were raised; left out where reads are free. */
+  readonly spentOnReads?: Float64Array
 }
 
 /** One row of a history, for histories made by hand. */

@@ -8,7 +8,11 @@ export const creditsBody: Question = {
   gaps: ['G-09'],
   price: ({ contract }) => 3 * pricesOf(contract).least + pricesOf(contract).most + 4,
   async ask(asking) {
+    // Learns whether the reads themselves cost something.
+    await asking.idleBalance()
     const before = await settledLeaves(asking)
+    const { balances } = asking
+    const spentBefore = balances.spentOnReads
     if (before === null) {
       return { 'G-09': notAskable(`GET ${asking.contract.paths.credits} gives no numbers`) }
     }
@@ -25,6 +29,7 @@ export const creditsBody: Question = {
       tokens += columns.totalTokens ?? 0
     }
     const after = await settledLeaves(asking)
+    spent += balances.spentOnReads - spentBefore
     if (served < 4 || after === null) {
       return { 'G-09': notAskable(`only ${served} of 4 requests were served`) }
     }
@@ -38,7 +43,7 @@ export const creditsBody: Question = {
       changed(served),
       tokens > 0 ? changed(tokens) : [],
     ]
-    asking.remainingPath = remaining[0] ?? null
+    balances.remainingPath = remaining[0] ?? null
     return {
       'G-09': ofFacets(
         { remaining, consumed, requests, tokens: tokenSums },
@@ -55,7 +60,8 @@ async function settledLeaves(asking: Asking): Promise<ReadonlyMap<string, number
     const leaves = leavesOf(json)
     if (status !== 200 || leaves.size === 0) return null
     const now = JSON.stringify([...leaves])
-    if (now === last) return leaves
+    // Where a read changes what the next one tells, idle is all that can be waited for.
+    if (now === last || asking.balances.readPrices.credits > 0) return leaves
     last = now
     await asking.options.sleep(20_000)
   }
@@ -68,23 +74,30 @@ export const readsCharged: Question = {
   price: () => 24,
   async ask(asking) {
     const reads = 4
-    const start = await asking.idleBalance()
-    if (start === null) return { 'G-17': notAskable('no balance can be read') }
-    // The reads of the balance are reads themselves, so both of these are needed.
-    for (let nth = 0; nth < reads; nth++) await asking.read('models')
-    const afterModels = await asking.idleBalance()
-    for (let nth = 0; nth < reads; nth++) await asking.read('credits')
-    const afterCredits = await asking.idleBalance()
-    if (afterModels === null || afterCredits === null) {
-      return { 'G-17': notAskable('the balance did not settle') }
+    const { balances } = asking
+    if ((await asking.idleBalance()) === null) {
+      return { 'G-17': notAskable('no balance can be read') }
     }
-    const free = start === afterCredits
-    if (free) asking.readCredits = 0
-    const cost = (fell: number): string => (fell === 0 ? 'free' : `${fell / reads} credits each`)
+    const shown: number[] = []
+    const look = async () => {
+      const balance = await balances.read()
+      if (balance !== null) shown.push(balance - balances.spentOnReads)
+    }
+    // The reads of the balance are reads themselves: first those alone, then others between two.
+    for (let nth = 0; nth <= reads; nth++) await look()
+    for (let nth = 0; nth < reads; nth++) await asking.read('models')
+    await look()
+    if (shown.length < reads + 2) return { 'G-17': notAskable('the balance did not settle') }
+    const credits = (shown[0]! - shown[reads]!) / reads
+    const models = (shown[reads]! - shown[reads + 1]! - credits) / reads
+    balances.readPrices.models = models === 1 ? 1 : 0
+    if (credits === 0 && models === 0) asking.readCredits = 0
+    const cost = (each: number): string =>
+      each === 0 ? 'free' : `${each} ${each === 1 ? 'credit' : 'credits'} each`
     return {
       'G-17': answered(
-        { models: cost(start - afterModels), credits: cost(afterModels - afterCredits) },
-        `balance ${start}, ${afterModels} after ${reads} reads of models, ${afterCredits} after ${reads} of credits`,
+        { models: cost(models), credits: cost(credits) },
+        `balances ${shown.slice(0, -1).join(', ')} in ${reads + 1} reads of credits, then ${shown.at(-1)} after ${reads} of models`,
       ),
     }
   },
@@ -108,7 +121,8 @@ export const creditsHeader: Question = {
       const name = stream ? `${endpoint} stream` : endpoint
       const before = await asking.idleBalance()
       const reply = await asking[endpoint]({ stream })
-      const shown = reply.columns.creditsRemaining
+      const header = reply.columns.creditsRemaining
+      const shown = header === null ? null : header + asking.balances.spentOnReads
       if (reply.columns.outcome !== 'ok') found[name] = `status ${reply.status}`
       else if (shown === null) found[name] = 'absent'
       else if (before === null) found[name] = { oneOf: ['after own charge', 'before own charge'] }
@@ -154,7 +168,7 @@ export const chargeTime: Question = {
       {
         step: 'open stream',
         onEvent: () => {
-          during ??= asking.balance().then((balance) => {
+          during ??= asking.balances.read().then((balance) => {
             readUs = asking.now()
             return balance
           })

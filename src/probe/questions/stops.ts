@@ -18,7 +18,11 @@ export const ends: Question = {
     const start = await asking.idleBalance()
     const short = await asking.chat({ maxTokens: 1 })
     const between = await asking.idleBalance()
-    const empty = await asking.chat({ maxTokens: 16, body: { stop: stops } })
+    const empty = await asking.chat({
+      maxTokens: 16,
+      messages: [{ role: 'user', content: 'Repeat after me: stop' }],
+      body: { stop: ['stop', 'Stop', 's', 'S'] },
+    })
     const end = await asking.idleBalance()
     const charged = (fell: number | null) =>
       fell === null
@@ -49,7 +53,11 @@ export const ends: Question = {
           ? { 'one token': { oneOf: ['charged', 'free'] } }
           : {
               'one token': charged(fell(start, between)),
-              'stopped at once': charged(fell(between, end)),
+              // Only an answer without a token tells what such a one costs.
+              'no token':
+                empty.columns.completionTokens === 0
+                  ? charged(fell(between, end))
+                  : { oneOf: ['charged', 'free'] },
             },
         `${short.columns.completionTokens} token, then ${empty.columns.completionTokens}: balance ${start}, ${between}, ${end}`,
       ),

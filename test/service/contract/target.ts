@@ -1,4 +1,5 @@
 import type { Contract } from '../../../src/contract/contract.ts'
+import { flatBody } from './credits-body.ts'
 
 /** A service as somebody outside sees it; the operator's endpoint where there is one. */
 export interface TargetAddress {
@@ -115,8 +116,9 @@ export class Target {
     return this.get(this.contract.paths.models, key)
   }
 
-  creditsOf(key: string, query = ''): Promise<Answer> {
-    return this.get(this.contract.paths.credits + query, key)
+  async creditsOf(key: string, query = ''): Promise<Answer> {
+    const answer = await this.get(this.contract.paths.credits + query, key)
+    return { ...answer, json: flatBody(answer.json) }
   }
 
   /** With both headers, since which one these take is open (G-06, G-07). */

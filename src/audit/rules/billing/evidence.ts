@@ -1,9 +1,24 @@
 import { type LedgerReading, readLedger } from '../../billing/ledger.ts'
 import { loadHistories } from '../../billing/load.ts'
+import { type OpenPrices, withoutOpenPrices } from '../../billing/open-prices.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
 const readings = new WeakMap<Evidence, Promise<readonly LedgerReading[]>>()
+const settled = new WeakMap<Evidence, ReturnType<typeof withoutOpenPrices>>()
+
+function historiesOf(evidence: Evidence): ReturnType<typeof withoutOpenPrices> {
+  const known = settled.get(evidence)
+  if (known !== undefined) return known
+  const loading = loadHistories(evidence).then((each) => withoutOpenPrices(evidence, each))
+  settled.set(evidence, loading)
+  return loading
+}
+
+/** What the service charges where the specification says nothing, as far as its values tell. */
+export async function openPricesOf(evidence: Evidence): Promise<OpenPrices> {
+  return (await historiesOf(evidence)).prices
+}
 
 /** The ledgers of the audited runs, read once for all rules. */
 export function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]> {
@@ -11,7 +26,7 @@ export function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]>
   if (known !== undefined) return known
   const { packages, grants } = evidence.contract
   const gifts = [...packages.map((each) => each.credits), ...Object.values(grants)]
-  const loading = loadHistories(evidence).then((histories) =>
+  const loading = historiesOf(evidence).then(({ histories }) =>
     oneSettlement(histories.map((history) => readLedger(history, gifts))),
   )
   readings.set(evidence, loading)

@@ -28,14 +28,19 @@ function knownBalances(ledgers: readonly LedgerReading[]): readonly Known[] {
       for (let row = idle + 1; row < history.size; row++) {
         if (callUs[row]! <= endUs[idle]!) continue
         if (costCredits[row]! > 0) {
-          const balance = conservation.balance[at]!
+          const onReads = history.spentOnReads?.[idle] ?? 0
+          const balance = conservation.balance[at]! - onReads
           const [atLeast, atMost] =
             effect[idle] !== effects.charge || isSettled(ledger, idle)
               ? [balance, balance]
-              : [history.value[idle]! - costCredits[idle]!, history.value[idle]!]
+              : [
+                  history.value[idle]! - onReads - costCredits[idle]!,
+                  history.value[idle]! - onReads,
+                ]
           known.push({ ledger, row, atLeast, atMost, cost: costCredits[row]! })
         }
-        if (effect[row] !== effects.read) break
+        // A read that cost something has a value of its own, from which the next goes on.
+        if (effect[row] !== effects.read || history.spentOnReads !== undefined) break
       }
     }
     return known
@@ -126,8 +131,9 @@ a refusal for insufficient credits.`,
       const { history, conservation } = ledger
       const { effect, costCredits, value, status, callUs, endUs, size } = history
       for (let row = 0; row < size; row++) {
-        if (value[row]! < 0 && effect[row] !== effects.failure) {
-          return overdrawn(ledger, row, `a balance of ${value[row]}`)
+        const shown = value[row]! - (history.spentOnReads?.[row] ?? 0)
+        if (shown < 0 && effect[row] !== effects.failure) {
+          return overdrawn(ledger, row, `a balance of ${shown}`)
         }
       }
       const [first] = conservation.idle

@@ -157,7 +157,7 @@ flight, with its own header, or else with the last value before it. The field is
       const expected = Number.isNaN(header)
         ? segment === undefined || segment.taken < 0
           ? null
-          : balance[at - 1]! - segment.sure
+          : balance[at - 1]! - segment.sure - (ledger.history.spentOnReads?.[idle[at]!] ?? 0)
         : header
       if (expected === null) continue
       observations++

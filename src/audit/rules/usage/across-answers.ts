@@ -1,5 +1,7 @@
+import { isEmpty } from '../../billing/open-prices.ts'
 import { verdictOf } from '../../exchange/exchange-rule.ts'
 import type { Evidence, Rule } from '../../rule.ts'
+import { openPricesOf } from '../billing/evidence.ts'
 import { type UsageReport, usageReports } from './report.ts'
 import { named } from './report-rule.ts'
 
@@ -72,7 +74,9 @@ export const use04: Rule = {
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Between two answers of the credits endpoint with nothing in flight, consumed must grow by
-what our successes cost, and requests by their number. Stretches with ambiguous attempts are left out.
+what our successes cost, and requests by their number. Where reads cost credits (gap G-17), theirs are
+added, and they may count as requests. Stretches with ambiguous attempts are left out, and those with
+answers without a token, which may be free (gap G-16).
 ${named}`,
   async decide(evidence) {
     const judged = await Promise.all(
@@ -90,30 +94,42 @@ ${named}`,
 }
 
 async function compared(
-  { store, contract }: Evidence,
+  evidence: Evidence,
   earlier: UsageReport,
   later: UsageReport,
 ): Promise<string | null | undefined> {
+  const { store, contract } = evidence
+  const { reads } = await openPricesOf(evidence)
   const [from, to] = [earlier.exchange.row, later.exchange.row]
   const prices = contract.models.map(
     ({ id, costCredits }) => `WHEN '${id.replaceAll("'", "''")}' THEN ${costCredits}`,
   )
-  const [between] = await store.rows<Counted & { ambiguous: number; crossing: number }>(
+  const [between] = await store.rows<
+    Counted & { ambiguous: number; crossing: number; readCredits: number; reads: number }
+  >(
     `WITH ours AS (
        SELECT attempts.*, outcome = 'ok' AS charged,
-         coalesce(templates.headers ILIKE '%"idempotency-key"%', false) AS keyed
+         coalesce(templates.headers ILIKE '%"idempotency-key"%', false) AS keyed,
+         outcome = 'ok' AND ${isEmpty} AS empty
        FROM attempts LEFT JOIN templates USING (run_id, template)
-       WHERE run_id = $1 AND endpoint IN ('chat', 'messages') AND sent_us IS NOT NULL
-         AND account = (SELECT account FROM attempts WHERE run_id = $1 AND slot = $2 LIMIT 1))
-     SELECT count(*) FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT)::DOUBLE AS requests,
+       WHERE run_id = $1 AND sent_us IS NOT NULL
+         AND account = (SELECT account FROM attempts WHERE run_id = $1 AND slot = $2 LIMIT 1)),
+       -- One of the two answers has its own price in it, be it taken before or after it was made.
+       paid AS (SELECT CASE endpoint WHEN 'models' THEN ${reads.models} WHEN 'credits' THEN ${reads.credits}
+           END AS price
+         FROM ours WHERE outcome = 'ok' AND sent_us > $3::BIGINT AND sent_us <= $5::BIGINT)
+     SELECT (SELECT coalesce(sum(price), 0) FROM paid)::DOUBLE AS "readCredits",
+       (SELECT count(*) FROM paid WHERE price > 0)::DOUBLE AS reads,
+       count(*) FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT)::DOUBLE AS requests,
        coalesce(sum(CASE model ${prices.join(' ')} ELSE 1 END)
          FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT), 0)::DOUBLE AS credits,
        0::DOUBLE AS tokens,
-       count(*) FILTER ((outcome IN ('broken', 'timeout', 'aborted') OR keyed) AND sent_us < $5::BIGINT)::DOUBLE AS ambiguous,
+       count(*) FILTER ((outcome IN ('broken', 'timeout', 'aborted') OR keyed) AND sent_us < $5::BIGINT
+         OR empty AND sent_us BETWEEN $3::BIGINT AND $6::BIGINT)::DOUBLE AS ambiguous,
        count(*) FILTER (charged AND (sent_us < $3::BIGINT AND closed_us >= $4::BIGINT
          OR sent_us BETWEEN $3::BIGINT AND $4::BIGINT OR closed_us >= $5::BIGINT AND sent_us < $6::BIGINT
          OR sent_us <= $3::BIGINT AND closed_us >= $3::BIGINT))::DOUBLE AS crossing
-     FROM ours`,
+     FROM ours WHERE endpoint IN ('chat', 'messages')`,
     [
       from.runId,
       BigInt(from.slot),
@@ -127,12 +143,12 @@ async function compared(
   if (between.requests === 0) return undefined
   if (earlier.consumed !== null && later.consumed !== null) {
     const grew = later.consumed - earlier.consumed
-    if (grew !== between.credits)
-      return `consumed grew by ${grew}, our successes cost ${between.credits}`
+    const cost = between.credits + between.readCredits
+    if (grew !== cost) return `consumed grew by ${grew}, our successes cost ${cost}`
   }
   if (earlier.requests !== null && later.requests !== null) {
     const grew = later.requests - earlier.requests
-    if (grew !== between.requests)
+    if (grew !== between.requests && grew !== between.requests + between.reads)
       return `requests grew by ${grew}, we had ${between.requests} successes`
   }
   return earlier.consumed === null && earlier.requests === null ? undefined : null

@@ -49,8 +49,8 @@ function readReport(exchange: Exchange, body: JsonObject): UsageReport {
   return {
     exchange,
     granted: numberNamed(body, /granted/, /total_credits/, /purchased/),
-    consumed: numberNamed(body, /total_consumed/, ...spent),
-    consumedInRange: numberNamed(body, /^consumed$/, ...spent),
+    consumed: numberNamed(body, /total_(?:consumed|used|spent|usage)/, ...spent),
+    consumedInRange: numberNamed(body, /^(?:consumed|used|spent|usage)$/, ...spent),
     remaining: numberNamed(body, /remaining/, /balance/, /left/),
     requests: numberNamed(body, /^requests$/, /total_requests/, /request_count/),
     averageTokens: numberNamed(body, /(?:average|avg|mean).*token/),
@@ -60,7 +60,7 @@ function readReport(exchange: Exchange, body: JsonObject): UsageReport {
 }
 
 /** What credits that are gone may be called. */
-const spent = [/consumed/, /used/, /spent/, /total_usage/]
+const spent = [/consumed/, /used/, /spent/, /usage/]
 
 /** A number by its name, the first pattern first, here or one level down. */
 function numberNamed(body: JsonObject, ...patterns: readonly RegExp[]): number | null {

@@ -1,0 +1,164 @@
+import type { Credits } from '../../contract/contract.ts'
+import type { Evidence } from '../rule.ts'
+import { effects, type History } from './history.ts'
+
+/**
+ * Prices that the specification leaves open: of reads (gap G-17) and of answers without a token
+ * (gap G-16). They are inferred, and the histories told without them, so that every tier looks at
+ * what has a price by the contract.
+ */
+export interface OpenPrices {
+  /** What a successful read of the models or of the credits costs: 0 on most services. */
+  readonly reads: Readonly<Record<'models' | 'credits', Credits>>
+  /** Whether an answer without a token costs its price; null where nothing tells. */
+  readonly emptyIsFree: boolean | null
+}
+
+/** Successes that are no plain matter of the contract's prices, by `run/slot/retry`. */
+type Marked = ReadonlyMap<string, 'models' | 'credits' | 'empty'>
+
+export async function withoutOpenPrices(
+  evidence: Evidence,
+  histories: readonly History[],
+): Promise<{ readonly histories: readonly History[]; readonly prices: OpenPrices }> {
+  const marked = await markedSuccesses(evidence)
+  const markOf = (history: History, row: number) =>
+    marked.get(`${history.runId}/${history.slot[row]}/${history.retry[row]}`)
+  const reads = { models: readPrice('models'), credits: readPrice('credits') }
+  const asIfFree =
+    reads.models + reads.credits === 0
+      ? histories
+      : histories.map((history) =>
+          withFreeReads(history, (row) => {
+            const mark = markOf(history, row)
+            return mark === 'models' || mark === 'credits' ? reads[mark] : 0
+          }),
+        )
+  const emptyIsFree = emptyPolicy(asIfFree, markOf)
+  return {
+    prices: { reads, emptyIsFree },
+    histories: [...marked.values()].includes('empty')
+      ? asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf))
+      : asIfFree,
+  }
+
+  /** Most reads that come alone leave the balance as it was where they are free, and few elsewhere. */
+  function readPrice(endpoint: 'models' | 'credits'): Credits {
+    const falls = histories.flatMap((history) =>
+      fallsAtReads(history, (row) => markOf(history, row) === endpoint),
+    )
+    const ones = falls.filter((credits) => credits === 1).length
+    return ones >= 2 && ones * 4 >= falls.length * 3 ? 1 : 0
+  }
+}
+
+/** Whether a success had no token of output, in SQL: a stream may say so by its events alone. */
+export const isEmpty = `(content_events = 0 AND coalesce(completion_tokens, 1 - streamed) = 0)`
+
+async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
+  const rows = await store.rows<{ name: string; mark: 'models' | 'credits' | 'empty' }>(
+    `SELECT run_id || '/' || slot || '/' || retry AS name,
+       CASE WHEN endpoint IN ('models', 'credits') THEN endpoint ELSE 'empty' END AS mark
+     FROM attempts
+     WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'ok' AND key_fp IS NOT NULL
+       AND (endpoint IN ('models', 'credits')
+         OR endpoint IN ('chat', 'messages') AND ${isEmpty})`,
+    [JSON.stringify(runIds)],
+  )
+  return new Map(rows.map(({ name, mark }) => [name, mark]))
+}
+
+type MarkOf = (history: History, row: number) => 'models' | 'credits' | 'empty' | undefined
+
+const showsBalance = ({ effect, value }: History, row: number) =>
+  (effect[row] === effects.read || effect[row] === effects.failure) && !Number.isNaN(value[row]!)
+
+/** What the balance lost at each chosen read that came alone, right after another value. */
+export function fallsAtReads(
+  history: History,
+  chosen: (row: number) => boolean,
+): readonly Credits[] {
+  const { size, callUs, endUs, value } = history
+  const falls: Credits[] = []
+  let busyUntilUs = -Infinity
+  for (let row = 1; row < size; row++) {
+    const last = row - 1
+    const alone = busyUntilUs < callUs[last]! && endUs[last]! < callUs[row]!
+    busyUntilUs = Math.max(busyUntilUs, endUs[last]!)
+    if (alone && showsBalance(history, last) && showsBalance(history, row) && chosen(row)) {
+      falls.push(value[last]! - value[row]!)
+    }
+  }
+  return falls
+}
+
+/** By the empty answers that stand alone between two values; they must all say the same. */
+function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | null {
+  const falls = histories.flatMap((history) => {
+    const { size, callUs, endUs, value } = history
+    const own: boolean[] = []
+    for (let row = 1; row + 1 < size; row++) {
+      if (markOf(history, row) !== 'empty') continue
+      const [before, after] = [row - 1, row + 1]
+      if (!showsBalance(history, before) || !showsBalance(history, after)) continue
+      if (endUs[before]! >= callUs[row]! || endUs[row]! >= callUs[after]!) continue
+      own.push(value[before] === value[after])
+    }
+    return own
+  })
+  const [first] = falls
+  return first === undefined || falls.some((each) => each !== first) ? null : first
+}
+
+/** Free ones are told as what they are to a ledger, reads; of open ones it is open what they took. */
+function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): History {
+  if (isFree === false) return history
+  const effect = history.effect.slice()
+  const costCredits = history.costCredits.slice()
+  let [empty, successes] = [0, 0]
+  for (let row = 0; row < history.size; row++) {
+    if (effect[row] !== effects.charge) continue
+    successes++
+    if (markOf(history, row) !== 'empty') continue
+    empty++
+    effect[row] = isFree ? effects.read : effects.ambiguous
+    if (isFree) costCredits[row] = 0
+  }
+  // A service that says 0 of most of its answers does not count tokens.
+  const isMany = successes >= 20 && empty * (isFree ? 2 : 10) > successes
+  return isMany ? history : { ...history, effect, costCredits }
+}
+
+/**
+ * The history as if reads were free: each value raised by what reads had cost until then. Of a read
+ * that was in flight beside a value, the one that shows the lower balance is the later.
+ */
+export function withFreeReads(history: History, priceOf: (row: number) => Credits): History {
+  const { size, value, callUs, readUs } = history
+  const priced: number[] = []
+  let longestUs = 0
+  for (let row = 0; row < size; row++) {
+    if (priceOf(row) === 0) continue
+    priced.push(row)
+    longestUs = Math.max(longestUs, readUs[row]! - callUs[row]!)
+  }
+  priced.sort((a, b) => readUs[a]! - readUs[b]!)
+  const spentOnReads = new Float64Array(size)
+  let [ended, spent] = [0, 0]
+  for (let row = 0; row < size; row++) {
+    while (ended < priced.length && readUs[priced[ended]!]! < callUs[row]!) {
+      spent += priceOf(priced[ended++]!)
+    }
+    spentOnReads[row] = spent
+    if (Number.isNaN(value[row]!)) continue
+    for (let at = ended; at < priced.length; at++) {
+      const read = priced[at]!
+      if (readUs[read]! - longestUs > readUs[row]!) break
+      const beside = callUs[read]! <= readUs[row]!
+      if (read === row || (beside && value[read]! >= value[row]!)) {
+        spentOnReads[row]! += priceOf(read)
+      }
+    }
+  }
+  return { ...history, value: value.map((seen, row) => seen + spentOnReads[row]!), spentOnReads }
+}

@@ -1,0 +1,69 @@
+import type { Asking } from './asking.ts'
+import { leavesOf, remainingIn } from './credits-body.ts'
+import type { Reply } from './reply.ts'
+
+/** How often an idle read is repeated until two in a row agree. */
+const settleReads = 12
+
+/**
+ * Reads of the balance. Where reads cost credits (gap G-17), balances are told as if they did not:
+ * differences are then what other requests took.
+ */
+export class Balances {
+  /** Path of the remaining credits in the body of the credits endpoint, once it is known. */
+  remainingPath: string | null = null
+  /** What a successful read costs, once it is known. */
+  readonly readPrices = { models: 0, credits: 0 }
+  /** Credits that reads of a known price have taken. */
+  spentOnReads = 0
+  readonly #asking: Asking
+
+  constructor(asking: Asking) {
+    this.#asking = asking
+  }
+
+  /** Notes what a reply that came back has cost, when it is a read. */
+  note({ spec: { endpoint }, status }: Reply): void {
+    if (status !== 200) return
+    if (endpoint === 'models' || endpoint === 'credits') {
+      this.spentOnReads += this.readPrices[endpoint]
+    }
+  }
+
+  /** One read, from the body of the credits endpoint or from its header. */
+  async read(): Promise<number | null> {
+    const { json, columns, status } = await this.#asking.read('credits', {}, { step: 'balance' })
+    if (status !== 200) return null
+    const shown = remainingIn(leavesOf(json), this.remainingPath) ?? columns.creditsRemaining
+    return shown === null ? null : shown + this.spentOnReads
+  }
+
+  /**
+   * The balance while nothing is in flight: read until two reads agree, or until each of several
+   * has cost one credit; null where it cannot be read.
+   */
+  async idle(): Promise<number | null> {
+    const { budget, sleep } = this.#asking.options
+    let last: number | null = null
+    let falls = 0
+    for (let nth = 0; nth < settleReads; nth++) {
+      let balance = await this.read()
+      if (balance === null) return null
+      falls = last !== null && last - balance === 1 ? falls + 1 : 0
+      if (falls === 3) {
+        this.readPrices.credits = 1
+        // As if free from here on: the next read tells the same.
+        last = balance
+        balance = await this.read()
+        if (balance === null) return null
+      }
+      if (balance === last) {
+        budget.observe(balance - this.spentOnReads)
+        return balance
+      }
+      last = balance
+      await sleep(20_000)
+    }
+    return last
+  }
+}
