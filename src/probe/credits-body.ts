@@ -16,13 +16,16 @@ export function leavesOf(json: unknown): ReadonlyMap<string, number> {
 /**
  * The remaining credits of a body.
  *
- * @param known its path, where a differential has told it; else the first leaf named after it
+ * @param known its path, where a differential has told it; else the first leaf named after it, or in a
+ *   group of that name
  */
 export function remainingIn(
   leaves: ReadonlyMap<string, number>,
   known: string | null,
 ): number | null {
   if (known !== null) return leaves.get(known) ?? null
-  for (const [path, value] of leaves) if (/remaining|balance|left/i.test(path)) return value
+  for (const name of [/(?:remaining|left)[^.]*$/i, /balance[^.]*$/i, /remaining|balance|left/i]) {
+    for (const [path, value] of leaves) if (name.test(path)) return value
+  }
   return null
 }

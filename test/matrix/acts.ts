@@ -112,6 +112,15 @@ export const acts = {
       }
       await stage.together(12, (nth) => stage.send(nth % 2 === 0 ? first : sibling))
       for (const sender of [first, second]) await stage.send(sender, balance)
+      // Stopped before its first token: whether that costs anything is open.
+      const stopped = {
+        messages: [{ role: 'user', content: 'Say: stop' }],
+        body: { stop: ['stop'] },
+      }
+      for (const stream of [false, true]) {
+        await stage.send(second, { ...stopped, stream })
+        await stage.send(second, balance)
+      }
       const revoked = stage.service.operator.issueKey(stage.service.keys[0]!.account, 'revoked')
       stage.service.operator.revokeKey(stage.service.keys[0]!.account, revoked)
       for (const endpoint of ['chat', 'messages'] as const) {
@@ -138,15 +147,6 @@ export const acts = {
         await stage.send(sender, { model: 'svc-k2.5' })
         await stage.send(sender, { endpoint: 'messages', stream: true })
         await stage.send(sender, balance)
-      }
-      // Stopped before its first token: whether that costs anything is open.
-      const stopped = {
-        messages: [{ role: 'user', content: 'Say: stop' }],
-        body: { stop: ['stop'] },
-      }
-      for (const stream of [false, true]) {
-        await stage.send(stage.sender('band-4'), { ...stopped, stream })
-        await stage.send(stage.sender('band-4'), balance)
       }
       // The alias of an upper case must be unknown, or cost what it stands for.
       await stage.send(stage.sender('band-4'), { model: 'SVC-K2.5' })

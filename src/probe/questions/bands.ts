@@ -103,7 +103,7 @@ export const bandChange: Question = {
         ? 'kept'
         : used <= at - crossing + 2
           ? 'reset'
-          : Math.abs(used - scaled) <= 2
+          : Math.abs(used - scaled - (at - crossing)) <= 2
             ? 'scaled'
             : `${used} used`
     return {
