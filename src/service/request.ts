@@ -104,7 +104,8 @@ export function readRequest(
   format: Format,
   rules: RequestRules,
 ): GenerationRequest | InvalidRequest {
-  if (!isRecord(body)) return new InvalidRequest('the body must be a JSON object')
+  if (!isRecord(body))
+    return new InvalidRequest(`the body: expected a JSON object; got ${typeName(body)}`)
   try {
     return read(new Fields(body, rules), format, rules)
   } catch (fault) {
@@ -219,7 +220,8 @@ class Fields {
   #get(name: string): unknown {
     const value = this.#body[name]
     if (value !== undefined && value !== null) return value
-    if (this.#rules.required.includes(name)) throw new InvalidRequest(`${name}: required`)
+    if (this.#rules.required.includes(name))
+      throw new InvalidRequest(`${name}: required; got ${typeName(value)}`)
     return undefined
   }
 
@@ -248,22 +250,22 @@ class Fields {
     throw new InvalidRequest(`${name}: expected an object; got ${typeName(value)}`)
   }
 
-  number(name: string, { min, max }: Range): number | undefined {
+  number(name: string, { min, max }: Range, what = 'a number'): number | undefined {
     let value = this.#get(name)
     if (value === undefined) return undefined
     if (this.#rules.coerce && typeof value === 'string' && value !== '') value = Number(value)
     if (typeof value !== 'number' || !Number.isFinite(value)) {
-      throw new InvalidRequest(`${name}: expected a number; got ${typeName(value)}`)
+      throw new InvalidRequest(`${name}: expected ${what}; got ${typeName(value)}`)
     }
     const { exclusive } = this.#rules
     if (value < min || value > max || (exclusive && (value === min || value === max))) {
-      throw new InvalidRequest(`${name}: expected a number from ${min} to ${max}; got ${value}`)
+      throw new InvalidRequest(`${name}: expected ${what} from ${min} to ${max}; got ${value}`)
     }
     return value
   }
 
   integer(name: string, range: Range): number | undefined {
-    const value = this.number(name, range)
+    const value = this.number(name, range, 'an integer')
     if (value === undefined || Number.isInteger(value)) return value
     throw new InvalidRequest(`${name}: expected an integer; got ${value}`)
   }
@@ -295,5 +297,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'
-  return value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
+  if (value === null) return 'null'
+  return Array.isArray(value)
+    ? 'an array'
+    : typeof value === 'object'
+      ? 'an object'
+      : `a ${typeof value}`
 }

@@ -50,28 +50,31 @@ export class Admission {
   #read(call: Call): Refusal | null {
     const behaviour = this.#behaviour
     const body = parseJson(call.body)
-    if (body === undefined) {
-      return { kind: 'request', message: 'the body must be JSON in UTF-8' }
-    }
-    const request = readRequest(body, call.format ?? 'chat', behaviour.rules(call))
+    const request =
+      body instanceof InvalidRequest
+        ? body
+        : readRequest(body, call.format ?? 'chat', behaviour.rules(call))
     if (request instanceof InvalidRequest) return { kind: 'request', message: request.message }
     call.request = request
     call.model = behaviour.modelFor(call, request.model)
     if (call.model === null) {
-      return { kind: 'model', message: `no such model: ${request.model.slice(0, 100)}` }
+      const known = this.#kit.contract.models.map(({ id }) => id).join(', ')
+      const message = `model: expected one of ${known}; got "${request.model.slice(0, 100)}"`
+      return { kind: 'model', message }
     }
     call.promptTokens = behaviour.promptTokens(call, request)
     return behaviour.fits(call)
   }
 }
 
-/** Undefined for what is not UTF-8 or not JSON. */
 function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) return undefined
+  if (bytes.length === 0) return new InvalidRequest('the body: expected a JSON object; got nothing')
+  if (!isUtf8(bytes)) return new InvalidRequest('the body: expected JSON in UTF-8; got other bytes')
   try {
     return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return new InvalidRequest(`the body: expected JSON in UTF-8; ${why.slice(0, 200)}`)
   }
 }
 

@@ -9,6 +9,7 @@ import type { OperatorDesk } from './operator-desk.ts'
 import { PlainAnswer } from './plain-answer.ts'
 import { Replays } from './replays.ts'
 import { json, Replies } from './replies.ts'
+import { signpost } from './signpost.ts'
 import { StreamAnswer } from './stream-answer.ts'
 
 /** More than any context window; beyond it a body is not read to its end. */
@@ -110,7 +111,10 @@ export class Gateway {
         this.#replies.write(call, response, desk.status, { 'content-type': json }, body)
         return
       }
-      const message = `no such endpoint: ${call.arrival.method} ${call.arrival.path.slice(0, 200)}`
+      const { method, path } = call.arrival
+      const message =
+        `no such endpoint: ${method} ${path.slice(0, 200)}` +
+        signpost(this.#kit.contract, method, path)
       this.#replies.refuse(call, response, { kind: 'path', message })
       return
     }

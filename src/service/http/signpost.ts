@@ -1,0 +1,16 @@
+import type { Contract } from '../../contract/contract.ts'
+
+/**
+ * Where a call that reached no endpoint may have been meant to go, as the end of a sentence: clients
+ * add `/v1` to a base address once too often or not at all, or end a path with a slash. Empty when
+ * nothing is near.
+ */
+export function signpost({ paths }: Contract, method: string, path: string): string {
+  const asked = path.toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '')
+  if (asked === '') return ''
+  const near = Object.values(paths).find((each) => each.endsWith(asked) || asked.endsWith(each))
+  if (near === undefined) return ''
+  const takes = near === paths.models || near === paths.credits ? 'GET' : 'POST'
+  if (near !== path) return `; did you mean ${takes} ${near}?`
+  return method === takes ? '' : `; it takes ${takes}`
+}

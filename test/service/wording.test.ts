@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { serving } from './serving.ts'
+
+/** What a developer of a client reads: what was expected, what came, and where. */
+async function said(response: Response, status: number): Promise<string> {
+  expect(response.status).toBe(status)
+  return ((await response.json()) as { error: { message: string } }).error.message
+}
+
+test.each([
+  [{ temperature: {} }, 'temperature: expected a number; got an object'],
+  [{ max_tokens: 0 }, 'max_tokens: expected an integer from 1 to 128000; got 0'],
+  [{ n: '1' }, 'n: expected an integer; got a string'],
+  [{ messages: null }, 'messages: required; got null'],
+  [
+    { model: 'svc-k9' },
+    'model: expected one of svc-k2, svc-k2-0905, svc-k2-thinking, svc-k2.5; got "svc-k9"',
+  ],
+])('a request with %j is answered in words', async (body, words) => {
+  const target = await serving()
+  expect(await said(await target.chat(body), 400)).toBe(words)
+  expect((await target.credits()).total_consumed).toBe(0)
+})
+
+test.each([
+  ['', 'the body: expected a JSON object; got nothing'],
+  ['[]', 'the body: expected a JSON object; got an array'],
+  ['{"model": }', 'the body: expected JSON in UTF-8; Unexpected token'],
+])('a body %j is answered in words, in the shape of its endpoint', async (body, words) => {
+  const target = await serving()
+  const headers = { authorization: `Bearer ${target.key()}` }
+  expect(await said(await target.post('/v1/chat/completions', body, headers), 400)).toContain(words)
+  expect(await said(await target.post('/v1/messages', body, headers), 400)).toContain(words)
+})
+
+test.each([
+  ['POST', '/chat/completions', '; did you mean POST /v1/chat/completions?'],
+  ['POST', '/v1/v1/messages', '; did you mean POST /v1/messages?'],
+  ['GET', '/v1/Models/', '; did you mean GET /v1/models?'],
+  ['GET', '/v1/user/credits', '; did you mean GET /user/credits?'],
+  ['GET', '/v1/messages', '; it takes POST'],
+  ['GET', '/v1/nope', ''],
+  ['GET', '/', ''],
+])('%s %s is a 404 that shows the way', async (method, path, way) => {
+  const { service } = await serving()
+  const response = await fetch(service.baseUrl + path, { method })
+  expect(await said(response, 404)).toBe(`no such endpoint: ${method} ${path}${way}`)
+})
