@@ -1,13 +1,13 @@
 /**
  * One double charge among 10,000 requests: is it found, and where? `node bench/double-charge.ts [seeds]`.
  *
- * A real service on a socket, 64 requests in flight, 5 % of streams aborted and 2 % of requests timed
- * out: streams that hang. A plain answer that times out holds its price and gives it back, and the values
- * are no ledger then; the deadline is one that no plain answer misses unless the machine is very busy.
+ * A real service on a socket, ten waves with 64 requests in flight, 5 % of all aborted streams and 2 % timed
+ * out, and a settled read of the balance after each. The timeouts are plain answers of steps whose others
+ * end soon: they hold their price and give it back, so the values between the reads are no ledger.
  * Each seed is run clean and with `double-charge=0.0001`; the service's own books, which the audit
  * never sees, tell what was charged twice.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -29,24 +29,32 @@ const roomy: Contract = {
   })),
 }
 
-const scenario = (requests: number) => `
+const waves = Array.from({ length: 10 }, (_, at) => at + 1)
+
+/** @param prompts a file of which one line in forty takes longer than the deadline */
+const scenario = (requests: number, prompts: string) => `
 name: double-charge
 question: Is one double charge found among requests that are aborted and time out?
 model: svc-k2
 max_credits: ${2 * requests}
 keys: { main: { env: ASSAY_API_KEY, account: main } }
-timeouts: { total: 1200ms }
+timeouts: { total: 600ms }
 steps:
   balance: { endpoint: credits }
-  chat: { endpoint: chat, prompt: "Say what a carat is.", max_tokens: 16, weight: 39 }
-  dear: { endpoint: messages, model: svc-k2.5, prompt: "Say what a carat is.", max_tokens: 16, weight: 20 }
-  stream: { endpoint: chat, stream: true, prompt: "Count from 1 to 40, please.", max_tokens: 60, weight: 36 }
-  left: { endpoint: chat, stream: true, prompt: "Count from 1 to 40, please.", max_tokens: 60, abort: first-event, weight: 3 }
-  hung: { endpoint: chat, stream: true, prompt: "Count from 1 to 999, please.", max_tokens: 2000, weight: 2 }
+  chat: { endpoint: chat, prompt: { file: ${prompts} }, max_tokens: 2000, weight: 55 }
+  dear: { endpoint: messages, model: svc-k2.5, prompt: { file: ${prompts} }, max_tokens: 2000, weight: 25 }
+  stream: { endpoint: chat, stream: true, prompt: "Count from 1 to 40, please.", max_tokens: 60, weight: 15 }
+  left: { endpoint: chat, stream: true, prompt: "Count from 1 to 40, please.", max_tokens: 60, abort: first-event, weight: 5 }
 phases:
   - { name: before, load: concurrency, users: 1, max_requests: 2, steps: [balance] }
-  - { name: together, load: concurrency, users: 64, max_requests: ${requests}, steps: [chat, dear, stream, left, hung] }
-  - { name: after, load: concurrency, users: 1, max_requests: 2, steps: [balance] }
+${waves
+  .map(
+    (wave) => `
+  - { name: wave-${wave}, load: concurrency, users: 64, max_requests: ${Math.ceil(requests / waves.length)}, steps: [chat, dear, stream, left] }
+  - { name: settled-${wave}, load: concurrency, users: 1, think: 1500ms, max_requests: 2, steps: [balance] }`,
+  )
+  .join('')}
+  - { name: after, load: concurrency, users: 1, think: 1500ms, max_requests: 2, steps: [balance] }
 stop: { error_share: 100%, consecutive_failures: 100000 }
 `
 
@@ -81,7 +89,13 @@ export async function tryOut(seed: number, requests: number, faults: string[]): 
         betweenTokensUs: { kind: 'constant', value: 1_000 },
       },
     })
-    const { runId } = await run(parseScenario(scenario(requests), 'double-charge.yaml', roomy), {
+    const prompts = join(folder, 'prompts.txt')
+    writeFileSync(
+      prompts,
+      [...Array<string>(39).fill('Say what a carat is.'), 'Count from 1 to 999.'].join('\n'),
+    )
+    const checked = parseScenario(scenario(requests, prompts), 'double-charge.yaml', roomy)
+    const { runId } = await run(checked, {
       baseUrl: service.baseUrl,
       dbPath,
       contract: roomy,

@@ -8,6 +8,7 @@ import { type Place, placesOf } from './location.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
 import type { Operations } from './operations.ts'
 import { isChargedWrongly } from './policies.ts'
+import { chargedBeyondPolicies, type Settled } from './settled.ts'
 import { readTiles, type TileFault, type TileReading } from './tiles.ts'
 
 /**
@@ -47,6 +48,8 @@ export interface LedgerReading {
    * tiles has its one place.
    */
   readonly places: () => readonly Place[]
+  /** Credits that the sums between settled values prove to have been taken wrongly; null for none. */
+  readonly settled: () => Settled | null
   /** Tiers 2 and 1, worked out when they are asked for: where tier 3 fits, nobody does. */
   readonly bounds: () => BoundsReading
   readonly majorization: () => Majorization
@@ -116,6 +119,7 @@ function readAs(
     else if (effect[row] === effects.ambiguous) ambiguous++
   }
   const stray = ambiguous < fewAmbiguous ? [] : strayHoles(history, meaning)
+  const conservation = readConservation(history, includesOwn)
   const isLoose = () =>
     bounds().least.credits <= bounds().most.credits &&
     bounds().rise === null &&
@@ -129,7 +133,7 @@ function readAs(
     meanings,
     fits: tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none',
     settleUs: 0,
-    conservation: readConservation(history, includesOwn),
+    conservation,
     gifts: [],
     tiles,
     stray,
@@ -142,6 +146,9 @@ function readAs(
           tiles.uncertainCredits,
           stray.reduce((sum, fault) => sum + (fault.kind === 'hole' ? fault.unexplained : 0), 0),
         ),
+    ),
+    settled: once(() =>
+      ambiguous < fewAmbiguous ? null : chargedBeyondPolicies(history, conservation),
     ),
     places: once(() => {
       if (ambiguous < fewAmbiguous) return []

@@ -34,8 +34,12 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        keys AS (SELECT key_fp, row_number() OVER (ORDER BY key_fp) AS nth
          FROM (SELECT DISTINCT key_fp FROM attempts
                WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2)),
-       steps AS (SELECT step, row_number() OVER (ORDER BY step) AS nth
-         FROM (SELECT DISTINCT step FROM attempts WHERE run_id = $1))
+       -- Steps that send the same are alike: one that is always left, and one that is not.
+       steps AS (SELECT step, dense_rank() OVER (ORDER BY coalesce(min(path || body), step)) AS nth
+         FROM (SELECT DISTINCT run_id, step, template FROM attempts WHERE run_id = $1)
+           LEFT JOIN (SELECT run_id, template, path, body FROM templates)
+             USING (run_id, template)
+         GROUP BY step)
      SELECT slot::DOUBLE, retry::DOUBLE, sent_us::DOUBLE, headers_us::DOUBLE,
        coalesce(closed_us, headers_us, sent_us)::DOUBLE,
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN ${effects.read}

@@ -1,6 +1,7 @@
 import { effects } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
 import { certainPlace, type Place } from '../../billing/location.ts'
+import { placesOfStep } from '../../billing/step.ts'
 import { type Suspects, suspectsOf } from '../../billing/suspects.ts'
 import type { Hole, TileFault } from '../../billing/tiles.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
@@ -33,7 +34,13 @@ timed out, streamed or plain): none is charged; all are; those that had seen tex
 furthest; each at a delay; and on top of each those that the service had finished when it learned that
 the client was gone. A hole that no combination of these explains is a failure; one that some of them
 does, and the likeliest does not, is inconclusive. Not among them: a cancel that is lost for longer than
-two of the shortest exchanges, and charges by chance. A package or grant that comes in meanwhile is taken
+two of the shortest exchanges, and charges by chance.
+Where the values are no ledger, sums are: an idle value is settled when all that was left before it must be
+over, by the longest success. Between two settled values the balance falls by the successes and by the same
+policies; also prices that are held and given back later. When no combination of these fits all stretches,
+and all but a few credits in fifty attempts are explained, it fails; the place is the step
+that the values between show once held credits are added. It takes many stretches, each with many attempts
+that were left, whose step (or one that sends the same) shows how long a success takes. A package or grant that comes in meanwhile is taken
 out of the values, and both of its sides are decided. Traffic of others on the account looks like a
 double charge.`,
   decide(ledgers, { contract }) {
@@ -80,9 +87,10 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
   switch (fits) {
     case 'exact': {
       const [stray] = ledger.stray
-      if (stray === undefined) return { verdict: 'pass', observations }
+      if (stray === undefined)
+        return bySums(ledger, observations) ?? { verdict: 'pass', observations }
       const { came, witnesses } = tell(ledger, stray)
-      if (ledger.isProven()) {
+      if (ledger.isProven() || ledger.settled()?.isProven === true) {
         return {
           verdict: 'fail',
           observations,
@@ -107,6 +115,8 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
       }
     case 'loose': {
       const fault = tiles.faults[0]
+      const proven = bySums(ledger, observations)
+      if (proven !== null) return proven
       if (fault === undefined || !isRare(ledger)) return { verdict: 'pass', observations }
       const { came, witnesses } = tell(ledger, fault)
       return {
@@ -141,6 +151,39 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
             : 'Traffic of others on this account would look like a double charge.',
       }
     }
+  }
+}
+
+/** What the sums between settled values prove, where the values themselves are no ledger. */
+function bySums(ledger: LedgerReading, observations: number): Verdict | null {
+  const settled = ledger.settled()
+  if (settled === null) return null
+  const { history, meaning } = ledger
+  const [likeliest, ...others] = placesOfStep(history, meaning, settled)
+  if (likeliest === undefined) return null
+  const suspects = suspectsOf(history, [likeliest, ...others], settled.credits)
+  const [first = settled.to, ...rest] = suspects.rows
+  const came = `${credits(settled.credits)} more between slots ${history.slot[settled.from]} and ${history.slot[settled.to]}, likeliest ${bracketOf(likeliest, suspects)}`
+  const witnesses = [
+    witnessOf(ledger, first, roleOf(first, likeliest.hole)),
+    ...rest.map((row) => witnessOf(ledger, row, roleOf(row, likeliest.hole))),
+  ] as const
+  const left = `${ledger.ambiguous} attempts that were left`
+  if (!settled.isProven) {
+    return {
+      verdict: 'inconclusive',
+      observations,
+      why: `account ${history.account}: ${came}. Successes and one plain policy explain what all other ${left} cost; either one of them was charged against it, or a request in flight was charged wrongly.`,
+      witnesses,
+    }
+  }
+  return {
+    verdict: 'fail',
+    observations,
+    expected: `account ${history.account}: between two settled values, credits taken for successes, and for ${left} by one policy`,
+    came,
+    witnesses,
+    note: 'No policy of charging what clients left explains it (see --explain BILL-11). Traffic of others on this account would look the same.',
   }
 }
 

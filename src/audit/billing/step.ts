@@ -1,0 +1,83 @@
+import type { HeaderMeaning } from './header-meaning.ts'
+import { effects, type History } from './history.ts'
+import type { Place } from './location.ts'
+import { RunningSum } from './running-sum.ts'
+import type { Settled } from './settled.ts'
+
+/**
+ * Where in a stretch credits went that nothing accounts for, when the values are no ledger since requests
+ * that were left hold credits and give them back.
+ *
+ * What is held is known but for a moment: from the call to the leaving. With it added, values in their order
+ * should fall by their own costs and by what the policy charges of what was left. What they fall by
+ * beyond that is zero before the wrong charge and its price after it, but for a few values around each moment
+ * at which credits were held or given back: the likeliest place is the step that fits most values.
+ */
+export function placesOfStep(
+  history: History,
+  meaning: HeaderMeaning,
+  { from, to, credits, charged }: Settled,
+): readonly Place[] {
+  const { callUs, readUs, endUs, effect, costCredits, value, streamed } = history
+  const [rows, hidden, holding]: number[][] = [[], [], []]
+  for (let row = from + 1; row < to; row++) {
+    if (effect[row] === effects.charge && !Number.isNaN(value[row]!)) rows!.push(row)
+    else if (effect[row] === effects.charge || charged.has(row)) hidden!.push(row)
+    else if (effect[row] === effects.ambiguous) holding!.push(row)
+  }
+  const cost = (row: number) => costCredits[row]!
+  const sum = (of: readonly number[], timeUs: Float64Array) =>
+    new RunningSum(Int32Array.from(of), (row) => timeUs[row]!, cost)
+  const [held, given] = [sum(holding!, callUs), sum(holding!, endUs)]
+  const after = (row: number) =>
+    meaning[streamed[row] === 1 ? 'stream' : 'plain'] === 'after'
+      ? value[row]!
+      : value[row]! - cost(row)
+  // Whether charges are taken about their calls or their ends shows in which runs along with the balance.
+  const byValue = [...rows!].sort((a, b) => after(b) - after(a) || callUs[a]! - callUs[b]!)
+  const scatter = (times: Float64Array) =>
+    byValue.reduce(
+      (total, row, at) => (at === 0 ? 0 : total + Math.abs(times[row]! - times[byValue[at - 1]!]!)),
+      0,
+    )
+  const times = scatter(callUs) <= scatter(readUs) ? callUs : readUs
+  const gone = sum(hidden!, times === callUs ? callUs : endUs)
+  const owned = new Map(
+    byValue.map((row) => [
+      row,
+      after(row) + held.upTo(times[row]!) - given.upTo(times[row]!) + gone.upTo(times[row]!),
+    ]),
+  )
+  const order = [...rows!].sort((a, b) => owned.get(b)! - owned.get(a)! || times[a]! - times[b]!)
+  const start = value[from]!
+  let fallen = 0
+  const beyond = order.map((row) => {
+    fallen += cost(row)
+    return start - owned.get(row)! - fallen
+  })
+  // What a step at each place costs: how far the values before are from zero, and those after from it.
+  let misfit = beyond.reduce((total, each) => total + Math.abs(each - credits), 0)
+  const misfits = [misfit]
+  for (const each of beyond) {
+    misfit += Math.abs(each) - Math.abs(each - credits)
+    misfits.push(misfit)
+  }
+  const least = Math.min(...misfits)
+  const weights = misfits.map((each) => Math.exp((least - each) / credits))
+  const total = weights.reduce((all, each) => all + each, 0)
+  return weights
+    .map((weight, at) => ({ ...placeAt(at), share: weight / total }))
+    .sort((a, b) => b.share - a.share)
+    .slice(0, 64)
+
+  function placeAt(at: number) {
+    const [above, below] = [order[at - 1] ?? from, order[at] ?? to]
+    const around = order.slice(Math.max(0, at - beside), at + beside).map((row) => times[row]!)
+    const fromUs = around.length === 0 ? callUs[from]! : Math.min(...around)
+    const toUs = around.length === 0 ? callUs[to]! : Math.max(...around)
+    return { hole: { above, below, credits, fromUs, toUs }, fromUs, toUs }
+  }
+}
+
+/** How many values on each side of a step tell its time. */
+const beside = 3

@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest'
+import { type History, type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
+import { readLedger } from '../../../src/audit/billing/ledger.ts'
+import { placesOfStep } from '../../../src/audit/billing/step.ts'
+import { suspectsOf } from '../../../src/audit/billing/suspects.ts'
+import { seeded } from './histories.ts'
+
+const policies = ['none', 'all', 'content', 'from', 'delayed', 'held'] as const
+interface Service {
+  /** For aborts and for timeouts, each streamed and plain. */
+  readonly policies: readonly (typeof policies)[number][]
+  /** How much later it charges or gives back, where that is its policy. */
+  readonly laterUs: number
+  /** Whether it holds the price while a request runs. */
+  readonly holds: boolean
+  readonly twice: boolean
+  /** Aborts come within this time after 150 us; else at any time of the answer. */
+  readonly earlyUs?: number
+  /** Whether streams never hang. */
+  readonly plainHangs?: boolean
+}
+
+const [oneWayUs, deadlineUs, restUs] = [5, 9_000, 12_000]
+
+/** Waves of requests, 64 in flight, with settled reads between; some are left, some hang. */
+function waves(service: Service, random: () => number, count = 5, perWave = 600) {
+  const { earlyUs, plainHangs = false } = service
+  const pick = (below: number) => Math.floor(random() * below)
+  type Change = { readonly atUs: number; readonly credits: number; readonly shownTo?: number }
+  const changes: Change[] = []
+  const rows: (HistoryRow & { value?: number })[] = []
+  const read = (callUs: number) => {
+    changes.push({ atUs: callUs + oneWayUs, credits: 0, shownTo: rows.length })
+    rows.push({
+      slot: rows.length,
+      callUs,
+      endUs: callUs + 2 * oneWayUs,
+      effect: 'read',
+      costCredits: 0,
+    })
+  }
+  read(0)
+  let fromUs = 100
+  let struck = -1
+  const target = pick(count * perWave)
+  for (let wave = 0, nth = 0; wave < count; wave++) {
+    const freeUs = new Float64Array(64).fill(fromUs)
+    for (let at = 0; at < perWave; at++, nth++) {
+      const client = freeUs.indexOf(Math.min(...freeUs))
+      const callUs = freeUs[client]! + 1 + pick(100)
+      const streamed = random() < 0.5
+      const costCredits = random() < 0.3 ? 2 : 1
+      const tookUs = 600 + pick(3_000)
+      const hangs = !(streamed && plainHangs) && random() < 0.03
+      const isAborted = !hangs && streamed && random() < 0.1
+      const left = hangs ? 'timeout' : isAborted ? 'aborted' : 'no'
+      const endUs =
+        callUs +
+        (hangs ? deadlineUs + pick(8) : isAborted ? 150 + pick(earlyUs ?? tookUs - 200) : tookUs)
+      freeUs[client] = endUs
+      const row = rows.length
+      const contentEvents = streamed && !hangs && endUs - callUs > 300 ? 1 + pick(5) : 0
+      const admittedUs = callUs + oneWayUs
+      const common = { slot: row, callUs, endUs, costCredits, streamed, contentEvents }
+      const change = (atUs: number, credits: number, shownTo?: number) =>
+        changes.push({ atUs, credits, ...(shownTo === undefined ? {} : { shownTo }) })
+      const heldUs = service.holds ? admittedUs : callUs + tookUs - oneWayUs
+      if (left === 'no') {
+        change(heldUs, -costCredits, row)
+        if (service.twice && struck < 0 && nth >= target) {
+          struck = row
+          change(callUs + tookUs - oneWayUs, -costCredits)
+        }
+        rows.push({ ...common, effect: 'charge', readUs: endUs })
+        continue
+      }
+      rows.push({ ...common, effect: 'ambiguous', left })
+      const policy = service.policies[(hangs ? 2 : 0) + (streamed ? 1 : 0)]!
+      const learnsUs = endUs + oneWayUs
+      const finished = !hangs && callUs + tookUs - oneWayUs <= learnsUs
+      const charged =
+        finished ||
+        policy === 'all' ||
+        (policy === 'content' && contentEvents > 0) ||
+        (policy === 'from' && endUs - callUs > 1_500)
+      if (service.holds || policy === 'held') change(admittedUs, -costCredits)
+      const isHeld = service.holds || policy === 'held'
+      if (charged && !isHeld) change(learnsUs, -costCredits)
+      if (charged) continue
+      const backUs = policy === 'held' ? learnsUs + service.laterUs : learnsUs
+      if (isHeld) change(backUs, costCredits)
+      if (policy === 'delayed') change(learnsUs + service.laterUs, -costCredits)
+    }
+    fromUs = Math.max(...freeUs) + restUs
+    read(fromUs)
+    fromUs += 100
+  }
+  read(fromUs + restUs)
+  let balance = 100_000
+  const shown = new Map<number, number>()
+  for (const { credits, shownTo, atUs } of changes.sort((a, b) => a.atUs - b.atUs)) {
+    if (atUs > fromUs + restUs + 20) break
+    balance += credits
+    if (shownTo !== undefined) shown.set(shownTo, balance)
+  }
+  const history = historyOf(
+    rows.map((row, at) => (shown.has(at) ? { ...row, value: shown.get(at)! } : row)),
+  )
+  return { history, struck }
+}
+
+const anyService = (random: () => number): Service => {
+  const pick = <Each>(from: readonly Each[]) => from[Math.floor(random() * from.length)]!
+  return {
+    policies: Array.from({ length: 4 }, () => pick(policies)),
+    laterUs: Math.floor(random() ** 2 * 120_000),
+    holds: random() < 0.7,
+    twice: false,
+  }
+}
+
+test('no policy of charging or holding what clients left is accused by sums, over 120 services', () => {
+  const random = seeded(41)
+  for (let at = 0; at < 120; at++) {
+    const service = anyService(random)
+    const { history } = waves(service, random, 4, 200)
+    const isProven = readLedger(history).settled()?.isProven ?? false
+    expect(isProven, `${at} ${JSON.stringify(service)}`).toBe(false)
+  }
+})
+
+test('a double charge is proven and located where timeouts hold credits and give them back', () => {
+  const random = seeded(43)
+  let [proven, located] = [0, 0]
+  for (let at = 0; at < 5; at++) {
+    const { history, struck } = waves(
+      {
+        policies: ['none', 'all', 'none', 'none'],
+        laterUs: 0,
+        holds: true,
+        twice: true,
+        earlyUs: 340,
+        plainHangs: true,
+      },
+      random,
+      10,
+      600,
+    )
+    const ledger = readLedger(history)
+    const settled = ledger.settled()
+    if (settled === null) continue
+    if (settled.isProven) proven++
+    expect(settled.credits).toBe(history.costCredits[rowOf(history, struck)])
+    const [likeliest, ...others] = placesOfStep(history, ledger.meaning, settled)
+    const { rows } = suspectsOf(history, [likeliest!, ...others], settled.credits)
+    if (rows.some((row) => history.slot[row] === struck)) located++
+  }
+  expect({ proven, located }).toEqual({ proven: 4, located: 5 })
+})
+
+function rowOf(history: History, slot: number): number {
+  return history.slot.indexOf(slot)
+}
