@@ -64,8 +64,59 @@ test('what a service sent cannot move the cursor, forge a line or become markup'
 
 test('JUnit never counts as passed what was not decided', () => {
   const xml = junitText(report)
-  expect(xml).toContain('tests="4" failures="1" skipped="2"')
+  expect(xml).toContain('tests="4" failures="1" errors="0" skipped="2" time="0"')
   expect(xml.match(/<skipped/g)).toHaveLength(2)
+})
+
+test('JUnit has what its common schemas require, and nothing that they do not know', () => {
+  const xml = junitText(report)
+  const elements = [...xml.matchAll(/<(\w[\w-]*)((?: [\w-]+="[^"<]*")*)\s*\/?>/g)].map(
+    ([, name, attributes]) => ({
+      name: name!,
+      attributes: [...attributes!.matchAll(/ ([\w-]+)=/g)].map(([, attribute]) => attribute!),
+    }),
+  )
+  const required: Readonly<Record<string, readonly string[]>> = {
+    testsuites: [],
+    testsuite: ['name', 'tests', 'failures', 'errors', 'skipped', 'time', 'timestamp'],
+    testcase: ['classname', 'name', 'time'],
+    failure: ['type', 'message'],
+    skipped: ['message'],
+  }
+  for (const { name, attributes } of elements)
+    expect([name, attributes]).toEqual([name, required[name]])
+  expect(elements.filter(({ name }) => name === 'testcase')).toHaveLength(4)
+  expect(xml).toMatch(/timestamp="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"/)
+})
+
+test('SARIF has the fields that 2.1.0 requires, and names each rule that it speaks of', () => {
+  const { $schema, version, runs } = JSON.parse(sarifText(report))
+  expect([$schema, version, runs.length]).toEqual([
+    'https://json.schemastore.org/sarif-2.1.0.json',
+    '2.1.0',
+    1,
+  ])
+  const [{ tool, results }] = runs
+  expect(tool.driver.name).toBe('assay')
+  const ids = tool.driver.rules.map(({ id }: { id: string }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const { ruleId, level, message, locations } of results) {
+    expect(ids).toContain(ruleId)
+    expect(['none', 'note', 'warning', 'error']).toContain(level)
+    expect(message.text).toMatch(/./)
+    for (const location of locations) {
+      expect(location.logicalLocations[0].fullyQualifiedName).toMatch(/^r\/5\/1$/)
+    }
+  }
+})
+
+test('each format reads as its golden file does', async () => {
+  const golden = (name: string) => `golden/${name}`
+  await expect(terminalText(report, commands, 80)).toMatchFileSnapshot(golden('terminal.txt'))
+  await expect(jsonText(report, commands)).toMatchFileSnapshot(golden('audit.json.txt'))
+  await expect(junitText(report)).toMatchFileSnapshot(golden('audit.junit.xml'))
+  await expect(sarifText(report)).toMatchFileSnapshot(golden('audit.sarif.txt'))
+  await expect(markdownText(report, commands)).toMatchFileSnapshot(golden('audit.md'))
 })
 
 test('SARIF has a result for the failure and one for what is inconclusive, and JSON has all', () => {

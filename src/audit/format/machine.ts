@@ -14,7 +14,10 @@ export function jsonText(report: AuditReport, commands: Commands): string {
   return `${JSON.stringify({ ...report, findings }, null, 2)}\n`
 }
 
-/** JUnit XML: a rule is a test case; what was not decided is skipped, never passed. */
+/**
+ * JUnit XML, with what its common schemas require: a rule is a test case; what was not decided is
+ * skipped, never passed. Times are UTC; those of rules are not told.
+ */
 export function junitText(report: AuditReport): string {
   const { findings } = report
   const failed = findings.filter(isFailure).length
@@ -24,12 +27,12 @@ export function junitText(report: AuditReport): string {
   const cases = findings.map((finding) => {
     const name = xml(`${finding.rule} ${finding.says}`)
     const family = xml(finding.rule.split('-')[0] ?? '')
-    return `    <testcase classname="assay.${family}" name="${name}">${outcomeOf(finding)}</testcase>`
+    return `    <testcase classname="assay.${family}" name="${name}" time="0">${outcomeOf(finding)}</testcase>`
   })
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<testsuites>',
-    `  <testsuite name="assay audit" tests="${findings.length}" failures="${failed}" skipped="${skipped}" timestamp="${report.auditedAt.toISOString()}">`,
+    `  <testsuite name="assay audit" tests="${findings.length}" failures="${failed}" errors="0" skipped="${skipped}" time="0" timestamp="${report.auditedAt.toISOString().slice(0, 19)}">`,
     ...cases,
     '  </testsuite>',
     '</testsuites>',
@@ -47,7 +50,7 @@ function outcomeOf(finding: Finding): string {
         `expected: ${verdict.expected}\ncame: ${verdict.came}\n${attemptsOf(finding)}`,
       )
       return isFailure(finding)
-        ? `<failure message="${xml(verdict.came)}">${text}</failure>`
+        ? `<failure type="${finding.severity}" message="${xml(verdict.came)}">${text}</failure>`
         : `<system-out>advice: ${text}</system-out>`
     }
     case 'inconclusive':
@@ -93,10 +96,11 @@ export function sarifText(report: AuditReport): string {
   )}\n`
 }
 
-/** Markdown, for a pull request or a ticket. */
+/** Markdown, for a pull request or a ticket: failures first, as on the terminal. */
 export function markdownText(report: AuditReport, commands: Commands): string {
-  const rows = report.findings
-    .filter(({ verdict }) => verdict.verdict !== 'pass')
+  const order = ['fail', 'inconclusive', 'not-observed']
+  const rows = order
+    .flatMap((kind) => report.findings.filter(({ verdict }) => verdict.verdict === kind))
     .map(
       ({ rule, verdict, says }) =>
         `| ${rule} | ${verdict.verdict} | ${cell(says)} | ${cell(gist(verdict))} |`,
