@@ -278,10 +278,10 @@ ${
   entries.length === 0
     ? html`<p class="empty">Nothing here.</p>`
     : html`<div class="table-scroll" tabindex="0"><table>
-<thead><tr><th>When</th><th>What</th><th class="num">Credits</th><th class="num">Before</th><th class="num">After</th><th class="num">Tokens</th></tr></thead>
+<thead><tr><th>When</th><th>What</th><th class="num">Credits</th><th class="num wide">Before</th><th class="num">After</th><th class="num">Tokens</th></tr></thead>
 <tbody>${entries.map(
         (entry) =>
-          html`<tr><td class="nowrap">${moment(Date.parse(entry.at) * 1000, timezone)}</td><td class="txt">${whatOf(entry)}</td><td class="num">${entry.credits > 0 && '+'}${count(entry.credits)}</td><td class="num">${count(entry.balance_before)}</td><td class="num">${count(entry.balance_after)}</td><td class="num">${entry.tokens === null ? '–' : count(entry.tokens)}</td></tr>`,
+          html`<tr><td class="nowrap">${moment(Date.parse(entry.at) * 1000, timezone)}</td><td class="txt">${whatOf(entry)}</td><td class="num">${entry.credits > 0 && '+'}${count(entry.credits)}</td><td class="num wide">${count(entry.balance_before)}</td><td class="num">${count(entry.balance_after)}</td><td class="num">${entry.tokens === null ? '–' : count(entry.tokens)}</td></tr>`,
       )}</tbody></table></div>
 ${older && html`<p class="note"><a href="/my-credits?${query}">Older changes</a></p>`}`
 }</section>`
