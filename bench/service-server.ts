@@ -47,16 +47,18 @@ else if (role === 'instant' || role === 'paced') await assay(role, words)
 async function assay(role: 'instant' | 'paced', words: readonly string[]): Promise<void> {
   const [dataPath, gapMs, tokens] = words
   const clock = realClock()
-  const stamped: Clock['at'] = (dueUs, callback) =>
-    clock.at(dueUs, () => {
-      callback()
+  const stamped: Clock['pace'] = (dueUs, step) =>
+    clock.pace(dueUs, (nowUs) => {
+      const againUs = step(nowUs)
       latenessUs[written++] = clock.nowUs() - dueUs
+      dueUs = againUs ?? 0
+      return againUs
     })
   const service = await startService({
     dataPath: dataPath!,
     seed: 1,
     accounts: [{ name: 'bench', balance: 100_000_000 }],
-    clock: { nowUs: clock.nowUs, at: role === 'paced' ? stamped : clock.at },
+    clock: { ...clock, pace: role === 'paced' ? stamped : clock.pace },
     // Limits that a benchmark does not reach; they are counted all the same.
     contract: {
       ...defaultContract,

@@ -1,3 +1,5 @@
+import { type Step, TimerHeap } from './timers.ts'
+
 /**
  * The service's only clock. Windows, expiries, timestamps, the `Date` header and the pace of
  * tokens all read it, so that a minute can pass in a second and a test can hold time still.
@@ -7,73 +9,13 @@ export interface Clock {
   nowUs(): number
   /** Calls back once when the clock has reached that time; gives the way to cancel. */
   at(dueUs: number, callback: () => void): () => void
+  /** Calls a step when the clock has reached that time, and again at each time that it gives. */
+  pace(dueUs: number, step: Step): () => void
 }
 
 /** A clock that an operator may push forward. */
 export interface MovableClock extends Clock {
   advance(us: number): void
-}
-
-interface Timer {
-  readonly dueUs: number
-  /** Breaks ties, so that equal times keep their order. */
-  readonly order: number
-  callback: (() => void) | null
-}
-
-/** A binary heap of timers: a thousand paced streams are one Node timer, not a thousand. */
-class TimerHeap {
-  readonly #heap: Timer[] = []
-  #order = 0
-
-  add(dueUs: number, callback: () => void): Timer {
-    const timer: Timer = { dueUs, order: this.#order++, callback }
-    const heap = this.#heap
-    let child = heap.push(timer) - 1
-    while (child > 0) {
-      const parent = (child - 1) >> 1
-      if (!before(timer, heap[parent]!)) break
-      heap[child] = heap[parent]!
-      child = parent
-    }
-    heap[child] = timer
-    return timer
-  }
-
-  nextDueUs(): number | null {
-    while (this.#heap.length > 0 && this.#heap[0]!.callback === null) this.#pop()
-    return this.#heap[0]?.dueUs ?? null
-  }
-
-  /** Runs what is due, in order of time; a callback may add more. */
-  runUntil(nowUs: number): void {
-    for (let due = this.nextDueUs(); due !== null && due <= nowUs; due = this.nextDueUs()) {
-      const { callback } = this.#pop()
-      callback?.()
-    }
-  }
-
-  #pop(): Timer {
-    const heap = this.#heap
-    const top = heap[0]!
-    const last = heap.pop()!
-    if (heap.length === 0) return top
-    let parent = 0
-    for (;;) {
-      let child = 2 * parent + 1
-      if (child >= heap.length) break
-      if (child + 1 < heap.length && before(heap[child + 1]!, heap[child]!)) child++
-      if (!before(heap[child]!, last)) break
-      heap[parent] = heap[child]!
-      parent = child
-    }
-    heap[parent] = last
-    return top
-  }
-}
-
-function before(a: Timer, b: Timer): boolean {
-  return a.dueUs < b.dueUs || (a.dueUs === b.dueUs && a.order < b.order)
 }
 
 /** Real time, from now on, at `scale` seconds of service time per second. */
@@ -104,20 +46,27 @@ export function realClock(scale = 1): MovableClock {
     armed?.cancel()
     armed = { dueUs, cancel: soon(run, (dueUs - nowUs()) / 1000 / scale) }
   }
+  const pace = (dueUs: number, step: Step) => {
+    const cancel = timers.add(dueUs, step)
+    arm()
+    return cancel
+  }
   return {
     nowUs,
-    at(dueUs, callback) {
-      const timer = timers.add(dueUs, callback)
-      arm()
-      return () => {
-        timer.callback = null
-      }
-    },
+    at: (dueUs, callback) => pace(dueUs, once(callback)),
+    pace,
     advance(us) {
       offsetUs += us
       armed?.cancel()
       run()
     },
+  }
+}
+
+function once(callback: () => void): Step {
+  return () => {
+    callback()
+    return null
   }
 }
 
@@ -142,12 +91,8 @@ export function manualClock(startUs: number): MovableClock {
   let now = startUs
   return {
     nowUs: () => now,
-    at(dueUs, callback) {
-      const timer = timers.add(dueUs, callback)
-      return () => {
-        timer.callback = null
-      }
-    },
+    at: (dueUs, callback) => timers.add(dueUs, once(callback)),
+    pace: (dueUs, step) => timers.add(dueUs, step),
     advance(us) {
       const end = now + us
       for (let due = timers.nextDueUs(); due !== null && due <= end; due = timers.nextDueUs()) {

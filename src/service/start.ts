@@ -96,6 +96,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       time.at(dueUs, () => {
         if (!closed) callback()
       }),
+    // Who paces something stops when its connection ends, which is before the service is closed.
+    pace: (dueUs, step) => time.pace(dueUs, step),
   }
   const seed = options.seed ?? randomInt(2 ** 31)
   const database = new Database(options.dataPath ?? ':memory:', options.durability ?? 'process')

@@ -62,3 +62,32 @@ test('real time passes at its scale, and jumps when it is moved', async () => {
   clock.advance(1e12)
   expect(jumped).toBe(true)
 })
+
+test('what is paced runs at each time that it gives, in order with all else, until it gives none', () => {
+  const clock = manualClock(0)
+  const ran: string[] = []
+  let left = 3
+  clock.pace(10, (nowUs) => {
+    ran.push(`paced ${nowUs}`)
+    return --left === 0 ? null : nowUs + 10
+  })
+  clock.at(20, () => ran.push('asked first'))
+  clock.at(25, () => ran.push('between'))
+  clock.advance(100)
+  expect(ran).toEqual(['paced 10', 'asked first', 'paced 20', 'between', 'paced 30'])
+})
+
+test('what is paced ends when it is cancelled, in a step of its own too', () => {
+  const clock = manualClock(0)
+  const times: number[] = []
+  const outside = clock.pace(1, (nowUs) => times.push(nowUs) && nowUs + 1)
+  const inside = clock.pace(100, (nowUs) => {
+    times.push(nowUs)
+    inside()
+    return nowUs + 1
+  })
+  clock.advance(2)
+  outside()
+  clock.advance(200)
+  expect(times).toEqual([1, 2, 100])
+})

@@ -21,6 +21,14 @@ function skippingClock() {
       }
       return cancel
     },
+    pace(dueUs, step) {
+      let cancel = () => {}
+      const go = (nextUs: number | null) => {
+        if (nextUs !== null) cancel = skipping.at(nextUs, () => go(step(clock.nowUs())))
+      }
+      go(dueUs)
+      return () => cancel()
+    },
   }
   return { ...skipping, advance: clock.advance }
 }

@@ -71,12 +71,10 @@ export function honestGeneration(
         return clock.at(dueUs, () => sink.done(made))
       }
       let step = 0
-      let cancel = () => {}
       // Due times add up, so that lateness of one piece does not push the next; what has become
       // due meanwhile goes out together.
-      const next = () => {
+      const next = (nowUs: number): number | null => {
         const pieces: Piece[] = []
-        const nowUs = clock.nowUs()
         do {
           for (let choice = 0; choice < made.choices.length; choice++) {
             const piece = pieceAt(made.choices[choice]!, step, choice)
@@ -86,12 +84,13 @@ export function honestGeneration(
           dueUs += gapUs()
         } while (step < steps && dueUs <= nowUs)
         sink.pieces(pieces)
-        if (step >= steps) sink.done(made)
-        else cancel = clock.at(dueUs, next)
+        if (step < steps) return dueUs
+        sink.done(made)
+        return null
       }
-      if (dueUs <= clock.nowUs()) next()
-      else cancel = clock.at(dueUs, next)
-      return () => cancel()
+      const nowUs = clock.nowUs()
+      const againUs = dueUs > nowUs ? dueUs : next(nowUs)
+      return againUs === null ? () => {} : clock.pace(againUs, next)
     },
   }
 }

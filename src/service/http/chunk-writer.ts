@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Frames } from './framer.ts'
 
 /**
  * Writes the body of a stream, each part as one chunk of HTTP/1.1 (RFC 9112 §7.1) and in one write
@@ -8,6 +10,8 @@ import type { ServerResponse } from 'node:http'
 export class ChunkWriter {
   readonly #response: ServerResponse
   readonly #chunked: boolean
+  /** The connection, from when on it is this response's alone. */
+  #socket: Socket | null = null
   #begun = false
 
   /** @param response with its head written, and nothing else */
@@ -19,25 +23,29 @@ export class ChunkWriter {
   }
 
   /** @returns false when the client reads more slowly than it is given */
-  write(text: string): boolean {
-    if (text === '') return true
-    const response = this.#response
-    const length = Buffer.byteLength(text)
+  write({ text, bytes }: Frames): boolean {
+    if (bytes === 0) return true
     // As many bytes as characters: ASCII, which goes out without being encoded.
-    const encoding = length === text.length ? 'latin1' : 'utf8'
-    const bytes = this.#chunked ? `${length.toString(16)}\r\n${text}\r\n` : text
-    const { socket } = response
-    // The head goes out with the first part, and a response that others of its connection are
-    // before has no connection yet: both are the business of node:http.
-    if (!this.#begun || socket === null || response.writableLength > 0) {
-      this.#begun = true
-      return response.write(bytes, encoding)
-    }
-    return !socket.writable || socket.write(bytes, encoding)
+    const encoding = bytes === text.length ? 'latin1' : 'utf8'
+    const chunk = this.#chunked ? `${bytes.toString(16)}\r\n${text}\r\n` : text
+    const socket = this.#socket ?? this.#takeSocket()
+    if (socket === null) return this.#response.write(chunk, encoding)
+    return !socket.writable || socket.write(chunk, encoding)
   }
 
-  end(text: string): void {
-    this.write(text)
+  /**
+   * Null as long as there is a part of it for node:http to do: the head goes out with the first
+   * part, and a response that others of its connection are before has no connection yet.
+   */
+  #takeSocket(): Socket | null {
+    const { socket, writableLength } = this.#response
+    if (this.#begun && writableLength === 0) this.#socket = socket
+    this.#begun = true
+    return this.#socket
+  }
+
+  end(last: Frames): void {
+    this.write(last)
     if (this.#chunked) this.#response.end('0\r\n\r\n', 'latin1')
     else this.#response.end()
   }

@@ -56,7 +56,7 @@ export class StreamAnswer implements Sink {
     behaviour.settle(call, usage)
     const writer = this.#begun()
     const last = this.#framer.frames({ at: 'end', answer, usage })
-    database.afterCommit(() => writer.end(last + behaviour.ending(call)))
+    database.afterCommit(() => writer.end(last))
   }
 
   fail(refusal: Refusal): void {
