@@ -24,6 +24,12 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
     (text) => (/^\d+$/.test(text) && Number(text) > 0 ? Number(text) : null),
     'a whole number from 1',
   )
+  const open = scenario.phases.some((phase) => phase.load.kind === 'arrivals')
+  if (rate !== null && !open) {
+    throw new UsageError(
+      '--rate: no phase of this scenario has a rate of its own; users, traces and searches set theirs in the scenario.',
+    )
+  }
   return {
     ...scenario,
     phases: scenario.phases.map((phase) => overriddenPhase(phase, rate, durationUs)),

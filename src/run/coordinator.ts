@@ -3,7 +3,7 @@ import { arrivalsOf } from './active-phase.ts'
 import { runClock } from './clock.ts'
 import { Conditions } from './conditions.ts'
 import { Crew, type CrewOptions } from './crew.ts'
-import { StoreFailure } from './errors.ts'
+import { RunError, StoreFailure } from './errors.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { stepsOf } from './plan.ts'
 import { SharedNumbers } from './shared.ts'
@@ -255,7 +255,7 @@ export class Coordinator {
         })
         break
       case 'failed':
-        this.conditions.fail(new Error(`Sending thread ${message.shard}: ${message.message}`))
+        this.conditions.fail(failureOf(message))
         break
     }
     this.conditions.check()
@@ -271,6 +271,13 @@ export class Coordinator {
   async terminate(): Promise<void> {
     await this.crew.terminate()
   }
+}
+
+/** A thread sends the stack of a fault of ours, and words alone for one of the scenario's. */
+function failureOf({ shard, message }: Extract<FromSender, { type: 'failed' }>): Error {
+  return /\n\s+at /.test(message)
+    ? new Error(`Sending thread ${shard}: ${message}`)
+    : new RunError(message)
 }
 
 /** What a scenario's phases come to: loads that senders know, and sweeps made of such. */

@@ -13,10 +13,15 @@ const enough = 100
  */
 export function missedEarly(scenario: Scenario, tally: Tally): readonly Threshold[] {
   return scenario.thresholds.filter((threshold) => {
-    if (!threshold.abort) return false
+    if (!threshold.abort || onlyGrows(threshold)) return false
     const value = figureSoFar(scenario, tally, threshold)
     return value !== null && !compare(value, threshold.operator, threshold.bound)
   })
+}
+
+/** A count that is still too small may yet be reached: the end alone tells. */
+function onlyGrows({ statistic, operator }: Threshold): boolean {
+  return statistic.kind === 'count' && (operator === '>' || operator === '>=' || operator === '==')
 }
 
 function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): number | null {

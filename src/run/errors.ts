@@ -12,3 +12,13 @@ export class TargetError extends Error {
 export class StoreFailure extends Error {
   override readonly name = 'StoreError'
 }
+
+/** What a scenario's own code did wrong while it ran; its stack would be of no use to anybody. */
+export class ScenarioFault extends Error {
+  override readonly name = 'ScenarioFault'
+
+  constructor(message: string) {
+    super(message)
+    this.stack = message
+  }
+}

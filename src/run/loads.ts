@@ -47,7 +47,9 @@ export function traceOf(load: Extract<Phase['load'], { kind: 'replay' }>): Sende
   try {
     text = readFileSync(load.path, 'utf8')
   } catch {
-    throw new RunError(`The trace ${load.path} cannot be read.`)
+    throw new RunError(
+      `The trace ${load.path} cannot be read. Its path starts from the folder of the scenario.`,
+    )
   }
   return { kind: 'replay', requests: parseTrace(text, load.format, load.path), speed: load.speed }
 }

@@ -39,7 +39,9 @@ function linesOf(step: string, path: string): readonly string[] {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    throw new RunError(`Step ${step} takes its prompts from ${path}, which cannot be read.`)
+    throw new RunError(
+      `Step ${step} takes its prompts from ${path}, which cannot be read. Its path starts from the folder of the scenario.`,
+    )
   }
   const prompts = text
     .split(/\r?\n/)

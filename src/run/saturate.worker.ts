@@ -10,6 +10,7 @@ import { ActivePhase } from './active-phase.ts'
 import { runClock } from './clock.ts'
 import type { FromSender, PhaseRun, SenderData, ToRecorder } from './messages.ts'
 import { SenderHealth } from './sender-health.ts'
+import { SharedNumbers } from './shared.ts'
 import { StepPlan } from './step-plan.ts'
 
 /**
@@ -54,7 +55,7 @@ let answer: { plan: StepPlan; template: number; body: string; headers: SeenHeade
 type SeenHeaders = Readonly<Record<string, unknown>>
 
 /** When each connection sent what it now waits for. */
-const since = new Map<unknown, number>()
+const since = new Map<autocannon.Client, number>()
 let slot = run.slotBase
 let flightUs = 0
 const beganUs = now()
@@ -72,25 +73,35 @@ const requests = plans.map((plan) => {
   }
 })
 
+// What is in flight counts as spent at the price of the dearest step, so that the budget is never
+// passed: autocannon has its next request out before it tells of an answer.
+const shared = new SharedNumbers(data.shared)
+const dearest = Math.max(...plans.map((plan) => plan.credits))
+const budget = scenario.policy.maxCredits ?? Infinity
+const left = () => (dearest === 0 ? Infinity : Math.floor((budget - shared.credits) / dearest))
+const connections = Math.min(data.connections, left())
+
 const cannon = autocannon(
   {
     url: new URL(data.baseUrl).origin,
-    connections: data.connections,
+    connections: Math.max(1, connections),
     pipelining: 1,
     // The end is ours to give; its own deadline would kill slow answers after ten seconds.
     duration: 1e6,
     timeout: 600,
     requests: requests as unknown as autocannon.Request[],
+    setupClient: (client) => since.set(client, now()),
   },
   () => {},
 )
 const health = new SenderHealth()
 const reports = setInterval(report, 1000)
 
-cannon.on('response', (client: unknown, status: number, bytes: number, ms: number) => {
+cannon.on('response', (client: autocannon.Client, status: number, bytes: number, ms: number) => {
   const endUs = now()
   since.set(client, endUs)
   write(endUs - ms * 1000, endUs, status, bytes)
+  if (left() <= connections) void end('budget')
 })
 cannon.on('reqError', () => write(now(), now(), null, 0))
 const stopAt = setTimeout(() => void end(), (run.durationUs ?? 0) / 1000)
@@ -110,6 +121,7 @@ function write(fromUs: number, endUs: number, status: number | null, bytes: numb
   flightUs += took
   if (judged.outcome === 'ok') {
     counters.credits += plan.credits
+    shared.reserve(plan.credits, Infinity)
     counters.good++
     phase.count(plan.index, 'service', took)
     phase.count(plan.index, 'response', took)
@@ -250,7 +262,7 @@ function report(): void {
 }
 
 let ended = false
-async function end(): Promise<void> {
+async function end(refused: 'budget' | null = null): Promise<void> {
   if (ended) return
   ended = true
   clearTimeout(stopAt)
@@ -259,7 +271,10 @@ async function end(): Promise<void> {
   const endUs = now()
   cannon.removeAllListeners('response')
   cannon.removeAllListeners('reqError')
-  for (const fromUs of since.values()) {
+  for (const [client, fromUs] of since) {
+    // Its own stop lets connections send on until its next tick, up to a second later.
+    ;(client as unknown as { destroy(): void }).destroy()
+    if (connections < 1) continue
     const plan = plans[0]!
     const counters = phase.countersOf(plan.index)
     counters.planned++
@@ -274,6 +289,12 @@ async function end(): Promise<void> {
       closedUs: endUs,
     })
   }
+  if (refused !== null) {
+    const counters = phase.countersOf(plans[0]!.index)
+    counters.planned++
+    counters.ended('not_sent')
+    push(plans[0]!, null, { outcome: 'not_sent', reason: refused, intendedUs: endUs })
+  }
   cannon.stop()
   if (batch.rows > 0) hand()
   data.recorder.postMessage({ batch: null, templates, bodies: [], last: true } satisfies ToRecorder)
@@ -284,3 +305,6 @@ async function end(): Promise<void> {
   port.close()
   data.recorder.close()
 }
+
+// Before anything was sent: connections are not open yet.
+if (connections < 1) void end('budget')

@@ -13,6 +13,7 @@ import { type Contract, costOf } from '../contract/contract.ts'
 import type { PromptContext, PromptFunction } from '../scenario/define.ts'
 import type { Step } from '../scenario/scenario.ts'
 import { WeightedChoice } from '../schedule/draw.ts'
+import { ScenarioFault } from './errors.ts'
 import type { PromptPool, ResolvedKey } from './messages.ts'
 
 /** A request ready to be sent, and the number under which the store shows it. */
@@ -98,9 +99,22 @@ export class StepPlan {
     return { request: this.prepare(template, key), template: number }
   }
 
-  /** What the user says at this index; null when it is drawn from the pool. */
+  /**
+   * What the user says at this index; null when it is drawn from the pool.
+   *
+   * @throws ScenarioFault when the scenario's function throws
+   */
   ownPrompt(context: PromptContext): string | null {
-    return this.options.prompt === null ? null : String(this.options.prompt(context))
+    const { prompt } = this.options
+    if (prompt === null) return null
+    try {
+      return String(prompt(context))
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      throw new ScenarioFault(
+        `The prompt function of step ${this.step.name} failed at index ${context.index}, turn ${context.turn}: ${why}. Mend it in the scenario.`,
+      )
+    }
   }
 
   /** What the user says in turn `turn` of a conversation: prompts of the pool in a row. */

@@ -1,5 +1,5 @@
 import type { Phase } from '../scenario/scenario.ts'
-import { nextTrial, type Trial } from '../schedule/sweep.ts'
+import { bracketOf, nextTrial, type Trial } from '../schedule/sweep.ts'
 import type { Coordinator } from './coordinator.ts'
 import type { StepCounters } from './ledger.ts'
 
@@ -25,9 +25,7 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
   for (;;) {
     const next = nextTrial(load, trials)
     if (next.kind === 'done' || coordinator.stopReason !== null) {
-      const { safePerS, failedPerS } =
-        next.kind === 'done' ? next : { safePerS: null, failedPerS: null }
-      return { phase: phase.name, safePerS, failedPerS, trials }
+      return { phase: phase.name, ...bracketOf(trials), trials }
     }
     if (next.coolDown) await new Promise((resolve) => setTimeout(resolve, load.coolDownUs / 1000))
     const name = `${phase.name} ${trials.length + 1}`
@@ -42,6 +40,8 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
       true,
     )
     await coordinator.untilDrained()
+    // A trial that was cut short says nothing of its rate.
+    if (coordinator.stopReason !== null) continue
     const counters = coordinator.tally.counters(run.ordinal)
     const sum = (pick: (counters: StepCounters) => number) =>
       counters.reduce((total, each) => total + pick(each), 0)

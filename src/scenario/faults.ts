@@ -50,6 +50,12 @@ export function valueAt(data: unknown, path: Path): unknown {
   return value
 }
 
+/** A mapping as written, before it is checked; what is none has no fields. */
+export type Loose = Readonly<Record<string, unknown>>
+
+export const loose = (value: unknown): Loose =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {}
+
 /** The name that was probably meant: at most two letters away. */
 export function nearest(name: string, known: readonly string[]): string | null {
   let best: string | null = null
@@ -106,10 +112,12 @@ export function faultsOf(
       }))
     }
     const came = valueAt(data, path)
+    // What stands among the keys may be a key, written where only its source belongs.
+    const shown = path[0] === 'keys' ? 'something else, which is not shown here' : show(came)
     const message =
       came === undefined
         ? `expected ${issue.message}, and it is missing.`
-        : `expected ${issue.message}; came ${show(came)}.`
+        : `expected ${issue.message}; came ${shown}.`
     return [{ path, line: lineOf(path), message }]
   })
 }

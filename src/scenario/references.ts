@@ -1,7 +1,7 @@
-import { type Fault, type Path, unknownName } from './faults.ts'
+import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
+import { rangeFaults } from './ranges.ts'
 import { parseThreshold } from './threshold.ts'
 
-type Loose = Readonly<Record<string, unknown>>
 type Found = Omit<Fault, 'line'>
 
 /**
@@ -15,11 +15,10 @@ export function crossFaults(data: unknown): readonly Found[] {
     ...phaseFaults(scenario),
     ...keyFaults(scenario),
     ...thresholdFaults(scenario),
+    ...rangeFaults(data),
   ]
 }
 
-const loose = (value: unknown): Loose =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {}
 const entries = (value: unknown): readonly (readonly [string, Loose])[] =>
   Object.entries(loose(value)).map(([name, item]) => [name, loose(item)])
 const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
@@ -166,6 +165,8 @@ function saturateFaults(scenario: Loose, phase: Loose, path: Path): readonly Fou
 function keyFaults(scenario: Loose): readonly Found[] {
   return entries(scenario.keys).flatMap(([name, key]) => {
     const path = ['keys', name]
+    const written = loose(scenario.keys)[name]
+    if (typeof written !== 'object' || written === null) return []
     if ('env' in key === 'file' in key) {
       return [
         { path, message: 'expected either env: NAME or file: path, and exactly one of them.' },
@@ -189,6 +190,12 @@ function thresholdFaults(scenario: Loose): readonly Found[] {
     }
     if (read.phase !== null && !phases.includes(read.phase)) {
       found.push({ path, message: unknownName(read.phase, phases, 'phase') })
+    }
+    if (read.metric === 'itl' && Object.keys(read.filter).length > 0) {
+      found.push({
+        path,
+        message: 'gaps of streams have no rows of their own, so itl takes no filter; name a step.',
+      })
     }
     const objectives = Object.keys(loose(scenario.objectives))
     if (read.metric === 'goodput' && objectives.length === 0) {

@@ -6,15 +6,17 @@ export interface Trial {
   readonly held: boolean
 }
 
+/** Between these rates the capacity lies, as far as trials tell. */
+export interface Bracket {
+  /** The highest rate that held; null when none did. */
+  readonly safePerS: number | null
+  /** The lowest that did not; null when all did. */
+  readonly failedPerS: number | null
+}
+
 export type SweepStep =
   | { readonly kind: 'try'; readonly ratePerS: number; readonly coolDown: boolean }
-  | {
-      readonly kind: 'done'
-      /** The highest rate that held; null when none did. */
-      readonly safePerS: number | null
-      /** The lowest that did not; null when all did. */
-      readonly failedPerS: number | null
-    }
+  | ({ readonly kind: 'done' } & Bracket)
 
 type Sweep = Extract<Load, { kind: 'sweep' }>
 
@@ -29,15 +31,9 @@ const maxTrials = 60
  *     rate ─ 10 ✓ 20 ✓ 40 ✓ 80 ✗✗ ── 60 ✓ ── 70 ✗✗ ── 65 ✗✓ …      safe 65, in 65 to 70
  */
 export function nextTrial(sweep: Sweep, trials: readonly Trial[]): SweepStep {
-  const held = trials.filter((trial) => trial.held).map((trial) => trial.ratePerS)
-  const failed = trials
-    .filter((trial, at) => !trial.held && trials[at - 1]?.ratePerS === trial.ratePerS)
-    .map((trial) => trial.ratePerS)
-  const high = failed.length > 0 ? Math.min(...failed) : null
-  // A rate above one that failed says nothing: only those below the lowest failure count.
-  const safe = held.filter((rate) => high === null || rate < high)
-  const low = safe.length > 0 ? Math.max(...safe) : null
-  const done: SweepStep = { kind: 'done', safePerS: low, failedPerS: high }
+  const bracket = bracketOf(trials)
+  const { safePerS: low, failedPerS: high } = bracket
+  const done: SweepStep = { kind: 'done', ...bracket }
   const attempt = (ratePerS: number): SweepStep => ({
     kind: 'try',
     ratePerS,
@@ -52,4 +48,16 @@ export function nextTrial(sweep: Sweep, trials: readonly Trial[]): SweepStep {
   }
   if (low === null) return high <= sweep.startPerS / 256 ? done : attempt(high / 2)
   return (high - low) / high <= sweep.precision ? done : attempt((low + high) / 2)
+}
+
+/** What trials say so far, whole sweep or not. */
+export function bracketOf(trials: readonly Trial[]): Bracket {
+  const held = trials.filter((trial) => trial.held).map((trial) => trial.ratePerS)
+  const failed = trials
+    .filter((trial, at) => !trial.held && trials[at - 1]?.ratePerS === trial.ratePerS)
+    .map((trial) => trial.ratePerS)
+  const high = failed.length > 0 ? Math.min(...failed) : null
+  // A rate above one that failed says nothing: only those below the lowest failure count.
+  const safe = held.filter((rate) => high === null || rate < high)
+  return { safePerS: safe.length > 0 ? Math.max(...safe) : null, failedPerS: high }
 }

@@ -90,6 +90,30 @@ test('a scenario in TypeScript sends what its prompt functions say, the same for
   expect(await prompts(1)).toEqual(said)
 })
 
+test('a prompt function that throws is told as the scenario’s fault, without a stack', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  const folder = mkdtempSync(join(tmpdir(), 'assay-prompt-'))
+  const path = join(folder, 'throws.mjs')
+  writeFileSync(
+    path,
+    `export default {
+  name: 'throws', question: 'q', model: 'svc-k2',
+  steps: { chat: { endpoint: 'chat', prompt: ({ index }) => { if (index === 2) throw new Error('no third'); return 'a' } } },
+  phases: [{ name: 'steady', load: 'constant', rate: '50/s', max_requests: 9 }],
+}`,
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = await loadScenario(path)
+    await expect(run(scenario, { baseUrl: target.baseUrl, dbPath, keys })).rejects.toMatchObject({
+      name: 'RunError',
+      message:
+        'The prompt function of step chat failed at index 2, turn 0: no third. Mend it in the scenario.',
+    })
+  })
+  rmSync(folder, { recursive: true })
+  target.close()
+})
+
 test('synthetic text has exactly the tokens that were asked for, by the real tokenizer', () => {
   const text = new TokenText(7)
   for (const tokens of [1, 2, 17, 500]) {

@@ -228,6 +228,8 @@ test('saturating finds a ceiling, with a row for each answer and for what was le
     expect(ledger.ok).toBeLessThanOrEqual(804)
     expect(ledger.aborted).toBe(8)
     expect(ledger.sent).toBe(ledger.ok + 8)
+    // Whatever reached the service has a row: nothing goes on after the phase.
+    expect(target.requests).toBeLessThanOrEqual(ledger.sent)
     expect(verdict.tests.find((each) => each.name === 'ledgers')!.result).toBe('held')
     const [row] = await query<{ fast: number; n: number; slots: number }>(
       dbPath,
@@ -236,6 +238,23 @@ test('saturating finds a ceiling, with a row for each answer and for what was le
     )
     expect(row!.fast).toBeGreaterThan(19_000)
     expect(row!.slots).toBe(row!.n)
+  })
+  target.close()
+})
+
+test('saturating never passes the budget, what is in flight counted, and says that it ended', async () => {
+  const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 5))
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: flat-out, load: saturate, connections: 8, duration: 4s }',
+      'max_credits: 40',
+    )
+    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(target.requests).toBeLessThanOrEqual(40)
+    expect(ledger.ok).toBeGreaterThanOrEqual(31)
+    expect(ledger.notSent).toBe(1)
+    const rows = await query(dbPath, `SELECT reason FROM attempts WHERE outcome = 'not_sent'`)
+    expect(rows).toEqual([{ reason: 'budget' }])
   })
   target.close()
 })

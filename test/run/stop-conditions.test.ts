@@ -117,3 +117,14 @@ test('what is set aside never passes the bound, whoever asks', () => {
   expect(shared.reserve(3, 30)).toBe(true)
   expect(shared.credits).toBe(30)
 })
+
+test('a count that is not reached yet is not missed before the end', () => {
+  const counted = (check: string) =>
+    reason(`thresholds: [{ check: '${check}', abort: true }]`, (counters) => {
+      counters.sent = 150
+      counters.ok = 150
+    })
+  expect(counted('requests >= 1000')).toBeNull()
+  expect(counted('requests < 100')).toBe('threshold')
+  expect(counted('requests.count < 1000')).toBeNull()
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nextTrial, type Trial } from '../../src/schedule/sweep.ts'
+import { bracketOf, nextTrial, type Trial } from '../../src/schedule/sweep.ts'
 
 const sweep = {
   kind: 'sweep',
@@ -52,4 +52,11 @@ test('one failure is tried again, and believed only when it comes back', () => {
   const failed = { ratePerS: 10, held: false }
   expect(nextTrial(sweep, [failed])).toMatchObject({ ratePerS: 10, coolDown: true })
   expect(nextTrial(sweep, [failed, { ratePerS: 10, held: true }])).toMatchObject({ ratePerS: 20 })
+})
+
+test('a sweep that is cut short still knows what its trials told', () => {
+  const trials = [10, 20, 40, 40].map((ratePerS, at) => ({ ratePerS, held: at < 2 }))
+  expect(bracketOf(trials)).toEqual({ safePerS: 20, failedPerS: 40 })
+  expect(bracketOf(trials.slice(0, 2))).toEqual({ safePerS: 20, failedPerS: null })
+  expect(bracketOf([])).toEqual({ safePerS: null, failedPerS: null })
 })

@@ -1,0 +1,69 @@
+import { type Fault, type Loose, loose, type Path, show } from './faults.ts'
+import { durationUsOf, ratePerSOf } from './quantity.ts'
+
+type Found = Omit<Fault, 'line'>
+
+/** Loads whose `rate` is all that they send. */
+const ratedLoads: readonly unknown[] = ['constant', 'poisson', 'gamma', 'day']
+
+/** Quantities that are well written and make no sense together, or would send nothing. */
+export function rangeFaults(data: unknown): readonly Found[] {
+  const scenario = loose(data)
+  const steps = Object.entries(loose(scenario.steps)).flatMap(([name, written]) => {
+    const step = loose(written)
+    const uniform = loose(loose(loose(step.prompt).synthetic).uniform)
+    return [
+      ...upsideDown(uniform, 'min', 'max', ['steps', name, 'prompt', 'synthetic', 'uniform']),
+      ...upsideDown(loose(loose(step.session).think), 'min', 'max', [
+        'steps',
+        name,
+        'session',
+        'think',
+      ]),
+    ]
+  })
+  const phases = Array.isArray(scenario.phases) ? scenario.phases : []
+  return [...steps, ...phases.flatMap((phase, at) => phaseRanges(loose(phase), ['phases', at]))]
+}
+
+function phaseRanges(phase: Loose, path: Path): readonly Found[] {
+  const found = [...upsideDown(loose(phase.think), 'min', 'max', [...path, 'think'])]
+  if (phase.load === 'sweep') found.push(...upsideDown(phase, 'start', 'max', path))
+  for (const field of ['duration', 'trial']) {
+    if (amountOf(phase[field]) === 0) {
+      found.push({
+        path: [...path, field],
+        message: `expected a ${field} above 0; came ${show(phase[field])}.`,
+      })
+    }
+  }
+  const { from, to } = loose(phase.rate)
+  const nothing = [amountOf(phase.rate) ?? amountOf(from), amountOf(phase.rate) ?? amountOf(to)]
+  if (ratedLoads.includes(phase.load) && nothing.every((perS) => perS === 0)) {
+    found.push({ path: [...path, 'rate'], message: 'a rate of 0 sends nothing; ask for more.' })
+  }
+  if (phase.load === 'sweep' && amountOf(phase.start) === 0) {
+    found.push({
+      path: [...path, 'start'],
+      message: 'a sweep doubles its start; ask for more than 0.',
+    })
+  }
+  return found
+}
+
+function upsideDown(fields: Loose, low: string, high: string, path: Path): readonly Found[] {
+  const [least, most] = [amountOf(fields[low]), amountOf(fields[high])]
+  if (least === null || most === null || least <= most) return []
+  return [
+    {
+      path: [...path, high],
+      message: `expected ${high} to be at least ${low}, ${show(fields[low])}; came ${show(fields[high])}.`,
+    },
+  ]
+}
+
+/** A number, or the number that a quantity says; null for anything else. */
+function amountOf(value: unknown): number | null {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' ? (durationUsOf(value) ?? ratePerSOf(value)) : null
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { ScenarioError } from '../../src/scenario/faults.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+
+/** Sentences about a scenario of one step and one phase, without their path. */
+function faultsOf(phase: string, { step = '', more = '' } = {}): readonly string[] {
+  const text = `name: n
+question: q
+model: svc-k2
+steps:
+  chat: { endpoint: chat${step} }
+phases:
+  - { name: steady, ${phase} }
+${more}`
+  try {
+    parseScenario(text, 'a.yaml')
+  } catch (error) {
+    return (error as ScenarioError).message.split('\n').slice(1)
+  }
+  return []
+}
+
+const plain = 'load: poisson, rate: 5/s, duration: 1s'
+
+test('ranges that stand on their head are faults', () => {
+  expect(
+    faultsOf('load: concurrency, users: 2, think: { min: 5s, max: 900ms }, duration: 1s', {
+      step: ', prompt: { synthetic: { uniform: { min: 20, max: 10 } } }',
+    }),
+  ).toEqual([
+    '  line 5, steps.chat.prompt.synthetic.uniform.max: expected max to be at least min, 20; came 10.',
+    '  line 7, phases[0].think.max: expected max to be at least min, "5s"; came "900ms".',
+  ])
+  expect(faultsOf('load: sweep, start: 100/s, max: 600/min, trial: 1s')).toEqual([
+    '  line 7, phases[0].max: expected max to be at least start, "100/s"; came "600/min".',
+  ])
+  expect(faultsOf('load: sweep, start: 10/s, max: 600/min, trial: 1s')).toEqual([])
+})
+
+test('a phase that would send nothing is a fault', () => {
+  const zero = '  line 7, phases[0].rate: a rate of 0 sends nothing; ask for more.'
+  expect(faultsOf('load: poisson, rate: 0/s, duration: 1s')).toEqual([zero])
+  expect(faultsOf('load: constant, rate: { from: 0/s, to: 0/min }, duration: 1s')).toEqual([zero])
+  expect(faultsOf('load: constant, rate: { from: 0/s, to: 5/s }, duration: 1s')).toEqual([])
+  expect(faultsOf('load: poisson, rate: 5/s, duration: 0s')).toEqual([
+    '  line 7, phases[0].duration: expected a duration above 0; came "0s".',
+  ])
+})
+
+test('gaps of streams take no filter, for they have no rows', () => {
+  const more = "thresholds: ['chat.itl{model=a}.p95 < 1s']"
+  expect(faultsOf(plain, { step: ', stream: true', more })).toEqual([
+    '  line 8, thresholds[0]: gaps of streams have no rows of their own, so itl takes no filter; name a step.',
+  ])
+})
+
+test('a key that was written into a scenario is never shown', () => {
+  for (const keys of [
+    'keys: { k: sk-secret }',
+    'keys: sk-secret',
+    'keys: { k: { env: [sk-secret] } }',
+  ]) {
+    const faults = faultsOf(plain, { more: keys })
+    expect(faults.length).toBe(1)
+    expect(faults.join()).toContain('which is not shown here')
+    expect(faults.join()).not.toContain('sk-secret')
+  }
+})
