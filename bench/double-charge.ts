@@ -1,9 +1,11 @@
 /**
- * One double charge among 10,000 requests: is it found, and where? `node bench/double-charge.ts [seeds]`.
+ * One double charge among 10,000 requests: is it found, and where?
+ * `node bench/double-charge.ts [last seed] [requests] [first seed]`.
  *
- * A real service on a socket, ten waves with 64 requests in flight, 5 % of all aborted streams and 2 % timed
- * out, and a settled read of the balance after each. The timeouts are plain answers of steps whose others
- * end soon: they hold their price and give it back, so the values between the reads are no ledger.
+ * A real service on a socket, ten waves with 64 requests in flight, of which 5 % are streams that are
+ * aborted and 2 % time out, and a settled read of the balance after each. The timeouts are plain answers
+ * of steps whose others end soon: they hold their price and give it back, so the values between the reads
+ * are no ledger.
  * Each seed is run clean and with `double-charge=0.0001`; the service's own books, which the audit
  * never sees, tell what was charged twice.
  */
@@ -147,7 +149,7 @@ if (import.meta.main) {
   process.stdout.write(
     'seed   fault   twice   aborted   timed out   BILL-11        suspects   located\n',
   )
-  for (let seed = 1; seed <= seeds; seed++) {
+  for (let seed = Number(process.argv[4] ?? 1); seed <= seeds; seed++) {
     for (const faults of [[], ['double-charge=0.0001']]) {
       const trial = await tryOut(seed, requests, faults)
       const cells = [
