@@ -54,17 +54,23 @@ function sampleOf(requests: number): Sample {
 /** Measures between two samples, the first one after the warm-up. */
 async function measure(
   sample: () => Sample | Promise<Sample>,
-  last: () => Sample | Promise<Sample> = sample,
+  last: (() => Promise<Sample>) | null = null,
 ): Promise<void> {
   await sleep(warmUpS * 1000)
   const from = await sample()
   await sleep(seconds * 1000)
-  const to = await last()
+  const stopped = await sample()
+  const to = last === null ? stopped : await last()
   const requests = to.requests - from.requests
   const userUs = (to.userUs - from.userUs) / requests
   const systemUs = (to.systemUs - from.systemUs) / requests
-  const rps = (requests * 1000) / (to.atMs - from.atMs)
-  console.log(JSON.stringify({ rps, cpuUs: userUs + systemUs, userUs, systemUs }))
+  const rps = ratePerS(from, to)
+  const sendingRps = last === null ? undefined : ratePerS(from, stopped)
+  console.log(JSON.stringify({ rps, sendingRps, cpuUs: userUs + systemUs, userUs, systemUs }))
+}
+
+function ratePerS(from: Sample, to: Sample): number {
+  return ((to.requests - from.requests) * 1000) / (to.atMs - from.atMs)
 }
 
 async function assay(): Promise<void> {

@@ -5,7 +5,10 @@ import { answerOf, clientCore, finish, has, module, serve, serverCore } from './
 import { type BenchOptions, type BenchResult, type Figure, figure } from './result.ts'
 
 interface Measured {
+  /** To the end of all work: what is put off until the load has stopped is in it. */
   readonly rps: number
+  /** Of a whole run: until the load stops. */
+  readonly sendingRps?: number
   readonly cpuUs: number
 }
 
@@ -77,8 +80,7 @@ const installed = ['wrk', 'hey']
  * Plain chat, flat out: requests per second and CPU time per request, beside the peers. `assay` is
  * a whole run with every row in DuckDB; `client` is the wire alone.
  */
-export async function chat({ quick }: BenchOptions): Promise<BenchResult> {
-  const rounds = quick ? 1 : 5
+export async function chat({ quick, rounds = quick ? 1 : 5 }: BenchOptions): Promise<BenchResult> {
   const seconds = quick ? 2 : 6
   const names = Object.keys(clients).filter((name) => !installed.includes(name) || has(name))
   const notes = installed
@@ -108,7 +110,7 @@ function ratios(
   samples: ReadonlyMap<string, readonly Measured[]>,
   peer: string,
   mine: string,
-  of: keyof Measured,
+  of: 'rps' | 'cpuUs',
 ): readonly number[] {
   const peers = samples.get(peer) ?? []
   return (samples.get(mine) ?? []).flatMap((measured, round) => {
@@ -121,7 +123,7 @@ const goals: readonly (readonly [
   name: string,
   peer: string,
   mine: string,
-  of: keyof Measured,
+  of: 'rps' | 'cpuUs',
   goal: string,
   meets: (ratio: number) => boolean,
 ])[] = [
@@ -155,6 +157,11 @@ function figuresOf(samples: ReadonlyMap<string, readonly Measured[]>): readonly 
         measured.map(({ rps }) => rps),
       ),
     )
+    // Beside the rate that is judged: peers that record nothing have nothing to close.
+    const sending = measured.flatMap(({ sendingRps }) => sendingRps ?? [])
+    if (sending.length > 0) {
+      figures.push(figure(`${name}: rate before closing its file`, 'requests/s', sending))
+    }
     figures.push(
       figure(
         `${name}: CPU`,

@@ -10,14 +10,14 @@ interface Measured {
 }
 
 /** Lag of Poisson arrivals at three rates, with every attempt recorded into DuckDB. */
-export async function lag({ quick }: BenchOptions): Promise<BenchResult> {
+export async function lag({ quick, rounds = quick ? 1 : 5 }: BenchOptions): Promise<BenchResult> {
   const server = startOn('0', './lag-server.ts')
   const figures: Figure[] = []
   try {
     const { baseUrl } = await firstLine<{ baseUrl: string }>(server)
     const measure = async (ratePerS: number, pacing: 'timer' | 'precise') => {
       const found: Measured[] = []
-      for (let round = 0; round < (quick ? 1 : 5); round++) {
+      for (let round = 0; round < rounds; round++) {
         // A spinning sender takes its core whole, so the recorder needs the other one.
         const client = startOn(pacing === 'timer' ? '1' : '0,1', './lag-client.ts', [
           baseUrl,

@@ -1,7 +1,7 @@
 import type { BenchOptions, BenchResult } from './result.ts'
 
 /**
- * `npm run bench [-- chat|streams|lag|rows|truth …] [--quick] [--json]`
+ * `npm run bench [-- chat|streams|lag|rows|truth …] [--quick] [--rounds=N] [--json]`
  *
  * Each part measures beside its peers in the same run, and prints medians with their ranges. With
  * `--json` the last line is `{"ratios": {"wrk": …, "autocannon": …, "undici": …}}`.
@@ -12,7 +12,11 @@ type Part = (options: BenchOptions) => Promise<BenchResult>
 const parts = ['chat', 'streams', 'lag', 'rows', 'truth']
 
 const words = process.argv.slice(2)
-const options: BenchOptions = { quick: words.includes('--quick') }
+const rounds = Number(words.find((word) => word.startsWith('--rounds='))?.slice(9) ?? 0)
+const options: BenchOptions = {
+  quick: words.includes('--quick'),
+  ...(rounds > 0 ? { rounds } : {}),
+}
 const json = words.includes('--json')
 const asked = words.filter((word) => !word.startsWith('--'))
 const unknown = asked.filter((name) => !parts.includes(name))

@@ -2,6 +2,8 @@
 export interface BenchOptions {
   /** Fewer rounds and shorter ones: a check that it runs, not a figure to quote. */
   readonly quick: boolean
+  /** Instead of a part's own number: a whole part takes minutes, and a machine is seldom so long quiet. */
+  readonly rounds?: number
 }
 
 /** One measured figure over the rounds of a run. */

@@ -21,8 +21,10 @@ const gapUs = 1e6 / tokensPerS
  * Event streams: the share of a core that 1,000 and 2,000 streams of 50 tokens/s take, how far
  * TTFT and ITL are from the server's own stamps, and the memory of streams that are held open.
  */
-export async function streams({ quick }: BenchOptions): Promise<BenchResult> {
-  const rounds = quick ? 1 : 5
+export async function streams({
+  quick,
+  rounds = quick ? 1 : 5,
+}: BenchOptions): Promise<BenchResult> {
   const seconds = quick ? 3 : 10
   const figures: Figure[] = []
   const ratios: number[] = []
