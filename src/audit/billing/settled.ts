@@ -38,8 +38,8 @@ export function chargedBeyondPolicies(
   history: History,
   { idle, balance }: Conservation,
 ): Settled | null {
-  const times = timesOf(history)
-  const settled = settledAmong(history, idle, times)
+  const exchanges = timesOf(history)
+  const settled = settledAmong(history, idle, exchanges)
   if (settled.length < 2) return null
   const readUs = settled.map((at) => history.callUs[idle[at]!]!)
   const count = settled.length - 1
@@ -54,6 +54,7 @@ export function chargedBeyondPolicies(
     return low - 1
   }
 
+  const times: Times = { ...exchanges, lateUs: latenessOf(history, count, stretchAt) }
   const taken = settled.slice(1).map((at, nth) => balance[settled[nth]!]! - balance[at]!)
   const fixed: Ranges = ranges(count)
   const kinds = new Map<number, number[]>()
@@ -98,6 +99,8 @@ interface Times {
   readonly noticeUs: number
   readonly longestUs: number
   readonly durations: ReadonlyMap<number, { shortUs: number; longUs: number }>
+  /** How late the client may have been to see an answer that it then took for a timeout. */
+  readonly lateUs: (row: number) => number
 }
 
 /** Attempts times stretches: beyond this nothing is proven. */
@@ -106,7 +109,7 @@ const mostWork = 100_000
 const fewNear = 4
 
 /** The longest success and those of each step; there and back lie within twice the shortest exchange. */
-function timesOf({ size, callUs, endUs, effect, step }: History): Times {
+function timesOf({ size, callUs, endUs, effect, step }: History): Omit<Times, 'lateUs'> {
   let [shortestUs, longestUs] = [Infinity, 0]
   const durations = new Map<number, { shortUs: number; longUs: number }>()
   for (let row = 0; row < size; row++) {
@@ -128,7 +131,7 @@ function timesOf({ size, callUs, endUs, effect, step }: History): Times {
 function settledAmong(
   { size, callUs, endUs, effect }: History,
   idle: Int32Array,
-  { longestUs, noticeUs }: Times,
+  { longestUs, noticeUs }: Pick<Times, 'longestUs' | 'noticeUs'>,
 ): readonly number[] {
   const settled: number[] = []
   let [row, overUs] = [0, -Infinity]
@@ -146,11 +149,38 @@ function settledAmong(
 function mayHaveFinished(
   { callUs, endUs, step }: History,
   row: number,
-  { durations, noticeUs }: Times,
+  { durations, noticeUs, lateUs }: Times,
 ): boolean {
   const tookUs = endUs[row]! - callUs[row]!
   const { shortUs = 0, longUs = Infinity } = durations.get(step[row]!) ?? {}
-  return tookUs >= shortUs - noticeUs && tookUs <= longUs + noticeUs
+  return tookUs >= shortUs - noticeUs && tookUs <= longUs + noticeUs + lateUs(row)
+}
+
+/**
+ * A client that stands still past a deadline finds the deadline before the answer that waited all the time.
+ * How long it stood still in a stretch shows in how far its timeouts there are apart; three times that is
+ * allowed: until the deadline was seen, and as long before as after it, twice.
+ */
+function latenessOf(
+  { size, callUs, endUs, left }: History,
+  count: number,
+  stretchAt: StretchAt,
+): Times['lateUs'] {
+  let deadlineUs = Infinity
+  const latest = new Float64Array(count)
+  const eachTimeout = (see: (row: number, tookUs: number) => void) => {
+    for (let row = 0; row < size; row++) {
+      if (left[row] === lefts.timeout) see(row, endUs[row]! - callUs[row]!)
+    }
+  }
+  eachTimeout((_, tookUs) => {
+    deadlineUs = Math.min(deadlineUs, tookUs)
+  })
+  eachTimeout((row, tookUs) => {
+    const at = stretchAt(callUs[row]!)
+    if (at >= 0 && at < count) latest[at] = Math.max(latest[at]!, tookUs - deadlineUs)
+  })
+  return (row) => (left[row] === lefts.timeout ? 3 * (latest[stretchAt(callUs[row]!)] ?? 0) : 0)
 }
 
 type StretchAt = (us: number) => number

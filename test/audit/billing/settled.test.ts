@@ -161,3 +161,27 @@ test('a double charge is proven and located where timeouts hold credits and give
 function rowOf(history: History, slot: number): number {
   return history.slot.indexOf(slot)
 }
+
+test('an answer that a client at a standstill took for a timeout may be charged: no alarm', () => {
+  const random = seeded(47)
+  const { history } = waves(
+    {
+      policies: ['none', 'all', 'none', 'none'],
+      laterUs: 0,
+      holds: true,
+      twice: true,
+      earlyUs: 340,
+      plainHangs: true,
+    },
+    random,
+    10,
+    600,
+  )
+  const settled = readLedger(history).settled()
+  expect(settled).not.toBeNull()
+  const endUs = history.endUs.slice()
+  // One timeout of that stretch came late by half of its deadline.
+  const late = history.left.findIndex((left, row) => left === 2 && row > settled!.from)
+  endUs[late] = endUs[late]! + deadlineUs / 2
+  expect(readLedger({ ...history, endUs }).settled()).toBeNull()
+})
