@@ -42,13 +42,17 @@ export async function withoutOpenPrices(
       : asIfFree,
   }
 
-  /** Most reads that come alone leave the balance as it was where they are free, and few elsewhere. */
+  /**
+   * Most reads that come alone leave the balance as it was where they are free, and few elsewhere.
+   * Where each one seen cost a credit, be it a single one, nothing says that it should not have.
+   */
   function readPrice(endpoint: 'models' | 'credits'): Credits {
     const falls = histories.flatMap((history) =>
       fallsAtReads(history, (row) => markOf(history, row) === endpoint),
     )
     const ones = falls.filter((credits) => credits === 1).length
-    return ones >= 2 && ones * 4 >= falls.length * 3 ? 1 : 0
+    const isPriced = ones === falls.length ? ones > 0 : ones >= 2 && ones * 4 >= falls.length * 3
+    return isPriced ? 1 : 0
   }
 }
 
