@@ -46,7 +46,7 @@ export class ResponseWords {
 export function textOf(bytes: Buffer, span: Span, key: string): string {
   const raw = bytes.toString('utf8', span.start, span.end)
   const text = withoutKey(span.escaped ? (JSON.parse(`"${raw}"`) as string) : raw, key)
-  return text.length <= maxTextLength
-    ? text
-    : `${text.slice(0, maxTextLength - 13)}~${fingerprintOf(text)}`
+  if (text.length <= maxTextLength) return text
+  // Half of a pair has no UTF-8, so a cut through one would read back as something else.
+  return `${text.slice(0, maxTextLength - 13).toWellFormed()}~${fingerprintOf(text)}`
 }

@@ -9,7 +9,7 @@ const source = resolve(import.meta.dirname, '../../src/service')
 
 /** Every way to read a clock or to wait for one, in TypeScript and in SQLite. */
 const clocks =
-  /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)|\bperformance\.|\bhrtime\b|\bset(?:Timeout|Interval)\b|\btimers\b|\bTemporal\b|'now'|\bCURRENT_(?:TIME|DATE)|\bunixepoch\(|\bAtomics\.wait/g
+  /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)|\bperformance\.|\bhrtime\b|\bset(?:Timeout|Interval)\b|['"](?:node:)?timers(?:\/promises)?['"]|\bTemporal\b|'now'|\bCURRENT_(?:TIME|DATE)|\bunixepoch\(|\bAtomics\.wait/g
 
 test('no file of the service but its clock reads a clock or waits', () => {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
