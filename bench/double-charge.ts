@@ -6,7 +6,7 @@
  * aborted and 2 % time out, and a settled read of the balance after each. The timeouts are plain answers
  * of steps whose others end soon: they hold their price and give it back, so the values between the reads
  * are no ledger.
- * Each seed is run clean and with `double-charge=0.0001`; the service's own books, which the audit
+ * Each seed is run clean and with `double-charge=0.0002`; the service's own books, which the audit
  * never sees, tell what was charged twice.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -150,7 +150,7 @@ if (import.meta.main) {
     'seed   fault   twice   aborted   timed out   BILL-11        suspects   located\n',
   )
   for (let seed = Number(process.argv[4] ?? 1); seed <= seeds; seed++) {
-    for (const faults of [[], ['double-charge=0.0001']]) {
+    for (const faults of [[], ['double-charge=0.0002']]) {
       const trial = await tryOut(seed, requests, faults)
       const cells = [
         String(seed).padEnd(7),

@@ -111,6 +111,34 @@ test('a store of version 1, where attempts were one table, is taken over row by 
   }
 })
 
+test('a store of version 2, where one table took all rows, keeps them and gets the smaller tables', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-store-'))
+  try {
+    const path = join(folder, 'old.duckdb')
+    const old = await openStore(path)
+    // A fraction of a credit lies in the table that takes any row.
+    await appendAttempts(
+      old,
+      Array.from({ length: 20 }, (_, slot) => plainRow(slot, { creditsRemaining: 99.5 - slot })),
+    )
+    const before = await old.rows('FROM attempts ORDER BY slot')
+    await old.execute(`
+      DROP VIEW attempts; DROP VIEW all_rows; DROP TABLE plain_rows; DROP TABLE narrow_rows;
+      CREATE VIEW attempts AS FROM attempt_rows;
+      UPDATE store_version SET version = 2`)
+    old.close()
+    const store = await openStore(path)
+    expect(await store.rows('FROM attempts ORDER BY slot')).toEqual(before)
+    const [counts] = await store.rows(`
+      SELECT version, (SELECT count(*) FROM attempt_rows)::INTEGER AS widest,
+        (SELECT count(*) FROM plain_rows)::INTEGER AS plain FROM store_version`)
+    expect(counts).toEqual({ version: 3, widest: 20, plain: 0 })
+    store.close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
 test('a store that is not there is named, and no empty file is left behind', async () => {
   const path = join(tmpdir(), `assay-none-${process.pid}.duckdb`)
   await expect(openExistingStore(path)).rejects.toThrow(`There is no store at ${path}.`)
