@@ -149,9 +149,9 @@ const all: readonly Consequence[] = [
     rules: ['RATE-03', 'RATE-05', 'RATE-11'],
   },
   {
-    because: 'three counters let in a burst of three',
-    faults: ['limit-times-replicas'],
-    rules: ['RATE-04'],
+    because: 'several counters let in as many limits, in bursts and over time',
+    faults: ['limit-times-replicas', 'sharded-counters'],
+    rules: ['RATE-03', 'RATE-04'],
   },
   {
     because: 'a window that never ends has no true reset',
