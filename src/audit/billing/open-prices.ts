@@ -1,6 +1,7 @@
 import type { Credits } from '../../contract/contract.ts'
 import type { Evidence } from '../rule.ts'
 import { effects, type History } from './history.ts'
+import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
 
 /**
  * Prices that the specification leaves open: of reads (gap G-17) and of answers without a token
@@ -8,14 +9,13 @@ import { effects, type History } from './history.ts'
  * what has a price by the contract.
  */
 export interface OpenPrices {
-  /** What a successful read of the models or of the credits costs: 0 on most services. */
-  readonly reads: Readonly<Record<'models' | 'credits', Credits>>
+  readonly reads: ReadPrices
   /** Whether an answer without a token costs its price; null where nothing tells. */
   readonly emptyIsFree: boolean | null
 }
 
 /** Successes that are no plain matter of the contract's prices, by `run/slot/retry`. */
-type Marked = ReadonlyMap<string, 'models' | 'credits' | 'empty'>
+type Marked = ReadonlyMap<string, Mark>
 
 export async function withoutOpenPrices(
   evidence: Evidence,
@@ -24,7 +24,7 @@ export async function withoutOpenPrices(
   const marked = await markedSuccesses(evidence)
   const markOf = (history: History, row: number) =>
     marked.get(`${history.runId}/${history.slot[row]}/${history.retry[row]}`)
-  const reads = { models: readPrice('models'), credits: readPrice('credits') }
+  const reads = readPricesOf(histories, markOf)
   const asIfFree =
     reads.models + reads.credits === 0
       ? histories
@@ -41,26 +41,13 @@ export async function withoutOpenPrices(
       ? asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf))
       : asIfFree,
   }
-
-  /**
-   * Most reads that come alone leave the balance as it was where they are free, and few elsewhere.
-   * Where each one seen cost a credit, be it a single one, nothing says that it should not have.
-   */
-  function readPrice(endpoint: 'models' | 'credits'): Credits {
-    const falls = histories.flatMap((history) =>
-      fallsAtReads(history, (row) => markOf(history, row) === endpoint),
-    )
-    const ones = falls.filter((credits) => credits === 1).length
-    const isPriced = ones === falls.length ? ones > 0 : ones >= 2 && ones * 4 >= falls.length * 3
-    return isPriced ? 1 : 0
-  }
 }
 
 /** Whether a success had no token of output, in SQL: a stream may say so by its events alone. */
 export const isEmpty = `(content_events = 0 AND coalesce(completion_tokens, 1 - streamed) = 0)`
 
 async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
-  const rows = await store.rows<{ name: string; mark: 'models' | 'credits' | 'empty' }>(
+  const rows = await store.rows<{ name: string; mark: Mark }>(
     `SELECT run_id || '/' || slot || '/' || retry AS name,
        CASE WHEN endpoint IN ('models', 'credits') THEN endpoint ELSE 'empty' END AS mark
      FROM attempts
@@ -72,29 +59,10 @@ async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
   return new Map(rows.map(({ name, mark }) => [name, mark]))
 }
 
-type MarkOf = (history: History, row: number) => 'models' | 'credits' | 'empty' | undefined
+type MarkOf = (history: History, row: number) => Mark | undefined
 
 const showsBalance = ({ effect, value }: History, row: number) =>
   (effect[row] === effects.read || effect[row] === effects.failure) && !Number.isNaN(value[row]!)
-
-/** What the balance lost at each chosen read that came alone, right after another value. */
-export function fallsAtReads(
-  history: History,
-  chosen: (row: number) => boolean,
-): readonly Credits[] {
-  const { size, callUs, endUs, value } = history
-  const falls: Credits[] = []
-  let busyUntilUs = -Infinity
-  for (let row = 1; row < size; row++) {
-    const last = row - 1
-    const alone = busyUntilUs < callUs[last]! && endUs[last]! < callUs[row]!
-    busyUntilUs = Math.max(busyUntilUs, endUs[last]!)
-    if (alone && showsBalance(history, last) && showsBalance(history, row) && chosen(row)) {
-      falls.push(value[last]! - value[row]!)
-    }
-  }
-  return falls
-}
 
 /** By the empty answers that stand alone between two values; they must all say the same. */
 function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | null {

@@ -1,0 +1,92 @@
+import type { Credits } from '../../contract/contract.ts'
+import { effects, type History } from './history.ts'
+
+/** What a successful read of the models or of the credits costs: 0 on most services (gap G-17). */
+export type ReadPrices = Readonly<Record<'models' | 'credits', Credits>>
+
+/** A success that is no plain matter of the contract's prices. */
+export type Mark = 'models' | 'credits' | 'empty'
+
+const free: ReadPrices = { models: 0, credits: 0 }
+const priced: readonly ReadPrices[] = [
+  { models: 1, credits: 0 },
+  { models: 0, credits: 1 },
+  { models: 1, credits: 1 },
+]
+
+/** Whether the value that a read shows has the read's own price in it. */
+const meanings = ['after', 'before'] as const
+
+/** What the balance lost from one quiet value to the next, beyond the known prices. */
+interface Stretch {
+  readonly lost: Credits
+  /** Reads that this is the price of, by what their values mean. */
+  readonly reads: Readonly<Record<(typeof meanings)[number], ReadPrices>>
+}
+
+/**
+ * Infers the price of reads from stretches between two values that came alone, with nothing open in
+ * between. Reads cost something where that explains three quarters of what can be explained at all,
+ * and more than no price does; so one wrong charge among free reads stays a wrong charge.
+ */
+export function readPricesOf(
+  histories: readonly History[],
+  markOf: (history: History, row: number) => Mark | undefined,
+): ReadPrices {
+  const stretches = histories.flatMap((history) =>
+    stretchesOf(history, (row) => markOf(history, row)),
+  )
+  const explainable = new Set<Stretch>()
+  let [best, most] = [free, 0]
+  for (const prices of [free, ...priced]) {
+    for (const meaning of meanings) {
+      const explained = stretches.filter(({ lost, reads }) => {
+        const { models, credits } = reads[meaning]
+        return lost === models * prices.models + credits * prices.credits
+      })
+      for (const stretch of explained) explainable.add(stretch)
+      if (explained.length > most) [best, most] = [prices, explained.length]
+    }
+  }
+  return most * 4 >= explainable.size * 3 ? best : free
+}
+
+function stretchesOf(history: History, markOf: (row: number) => Mark | undefined): Stretch[] {
+  const { size, callUs, endUs, effect, value, costCredits } = history
+  const stretches: Stretch[] = []
+  let first = -1
+  let isOpen = false
+  let known = 0
+  let counts = { models: 0, credits: 0 }
+  let busyUntilUs = -Infinity
+  for (let row = 0; row < size; row++) {
+    const mark = markOf(row)
+    const alone = busyUntilUs < callUs[row]! && (row + 1 === size || endUs[row]! < callUs[row + 1]!)
+    busyUntilUs = Math.max(busyUntilUs, endUs[row]!)
+    const before = counts
+    if (mark === 'models' || mark === 'credits') {
+      counts = { ...counts, [mark]: counts[mark] + 1 }
+    }
+    const shows =
+      alone &&
+      (effect[row] === effects.read || effect[row] === effects.failure) &&
+      !Number.isNaN(value[row]!)
+    if (!shows) {
+      isOpen ||= effect[row] === effects.ambiguous || mark === 'empty'
+      if (effect[row] === effects.charge) known += costCredits[row]!
+      continue
+    }
+    if (first >= 0 && !isOpen && counts.models + counts.credits > 0) {
+      const own = markOf(first)
+      const earlier =
+        own === 'models' || own === 'credits' ? { ...before, [own]: before[own] + 1 } : before
+      const lost = value[first]! - value[row]! - known
+      stretches.push({ lost, reads: { after: counts, before: earlier } })
+    }
+    first = row
+    isOpen = false
+    known = 0
+    counts = { models: 0, credits: 0 }
+  }
+  return stretches
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
+import { type Mark, type ReadPrices, readPricesOf } from '../../../src/audit/billing/read-prices.ts'
+
+type Asked = 'models' | 'credits' | 'chat' | 'failure'
+
+interface Service {
+  readonly prices: ReadPrices
+  /** Whether failures show the balance. */
+  readonly failuresShow: boolean
+  readonly modelsShow: boolean
+  /** Credits taken wrongly with the request of that number. */
+  readonly wrong?: Readonly<Record<number, number>>
+}
+
+/** One request after another against a service that shows a balance after its own charge. */
+function inferred(asked: readonly Asked[], service: Service): ReadPrices {
+  let balance = 1000
+  const marks: (Mark | undefined)[] = []
+  const rows = asked.map((what, slot): HistoryRow => {
+    const cost = what === 'chat' ? 1 : what === 'failure' ? 0 : service.prices[what]
+    balance -= cost + (service.wrong?.[slot] ?? 0)
+    marks.push(what === 'models' || what === 'credits' ? what : undefined)
+    const shows =
+      what === 'failure' ? service.failuresShow : what === 'models' ? service.modelsShow : true
+    return {
+      slot,
+      callUs: slot * 1000,
+      readUs: slot * 1000 + 500,
+      endUs: slot * 1000 + 600,
+      effect: what === 'chat' ? 'charge' : what === 'failure' ? 'failure' : 'read',
+      costCredits: what === 'chat' ? 1 : 0,
+      ...(shows ? { value: balance } : {}),
+    }
+  })
+  return readPricesOf([historyOf(rows)], (_, row) => marks[row])
+}
+
+const prices = fc.constantFrom<ReadPrices>(
+  { models: 0, credits: 0 },
+  { models: 1, credits: 0 },
+  { models: 0, credits: 1 },
+  { models: 1, credits: 1 },
+)
+
+test('the price of reads is found whatever comes between them, and whatever failures show', () => {
+  fc.assert(
+    fc.property(
+      prices,
+      fc.boolean(),
+      fc.boolean(),
+      fc.array(fc.constantFrom<Asked>('models', 'credits', 'chat', 'failure'), { maxLength: 40 }),
+      (truth, failuresShow, modelsShow, between) => {
+        // A read of the balance at both ends, and one of each kind in a stretch of its own.
+        const asked: Asked[] = ['credits', 'credits', 'models', 'credits', ...between, 'credits']
+        expect(inferred(asked, { prices: truth, failuresShow, modelsShow })).toEqual(truth)
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('a single stretch of a failure that shows nothing and a read tells the price, too', () => {
+  const service = { failuresShow: false, modelsShow: true }
+  for (const credits of [0, 1]) {
+    const truth = { models: 0, credits }
+    expect(
+      inferred(['credits', 'chat', 'failure', 'credits'], { ...service, prices: truth }),
+    ).toEqual(truth)
+  }
+})
+
+test('one wrong charge among free reads is no price', () => {
+  const asked: Asked[] = ['credits', 'credits', 'chat', 'models', 'credits', 'models', 'credits']
+  for (const slot of asked.keys()) {
+    const service: Service = {
+      prices: { models: 0, credits: 0 },
+      failuresShow: true,
+      modelsShow: true,
+      wrong: { [slot]: 1 },
+    }
+    expect(inferred(asked, service)).toEqual({ models: 0, credits: 0 })
+  }
+})
