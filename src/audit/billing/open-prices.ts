@@ -37,19 +37,20 @@ export async function withoutOpenPrices(
   const emptyIsFree = emptyPolicy(asIfFree, markOf)
   return {
     prices: { reads, emptyIsFree },
-    histories: [...marked.values()].includes('empty')
+    histories: [...marked.values()].some((mark) => mark === 'empty' || mark === 'perhaps-empty')
       ? asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf))
       : asIfFree,
   }
 }
 
-/** Whether a success had no token of output, in SQL: a stream may say so by its events alone. */
+/** Whether a success may have had no token of output, in SQL: a stream that tells no count may. */
 export const isEmpty = `(content_events = 0 AND coalesce(completion_tokens, 1 - streamed) = 0)`
 
 async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
   const rows = await store.rows<{ name: string; mark: Mark }>(
     `SELECT run_id || '/' || slot || '/' || retry AS name,
-       CASE WHEN endpoint IN ('models', 'credits') THEN endpoint ELSE 'empty' END AS mark
+       CASE WHEN endpoint IN ('models', 'credits') THEN endpoint
+         WHEN completion_tokens = 0 THEN 'empty' ELSE 'perhaps-empty' END AS mark
      FROM attempts
      WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'ok' AND key_fp IS NOT NULL
        AND (endpoint IN ('models', 'credits')
@@ -91,10 +92,12 @@ function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): Hi
   for (let row = 0; row < history.size; row++) {
     if (effect[row] !== effects.charge) continue
     successes++
-    if (markOf(history, row) !== 'empty') continue
+    const mark = markOf(history, row)
+    if (mark !== 'empty' && mark !== 'perhaps-empty') continue
     empty++
-    effect[row] = isFree ? effects.read : effects.ambiguous
-    if (isFree) costCredits[row] = 0
+    const isRead = isFree === true && mark === 'empty'
+    effect[row] = isRead ? effects.read : effects.ambiguous
+    if (isRead) costCredits[row] = 0
   }
   // A service that says 0 of most of its answers does not count tokens.
   const isMany = successes >= 20 && empty * (isFree ? 2 : 10) > successes

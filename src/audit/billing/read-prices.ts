@@ -4,8 +4,11 @@ import { effects, type History } from './history.ts'
 /** What a successful read of the models or of the credits costs: 0 on most services (gap G-17). */
 export type ReadPrices = Readonly<Record<'models' | 'credits', Credits>>
 
-/** A success that is no plain matter of the contract's prices. */
-export type Mark = 'models' | 'credits' | 'empty'
+/**
+ * A success that is no plain matter of the contract's prices: a read, an answer without a token, or
+ * a stream that showed no text and told no count, which may have had tokens that nobody saw.
+ */
+export type Mark = 'models' | 'credits' | 'empty' | 'perhaps-empty'
 
 const free: ReadPrices = { models: 0, credits: 0 }
 const priced: readonly ReadPrices[] = [
@@ -72,7 +75,7 @@ function stretchesOf(history: History, markOf: (row: number) => Mark | undefined
       (effect[row] === effects.read || effect[row] === effects.failure) &&
       !Number.isNaN(value[row]!)
     if (!shows) {
-      isOpen ||= effect[row] === effects.ambiguous || mark === 'empty'
+      isOpen ||= effect[row] === effects.ambiguous || mark === 'empty' || mark === 'perhaps-empty'
       if (effect[row] === effects.charge) known += costCredits[row]!
       continue
     }

@@ -11,8 +11,9 @@ export const rate19: Rule = {
   section: '§8.1',
   severity: 'advice',
   needs: ['passive'],
-  explain: `RFC 9110 allows a number of seconds or an HTTP date. A number that is longer than the window
-which was full (a day where that is not certain) is an epoch or milliseconds. A value that is no number is
+  explain: `RFC 9110 allows a number of seconds or an HTTP date. A number that is longer than two of the
+windows that were full (of days where that is not certain) is an epoch or milliseconds: a sliding counter
+takes up to two to forget. A value that is no number is
 looked up in the captured answer: a date passes, anything else fails, and without a capture nothing is
 decided.`,
   async decide(evidence) {
@@ -42,7 +43,8 @@ decided.`,
         const isOfCell =
           cell !== undefined &&
           !otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing)
-        const longestS = windowUs[isOfCell ? cell.window : 'day'] / 1e6
+        // A counter that weights the last window may take two to be free again.
+        const longestS = (2 * windowUs[isOfCell ? cell.window : 'day']) / 1e6
         if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(sighting, `${retryAfterS}`)
       }
     }
