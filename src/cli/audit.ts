@@ -62,7 +62,9 @@ export function auditCommand(): Command {
       if (options.explain !== undefined) {
         const asked = typeof options.explain === 'string' ? options.explain.split(',') : []
         const rules = selectRules([...options.rule, ...asked])
-        process.stdout.write(rules.map(explanationOf).join('\n'))
+        process.stdout.write(
+          rules.map((rule) => explanationOf(rule, process.stdout.columns)).join('\n'),
+        )
         return
       }
       const contract = loadContract(options.contract)

@@ -52,6 +52,32 @@ test('the terminal prints failures first, then inconclusive, not observed, and p
   )
 })
 
+test('on a narrow terminal only commands are longer than a line, and no word is cut', () => {
+  const long = 'a sentence that goes on for longer than a narrow terminal is wide, and ends here'
+  const wide = {
+    ...report,
+    findings: [
+      {
+        ...finding('AA-05', {
+          verdict: 'fail' as const,
+          observations: 1,
+          expected: long,
+          came: long,
+          witnesses: [{ runId: '20260101-000000-abcd', slot: 66, retry: 0, shows: long }],
+        }),
+        says: long,
+      },
+    ],
+  }
+  const text = terminalText(wide, new Map([['AA-05', `curl ${'x'.repeat(90)}`]]), 60)
+  const [longest, next] = text.split('\n').sort((a, b) => b.length - a.length)
+  expect(longest).toContain('curl')
+  expect(next!.length).toBeLessThanOrEqual(60)
+  expect(text).toContain(
+    '  attempts  20260101-000000-abcd slot 66: a sentence that\n            goes on',
+  )
+})
+
 test('what a service sent cannot move the cursor, forge a line or become markup', () => {
   expect(printable('a\u001b[31m\nb\u202e')).toBe('a\\x1b[31m\\x0ab\\u202e')
   expect(terminalText(report, commands)).not.toContain('\u001b')

@@ -38,3 +38,16 @@ test('an explanation tells the promise, where it is made, and what the rule cann
   expect(text).toContain('promised   §8.4.1')
   expect(text).toContain('It cannot')
 })
+
+test('an explanation fits the terminal, and is never wider than a page', () => {
+  const widestLine = (width?: number) =>
+    Math.max(
+      ...selectRules([]).flatMap((rule) =>
+        explanationOf(rule, width)
+          .split('\n')
+          .map(({ length }) => length),
+      ),
+    )
+  expect(widestLine(200)).toBeLessThanOrEqual(100)
+  expect(widestLine(70)).toBeLessThanOrEqual(70)
+})

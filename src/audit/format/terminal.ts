@@ -1,5 +1,6 @@
 import type { AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
+import { broken } from './broken.ts'
 import { printable } from './printable.ts'
 
 const shownWitnesses = 6
@@ -24,7 +25,11 @@ export function terminalText(
     0,
   )
   const parts = [
-    `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by the contract ${report.contract}`,
+    broken(
+      `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by the contract ${report.contract}`,
+      '',
+      width,
+    ),
     ...of('fail').map((finding) => failure(finding, commands.get(finding.rule), width)),
     ...of('inconclusive').map((finding) => inconclusive(finding, width)),
     section(
@@ -56,10 +61,10 @@ function failure(
 ): string {
   if (verdict.verdict !== 'fail') return ''
   const lines = [
-    `${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${says}`,
+    broken(`${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${says}`, '  ', width),
     line('expected', verdict.expected, width),
     line('came', verdict.came, width),
-    ...witnessLines(verdict.witnesses),
+    ...witnessLines(verdict.witnesses, width),
   ]
   if (command !== undefined) lines.push(`  again     ${command}`)
   if (verdict.note !== undefined) lines.push(line('note', verdict.note, width))
@@ -69,18 +74,21 @@ function failure(
 function inconclusive({ rule, says, verdict }: Finding, width: number): string {
   if (verdict.verdict !== 'inconclusive') return ''
   return [
-    `INCONCLUSIVE  ${rule}  ${says}`,
+    broken(`INCONCLUSIVE  ${rule}  ${says}`, '  ', width),
     line('because', verdict.why, width),
-    ...witnessLines(verdict.witnesses ?? []),
+    ...witnessLines(verdict.witnesses ?? [], width),
   ].join('\n')
 }
 
-function witnessLines(witnesses: readonly Witness[]): readonly string[] {
+function witnessLines(witnesses: readonly Witness[], width: number): readonly string[] {
   const lines = witnesses
     .slice(0, shownWitnesses)
-    .map(
-      ({ runId, slot, retry, shows }, at) =>
-        `  ${at === 0 ? 'attempts' : '        '}  ${runId} slot ${slot}${retry > 0 ? ` retry ${retry}` : ''}: ${shows}`,
+    .map(({ runId, slot, retry, shows }, at) =>
+      line(
+        at === 0 ? 'attempts' : '',
+        `${runId} slot ${slot}${retry > 0 ? ` retry ${retry}` : ''}: ${shows}`,
+        width,
+      ),
     )
   const more = witnesses.length - shownWitnesses
   if (more > 0) lines.push(`            and ${more} more; --format json has all`)
@@ -103,15 +111,9 @@ function section(title: string, lines: readonly string[]): string {
 
 const indent = 12
 
-/** A label and its text, broken between words; a word that is longer than the terminal stays whole. */
+/** A label and its text, as one paragraph beside it. */
 function line(label: string, text: string, width: number): string {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last === undefined || indent + last.length + 1 + word.length > width) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
-  }
-  return `  ${label.padEnd(indent - 2)}${lines.join(`\n${' '.repeat(indent)}`)}`
+  return broken(`  ${label.padEnd(indent - 2)}${text}`, ' '.repeat(indent), width)
 }
 
 function count(number: number, what: string): string {

@@ -1,17 +1,36 @@
+import { broken } from '../format/broken.ts'
 import type { Rule } from '../rule.ts'
 
-/** A rule as `audit --explain` prints it. */
-export function explanationOf(rule: Rule): string {
+/** Longer lines are hard to read, however wide the terminal is. */
+const widest = 100
+
+/**
+ * A rule as `audit --explain` prints it.
+ *
+ * @param width columns of the terminal
+ */
+export function explanationOf(rule: Rule, width = widest): string {
+  const columns = Math.min(width, widest)
   return [
-    `${rule.id}  ${rule.says}`,
+    broken(`${rule.id}  ${rule.says}`, ' '.repeat(rule.id.length + 2), columns),
     '',
-    `promised   ${rule.section}`,
-    `severity   ${severities[rule.severity]}`,
-    `needs      ${rule.needs.map((need) => needs[need]).join('; ')}`,
+    ...[
+      `promised   ${rule.section}`,
+      `severity   ${severities[rule.severity]}`,
+      `needs      ${rule.needs.map((need) => needs[need]).join('; ')}`,
+    ].map((fact) => broken(fact, ' '.repeat(11), columns)),
     '',
-    rule.explain.trim(),
+    ...paragraphsOf(rule).map((paragraph) => broken(paragraph, '', columns)),
     '',
   ].join('\n')
+}
+
+/** Where a line of the source ends with a sentence, the next begins a paragraph. */
+function paragraphsOf({ explain }: Rule): readonly string[] {
+  return explain
+    .trim()
+    .replace(/(?<![.:\n])\n(?!\n)/g, ' ')
+    .split('\n')
 }
 
 export const severities: Readonly<Record<Rule['severity'], string>> = {
