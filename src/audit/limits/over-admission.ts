@@ -57,7 +57,7 @@ export function judgeAdmissions(history: History, known: Known, window: Window):
         verdict: 'fail',
         observations,
         expected: `${limit} in one ${window} by some limiter: windows of any phase, a sliding log or counter, or a bucket`,
-        came: 'admissions that none of them makes',
+        came: `${fullest.count} within one ${window}, when none of them lets in so many`,
         witnesses: [witnessOf(contradiction.arrival, 'admitted where every one of them is full')],
       }
     }

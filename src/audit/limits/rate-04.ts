@@ -77,16 +77,20 @@ RATE-15's to find.`,
         witnesses: over.map((one) => witnessOf(lastAdmitted(one), `${one.admitted} admitted`)),
       }
     }
-    const smoothed = judged.filter(({ admitted, course }) => admitted < course.limit)
-    return {
-      verdict: 'pass',
-      observations,
-      note:
-        smoothed[0] === undefined
-          ? `${judged.length} bursts, each admitted up to the limit`
-          : `smoothed: a burst admitted ${smoothed[0].admitted} of ${smoothed[0].course.limit}`,
-    }
+    return { verdict: 'pass', observations, note: noteOf(judged) }
   },
+}
+
+function noteOf(judged: readonly Judged[]): string {
+  const smoothed = judged.find(({ admitted, course }) => admitted < course.limit)
+  if (smoothed !== undefined) {
+    return `smoothed: a burst admitted ${smoothed.admitted} of ${smoothed.course.limit}`
+  }
+  const over = judged.find(({ admitted, course }) => admitted > course.limit)
+  const bursts = `${judged.length} ${judged.length === 1 ? 'burst' : 'bursts'}`
+  return over === undefined
+    ? `${bursts}, each admitted up to the limit`
+    : `${bursts}; one admitted ${over.admitted} of ${over.course.limit}, which a bucket that regains tokens or an edge of windows allows`
 }
 
 function judge(course: BandCourse, burst: Burst): Judged {

@@ -93,6 +93,17 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(verdict.verdict).toBe('inconclusive')
   })
 
+  test('RATE-04: a burst that a bucket explains by what it regains is told as such', async () => {
+    const verdict = await decide(
+      'RATE-04',
+      play(() => true, [...range(21, 0, 0.05), ...range(21, 200, 0.05)]),
+    )
+    expect(verdict).toMatchObject({
+      verdict: 'pass',
+      note: '2 bursts; one admitted 21 of 20, which a bucket that regains tokens or an edge of windows allows',
+    })
+  })
+
   test('RATE-05: the twentieth request rejected', async () => {
     const verdict = await decide('RATE-05', play(fixedAnchored(19), probing))
     expect(verdict).toMatchObject({ verdict: 'fail', witnesses: [{ slot: 19 }] })
