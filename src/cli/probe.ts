@@ -188,9 +188,12 @@ function statusText(answer: GapAnswer): string {
     case 'answered':
       return facetsText(answer)
     case 'ambiguous':
-      return `${facetsText(answer)} (open: ${Object.entries(answer.between)
-        .map(([facet, values]) => `${facet} is ${values.join(' or ')}`)
-        .join('; ')})`
+      return [
+        ...(Object.keys(answer.is).length === 0 ? [] : [facetsText(answer)]),
+        `open: ${Object.entries(answer.between)
+          .map(([facet, values]) => `${facet} is ${values.join(' or ')}`)
+          .join('; ')}`,
+      ].join('; ')
     case 'not-askable':
       return `not askable: ${answer.why}`
   }

@@ -178,7 +178,9 @@ async function ask(
   if (obstacle !== null) return all(obstacle)
   const price = question.price(circumstances)
   if (price > budget.left) {
-    return all(`asking costs up to ${price} credits, and ${budget.left} of the budget are left`)
+    return all(
+      `asking costs up to ${price} ${price === 1 ? 'credit' : 'credits'}, and ${budget.left} of the budget are left`,
+    )
   }
   try {
     return await question.ask(asking)

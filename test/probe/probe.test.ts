@@ -151,6 +151,22 @@ test('a server without credits gets answers where there are any, and reasons els
   }
 })
 
+test('numbers of ledger entries are no counts of requests', async () => {
+  const { profile } = await probeService({ only: ['G-09'] })
+  const told = profile.answers['G-09']
+  expect(told).toMatchObject({ status: 'answered' })
+  expect(JSON.stringify(told)).toContain('by_day.0.requests')
+  expect(JSON.stringify(told)).not.toMatch(/\bid\b/)
+})
+
+test('a budget that pays for no generation leaves what their headers show unasked', async () => {
+  const { profile } = await probeService({ only: ['G-02', 'G-19'], maxCredits: 3 })
+  expect(profile.answers['G-19']).toEqual({
+    status: 'not-askable',
+    why: 'no generation was asked for',
+  })
+})
+
 test('the command writes a profile, and says what changed since an older one', async () => {
   const path = folder()
   const out = join(path, 'profile.yaml')

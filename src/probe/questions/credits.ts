@@ -35,7 +35,7 @@ export const creditsBody: Question = {
     }
     const changed = (by: number) =>
       [...after]
-        .filter(([path, value]) => value - (before.get(path) ?? 0) === by)
+        .filter(([path, value]) => !isName(path) && value - (before.get(path) ?? 0) === by)
         .map(([path]) => path)
     const [remaining, consumed, requests, tokenSums] = [
       changed(-spent),
@@ -51,6 +51,11 @@ export const creditsBody: Question = {
       ),
     }
   },
+}
+
+/** Numbers of rows grow with the requests, too: a list with the newest entry first counts nothing by them. */
+function isName(path: string): boolean {
+  return /(?:^|[._])id$/i.test(path)
 }
 
 async function settledLeaves(asking: Asking): Promise<ReadonlyMap<string, number> | null> {

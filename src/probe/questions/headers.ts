@@ -19,6 +19,7 @@ function statusesWithHeaders({ replies }: Asking): GapAnswer {
     ({ spec, status }) =>
       status !== null && (spec.endpoint === 'chat' || spec.endpoint === 'messages'),
   )
+  if (generations.length === 0) return notAskable('no generation was asked for')
   for (const [status, group] of Map.groupBy(generations, (reply) => reply.status!)) {
     const share = (has: number) =>
       has === group.length ? 'always' : has === 0 ? 'never' : `${has} of ${group.length}`
