@@ -1,8 +1,9 @@
 /**
  * The scenarios for auditing, each against a service of its own by the command line:
- * `node bench/audit-scenarios.ts [--scale n] [name…]`.
+ * `node bench/audit-scenarios.ts [--scale n] [--fault name] [name…]`.
  *
- * Each runs on an honest service, where nothing may fail, and on one with a fault, which must be found.
+ * Each runs on an honest service, where nothing may fail, and on one with a fault, which must be found: its
+ * own, or the one named.
  * Prints what it said that it would cost at most, and what the service took. With a scale the service's
  * time passes so many times as fast, and the scenario with it.
  */
@@ -173,12 +174,14 @@ if (import.meta.main) {
   const args = process.argv.slice(2)
   const at = args.indexOf('--scale')
   const scale = at < 0 ? 1 : Number(args.splice(at, 2)[1])
+  const faultAt = args.indexOf('--fault')
+  const named = faultAt < 0 ? null : args.splice(faultAt, 2)[1]!
   const wanted = auditScenarios.filter(({ name }) => args.length === 0 || args.includes(name))
   process.stdout.write(
     'scenario        fault                    price   took   exit   passed   failed\n',
   )
   for (const scenario of wanted) {
-    for (const faults of [[], [scenario.fault]]) {
+    for (const faults of [[], [named ?? scenario.fault]]) {
       const { mostCredits, tookCredits, auditCode, passed, failed } = await tryScenario(
         scenario,
         faults,

@@ -65,6 +65,20 @@ describe('each rate rule fails on the fault made for it', () => {
     expect(verdict.verdict).toBe('fail')
   })
 
+  test('RATE-03: 21 of 20 at once, twice; in twenty seconds it is what a bucket lets in', async () => {
+    const twice = (gapS: number, apartS: number) =>
+      decide(
+        'RATE-03',
+        play(() => true, [...range(21, 0, gapS), ...range(21, apartS, gapS)]),
+      )
+    expect(await twice(0.05, 94.5)).toMatchObject({
+      verdict: 'fail',
+      came: '21 within one minute, when none of them lets in so many',
+    })
+    expect(await twice(1, 94.5)).toMatchObject({ verdict: 'pass' })
+    expect(await twice(0.05, 20 * 94.5)).toMatchObject({ verdict: 'pass' })
+  })
+
   test('RATE-03: a sliding log, known by the profile, that admits more than the limit', async () => {
     const rows = play(() => true, [...range(15, 0, 0.1), ...range(15, 40, 0.1)])
     const rule = rateRules.find(({ id }) => id === 'RATE-03')!
