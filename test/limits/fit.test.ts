@@ -194,3 +194,18 @@ test('a limiter that lets one too many in is explained by no model', () => {
   const late = play(fixedAligned(limit + 1, 0), probe())
   expect(modelsThatExplain(courseOf(late, { edge: { lowUs: 0, highUs: 0 } }))).toEqual([])
 })
+
+test('21 of 20 from rest, sent before the one before was answered, are more than an anchored window admits', () => {
+  const sent = Array.from({ length: 21 }, (_, nth) => ({
+    atUs: 3 * minuteUs + nth * 25_000,
+    beforeUs: 5_000,
+    afterUs: 50_000,
+  }))
+  const anchored = fitModels(courseOf(play(() => true, sent))).find(
+    ({ model }) => model.algorithm === 'fixed-anchored',
+  )
+  expect(anchored?.contradiction).toMatchObject({
+    kind: 'should-be-rejected',
+    arrival: { slot: 20 },
+  })
+})

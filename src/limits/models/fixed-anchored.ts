@@ -13,6 +13,8 @@ interface State {
   readonly startHigh: number
   /** What was sent before this may have been decided before the window began. */
   readonly beganBy: number
+  /** The window before had ended by this. */
+  readonly lastEndedBy: number
   /** Surely counted in it. */
   readonly sure: number
   /** Counted in it at most. */
@@ -34,7 +36,14 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
   const { byStart, startUs, openedUs } = stepsOf(course, 0)
   const ahead = countedAhead(byStart)
   let states: readonly State[] = [
-    { startLow: -Infinity, startHigh: -Infinity, beganBy: -Infinity, sure: 0, possible: 0 },
+    {
+      startLow: -Infinity,
+      startHigh: -Infinity,
+      beganBy: -Infinity,
+      lastEndedBy: -Infinity,
+      sure: 0,
+      possible: 0,
+    },
   ]
   if (earlierAtMost > 0) {
     states = [
@@ -43,6 +52,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
         startLow: startUs - windowUs,
         startHigh: openedUs,
         beganBy: -Infinity,
+        lastEndedBy: -Infinity,
         sure: 0,
         possible: earlierAtMost,
       },
@@ -50,11 +60,11 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
   }
   for (const [index, step] of byStart.entries()) {
     if (step.counted === 'no' && !isRejected(step)) continue
-    const next: State[] = []
+    let next: State[] = []
     const follow = (state: State) => {
-      if (state.startLow <= state.startHigh && !next.some((known) => isSame(known, state))) {
-        next.push(state)
-      }
+      if (state.startLow > state.startHigh || next.some((known) => covers(known, state))) return
+      next = next.filter((known) => !covers(state, known))
+      next.push(state)
     }
     for (const state of states) {
       if (isRejected(step)) rejected(state, step, ahead[index]!, follow)
@@ -78,6 +88,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
         startLow: Math.max(state.startLow, admitted ? step.a - windowUs : -Infinity),
         startHigh: admitted ? Math.min(state.startHigh, step.b) : state.startHigh,
         beganBy: state.beganBy,
+        lastEndedBy: state.lastEndedBy,
         sure: state.sure + (step.counted === 'yes' ? 1 : 0),
         possible: state.possible + 1,
       })
@@ -88,14 +99,16 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
         startLow: Math.max(step.a, state.startLow + windowUs),
         startHigh: step.b,
         beganBy: step.to,
+        lastEndedBy: state.startHigh + windowUs,
         sure: step.counted === 'yes' ? 1 : 0,
         possible: 1,
       })
       // One that may not be counted need not begin a window.
       if (step.counted === 'maybe') follow(state)
     }
-    // Sent later than another that began this window, but decided before it.
-    if (step.from < state.beganBy) follow(state)
+    // Sent later than another that began this window, but decided before it: in the window before, since
+    // an admission between the two would have begun this one itself.
+    if (step.from < state.beganBy && (!admitted || step.a < state.lastEndedBy)) follow(state)
   }
 
   function rejected(
@@ -115,13 +128,15 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
   }
 }
 
-function isSame(a: State, b: State): boolean {
+/** Whether `a` allows whatever `b` allows, so that `b` need not be followed. */
+function covers(a: State, b: State): boolean {
   return (
-    a.startLow === b.startLow &&
-    a.startHigh === b.startHigh &&
-    a.beganBy === b.beganBy &&
-    a.sure === b.sure &&
-    a.possible === b.possible
+    a.startLow <= b.startLow &&
+    a.startHigh >= b.startHigh &&
+    a.beganBy >= b.beganBy &&
+    a.lastEndedBy >= b.lastEndedBy &&
+    a.sure <= b.sure &&
+    a.possible >= b.possible
   )
 }
 
@@ -131,6 +146,7 @@ function hullOf(states: readonly State[]): State {
     startLow: Math.min(...states.map(({ startLow }) => startLow)),
     startHigh: Math.max(...states.map(({ startHigh }) => startHigh)),
     beganBy: Math.max(...states.map(({ beganBy }) => beganBy)),
+    lastEndedBy: Math.max(...states.map(({ lastEndedBy }) => lastEndedBy)),
     sure: Math.min(...states.map(({ sure }) => sure)),
     possible: Math.max(...states.map(({ possible }) => possible)),
   }
