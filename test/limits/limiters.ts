@@ -57,6 +57,22 @@ export function slidingCounter(
   }
 }
 
+/** A bucket of `limit` tokens that gains one at each of `limit` ticks a minute. */
+export function tickedBucket(limit: number, phaseUs: number): Limiter {
+  let tokens = limit
+  let lastTick: number | null = null
+  return (atUs) => {
+    const tick = Math.floor((atUs - phaseUs) / (minuteUs / limit))
+    if (lastTick !== null) {
+      tokens = Math.min(limit, tokens + tick - lastTick)
+    }
+    lastTick = tick
+    if (tokens < 1) return false
+    tokens--
+    return true
+  }
+}
+
 /** @param debt how far below empty a counted rejection may push it */
 export function tokenBucket(
   limit: number,

@@ -23,9 +23,11 @@ export async function allRateTraffic(stage: Stage): Promise<void> {
   ) as [Sender, Sender, Sender, Sender, Sender]
   const messages = { endpoint: 'messages' } as const
   const sibling = stage.sibling('second')
-  await sequence(stage, lowest, 45, 0.05)
-  stage.rest(113)
-  await sequence(stage, lowest, 22, 0.05)
+  const beganUs = stage.now()
+  await sequence(stage, lowest, 45, 0.02)
+  // Begins 38 tokens and a half later, however long the answers took: no tick of a bucket falls into both.
+  stage.rest(115.5 - (stage.now() - beganUs) / 1e6)
+  await sequence(stage, lowest, 22, 0.02)
   stage.rest(137)
   await sequence(stage, lowest, 22, 0.05)
   stage.rest(12)

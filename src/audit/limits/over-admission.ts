@@ -1,6 +1,7 @@
 import type { Contract, Window } from '../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../contract/profile.ts'
 import { fullestWindow } from '../../limits/admission.ts'
+import { ticksExplainAdmissions } from '../../limits/models/ticks.ts'
 import { reachOf } from '../../limits/reach.ts'
 import type { Verdict } from '../verdict.ts'
 import { coursesIn, explain, isPressed, type Known, withoutRejections } from './courses.ts'
@@ -52,7 +53,7 @@ export function judgeAdmissions(history: History, known: Known, window: Window):
     }
     const { contradiction } =
       explained++ < mostReplays ? explain(withoutRejections(course)) : nothing
-    if (contradiction !== null) {
+    if (contradiction !== null && !ticksExplainAdmissions(course)) {
       return {
         verdict: 'fail',
         observations,

@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { modelsThatExplain } from '../../src/limits/models/fit.ts'
+import type { Course } from '../../src/limits/models/model.ts'
+import { ticksExplainAdmissions } from '../../src/limits/models/ticks.ts'
+import { arrivalOf } from './arrivals.ts'
+import { type Limiter, minuteUs, tickedBucket } from './limiters.ts'
+
+const limit = 20
+
+function courseOf(limiter: Limiter, timesUs: readonly number[], reachUs: number): Course {
+  return {
+    arrivals: timesUs.map((atUs, slot) => {
+      const admitted = limiter(atUs)
+      const beforeUs = (slot * 7919) % reachUs
+      return arrivalOf(slot, atUs - beforeUs, atUs + reachUs - beforeUs, {
+        decision: admitted ? 'admitted' : 'rejected',
+        status: admitted ? 200 : 429,
+      })
+    }),
+    limit,
+    windowUs: minuteUs,
+    earlierAtMost: 0,
+    toleranceUs: 1_000,
+    edge: null,
+    counted: ({ decision }) => (decision === 'admitted' ? 'yes' : 'maybe'),
+  }
+}
+
+const row = (count: number, fromS: number, gapS = 0.05) =>
+  Array.from({ length: count }, (_, nth) => 1e9 + (fromS + nth * gapS) * 1e6)
+
+describe('a bucket that gains a whole token at each tick of a clock', () => {
+  test('lets in 21 of 20 twice, which no other model explains', () => {
+    const course = courseOf(
+      tickedBucket(limit, 1e9 + 2.1e6),
+      [...row(45, 0), ...row(22, 94.9)],
+      1_000,
+    )
+    expect(course.arrivals.filter(({ decision }) => decision === 'admitted')).toHaveLength(42)
+    const admissions = { ...course, arrivals: course.arrivals.filter((a) => a.status === 200) }
+    expect(modelsThatExplain(admissions)).toEqual([])
+    expect(ticksExplainAdmissions(course)).toBe(true)
+  })
+
+  test('is explained whatever the phase of its ticks and the traffic', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.array(
+          fc.record({
+            pauseS: fc.double({ min: 0, max: 100, noNaN: true }),
+            count: fc.integer({ min: 1, max: 45 }),
+            gapS: fc.constantFrom(0, 0.001, 0.05, 1, 3),
+          }),
+          { minLength: 1, maxLength: 6 },
+        ),
+        fc.constantFrom(100, 30_000, 400_000),
+        (phase, parts, reachUs) => {
+          let clockS = 0
+          const times = parts.flatMap(({ pauseS, count, gapS }) => {
+            const part = row(count, clockS + pauseS, gapS)
+            clockS += pauseS + count * gapS
+            return part
+          })
+          const limiter = tickedBucket(limit, 1e9 + (phase * minuteUs) / limit)
+          expect(ticksExplainAdmissions(courseOf(limiter, times, reachUs))).toBe(true)
+        },
+      ),
+    )
+  })
+
+  test('does not let in 21 of 20 at two moments half a tick apart', () => {
+    const all = courseOf(() => true, [...row(21, 0), ...row(21, 94.5)], 1_000)
+    expect(ticksExplainAdmissions(all)).toBe(false)
+  })
+})
