@@ -88,6 +88,29 @@ test('what a service sent cannot move the cursor, forge a line or become markup'
   }
 })
 
+test('a line end in what a service sent begins no line of its own', () => {
+  const forged = '0 failed, 0 inconclusive, 0 not observed, 102 passed'
+  const came = `200\r\n${forged}\n\n# ${forged}`
+  const text = 'a service said so'
+  const findings = (said: string) => [
+    finding('AA-01', { verdict: 'pass', observations: 7, note: said }),
+    finding('AA-03', { verdict: 'inconclusive', observations: 1, why: said }),
+    finding('AA-04', {
+      ...{ verdict: 'fail', observations: 3, expected: 'this', came: said, note: said },
+      witnesses: [{ runId: 'r', slot: 5, retry: 1, shows: said }],
+    }),
+  ]
+  for (const write of [
+    (of: AuditReport) => terminalText(of, commands),
+    (of: AuditReport) => markdownText(of, commands),
+  ]) {
+    const honest = write({ ...report, findings: findings(text) }).split('\n')
+    const hostileLines = write({ ...report, findings: findings(came) }).split('\n')
+    expect(hostileLines).toHaveLength(honest.length)
+    expect(hostileLines.filter((each) => each.replace(/^[# ]+/, '') === forged)).toEqual([])
+  }
+})
+
 test('JUnit never counts as passed what was not decided', () => {
   const xml = junitText(report)
   expect(xml).toContain('tests="4" failures="1" errors="0" skipped="2" time="0"')

@@ -26,7 +26,9 @@ export function terminalText(
   )
   const parts = [
     broken(
-      `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by the contract ${report.contract}`,
+      printable(
+        `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by the contract ${report.contract}`,
+      ),
       '',
       width,
     ),
@@ -41,10 +43,7 @@ export function terminalText(
     `PASSED  ${count(passes.length, 'rule')}, decided by ${observations.toLocaleString('en')} observations${noted(passes, width)}`,
     summary(report),
   ]
-  return `${parts
-    .filter((part) => part !== '')
-    .map(printableLines)
-    .join('\n\n')}\n`
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
 /** One line that says it all. */
@@ -66,7 +65,7 @@ function failure(
     line('came', verdict.came, width),
     ...witnessLines(verdict.witnesses, width),
   ]
-  if (command !== undefined) lines.push(`  again     ${command}`)
+  if (command !== undefined) lines.push(`  again     ${printable(command)}`)
   if (verdict.note !== undefined) lines.push(line('note', verdict.note, width))
   return lines.join('\n')
 }
@@ -111,16 +110,11 @@ function section(title: string, lines: readonly string[]): string {
 
 const indent = 12
 
-/** A label and its text, as one paragraph beside it. */
+/** A label and its text, as one paragraph beside it: line ends are ours, those of a service are shown. */
 function line(label: string, text: string, width: number): string {
-  return broken(`  ${label.padEnd(indent - 2)}${text}`, ' '.repeat(indent), width)
+  return broken(`  ${label.padEnd(indent - 2)}${printable(text)}`, ' '.repeat(indent), width)
 }
 
 function count(number: number, what: string): string {
   return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`
-}
-
-/** Line ends are ours, all else that a service may have sent is made harmless. */
-function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n')
 }
