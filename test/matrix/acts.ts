@@ -178,6 +178,8 @@ export const acts = {
       const sender = stage.sender('main')
       const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
       const ask = (content: string) => ({ messages: [{ role: 'user', content }] })
+      // Twice: what a read costs is told by reads alone.
+      await stage.send(sender, balance)
       await stage.send(sender, balance)
       for (const endpoint of ['chat', 'messages'] as const) {
         await stage.send(sender, { endpoint, ...ask(words(700)) })

@@ -20,7 +20,7 @@ const priced: readonly ReadPrices[] = [
 /** Whether the value that a read shows has the read's own price in it. */
 const meanings = ['after', 'before'] as const
 
-/** What the balance lost from one quiet value to the next, beyond the known prices. */
+/** What the balance lost from one quiet value to the next, with nothing but reads and failures in between. */
 interface Stretch {
   readonly lost: Credits
   /** Reads that this is the price of, by what their values mean. */
@@ -28,9 +28,10 @@ interface Stretch {
 }
 
 /**
- * Infers the price of reads from stretches between two values that came alone, with nothing open in
- * between. Reads cost something where that explains three quarters of what can be explained at all,
- * and more than no price does; so one wrong charge among free reads stays a wrong charge.
+ * Infers the price of reads from stretches between two values that came alone. Reads cost something
+ * where that explains three quarters of what can be explained at all, and more than no price does; so
+ * one wrong charge among free reads stays a wrong charge. A stretch with successes in it has no say:
+ * what they took too much is no price.
  */
 export function readPricesOf(
   histories: readonly History[],
@@ -55,11 +56,10 @@ export function readPricesOf(
 }
 
 function stretchesOf(history: History, markOf: (row: number) => Mark | undefined): Stretch[] {
-  const { size, callUs, endUs, effect, value, costCredits } = history
+  const { size, callUs, endUs, effect, value } = history
   const stretches: Stretch[] = []
   let first = -1
   let isOpen = false
-  let known = 0
   let counts = { models: 0, credits: 0 }
   let busyUntilUs = -Infinity
   for (let row = 0; row < size; row++) {
@@ -75,20 +75,18 @@ function stretchesOf(history: History, markOf: (row: number) => Mark | undefined
       (effect[row] === effects.read || effect[row] === effects.failure) &&
       !Number.isNaN(value[row]!)
     if (!shows) {
-      isOpen ||= effect[row] === effects.ambiguous || mark === 'empty' || mark === 'perhaps-empty'
-      if (effect[row] === effects.charge) known += costCredits[row]!
+      isOpen ||= effect[row] === effects.ambiguous || effect[row] === effects.charge
       continue
     }
     if (first >= 0 && !isOpen && counts.models + counts.credits > 0) {
       const own = markOf(first)
       const earlier =
         own === 'models' || own === 'credits' ? { ...before, [own]: before[own] + 1 } : before
-      const lost = value[first]! - value[row]! - known
+      const lost = value[first]! - value[row]!
       stretches.push({ lost, reads: { after: counts, before: earlier } })
     }
     first = row
     isOpen = false
-    known = 0
     counts = { models: 0, credits: 0 }
   }
   return stretches

@@ -65,14 +65,14 @@ test('a single stretch of a failure that shows nothing and a read tells the pric
   const service = { failuresShow: false, modelsShow: true }
   for (const credits of [0, 1]) {
     const truth = { models: 0, credits }
-    expect(
-      inferred(['credits', 'chat', 'failure', 'credits'], { ...service, prices: truth }),
-    ).toEqual(truth)
+    expect(inferred(['credits', 'failure', 'credits'], { ...service, prices: truth })).toEqual(
+      truth,
+    )
   }
 })
 
 test('one wrong charge among free reads is no price', () => {
-  const asked: Asked[] = ['credits', 'credits', 'chat', 'models', 'credits', 'models', 'credits']
+  const asked: Asked[] = ['credits', 'credits', 'chat', 'credits', 'models', 'models', 'credits']
   for (const slot of asked.keys()) {
     const service: Service = {
       prices: { models: 0, credits: 0 },
