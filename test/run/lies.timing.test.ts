@@ -4,7 +4,7 @@ import { summarise } from '../../src/report/summary/summarise.ts'
 import { run } from '../../src/run/run.ts'
 import type { Progress } from '../../src/run/tally.ts'
 import { openStore } from '../../src/store/open.ts'
-import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
+import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 
 /**
  * Known lies of load testers (measurement.md, 5), each turned into a figure that must be true. Here
@@ -22,15 +22,6 @@ import { answerChat, chatScenario, key, startTarget, withStorePath } from './tar
  */
 
 const keys = { default: key }
-
-async function rowsOf<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
-  const store = await openStore(dbPath)
-  try {
-    return await store.rows<Row>(sql)
-  } finally {
-    store.close()
-  }
-}
 
 test('a request that waits in the client has its waiting in its response time', async () => {
   // Eight arrivals at 10/s, one at a time over one connection, 0.5 s each: 0.5 + 0.4 i seconds.
@@ -61,7 +52,7 @@ test('a request that waits in the client has its waiting in its response time', 
     const { responseUs, serviceUs } = (live as Progress | null)!.steps[0]!
     expect(responseUs!.p99).toBeGreaterThan(3.28e6)
     expect(serviceUs!.p99).toBeLessThan(0.6e6)
-    const [times] = await rowsOf<{ mean: number; max: number; service: number }>(
+    const [times] = await query<{ mean: number; max: number; service: number }>(
       dbPath,
       `SELECT avg(response_us) / 1e6 AS mean, max(response_us) / 1e6 AS max,
          avg(service_us) / 1e6 AS service FROM attempt_times`,
@@ -148,7 +139,7 @@ test('time to the first token and between tokens are those of the service within
       ', stream: true',
     )
     await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    const [times] = await rowsOf<{ ttft: number; itl: number; n: number }>(
+    const [times] = await query<{ ttft: number; itl: number; n: number }>(
       dbPath,
       `SELECT median(ttft_us) / 1e3 AS ttft, count(*)::INTEGER AS n,
          median((last_content_us - first_content_us) / (content_events - 1)) / 1e3 AS itl

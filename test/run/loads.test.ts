@@ -7,20 +7,10 @@ import { calibrate } from '../../src/run/calibrate.ts'
 import { run } from '../../src/run/run.ts'
 import { TokenText } from '../../src/run/token-text.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
-import { openStore } from '../../src/store/open.ts'
-import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
+import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 
 const keys = { default: key }
 const scenarios = resolve(import.meta.dirname, '../../scenarios')
-
-async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
-  const store = await openStore(dbPath)
-  try {
-    return await store.rows<Row>(sql)
-  } finally {
-    store.close()
-  }
-}
 
 test('a trace is replayed at tenfold speed, each request as long as the trace says', async () => {
   const asked: { prompt: number; maxTokens: number }[] = []

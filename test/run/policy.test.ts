@@ -3,18 +3,17 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { run } from '../../src/run/run.ts'
 import { openStore } from '../../src/store/open.ts'
-import { answerChat, chatScenario, key, refuse, startTarget, withStorePath } from './target.ts'
+import {
+  answerChat,
+  chatScenario,
+  key,
+  query,
+  refuse,
+  startTarget,
+  withStorePath,
+} from './target.ts'
 
 const keys = { default: key }
-
-async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
-  const store = await openStore(dbPath)
-  try {
-    return await store.rows<Row>(sql)
-  } finally {
-    store.close()
-  }
-}
 
 test('what may not be sent is a row that says why, and the ledgers add up', async () => {
   const target = await startTarget(

@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { run } from '../../src/run/run.ts'
-import { openStore } from '../../src/store/open.ts'
-import { answerChat, chatScenario, key, refuse, startTarget, withStorePath } from './target.ts'
+import {
+  answerChat,
+  chatScenario,
+  key,
+  query,
+  refuse,
+  startTarget,
+  withStorePath,
+} from './target.ts'
 
 const keys = { default: key }
-
-async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
-  const store = await openStore(dbPath)
-  try {
-    return await store.rows<Row>(sql)
-  } finally {
-    store.close()
-  }
-}
 
 test('two sending threads share one plan: each slot once, the same as one thread sends', async () => {
   const target = await startTarget((_, response) => answerChat(response))

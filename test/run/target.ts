@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import type { Scenario } from '../../src/scenario/scenario.ts'
+import { openStore } from '../../src/store/open.ts'
 
 /** A service whose truth is known, in this process. */
 export interface Target {
@@ -96,5 +97,15 @@ export async function withStorePath<T>(use: (dbPath: string) => Promise<T>): Pro
     return await use(join(folder, 'run.duckdb'))
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The rows of a query over the store that a run left. */
+export async function query<Row>(dbPath: string, sql: string): Promise<readonly Row[]> {
+  const store = await openStore(dbPath)
+  try {
+    return await store.rows<Row>(sql)
+  } finally {
+    store.close()
   }
 }

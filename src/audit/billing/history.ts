@@ -48,6 +48,13 @@ export interface History {
   readonly spentOnReads?: Float64Array
 }
 
+/** Whether a row shows the balance and, as far as the contract says, took nothing from it. */
+export function showsBalance({ effect, value }: History, row: number): boolean {
+  return (
+    (effect[row] === effects.read || effect[row] === effects.failure) && !Number.isNaN(value[row]!)
+  )
+}
+
 /** One row of a history, for histories made by hand. */
 export interface HistoryRow {
   readonly slot: number

@@ -1,6 +1,6 @@
 import type { Credits } from '../../contract/contract.ts'
 import type { Evidence } from '../rule.ts'
-import { effects, type History } from './history.ts'
+import { effects, type History, showsBalance } from './history.ts'
 import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
 
 /**
@@ -34,12 +34,12 @@ export async function withoutOpenPrices(
             return mark === 'models' || mark === 'credits' ? reads[mark] : 0
           }),
         )
+  const hasEmpty = [...marked.values()].some((mark) => mark === 'empty' || mark === 'perhaps-empty')
+  if (!hasEmpty) return { prices: { reads, emptyIsFree: null }, histories: asIfFree }
   const emptyIsFree = emptyPolicy(asIfFree, markOf)
   return {
     prices: { reads, emptyIsFree },
-    histories: [...marked.values()].some((mark) => mark === 'empty' || mark === 'perhaps-empty')
-      ? asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf))
-      : asIfFree,
+    histories: asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf)),
   }
 }
 
@@ -61,9 +61,6 @@ async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
 }
 
 type MarkOf = (history: History, row: number) => Mark | undefined
-
-const showsBalance = ({ effect, value }: History, row: number) =>
-  (effect[row] === effects.read || effect[row] === effects.failure) && !Number.isNaN(value[row]!)
 
 /** By the empty answers that stand alone between two values; they must all say the same. */
 function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | null {

@@ -1,5 +1,5 @@
 import type { Credits } from '../../contract/contract.ts'
-import { effects, type History } from './history.ts'
+import { effects, type History, showsBalance } from './history.ts'
 
 /** What a successful read of the models or of the credits costs: 0 on most services (gap G-17). */
 export type ReadPrices = Readonly<Record<'models' | 'credits', Credits>>
@@ -63,18 +63,14 @@ function stretchesOf(history: History, markOf: (row: number) => Mark | undefined
   let counts = { models: 0, credits: 0 }
   let busyUntilUs = -Infinity
   for (let row = 0; row < size; row++) {
-    const mark = markOf(row)
+    const mark = effect[row] === effects.read ? markOf(row) : undefined
     const alone = busyUntilUs < callUs[row]! && (row + 1 === size || endUs[row]! < callUs[row + 1]!)
     busyUntilUs = Math.max(busyUntilUs, endUs[row]!)
     const before = counts
     if (mark === 'models' || mark === 'credits') {
       counts = { ...counts, [mark]: counts[mark] + 1 }
     }
-    const shows =
-      alone &&
-      (effect[row] === effects.read || effect[row] === effects.failure) &&
-      !Number.isNaN(value[row]!)
-    if (!shows) {
+    if (!alone || !showsBalance(history, row)) {
       isOpen ||= effect[row] === effects.ambiguous || effect[row] === effects.charge
       continue
     }
