@@ -3,6 +3,16 @@ import type { TemplateRow } from '../attempt/evidence.ts'
 import type { AuthHeader, Contract } from '../contract/contract.ts'
 import type { AbortPoint, Endpoint, WrongRequest } from '../contract/request.ts'
 import type { WireRequest } from './transport.ts'
+import {
+  type BadKey,
+  badKeyOf,
+  keyPlaceholder,
+  shownBadKey,
+  spoiled,
+  spoilFields,
+  unknownPath,
+  wrongNeedsBody,
+} from './wrong.ts'
 
 export interface Message {
   readonly role: string
@@ -84,24 +94,6 @@ export interface PreparedRequest {
   readonly key: string
 }
 
-/** A key that must be refused: one that nobody has, or the real one with a change that matters. */
-export type BadKey = 'invalid' | 'altered' | 'recased'
-
-/** How the key stands in stored evidence. */
-export const keyPlaceholder = '$ASSAY_API_KEY'
-
-/** A key that no service has issued: well-formed enough to be looked up, and ours by its name. */
-const invalidKey = 'assay-invalid-key-0000000000000000'
-const unknownModel = 'assay-no-such-model'
-const unknownPath = '/v1/assay-no-such-path'
-
-const wrongNeedsBody: ReadonlySet<WrongRequest> = new Set([
-  'unknown-model',
-  'invalid-parameter',
-  'missing-messages',
-  'malformed-json',
-])
-
 /** A request cannot be built as it is asked for. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
@@ -117,7 +109,7 @@ export function buildTemplate(
   spec: RequestSpec,
 ): RequestTemplate {
   const generates = spec.endpoint === 'chat' || spec.endpoint === 'messages'
-  if (spec.wrong !== null && wrongNeedsBody.has(spec.wrong) && !generates) {
+  if (spec.wrong !== null && wrongNeedsBody(spec.wrong) && !generates) {
     throw new RequestError(
       `wrong: ${spec.wrong} needs a request with a body; the endpoint ${spec.endpoint} has none. Use it with chat or messages.`,
     )
@@ -190,37 +182,6 @@ export function templateRow(
   }
 }
 
-function badKeyOf(wrong: WrongRequest | null): BadKey | null {
-  switch (wrong) {
-    case 'invalid-key':
-      return 'invalid'
-    case 'altered-key':
-      return 'altered'
-    case 'recased-key':
-      return 'recased'
-    default:
-      return null
-  }
-}
-
-/** A bad key as it is sent; without a real one there is nothing to change. */
-function spoiled(bad: BadKey, key: string | null): string {
-  if (bad === 'invalid' || key === null) return invalidKey
-  if (bad === 'altered') return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
-  return [...key]
-    .map((letter) =>
-      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
-    )
-    .join('')
-}
-
-/** What stands in evidence: never a string that one change would turn into the real key. */
-const shownBadKey: Readonly<Record<BadKey, string>> = {
-  invalid: invalidKey,
-  altered: `${keyPlaceholder}-with-its-last-character-changed`,
-  recased: `${keyPlaceholder}-with-upper-and-lower-case-swapped`,
-}
-
 function authHeader(header: AuthHeader, key: string): readonly [string, string] {
   return [header.name, header.prefix + key]
 }
@@ -240,18 +201,7 @@ function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unkno
   if (maxTokens !== null) fields.max_tokens = maxTokens
   if (spec.stream) fields.stream = true
   Object.assign(fields, spec.body)
-  switch (spec.wrong) {
-    case 'unknown-model':
-      fields.model = unknownModel
-      break
-    case 'invalid-parameter':
-      // Outside the range of both formats.
-      fields.temperature = contract.ranges.chatTemperature.max + 97
-      break
-    case 'missing-messages':
-      delete fields.messages
-      break
-  }
+  spoilFields(fields, spec.wrong, contract)
   return fields
 }
 

@@ -3,7 +3,10 @@
 export const endpoints = ['chat', 'messages', 'models', 'credits', 'other'] as const
 export type Endpoint = (typeof endpoints)[number]
 
-/** A request that is wrong on purpose, named by what is wrong with it. */
+/**
+ * A request that is wrong on purpose, named by what is wrong with it. `no-credits` is right but for
+ * its account, which the scenario's key belongs to.
+ */
 export const wrongRequests = [
   'missing-key',
   'invalid-key',
@@ -13,7 +16,9 @@ export const wrongRequests = [
   'invalid-parameter',
   'missing-messages',
   'malformed-json',
+  'context-length',
   'unknown-path',
+  'no-credits',
 ] as const
 export type WrongRequest = (typeof wrongRequests)[number]
 

@@ -1,8 +1,9 @@
-import { type Contract, costOf } from '../contract/contract.ts'
+import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { ActivePhase, arrivalsOf } from './active-phase.ts'
 import { traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
+import { creditsOf } from './step-plan.ts'
 
 /** What a phase of a scenario would send, without sending it. */
 export interface PhasePlan {
@@ -45,8 +46,7 @@ export function planOf(scenario: Scenario, contract: Contract, seed: number): re
     while (arrivals.advance()) {
       const step = scenario.steps[active.stepAt(arrivals.index)]!
       bySteps[step.name] = (bySteps[step.name] ?? 0) + 1
-      const price = step.wrong === null && step.model !== null ? costOf(contract, step.model) : 0
-      mostCredits += (price ?? 1) * (step.session?.turns ?? 1)
+      mostCredits += creditsOf(step, contract) * (step.session?.turns ?? 1)
     }
     return { ...base, requests: arrivals.index + 1, bySteps, mostCredits }
   })

@@ -9,6 +9,7 @@ import {
   type RequestTemplate,
   templateRow,
 } from '../client/request.ts'
+import { mayBeCharged } from '../client/wrong.ts'
 import { type Contract, costOf } from '../contract/contract.ts'
 import type { PromptContext, PromptFunction } from '../scenario/define.ts'
 import type { Step } from '../scenario/scenario.ts'
@@ -61,11 +62,7 @@ export class StepPlan {
     this.keys = wanted
     this.keyChoice =
       wanted.length === 0 ? null : new WeightedChoice(wanted.map((at) => options.keys[at]!.weight))
-    const choices = Number(step.body.n ?? 1)
-    this.credits =
-      step.wrong === null && step.model !== null
-        ? (costOf(options.contract, step.model) ?? 1) * (choices > 1 ? choices : 1)
-        : 0
+    this.credits = creditsOf(step, options.contract)
   }
 
   /** @returns index of the key for a uniform draw; -1 when there is none */
@@ -159,6 +156,13 @@ export class StepPlan {
     })
     this.options.onTemplate(row)
   }
+}
+
+/** What a success of a step costs at most; 0 where no service may charge it. */
+export function creditsOf(step: Step, contract: Contract): number {
+  if (!mayBeCharged(step.wrong) || step.model === null) return 0
+  const choices = Number(step.body.n ?? 1)
+  return (costOf(contract, step.model) ?? 1) * (choices > 1 ? choices : 1)
 }
 
 export interface StepPlanOptions {

@@ -95,10 +95,20 @@ test('each wrong request is wrong in its own way', () => {
   expect('messages' in JSON.parse(wrong('missing-messages').body!)).toBe(false)
   expect(() => JSON.parse(wrong('malformed-json').body!)).toThrow()
   expect(wrong('unknown-path').wire.path).toBe('/v1/assay-no-such-path')
+  expect(wrong('no-credits').wire).toEqual(build({}).wire)
   for (const name of wrongRequests) {
     if (name.endsWith('-key')) continue
     expect(wrong(name).headers.authorization).toBe(`Bearer ${key}`)
   }
+})
+
+test('a prompt that is too long has more words than the model and the general limit allow', () => {
+  const words = (model: string, endpoint: 'chat' | 'messages') => {
+    const { body } = build({ wrong: 'context-length', model, endpoint })
+    return JSON.parse(body!).messages[0].content.split(' ').length
+  }
+  expect(words('svc-k2', 'chat')).toBe(130_000)
+  expect(words('svc-k2-0905', 'messages')).toBe(258_000)
 })
 
 test('a fault that an endpoint has no room for is refused with a sentence', () => {

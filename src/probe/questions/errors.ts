@@ -1,4 +1,5 @@
 import { plainRequest } from '../../client/request.ts'
+import { textOf } from '../../client/wrong.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
 
@@ -61,7 +62,7 @@ export const refusals: Question = {
     const long = await asking.chat(
       {
         model: small.id,
-        messages: [{ role: 'user', content: wordsOf(small.contextWindowTokens + 2_000) }],
+        messages: [{ role: 'user', content: textOf(small.contextWindowTokens + 2_000) }],
       },
       { step: 'long input', expects: 'any' },
     )
@@ -127,7 +128,7 @@ export const sizes: Question = {
       return { ...answers, 'G-30': notAskable('no model has a window beyond the input limit') }
     }
     const long = await asking.chat(
-      { model: wide.id, messages: [{ role: 'user', content: wordsOf(maxInputTokens + 2_000) }] },
+      { model: wide.id, messages: [{ role: 'user', content: textOf(maxInputTokens + 2_000) }] },
       { step: 'long input', expects: 'any' },
     )
     const binds =
@@ -181,11 +182,6 @@ export const parameters: Question = {
       ),
     }
   },
-}
-
-/** About so many tokens: short words that tokenizers know. */
-function wordsOf(tokens: number): string {
-  return 'the a of and to in is it '.repeat(Math.ceil(tokens / 8)).trimEnd()
 }
 
 function statusOf({ status }: Reply): string {
