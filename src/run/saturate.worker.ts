@@ -5,10 +5,12 @@ import { type AttemptRow, attemptColumns, columnNames } from '../attempt/columns
 import type { TemplateRow } from '../attempt/evidence.ts'
 import { fingerprintOf } from '../attempt/fingerprint.ts'
 import { flags } from '../attempt/flags.ts'
-import type { Outcome } from '../attempt/outcome.ts'
+import type { PreparedRequest } from '../client/request.ts'
+import { cycleOf } from '../schedule/cycle.ts'
 import { ActivePhase } from './active-phase.ts'
 import { runClock } from './clock.ts'
 import type { FromSender, PhaseRun, SenderData, ToRecorder } from './messages.ts'
+import { headerNumber, judgedAnswer, type SeenHeaders } from './saturate-answer.ts'
 import { SenderHealth } from './sender-health.ts'
 import { SharedNumbers } from './shared.ts'
 import { StepPlan } from './step-plan.ts'
@@ -50,9 +52,51 @@ const blank = Object.fromEntries(
   columnNames.map((name) => [name, attemptColumns[name].nullable ? null : 0]),
 ) as unknown as AttemptRow
 
+/** One place of the cycle that every connection repeats. */
+interface Entry {
+  readonly plan: StepPlan
+  readonly key: number
+  readonly template: number
+  readonly request: PreparedRequest
+}
+
+/** autocannon makes a copy of every request for each connection, so the cycle is kept short. */
+const longestCycle = 60
+const mostCopiedBytes = 256 << 20
+
+/** Steps by their weights, their keys by theirs, and as many of their prompts as find room. */
+function entriesOf(): readonly Entry[] {
+  const pairs = plans.flatMap((plan) => {
+    const keys = plan.keys.length === 0 ? [-1] : plan.keys
+    const weightOf = (key: number) => data.keys[key]?.weight ?? 1
+    const sum = keys.reduce((total, key) => total + weightOf(key), 0)
+    return keys.map((key) => ({ plan, key, weight: (plan.step.weight * weightOf(key)) / sum }))
+  })
+  const cycle = cycleOf(
+    pairs.map(({ weight }) => weight),
+    longestCycle,
+  )
+  const bytes = cycle.reduce((sum, at) => sum + bodyBytes(pairs[at]!.plan), 0)
+  const rounds = Math.min(
+    Math.max(...plans.map(({ prompts }) => prompts)),
+    longestCycle / cycle.length,
+    mostCopiedBytes / Math.max(1, bytes * data.connections),
+  )
+  const drawn = new Map<StepPlan, number>()
+  return Array.from({ length: Math.max(1, Math.floor(rounds)) }, () => cycle)
+    .flat()
+    .map((at): Entry => {
+      const { plan, key } = pairs[at]!
+      const times = drawn.get(plan) ?? 0
+      drawn.set(plan, times + 1)
+      return { plan, key, ...plan.fromPool(((times % plan.prompts) + 0.5) / plan.prompts, key) }
+    })
+}
+
+const bodyBytes = (plan: StepPlan) => plan.fromPool(0, plan.keyAt(0)).request.wire.body.length
+
 /** What autocannon told of the answer whose event comes next. */
-let answer: { plan: StepPlan; template: number; body: string; headers: SeenHeaders } | null = null
-type SeenHeaders = Readonly<Record<string, unknown>>
+let answer: { entry: Entry; body: string; headers: SeenHeaders } | null = null
 
 /** When each connection sent what it now waits for. */
 const since = new Map<autocannon.Client, number>()
@@ -60,18 +104,27 @@ let slot = run.slotBase
 let flightUs = 0
 const beganUs = now()
 
-const requests = plans.map((plan) => {
-  const { request, template } = plan.fromPool(0, plan.keyAt(0))
-  return {
-    method: request.wire.method,
-    path: request.wire.path,
-    headers: Object.fromEntries(request.wire.headers),
-    ...(request.wire.body.length === 0 ? {} : { body: Buffer.from(request.wire.body) }),
-    onResponse: (_: number, body: string, __: object, headers: SeenHeaders) => {
-      answer = { plan, template, body, headers }
-    },
+const entries = entriesOf()
+const requests = entries.map((entry) => ({
+  method: entry.request.wire.method,
+  path: entry.request.wire.path,
+  headers: Object.fromEntries(entry.request.wire.headers),
+  ...(entry.request.wire.body.length === 0 ? {} : { body: Buffer.from(entry.request.wire.body) }),
+  onResponse: (_: number, body: string, __: object, headers: SeenHeaders) => {
+    answer = { entry, body, headers }
+  },
+}))
+const entryByCallback = new Map<unknown, Entry>(
+  requests.map(({ onResponse }, at) => [onResponse, entries[at]!]),
+)
+
+/** What a connection waits for, as its own iterator knows it. */
+function entryOf(client: autocannon.Client): Entry {
+  const { requestIterator } = client as unknown as {
+    readonly requestIterator: { readonly currentRequest: { readonly onResponse?: unknown } }
   }
-})
+  return entryByCallback.get(requestIterator.currentRequest.onResponse) ?? entries[0]!
+}
 
 // What is in flight counts as spent at the price of the dearest step, so that the budget is never
 // passed: autocannon has its next request out before it tells of an answer.
@@ -112,8 +165,9 @@ port.on('message', (message: { readonly type: string }) => {
 function write(fromUs: number, endUs: number, status: number | null, bytes: number): void {
   const said = answer
   answer = null
-  const plan = said?.plan ?? plans[0]!
-  const judged = judge(status, said?.body ?? '', plan)
+  const entry = said?.entry ?? entries[0]!
+  const { plan } = entry
+  const judged = judgedAnswer(status, said?.body ?? '', plan.step.endpoint)
   const counters = phase.countersOf(plan.index)
   counters.planned++
   counters.ended(judged.outcome)
@@ -126,13 +180,17 @@ function write(fromUs: number, endUs: number, status: number | null, bytes: numb
     phase.count(plan.index, 'service', took)
     phase.count(plan.index, 'response', took)
   } else {
-    counters.failures++
-    counters.error(status === null ? 'reset' : String(status))
+    counters.error(status === null ? 'reset' : `${status} ${judged.errorCode ?? ''}`.trim())
     phase.count(plan.index, 'failed_service', took)
     phase.count(plan.index, 'failed_response', took)
   }
-  counters.judged++
-  push(plan, said?.template ?? null, {
+  if (judged.outcome === (plan.step.wrong === null ? 'ok' : 'http_error')) shared.succeeded()
+  else {
+    counters.failures++
+    shared.failed()
+  }
+  if (judged.outcome === 'ok' || plan.step.wrong === null) counters.judged++
+  push(entry, {
     ...judged,
     intendedUs: fromUs,
     dispatchedUs: fromUs,
@@ -141,16 +199,15 @@ function write(fromUs: number, endUs: number, status: number | null, bytes: numb
     closedUs: endUs,
     status,
     bytesIn: bytes,
-    creditsRemaining: numberOf(said?.headers, data.contract.headers.creditsRemaining),
-    rateLimit: numberOf(said?.headers, data.contract.headers.rateLimit),
-    rateRemaining: numberOf(said?.headers, data.contract.headers.rateRemaining),
-    rateReset: numberOf(said?.headers, data.contract.headers.rateReset),
+    creditsRemaining: headerNumber(said?.headers, data.contract.headers.creditsRemaining),
+    rateLimit: headerNumber(said?.headers, data.contract.headers.rateLimit),
+    rateRemaining: headerNumber(said?.headers, data.contract.headers.rateRemaining),
+    rateReset: headerNumber(said?.headers, data.contract.headers.rateReset),
     flags: flags.reusedConnection,
   })
 }
 
-function push(plan: StepPlan, template: number | null, change: Partial<AttemptRow>): void {
-  const key = plan.keyAt(0)
+function push({ plan, key, template }: Entry, change: Partial<AttemptRow>): void {
   const source = key < 0 || !plan.sendsKey ? null : data.keys[key]!
   batch.push(
     {
@@ -185,47 +242,6 @@ function rounded(change: Partial<AttemptRow>): Partial<AttemptRow> {
     }),
   )
   return { ...change, ...whole }
-}
-
-interface Judged {
-  readonly outcome: Outcome
-  readonly reason?: string
-  readonly promptTokens?: number | null
-  readonly completionTokens?: number | null
-}
-
-/** A 2xx with a whole JSON body, as everywhere: never any answer. */
-function judge(status: number | null, body: string, plan: StepPlan): Judged {
-  if (status === null) return { outcome: 'broken', reason: 'reset' }
-  if (status < 200 || status >= 300) return { outcome: 'http_error' }
-  try {
-    const { usage, choices, content } = JSON.parse(body) as {
-      readonly usage?: Readonly<Record<string, number>>
-      readonly choices?: unknown
-      readonly content?: unknown
-    }
-    const { endpoint } = plan.step
-    const whole =
-      endpoint === 'chat'
-        ? Array.isArray(choices)
-        : endpoint === 'messages'
-          ? Array.isArray(content)
-          : true
-    if (!whole) return { outcome: 'broken', reason: 'malformed-body' }
-    return {
-      outcome: 'ok',
-      promptTokens: usage?.prompt_tokens ?? usage?.input_tokens ?? null,
-      completionTokens: usage?.completion_tokens ?? usage?.output_tokens ?? null,
-    }
-  } catch {
-    return { outcome: 'broken', reason: 'malformed-body' }
-  }
-}
-
-function numberOf(headers: SeenHeaders | undefined, name: string): number | null {
-  const entry = Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)
-  const value = entry === undefined ? Number.NaN : Number(entry[1])
-  return Number.isFinite(value) ? value : null
 }
 
 function hand(): void {
@@ -275,12 +291,12 @@ async function end(refused: 'budget' | null = null): Promise<void> {
     // Its own stop lets connections send on until its next tick, up to a second later.
     ;(client as unknown as { destroy(): void }).destroy()
     if (connections < 1) continue
-    const plan = plans[0]!
-    const counters = phase.countersOf(plan.index)
+    const entry = entryOf(client)
+    const counters = phase.countersOf(entry.plan.index)
     counters.planned++
     counters.ended('aborted')
     flightUs += endUs - fromUs
-    push(plan, null, {
+    push(entry, {
       outcome: 'aborted',
       reason: 'stopped',
       intendedUs: fromUs,
@@ -290,10 +306,10 @@ async function end(refused: 'budget' | null = null): Promise<void> {
     })
   }
   if (refused !== null) {
-    const counters = phase.countersOf(plans[0]!.index)
+    const counters = phase.countersOf(entries[0]!.plan.index)
     counters.planned++
     counters.ended('not_sent')
-    push(plans[0]!, null, { outcome: 'not_sent', reason: refused, intendedUs: endUs })
+    push(entries[0]!, { outcome: 'not_sent', reason: refused, intendedUs: endUs })
   }
   cannon.stop()
   if (batch.rows > 0) hand()

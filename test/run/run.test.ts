@@ -240,6 +240,58 @@ test('saturating finds a ceiling, with a row for each answer and for what was le
   target.close()
 })
 
+test('saturating sends steps, keys and prompts by their weights, and a wrong step is no failure', async () => {
+  const target = await startTarget((_, response, body) =>
+    body.includes('"messages"')
+      ? setTimeout(() => answerChat(response), 2)
+      : setTimeout(() => refuse(response, 400, 'invalid_request'), 2),
+  )
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: flat-out, load: saturate, connections: 4, duration: 1s }',
+      'keys: { one: { env: A }, two: { env: B, weight: 2 } }\nstop: { consecutive_failures: 3 }',
+      ', weight: 3 }\n  wrong: { endpoint: chat, wrong: missing-messages, keys: [one] }\n  long: { endpoint: chat, weight: 2, prompt: { synthetic: 5, pool: 7 }',
+    )
+    const { ledger, stopped } = await run(scenario, {
+      baseUrl: target.baseUrl,
+      dbPath,
+      keys: { one: 'sk-one', two: 'sk-two' },
+    })
+    expect([stopped, ledger.broken]).toEqual([null, 0])
+    const shares = await query<{ what: string; share: number }>(
+      dbPath,
+      `SELECT step || ' ' || dense_rank() OVER (ORDER BY key_fp) AS what,
+         count(*) / sum(count(*)) OVER () AS share FROM attempts GROUP BY step, key_fp ORDER BY step, share`,
+    )
+    const cycles = [1 / 6, 2 / 6, 1 / 9, 2 / 9, 1 / 6]
+    expect(shares).toHaveLength(cycles.length)
+    for (const [at, { share }] of shares.entries()) expect(share).toBeCloseTo(cycles[at]!, 1)
+    const [seen] = await query(
+      dbPath,
+      `SELECT count(DISTINCT template) FILTER (step = 'long')::INTEGER AS prompts,
+         bool_and(outcome IN ('http_error', 'aborted')) FILTER (step = 'wrong') AS refused,
+         count(error_code) FILTER (error_code = 'invalid_request') > 0 AS told,
+         bool_and(outcome <> 'http_error') FILTER (step <> 'wrong') AS right
+       FROM attempts`,
+    )
+    expect(seen).toEqual({ prompts: 7, refused: true, told: true, right: true })
+  })
+  target.close()
+})
+
+test('saturating gives up after failures in a row, as every load does', async () => {
+  const target = await startTarget((_, response) => refuse(response, 500, 'oops'))
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: flat-out, load: saturate, connections: 2, duration: 60s }',
+      'stop: { consecutive_failures: 20 }',
+    )
+    const { stopped } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(stopped).toBe('errors')
+  })
+  target.close()
+})
+
 test('saturating never passes the budget, what is in flight counted, and says that it ended', async () => {
   const target = await startTarget((_, response) => void setTimeout(() => answerChat(response), 5))
   await withStorePath(async (dbPath) => {
