@@ -37,11 +37,15 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
       })
     }
   }
-  const { from, to } = loose(phase.rate)
-  const nothing = [amountOf(phase.rate) ?? amountOf(from), amountOf(phase.rate) ?? amountOf(to)]
-  if (ratedLoads.includes(phase.load) && nothing.every((perS) => perS === 0)) {
+  if (ratedLoads.includes(phase.load) && ratesOf(phase).every((rate) => amountOf(rate) === 0)) {
     found.push({ path: [...path, 'rate'], message: 'a rate of 0 sends nothing; ask for more.' })
   }
+  const silent = (field: 'weights' | 'stages', amounts: readonly unknown[]) => {
+    if (amounts.length === 0 || !amounts.every((amount) => amountOf(amount) === 0)) return
+    found.push({ path: [...path, field], message: `${field} that are all 0 send nothing.` })
+  }
+  if (phase.load === 'day') silent('weights', listOf(phase.weights))
+  if (phase.load === 'stages') silent('stages', listOf(phase.stages).flatMap(ratesOf))
   if (phase.load === 'sweep' && amountOf(phase.start) === 0) {
     found.push({
       path: [...path, 'start'],
@@ -49,6 +53,15 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
     })
   }
   return found
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** A rate as written, or both ends of a ramp. */
+function ratesOf(rated: unknown): readonly unknown[] {
+  const { rate } = loose(rated)
+  const { from, to } = loose(rate)
+  return typeof rate === 'object' ? [from, to] : [rate]
 }
 
 function upsideDown(fields: Loose, low: string, high: string, path: Path): readonly Found[] {

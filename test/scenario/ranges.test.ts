@@ -42,6 +42,18 @@ test('a phase that would send nothing is a fault', () => {
   expect(faultsOf('load: poisson, rate: 0/s, duration: 1s')).toEqual([zero])
   expect(faultsOf('load: constant, rate: { from: 0/s, to: 0/min }, duration: 1s')).toEqual([zero])
   expect(faultsOf('load: constant, rate: { from: 0/s, to: 5/s }, duration: 1s')).toEqual([])
+  const day = (weight: number) =>
+    faultsOf(`load: day, rate: 5/s, duration: 24s, weights: [${Array(24).fill(weight).join(', ')}]`)
+  expect(day(0)).toEqual(['  line 7, phases[0].weights: weights that are all 0 send nothing.'])
+  expect(day(1)).toEqual([])
+  const stages = (to: string) =>
+    faultsOf(
+      `load: stages, stages: [{ rate: 0/s, duration: 1s }, { rate: { from: 0/s, to: ${to} }, duration: 1s }]`,
+    )
+  expect(stages('0/min')).toEqual([
+    '  line 7, phases[0].stages: stages that are all 0 send nothing.',
+  ])
+  expect(stages('1/min')).toEqual([])
   expect(faultsOf('load: poisson, rate: 5/s, duration: 0s')).toEqual([
     '  line 7, phases[0].duration: expected a duration above 0; came "0s".',
   ])
