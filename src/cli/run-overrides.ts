@@ -1,5 +1,6 @@
 import { durationUsOf, ratePerSOf } from '../scenario/quantity.ts'
-import type { Load, Phase, Scenario } from '../scenario/scenario.ts'
+import type { Load, Phase, RateSegment, Scenario } from '../scenario/scenario.ts'
+import { amountBy } from '../schedule/course.ts'
 import { UsageError } from './exit.ts'
 
 /** Options of the command line that change a scenario. */
@@ -43,20 +44,33 @@ function overriddenPhase(phase: Phase, rate: number | null, durationUs: number |
     length === null || phase.durationUs === null || phase.durationUs === 0
       ? 1
       : length / phase.durationUs
-  return { ...phase, durationUs: length, load: overriddenLoad(phase.load, rate, stretch) }
+  return { ...phase, durationUs: length, load: overriddenLoad(phase, rate, stretch) }
 }
 
-/** Courses keep their shape: stretched in time, or flat at the rate that was asked for. */
-function overriddenLoad(load: Load, rate: number | null, stretch: number): Load {
+/** Courses keep their shape: stretched in time, and scaled so that their mean is the rate asked for. */
+function overriddenLoad(phase: Phase, rate: number | null, stretch: number): Load {
+  const { load } = phase
   if (load.kind !== 'arrivals') return load
+  const mean = meanPerS(load.rate, phase.durationUs)
   return {
     ...load,
     rate: load.rate.map((segment) => ({
       durationUs: segment.durationUs * stretch,
-      fromPerS: rate ?? segment.fromPerS,
-      toPerS: rate ?? segment.toPerS,
+      fromPerS: rate === null ? segment.fromPerS : scaled(segment.fromPerS, mean, rate),
+      toPerS: rate === null ? segment.toPerS : scaled(segment.toPerS, mean, rate),
     })),
   }
+}
+
+/** A course that rests from end to end has no shape to keep. */
+const scaled = (perS: number, mean: number, rate: number) =>
+  mean === 0 ? rate : (perS / mean) * rate
+
+/** Over the time that the phase lasts; without an end, of the one rate that it has. */
+function meanPerS(course: readonly RateSegment[], durationUs: number | null): number {
+  return durationUs === null || durationUs === 0
+    ? course[0]!.fromPerS
+    : amountBy(course, durationUs) / (durationUs / 1e6)
 }
 
 function quantity(

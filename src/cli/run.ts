@@ -32,7 +32,7 @@ export function runCommand(): Command {
     .option('--base-url <url>', 'the service; base_url of the scenario unless given')
     .option('--db <file>', 'the store', 'assay.duckdb')
     .option('--seed <number>', 'another seed than that of the scenario')
-    .option('--rate <rate>', 'the same rate for every open phase, as 50/s')
+    .option('--rate <rate>', 'the mean rate of every open phase, as 50/s')
     .option('--duration <time>', 'the same duration for every phase that has one, as 30s')
     .option('--max-credits <number>', 'stop before more credits are spent')
     .option('--time-scale <factor>', "seconds of the service's time in one of ours", '1')

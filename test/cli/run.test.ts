@@ -222,3 +222,30 @@ test('an option that is no rate, duration or number is refused with what was exp
     '--time-scale: expected a number above 0; came 0.',
   ])
 })
+
+test('--rate is the mean of a course, whose shape stays, and --duration stretches it', () => {
+  const weights = [...Array(23).fill(1), 25]
+  const scenario = parseScenario(
+    `name: shapes
+question: Does it keep its shape?
+model: svc-k2
+steps: { chat: { endpoint: chat } }
+phases:
+  - { name: day, load: day, rate: 2/s, days: 2, duration: 48s, weights: [${weights.join(', ')}] }
+  - { name: ramp, load: poisson, rate: { from: 0/s, to: 50/s }, duration: 10s }
+  - { name: flat, load: constant, rate: 5/s, max_requests: 10 }
+  - { name: night, load: day, rate: 2/s, days: 0.5, duration: 10s, weights: [${[...Array(12).fill(0), ...Array(12).fill(1)].join(', ')}] }`,
+    'shapes.yaml',
+  )
+  const changed = overridden(scenario, { rate: '10/s', duration: '24s' })
+  const course = (at: number) => {
+    const { load } = changed.phases[at]!
+    return load.kind === 'arrivals' ? load.rate : []
+  }
+  expect(course(0)).toHaveLength(48)
+  expect(course(0)[0]).toEqual({ durationUs: 0.5e6, fromPerS: 5, toPerS: 5 })
+  expect(course(0)[47]).toEqual({ durationUs: 0.5e6, fromPerS: 125, toPerS: 125 })
+  expect(course(1)).toEqual([{ durationUs: 24e6, fromPerS: 0, toPerS: 20 }])
+  expect(course(2)[0]).toMatchObject({ fromPerS: 10, toPerS: 10 })
+  expect(course(3)[0]).toMatchObject({ fromPerS: 10, toPerS: 10 })
+})
