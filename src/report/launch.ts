@@ -1,5 +1,6 @@
 import type { Store } from '../store/open.ts'
 import { type Answer, type Card, renderAnswer, renderCards, type Tone } from './banner.ts'
+import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
 import { type RunVerdict, readRunVerdict } from './run-verdict.ts'
@@ -7,6 +8,7 @@ import { type RunVerdict, readRunVerdict } from './run-verdict.ts'
 interface RunRow {
   readonly run_id: string
   readonly scenario: string
+  readonly scenario_json: string
   readonly base_url: string
   readonly started_at: Date
   readonly ended_us: number | null
@@ -98,9 +100,15 @@ function answerOf(
   const stopped = verdicts.flatMap(({ stopped }) =>
     stopped === null ? [] : [`It was stopped: ${stopped}.`],
   )
+  const closed = runs.flatMap((run) => closedPhases(run.scenario_json))
   const because = [
     ...stopped,
     `${formatNumber(totals.sent)} of ${formatNumber(totals.planned)} planned requests were sent, ${formatNumber(totals.ok)} succeeded.`,
+    ...(closed.length === 0
+      ? []
+      : [
+          `Closed load (${[...new Set(closed)].join(', ')}): its users wait for answers, so response time leaves out the waiting that an open load would show, and no rate is claimed.`,
+        ]),
   ].join(' ')
   const told = (tone: Tone, says: string, more = ''): Answer => ({
     tone,

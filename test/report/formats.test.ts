@@ -69,6 +69,47 @@ describe('a summary in every format', () => {
     expect(text).toContain('http_error 429 rate_limit_exceeded')
   })
 
+  test('errors beyond those that are listed are counted, and JSON holds all of them', async () => {
+    const store = await openStore(':memory:')
+    await enterRun(store)
+    const failed = (slot: number, errorCode: string, expects = 'ok') =>
+      attempt(slot, { outcome: 'http_error', status: 400, errorCode, expects })
+    await appendAttempts(store, [
+      ...Array.from({ length: 150 }, (_, at) => failed(at, `code-${at % 25}`)),
+      failed(150, 'code-0', 'invalid-parameter'),
+    ])
+    const summary = await summarise(store, 'a', defaultContract)
+    store.close()
+    expect(summary.errors).toHaveLength(26)
+    const terminal = terminalSummary(summary).split('\n')
+    const from = terminal.indexOf('errors')
+    expect(terminal.slice(from + 8, from + 10)).toEqual([
+      '          6  http_error 400 code-15',
+      '        103  of 18 more kinds; --json tells all',
+    ])
+    const markdown = markdownSummary(summary).trimEnd().split('\n')
+    expect(markdown.at(-1)).toBe('| of 6 more kinds; --json tells all | 31 |')
+    const few = { ...summary, errors: summary.errors.slice(18) }
+    expect(terminalSummary(few)).toContain('          1  http_error 400 code-0 (on purpose)\n\n')
+  })
+
+  test('a closed load is told as one, for its response times leave waiting out', async () => {
+    const phase = (name: string, kind: string) => ({ name, part: 'steady', load: { kind } })
+    const phases = [phase('main', 'concurrency'), phase('never begun', 'saturate')]
+    const closed = await storeOf({ scenarioJson: JSON.stringify({ phases }) })
+    const summary = await summarise(closed, 'a', defaultContract)
+    closed.close()
+    expect(summary.closedPhases).toEqual(['main'])
+    expect(terminalSummary(summary)).toContain('closed load: main\n  its users wait for answers')
+    expect(markdownSummary(summary)).toContain('\nClosed load: main. Its users wait for answers')
+    const open = await storeOf({
+      scenarioJson: JSON.stringify({ phases: [phase('main', 'arrivals')] }),
+    })
+    const other = await summarise(open, 'a', defaultContract)
+    open.close()
+    expect(terminalSummary(other) + markdownSummary(other)).not.toMatch(/closed load/i)
+  })
+
   test('hostile text in every field changes no line of the terminal, Markdown or CSV', async () => {
     const plain = await storeOf()
     const shape = (text: string) => text.split('\n').length

@@ -76,7 +76,14 @@ test('a fast failure never flatters the latency of successes', async () => {
   expect(summary.all.metrics.service).toMatchObject({ n: 1, minUs: 100_000 })
   expect(summary.all.metrics.failure).toMatchObject({ n: 99, maxUs: 500 })
   expect(summary.errors).toEqual([
-    { outcome: 'http_error', status: 429, code: 'rate_limit_exceeded', reason: null, count: 99 },
+    {
+      outcome: 'http_error',
+      status: 429,
+      code: 'rate_limit_exceeded',
+      reason: null,
+      onPurpose: false,
+      count: 99,
+    },
   ])
 })
 

@@ -31,6 +31,13 @@ export function terminalFigures(summary: RunSummary): string {
     `       + aborted ${whole(counts.aborted)}${summary.ledgerAddsUp ? '' : '   THE LEDGER DOES NOT ADD UP'}`,
     `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.spanS)} s (${summary.part})`,
     `credits ${creditsText(credits)}`,
+    ...(summary.closedPhases.length === 0
+      ? []
+      : [
+          `closed load: ${printable(summary.closedPhases.join(', '), 66)}`,
+          '  its users wait for answers, so response time leaves out the waiting that an',
+          '  open load would show (coordinated omission), and no rate is claimed',
+        ]),
     '',
     `${'milliseconds'.padEnd(24)}${['n', ...percentiles.map(([name]) => percentileTitle(name))].map((cell) => cell.padStart(9)).join('')}`,
   ]
@@ -51,6 +58,8 @@ export function terminalFigures(summary: RunSummary): string {
     for (const error of summary.errors.slice(0, 8)) {
       lines.push(`  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`)
     }
+    const rest = summary.errors.slice(8)
+    if (rest.length > 0) lines.push(`  ${whole(totalOf(rest)).padStart(9)}  ${furtherKinds(rest)}`)
   }
   return `${lines.join('\n')}\n`
 }
@@ -86,6 +95,12 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `${whole(counts.attempts)} attempts: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.ledgerAddsUp ? '' : ' (**the ledger does not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}.`,
     '',
+    ...(summary.closedPhases.length === 0
+      ? []
+      : [
+          `Closed load: ${markdownCell(summary.closedPhases.join(', '))}. Its users wait for answers, so response time leaves out the waiting that an open load would show (coordinated omission), and no rate is claimed.`,
+          '',
+        ]),
     `Milliseconds, ${summary.part === 'steady' ? 'steady part' : 'whole run'}; \`>\` is "at least" (timeouts), \`n<\` is too few samples.`,
     '',
     ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:'))]),
@@ -106,6 +121,8 @@ export function markdownSummary(summary: RunSummary): string {
           .map((error) => [markdownCell(errorText(error)), whole(error.count)]),
       ),
     )
+    const rest = summary.errors.slice(20)
+    if (rest.length > 0) lines.push(...table([[furtherKinds(rest), whole(totalOf(rest))]]))
   }
   return `${lines.join('\n')}\n`
 }
@@ -127,10 +144,19 @@ function percentileTitle(name: string): string {
   return name === 'p999' ? 'p99.9' : name
 }
 
-function errorText(error: RunSummary['errors'][number]): string {
-  return [error.outcome, error.status, error.code, error.reason]
+type Errors = RunSummary['errors']
+
+function errorText(error: Errors[number]): string {
+  const said = [error.outcome, error.status, error.code, error.reason]
+  return [...said, error.onPurpose ? '(on purpose)' : null]
     .filter((part) => part !== null)
     .join(' ')
+}
+
+const totalOf = (errors: Errors) => errors.reduce((sum, error) => sum + error.count, 0)
+
+function furtherKinds({ length }: Errors): string {
+  return `of ${whole(length)} more ${length === 1 ? 'kind' : 'kinds'}; --json tells all`
 }
 
 function creditsText(credits: RunSummary['credits']): string {

@@ -94,6 +94,11 @@ export const summaryShape = z.object({
   verdictTests: z.array(z.unknown()).describe('each test with its figure and remedy'),
   ledgerAddsUp: z.boolean(),
   part: z.enum(['steady', 'all']).describe('which part of the run the figures cover'),
+  closedPhases: z
+    .array(z.string())
+    .describe(
+      'phases of that part whose load is closed: their response times leave out the waiting that an open load would show',
+    ),
   all: groupShape,
   steps: z.array(groupShape),
   errors: z.array(
@@ -102,6 +107,7 @@ export const summaryShape = z.object({
       status: z.number().nullable(),
       code: z.string().nullable(),
       reason: z.string().nullable(),
+      onPurpose: z.boolean().describe('met by requests that were built to meet an error'),
       count,
     }),
   ),

@@ -1,5 +1,6 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
 import type { Store } from '../../store/open.ts'
+import { closedPhases } from '../closed-phases.ts'
 import { ReportError } from '../error.ts'
 import { readGroups } from './groups.ts'
 import type { RunSummary } from './shape.ts'
@@ -18,11 +19,13 @@ export async function summarise(
   contract: Contract,
 ): Promise<RunSummary> {
   const run = await readRun(store, runId)
-  const [steady] = await store.rows<{ n: number }>(
-    `SELECT count(*)::INTEGER AS n FROM attempts WHERE run_id = $1 AND part = 'steady'`,
+  const phases = await store.rows<{ phase: string; part: string }>(
+    'SELECT DISTINCT phase, part FROM attempts WHERE run_id = $1',
     [runId],
   )
-  const part = steady!.n > 0 ? 'steady' : 'all'
+  const steady = phases.filter((row) => row.part === 'steady')
+  const part = steady.length > 0 ? 'steady' : 'all'
+  const shown = new Set((part === 'steady' ? steady : phases).map(({ phase }) => phase))
   const groups = await readGroups(store, runId, part)
   const all = groups.find((group) => group.step === null)
   if (all === undefined) throw new ReportError(`run ${runId} has no attempts`)
@@ -49,6 +52,7 @@ export async function summarise(
       counts.sent ===
         counts.ok + counts.httpError + counts.broken + counts.timeout + counts.aborted,
     part,
+    closedPhases: closedPhases(run.scenario_json).filter((phase) => shown.has(phase)),
     all,
     steps: groups.filter((group) => group.step !== null),
     errors: await readErrors(store, runId),
@@ -86,6 +90,7 @@ export async function resolveRun(store: Store, meant: string): Promise<string> {
 interface RunRow {
   readonly kind: string
   readonly scenario: string
+  readonly scenario_json: string
   readonly seed: number | bigint
   readonly base_url: string
   readonly contract: string
@@ -110,9 +115,9 @@ async function readRun(store: Store, runId: string): Promise<RunRow> {
 async function readErrors(store: Store, runId: string): Promise<RunSummary['errors']> {
   const rows = await store.rows<RunSummary['errors'][number]>(
     `SELECT outcome, status, coalesce(error_code, error_type) AS code, reason,
-            count(*)::INTEGER AS count
+            expects <> 'ok' AND outcome = 'http_error' AS "onPurpose", count(*)::INTEGER AS count
      FROM attempts WHERE run_id = $1 AND outcome <> 'ok'
-     GROUP BY ALL ORDER BY count DESC, outcome, status, code, reason LIMIT 100`,
+     GROUP BY ALL ORDER BY count DESC, outcome, status, code, reason, "onPurpose"`,
     [runId],
   )
   return [...rows]
