@@ -1,5 +1,6 @@
 import type { Credits } from '../../contract/contract.ts'
-import type { History } from './history.ts'
+import type { IncludesOwn } from './bounds.ts'
+import { effects, type History } from './history.ts'
 import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
@@ -20,12 +21,14 @@ export interface Gift {
  * apart.
  *
  * @param sizes what may come in at once
+ * @param includesOwn what the header means; a balance that is shown before its own charge is lower at once
  */
 export function withoutGifts(
   history: History,
   sizes: readonly Credits[],
+  includesOwn: IncludesOwn,
 ): { readonly history: History; readonly gifts: readonly Gift[] } {
-  const { size, value, callUs, readUs, endUs, costCredits } = history
+  const { size, value, callUs, readUs, endUs, effect, costCredits } = history
   const positive = sizes.filter((credits) => credits > 0)
   if (positive.length === 0) return { history, gifts: [] }
   const order = rowsWhere(
@@ -35,6 +38,9 @@ export function withoutGifts(
   )
   const charging = rowsWhere(size, (row) => costCredits[row]! > 0)
   const cost = (row: number) => costCredits[row]!
+  /** What a value does not show yet. */
+  const toCome = (row: number) =>
+    effect[row] === effects.charge && !includesOwn(row) ? cost(row) : 0
   const called = new RunningSum(charging, (row) => callUs[row]!, cost)
   const ended = new RunningSum(charging, (row) => endUs[row]!, cost)
   const callsUpTo = (row: number) => called.upTo(readUs[row]!)
@@ -57,7 +63,7 @@ export function withoutGifts(
       normal -= gift
     }
     lowered[row] = normal
-    lowest = Math.min(lowest, normal)
+    lowest = Math.min(lowest, normal - toCome(row))
   }
   return { history: { ...history, value: lowered }, gifts }
 }

@@ -60,33 +60,48 @@ const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
 
 /** @param giftSizes what may come in at once by the contract: packages and grants */
 export function readLedger(history: History, giftSizes: readonly Credits[] = []): LedgerReading {
-  const asShown = readValues(history)
+  const meanings = possibleMeanings(history)
+  const asShown = best(eachMeaning(meanings, (meaning) => readAs(history, meaning, meanings)))
   if (asShown.fits === 'exact') return asShown
-  const fallen = withoutGifts(history, giftSizes)
-  if (fallen.gifts.length === 0) return asShown
+  const fallen = eachMeaning(meanings, (meaning) => {
+    const includesOwn = includesOwnCharge(history, meaning)
+    const { history: lowered, gifts } = withoutGifts(history, giftSizes, includesOwn)
+    return gifts.length === 0 ? null : { ...readAs(lowered, meaning, meanings), gifts }
+  })
+  if (fallen.length === 0) return asShown
+  const reading = best(fallen)
   // Idle values keep the gift in them: rules of grants look there.
-  const { conservation } = asShown
-  return { ...readValues(fallen.history), history, conservation, gifts: fallen.gifts }
+  const conservation = readConservation(history, includesOwnCharge(history, reading.meaning))
+  return { ...reading, history, conservation }
 }
 
-function readValues(history: History): LedgerReading {
-  const meanings = possibleMeanings(history)
+/** What the history says by each meaning, as far as the first that leaves nothing open. */
+function eachMeaning(
+  meanings: readonly HeaderMeaning[],
+  read: (meaning: HeaderMeaning) => LedgerReading | null,
+): readonly LedgerReading[] {
   const readings: LedgerReading[] = []
   for (const meaning of meanings) {
-    const reading = readAs(history, meaning, meanings)
-    // Exact without the streams, a reading may still have their meaning wrong.
-    if (reading.fits === 'exact' && isConserved(reading)) return reading
+    const reading = read(meaning)
+    if (reading === null) continue
     readings.push(reading)
+    // Exact without the streams, a reading may still have their meaning wrong.
+    if (reading.fits === 'exact' && isConserved(reading)) break
   }
-  // Where evidence leaves the meaning open, nothing is accused that one of the meanings explains.
+  return readings
+}
+
+/** Where evidence leaves the meaning open, nothing is accused that one of the meanings explains. */
+function best(readings: readonly LedgerReading[]): LedgerReading {
   const conserved = readings.filter(isConserved)
-  const best =
+  const chosen =
+    conserved.find(({ fits }) => fits === 'exact') ??
     conserved.find(({ fits }) => fits === 'loose') ??
     readings.find(({ fits }) => fits === 'exact') ??
     readings.find(({ fits }) => fits === 'loose') ??
     conserved[0] ??
     readings[0]!
-  return best.fits === 'none' ? lateOrNone(best) : best
+  return chosen.fits === 'none' ? lateOrNone(chosen) : chosen
 }
 
 function isConserved({ conservation: { segments, whole } }: LedgerReading): boolean {

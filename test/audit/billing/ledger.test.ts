@@ -284,3 +284,30 @@ test('a package bought in the midst of a burst leaves both sides of it decided',
     expect(faulty.tiles.faults.map(({ kind }) => kind)).toEqual(['hole'])
   }
 })
+
+test('a package beside one charge is told whole by the meaning of the header that explains it', () => {
+  const bought = (shown: number, effect: 'read' | 'failure') =>
+    readLedger(
+      historyOf([
+        { slot: 0, callUs: 0, endUs: 10, effect: 'charge', costCredits: 1, value: shown },
+        {
+          slot: 1,
+          callUs: 20,
+          endUs: 30,
+          effect,
+          costCredits: effect === 'read' ? 0 : 1,
+          value: 599,
+        },
+      ]),
+      [50, 100, 500],
+    )
+  for (const effect of ['read', 'failure'] as const) {
+    // Shown before its own charge of a balance of 100, and after it.
+    for (const shown of [100, 99]) {
+      const { fits, gifts, conservation } = bought(shown, effect)
+      expect(fits).toBe('exact')
+      expect(gifts.map(({ credits }) => credits)).toEqual([500])
+      expect(conservation.whole).toMatchObject({ taken: -500, sure: 0 })
+    }
+  }
+})
