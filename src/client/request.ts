@@ -235,7 +235,8 @@ function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
     case 'messages':
       return [messages]
     case 'own':
-      // Which header the lists take is a gap of the specification (G-06); most take this one.
+      // Which header the lists take is open (gaps G-06 and G-07): they are shown both.
+      if (spec.endpoint === 'models' || spec.endpoint === 'credits') return [chat, messages]
       return spec.endpoint === 'messages' ? [messages] : [chat]
   }
 }

@@ -157,6 +157,14 @@ test('equal prompts have equal hashes, whatever else differs', () => {
   expect(hash({ model: 'svc-k2.5' })).not.toBe(hash({}))
 })
 
+test('reads carry the key in both headers, since which one they take is open', () => {
+  for (const endpoint of ['models', 'credits'] as const) {
+    const { headers } = build({ endpoint })
+    expect(headers.authorization).toBe(`Bearer ${key}`)
+    expect(headers['x-api-key']).toBe(key)
+  }
+})
+
 test('probes choose their auth headers', () => {
   expect(Object.keys(build({ auth: 'both' }).headers)).toContain('x-api-key')
   expect(Object.keys(build({ auth: 'messages' }).headers)).not.toContain('authorization')
