@@ -196,9 +196,10 @@ const sse06 = sqlRule({
   severity: 'advice',
   needs: ['passive'],
   explain: `A stream of eight or more events with text that all arrived in one read was held back until
-its end. Streams that were over within 100 ms are too quick to tell, and one may be joined on its way or
-by a client that was busy, so those under ten seconds are told only when nine in ten of at least five
-were.`,
+its end. One may be joined on its way or by a client that was busy, so those under ten seconds are told
+only when nine in ten of at least five were. Streams are too quick to tell that were over within 100 ms, or
+within ten times what exchanges take that generate nothing (reads and errors, the 90th percentile): a
+client that is as late with those finds a whole stream waiting.`,
   expected: 'text that arrives at more than one time',
   observe: () => `
     SELECT run_id, slot, retry,
@@ -208,7 +209,9 @@ were.`,
                     AND count(*) OVER () >= 5)
            THEN 'all text in one read' END AS came
     FROM seen WHERE endpoint IN ('chat', 'messages') AND outcome = 'ok' AND content_events >= 8
-      AND closed_us - sent_us >= 100000`,
+      AND closed_us - sent_us >= greatest(100000, 10 * coalesce((
+        SELECT quantile_cont(closed_us - sent_us, 0.9) FROM seen
+        WHERE status >= 400 OR outcome = 'ok' AND endpoint NOT IN ('chat', 'messages')), 0))`,
   takes: 'a stream of 100 ms or more with eight or more events of text',
 })
 
