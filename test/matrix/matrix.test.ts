@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { faults } from '../../src/service/faults/list.ts'
-import { type ActName, verdictsOf } from './acts.ts'
+import type { ActName } from './acts.ts'
 import { randomVariants, singleVariants } from './variants.ts'
+import { verdictsOf } from './verdicts.ts'
 
 /**
  * The auditor's own audit: each fault of the reference service must be failed by the rule that it

@@ -9,9 +9,10 @@ import { parseArgs } from 'node:util'
 import { allRules } from '../../src/audit/rules/list.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
 import { faults } from '../../src/service/faults/list.ts'
-import { actsOf, verdictsOf } from './acts.ts'
+import { actsOf } from './acts.ts'
 import { whyAlso } from './consequences.ts'
 import { randomVariants, singleVariants } from './variants.ts'
+import { verdictsOf } from './verdicts.ts'
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

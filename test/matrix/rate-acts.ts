@@ -1,9 +1,10 @@
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
+import { type Act, act } from './act.ts'
 import type { Sender, Stage } from './stage.ts'
 
 /** Accounts for the traffic below: one in each band, and one above the lowest edge. */
-export const rateAccounts = [
+const rateAccounts = [
   { name: 'lowest', balance: 95 },
   { name: 'second', balance: 900 },
   { name: 'third', balance: 9_000 },
@@ -17,7 +18,7 @@ export const rateAccounts = [
  * over, concurrent bursts at two phases, both endpoints and several keys in turn, errors and reads
  * in between, and a slow walk over the lowest edge that goes on after a minute's rest.
  */
-export async function allRateTraffic(stage: Stage): Promise<void> {
+async function allRateTraffic(stage: Stage): Promise<void> {
   const [lowest, second, third, highest, edge] = rateAccounts.map(({ name }) =>
     stage.sender(name),
   ) as [Sender, Sender, Sender, Sender, Sender]
@@ -72,7 +73,7 @@ export async function allRateTraffic(stage: Stage): Promise<void> {
 }
 
 /** Limits so low that hours and days can be filled in a moment. */
-export const smallLimits: Contract = {
+const smallLimits: Contract = {
   ...defaultContract,
   bands: [
     { name: 'all', minBalance: 1, maxBalance: null, requests: { minute: 20, hour: 50, day: 120 } },
@@ -80,7 +81,7 @@ export const smallLimits: Contract = {
 }
 
 /** Six hours in which the hour's limit is reached several times over. */
-export async function hoursOfTraffic(stage: Stage): Promise<void> {
+async function hoursOfTraffic(stage: Stage): Promise<void> {
   const sender = stage.sender('long')
   for (let hour = 0; hour < 6; hour++) {
     for (let minute = 0; minute < 4; minute++) {
@@ -103,3 +104,19 @@ async function sequence(
     stage.rest(gapS)
   }
 }
+
+/** Answers that take no time: limits count requests, not tokens. */
+const instant = {
+  timeToFirstUs: { kind: 'constant', value: 0 },
+  betweenTokensUs: { kind: 'constant', value: 0 },
+  lengthTokens: { kind: 'constant', value: 3 },
+} as const
+
+/** What fills the windows of the limits. */
+export const rateActs = {
+  limits: act(rateAccounts, allRateTraffic, { shape: instant }),
+  hours: act([{ name: 'long', balance: 5_000 }], hoursOfTraffic, {
+    contract: smallLimits,
+    shape: instant,
+  }),
+} as const satisfies Readonly<Record<string, Act>>

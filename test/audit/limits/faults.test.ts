@@ -6,7 +6,8 @@ import { defaultContract } from '../../../src/contract/default.ts'
 import type { DeploymentProfile } from '../../../src/contract/profile.ts'
 import { faults } from '../../../src/service/faults/list.ts'
 import { fixedAnchored, type Limiter } from '../../limits/limiters.ts'
-import { actsOf, verdictsOf } from '../../matrix/acts.ts'
+import { actsOf } from '../../matrix/acts.ts'
+import { verdictsOf } from '../../matrix/verdicts.ts'
 import { evidenceOf, rowOf } from './evidence.ts'
 
 async function decide(id: string, rows: readonly AttemptRow[], contract?: Contract) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ProfileAnswers } from '../../../src/service/profile.ts'
-import { verdictsOf } from '../../matrix/acts.ts'
+import { verdictsOf } from '../../matrix/verdicts.ts'
 
 const algorithms = [
   'fixed-aligned',

@@ -1,0 +1,29 @@
+import type { Contract } from '../../src/contract/contract.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { ServiceOptions } from '../../src/service/options.ts'
+import type { RunningUpstream } from './breaking-upstream.ts'
+import type { Stage } from './stage.ts'
+
+/** A service of its own, and what is sent to it. */
+export interface Act {
+  readonly contract: Contract
+  readonly options: ServiceOptions
+  /** Another server that makes the answers while it is played. */
+  readonly upstream: (() => Promise<RunningUpstream>) | null
+  play(stage: Stage): Promise<void>
+}
+
+export const act = (
+  accounts: ServiceOptions['accounts'],
+  play: Act['play'],
+  more: Partial<ServiceOptions> = {},
+  upstream: Act['upstream'] = null,
+): Act => ({
+  upstream,
+  contract: more.contract ?? defaultContract,
+  options: { ...(accounts === undefined ? {} : { accounts }), ...more },
+  play,
+})
+
+/** A read of the balance. */
+export const balance = { endpoint: 'credits' } as const

@@ -1,0 +1,114 @@
+import type { Contract } from '../../src/contract/contract.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { type Act, act, balance } from './act.ts'
+import { breakingUpstream } from './breaking-upstream.ts'
+
+/** A contract whose windows are so small that short prompts reach them. */
+const smallWindows: Contract = {
+  ...defaultContract,
+  models: defaultContract.models.map((model) => ({ ...model, contextWindowTokens: 300 })),
+  limits: {
+    ...defaultContract.limits,
+    maxInputTokens: 300,
+    maxOutputTokens: 120,
+    maxTotalTokens: 350,
+  },
+}
+
+/** Answers of a kind: that fail, that are too long, that take their time. */
+export const answerActs = {
+  retries: act([{ name: 'main', balance: 95 }], async (stage) => {
+    const sender = stage.sender('main')
+    await stage.send(sender, balance)
+    for (let nth = 0; nth < 50; nth++) {
+      await stage.sendWithRetries(sender)
+      if (nth % 10 === 9) await stage.send(sender, balance)
+    }
+    await stage.send(sender, balance)
+  }),
+  outages: act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      await stage.send(sender, balance)
+      for (let nth = 0; nth < 40; nth++) await stage.send(sender, { stream: nth % 2 === 1 })
+      await stage.send(sender, balance)
+    },
+    { outage: { status: 503, probability: 0.2 } },
+  ),
+  windows: act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      const words = (count: number) => Array.from({ length: count }, (_, at) => `w${at}`).join(' ')
+      const ask = (content: string) => ({ messages: [{ role: 'user', content }] })
+      // Twice: what a read costs is told by reads alone.
+      await stage.send(sender, balance)
+      await stage.send(sender, balance)
+      for (const endpoint of ['chat', 'messages'] as const) {
+        await stage.send(sender, { endpoint, ...ask(words(700)) })
+        await stage.send(sender, {
+          endpoint,
+          ...ask('Count from 1 to 999, please.'),
+          maxTokens: 400,
+        })
+        await stage.send(sender, {
+          endpoint,
+          ...ask(`Count from 1 to 999. ${words(60)}`),
+          maxTokens: 120,
+        })
+        await stage.send(sender, {
+          endpoint,
+          ...ask(`Count from 1 to 999. ${words(110)}`),
+          maxTokens: 120,
+        })
+      }
+      await stage.send(sender, balance)
+    },
+    { contract: smallWindows },
+  ),
+  slow: act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      await stage.send(sender, balance)
+      let over = false
+      const stream = stage.send(sender, {
+        stream: true,
+        messages: [{ role: 'user', content: 'Count from 1 to 45, please.' }],
+        maxTokens: 90,
+      })
+      void stream.then(() => {
+        over = true
+      })
+      for (let second = 0; second < 400 && !over; second++) {
+        stage.rest(1)
+        if (second === 20) await stage.send(sender, balance)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+      await stream
+      await stage.send(sender, balance)
+    },
+    {
+      shape: {
+        timeToFirstUs: { kind: 'constant', value: 1e6 },
+        betweenTokensUs: { kind: 'constant', value: 1e6 },
+        lengthTokens: { kind: 'constant', value: 8 },
+      },
+    },
+  ),
+  breaking: act(
+    [{ name: 'main', balance: 3_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      for (let nth = 0; nth < 4; nth++) {
+        await stage.send(sender, balance)
+        // A messages stream tells that it failed; one that only ends may have been cut on the way.
+        await stage.send(sender, { endpoint: 'messages', stream: true })
+      }
+      await stage.send(sender, balance)
+    },
+    {},
+    breakingUpstream,
+  ),
+} as const satisfies Readonly<Record<string, Act>>

@@ -1,0 +1,59 @@
+import type { Finding } from '../../src/audit/verdict.ts'
+import type { ServiceOptions } from '../../src/service/options.ts'
+import type { Act } from './act.ts'
+import { type ActName, acts } from './acts.ts'
+import { auditStages, Stage } from './stage.ts'
+
+/**
+ * What an audit of acts against one service says of each rule: a failure in any of them counts.
+ *
+ * The acts are played side by side, each on a service of its own: most of their time is waiting.
+ */
+export async function verdictsOf(
+  options: ServiceOptions,
+  names: readonly ActName[] = Object.keys(acts) as ActName[],
+  rules: readonly string[] = [],
+): Promise<ReadonlyMap<string, Finding>> {
+  const stages = await Promise.all(
+    names.map(async (name) => [name, await playAct(name, options)] as const),
+  )
+  const verdicts = new Map<string, Finding>()
+  const byContract = Map.groupBy(stages, ([name]) => acts[name].contract)
+  for (const [contract, group] of byContract) {
+    const report = await auditStages(
+      group.map(([, stage]) => stage),
+      contract,
+      { rules },
+    )
+    for (const finding of report.findings) {
+      const before = verdicts.get(finding.rule)
+      if (before === undefined || weight(finding) > weight(before)) {
+        verdicts.set(finding.rule, finding)
+      }
+    }
+  }
+  return verdicts
+}
+
+const order = ['not-observed', 'pass', 'inconclusive', 'fail']
+const weight = ({ verdict }: Finding) => order.indexOf(verdict.verdict)
+
+/** Plays one act against a service of these options; the stage is closed, its record kept. */
+export async function playAct(name: ActName, options: ServiceOptions): Promise<Stage> {
+  const { options: own, play, upstream } = acts[name] as Act
+  const answering = await upstream?.()
+  const stage = await Stage.open(
+    { ...own, ...options, ...(answering === undefined ? {} : { upstream: answering }) },
+    name,
+  )
+  try {
+    await play(stage)
+    // Whatever the service still meant to do, it does before it is closed.
+    stage.rest(10)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  } finally {
+    await stage.close()
+    await answering?.close()
+  }
+  return stage
+}
