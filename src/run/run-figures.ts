@@ -4,13 +4,74 @@ import { emptyLedger, type Ledger } from './ledger.ts'
 import { creditsSql } from './thresholds.ts'
 import type { LagFigures } from './verdict.ts'
 
-/** Counts of attempts as the store has them. */
-export async function rowLedger(store: Store, runId: string): Promise<Ledger> {
-  const rows = await store.rows<{ outcome: string; n: number }>(
-    'SELECT outcome, count(*)::BIGINT AS n FROM attempts WHERE run_id = $1 GROUP BY outcome',
+export interface RunFigures {
+  /** Counts of attempts as the store has them. */
+  readonly rows: Ledger
+  readonly lag: LagFigures | null
+  /** Answers and timeouts of the step that has the fewest; null when there are none. */
+  readonly fewestSamples: number | null
+  readonly medianResponseUs: number | null
+  /** Sum of time in flight over all rows, in request-seconds. */
+  readonly flightSeconds: number
+  readonly creditsByContract: number
+  /** Events of streams that were read. */
+  readonly events: number
+  readonly lastUs: number
+}
+
+/** Figures over the whole run that its own verdict needs. Lag and samples are of steady phases, if any. */
+export async function runFigures(
+  store: Store,
+  runId: string,
+  contract: Contract,
+): Promise<RunFigures> {
+  // A run has millions of rows and a handful of these, so that the other query can be one scan.
+  const groups = await store.rows<Group>(
+    `SELECT part, step, outcome, n, (n * (${creditsSql(contract)}))::DOUBLE AS credits
+     FROM (SELECT part, step, outcome, endpoint, model, count(*)::BIGINT AS n
+           FROM attempts WHERE run_id = $1 GROUP BY ALL)`,
     [runId],
   )
-  const count = (outcome: string) => rows.find((row) => row.outcome === outcome)?.n ?? 0
+  const steady = groups.filter(({ part }) => part === 'steady')
+  const chosen = steady.length > 0 ? `FILTER (part = 'steady')` : ''
+  const [row] = await store.rows<Figures>(
+    `SELECT quantile_cont(lag_us, [0.5, 0.9, 0.99]) ${chosen} AS lag,
+       count(lag_us) ${chosen}::BIGINT AS lag_n,
+       quantile_cont(response_us, 0.5) FILTER (outcome = 'ok') AS median,
+       sum((closed_us - dispatched_us) / 1e6)::DOUBLE AS flight,
+       sum(events)::DOUBLE AS events,
+       max(coalesce(closed_us, intended_us))::BIGINT AS last
+     FROM attempt_times WHERE run_id = $1`,
+    [runId],
+  )
+  return {
+    rows: ledgerOf(groups),
+    lag: lagOf(row),
+    fewestSamples: fewestOf(steady.length > 0 ? steady : groups),
+    medianResponseUs: row?.median ?? null,
+    flightSeconds: row?.flight ?? 0,
+    creditsByContract: groups.reduce((sum, { credits }) => sum + credits, 0),
+    events: row?.events ?? 0,
+    lastUs: row?.last ?? 0,
+  }
+}
+
+/** Attempts that are alike in these. */
+interface Group {
+  readonly part: string
+  readonly step: string
+  readonly outcome: string
+  readonly n: number
+  readonly credits: number
+}
+
+type Figures = Readonly<
+  Record<'median' | 'flight' | 'events' | 'last' | 'lag_n', number | null>
+> & { readonly lag: readonly number[] | null }
+
+function ledgerOf(groups: readonly Group[]): Ledger {
+  const count = (outcome: string) =>
+    groups.reduce((sum, group) => sum + (group.outcome === outcome ? group.n : 0), 0)
   const ledger = {
     ...emptyLedger,
     notSent: count('not_sent'),
@@ -24,59 +85,12 @@ export async function rowLedger(store: Store, runId: string): Promise<Ledger> {
   return { ...ledger, sent, planned: sent + ledger.notSent }
 }
 
-export interface RunFigures {
-  readonly lag: LagFigures | null
-  /** Answers and timeouts of the step that has the fewest; null when there are none. */
-  readonly fewestSamples: number | null
-  readonly medianResponseUs: number | null
-  /** Sum of time in flight over all rows, in request-seconds. */
-  readonly flightSeconds: number
-  readonly creditsByContract: number
-  /** Events of streams that were read. */
-  readonly events: number
-  readonly lastUs: number
-}
-
-/** Figures over the whole run that its own verdict needs. */
-export async function runFigures(
-  store: Store,
-  runId: string,
-  contract: Contract,
-): Promise<RunFigures> {
-  const [row] = await store.rows<Figures>(
-    `WITH chosen AS (
-       SELECT step, lag_us, outcome FROM attempt_times WHERE run_id = $1
-         AND (part = 'steady' OR NOT EXISTS (
-           SELECT 1 FROM attempts WHERE run_id = $1 AND part = 'steady'))),
-     lags AS (
-       SELECT quantile_cont(lag_us, [0.5, 0.9, 0.99]) AS lag, count(lag_us)::BIGINT AS n FROM chosen),
-     samples AS (
-       SELECT count(*)::BIGINT AS n FROM chosen WHERE outcome IN ('ok', 'timeout') GROUP BY step)
-     SELECT (SELECT min(n) FROM samples) AS fewest, any_value(lags.lag) AS lag, any_value(lags.n) AS lag_n,
-       quantile_cont(CASE WHEN outcome = 'ok' THEN response_us END, 0.5) AS median,
-       coalesce(sum((closed_us - dispatched_us) / 1e6), 0)::DOUBLE AS flight,
-       coalesce(sum(${creditsSql(contract)}), 0)::DOUBLE AS credits,
-       coalesce(sum(events), 0)::DOUBLE AS events,
-       coalesce(max(coalesce(closed_us, intended_us)), 0)::BIGINT AS last
-     FROM attempt_times, lags WHERE run_id = $1`,
-    [runId],
-  )
-  return {
-    lag: lagOf(row),
-    fewestSamples: row?.fewest ?? null,
-    medianResponseUs: row?.median ?? null,
-    flightSeconds: row?.flight ?? 0,
-    creditsByContract: row?.credits ?? 0,
-    events: row?.events ?? 0,
-    lastUs: row?.last ?? 0,
+function fewestOf(groups: readonly Group[]): number | null {
+  const samples = new Map<string, number>()
+  for (const { step, outcome, n } of groups) {
+    if (outcome === 'ok' || outcome === 'timeout') samples.set(step, (samples.get(step) ?? 0) + n)
   }
-}
-
-type Figures = Readonly<
-  Record<'fewest' | 'median' | 'flight' | 'credits' | 'events' | 'last', number | null>
-> & {
-  readonly lag: readonly number[] | null
-  readonly lag_n: number | null
+  return samples.size === 0 ? null : Math.min(...samples.values())
 }
 
 function lagOf(row: Figures | undefined): LagFigures | null {

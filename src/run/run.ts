@@ -21,7 +21,7 @@ import { phaseLoads } from './loads.ts'
 import { assayVersion, machineJson } from './machine.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
-import { rowLedger, runFigures } from './run-figures.ts'
+import { runFigures } from './run-figures.ts'
 import type { StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Progress } from './tally.ts'
@@ -181,7 +181,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   const seconds = figures.lastUs / 1e6
   const verdict = judge({
     ledger,
-    rows: await rowLedger(store, runId),
+    rows: figures.rows,
     handedOver: coordinator.handedOver,
     recorded: coordinator.recorded,
     lag: figures.lag,
