@@ -1,3 +1,4 @@
+import { copyBytes } from './bytes.ts'
 import { type AttemptRow, attemptColumns, type ColumnName, columnNames } from './columns.ts'
 
 /**
@@ -68,6 +69,7 @@ export type BatchColumns = Readonly<Record<ColumnName, Cells>>
 export class Batch {
   readonly columns: BatchColumns
   readonly arena: Buffer
+  private readonly arenaView: DataView
   readonly buffer: ArrayBuffer
   rows = 0
   arenaUsed = 0
@@ -78,6 +80,7 @@ export class Batch {
       columnNames.map((name) => [name, cellsOf(buffer, name)]),
     ) as Record<ColumnName, Cells>
     this.arena = Buffer.from(buffer, layout.arenaOffset, arenaBytes)
+    this.arenaView = new DataView(buffer, layout.arenaOffset, arenaBytes)
   }
 
   get full(): boolean {
@@ -128,8 +131,8 @@ export class Batch {
     this.arenaUsed += length
   }
 
-  /** The same for a string that is UTF-8 already: the first `length` of the bytes. */
-  setBytes(name: ColumnName, row: number, bytes: Uint8Array, length: number): void {
+  /** The same for a string that is UTF-8 already: the first `length` bytes. */
+  setBytes(name: ColumnName, row: number, bytes: DataView, length: number): void {
     if (length > arenaBytes - this.arenaUsed) {
       this.setText(name, row, null)
       return
@@ -137,7 +140,7 @@ export class Batch {
     const cells = this.columns[name]
     cells[row * 2] = this.arenaUsed
     cells[row * 2 + 1] = length
-    for (let at = 0; at < length; at++) this.arena[this.arenaUsed + at] = bytes[at]!
+    copyBytes(bytes, 0, this.arenaView, this.arenaUsed, length)
     this.arenaUsed += length
   }
 
@@ -157,8 +160,20 @@ const overflowWord = '(more)'
 export class Words {
   private readonly codes = new Map<string, number>()
   private fresh: string[] = []
+  /** The word of each length that was asked for last, and its code: nearly all are asked for again. */
+  private readonly recent = Array.from({ length: 16 }, () => '')
+  private readonly recentCodes = new Int32Array(16)
 
   codeOf(word: string): number {
+    const at = word.length & 15
+    if (word !== '' && this.recent[at] === word) return this.recentCodes[at]!
+    const code = this.find(word)
+    this.recent[at] = word
+    this.recentCodes[at] = code
+    return code
+  }
+
+  private find(word: string): number {
     const known = this.codes.get(word)
     if (known !== undefined) return known
     const kept = this.codes.size >= maxWords ? overflowWord : word.slice(0, maxWordLength)

@@ -1,4 +1,5 @@
 import type { Batch } from '../attempt/batch.ts'
+import { copyBytes, viewOf } from '../attempt/bytes.ts'
 import { mayHoldKey } from './capture.ts'
 import { maxTextLength, textOf } from './response-words.ts'
 import type { Span } from './span.ts'
@@ -8,7 +9,7 @@ import type { Span } from './span.ts'
  * is a string only for whoever asks.
  */
 export class ResponseId {
-  private bytes: Buffer = Buffer.allocUnsafeSlow(64)
+  private bytes = new DataView(new ArrayBuffer(64))
   /** -1 for none. */
   private length = -1
 
@@ -17,7 +18,8 @@ export class ResponseId {
   }
 
   get text(): string | null {
-    return this.length < 0 ? null : this.bytes.toString('utf8', 0, this.length)
+    if (this.length < 0) return null
+    return Buffer.from(this.bytes.buffer).toString('utf8', 0, this.length)
   }
 
   clear(): void {
@@ -29,13 +31,13 @@ export class ResponseId {
     const { start, end } = span
     const length = end - start
     if (span.escaped || length > maxTextLength || mayHoldKey(bytes, start, end, key)) {
-      this.bytes = Buffer.from(textOf(bytes, span, key))
-      this.length = this.bytes.length
+      const text = new TextEncoder().encode(textOf(bytes, span, key))
+      this.bytes = new DataView(text.buffer)
+      this.length = text.length
       return
     }
-    if (length > this.bytes.length) this.bytes = Buffer.allocUnsafeSlow(maxTextLength)
-    // By hand: a call into the platform costs more than so few bytes do.
-    for (let at = 0; at < length; at++) this.bytes[at] = bytes[start + at]!
+    if (length > this.bytes.byteLength) this.bytes = new DataView(new ArrayBuffer(maxTextLength))
+    copyBytes(viewOf(bytes), start, this.bytes, 0, length)
     this.length = length
   }
 

@@ -35,13 +35,8 @@ export function countEnded(
   const response = endUs - flight.intendedUs
   const service = endUs - (Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs)
   // A timeout is at least its deadline: it stands among the successes, censored.
-  if (outcome === 'ok' || outcome === 'timeout') {
-    phase.count(plan.index, 'service', service)
-    phase.count(plan.index, 'response', response)
-  } else if (!leftOnPurpose) {
-    phase.count(plan.index, 'failed_service', service)
-    phase.count(plan.index, 'failed_response', response)
-  }
+  if (outcome === 'ok' || outcome === 'timeout') phase.countSuccess(plan.index, service, response)
+  else if (!leftOnPurpose) phase.countFailure(plan.index, service, response)
   if (outcome !== 'ok') {
     if (plan.step.wrong === null && !leftOnPurpose) counters.judged++
     return
@@ -49,7 +44,7 @@ export function countEnded(
   if (!Number.isNaN(attempt.completionTokens)) counters.tokens += attempt.completionTokens
   const streamed = flight.request.streamed && !Number.isNaN(attempt.firstContentUs)
   const ttft = attempt.firstContentUs - attempt.sentUs
-  if (streamed) phase.count(plan.index, 'ttft', ttft)
+  if (streamed) phase.countTtft(plan.index, ttft)
   const tpot =
     (attempt.lastContentUs - attempt.firstContentUs) / Math.max(1, attempt.completionTokens - 1)
   counters.judged++

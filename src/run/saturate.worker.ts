@@ -177,12 +177,10 @@ function write(fromUs: number, endUs: number, status: number | null, bytes: numb
     counters.credits += plan.credits
     shared.reserve(plan.credits, Infinity)
     counters.good++
-    phase.count(plan.index, 'service', took)
-    phase.count(plan.index, 'response', took)
+    phase.countSuccess(plan.index, took, took)
   } else {
     counters.error(status === null ? 'reset' : `${status} ${judged.errorCode ?? ''}`.trim())
-    phase.count(plan.index, 'failed_service', took)
-    phase.count(plan.index, 'failed_response', took)
+    phase.countFailure(plan.index, took, took)
   }
   if (judged.outcome === (plan.step.wrong === null ? 'ok' : 'http_error')) shared.succeeded()
   else {

@@ -59,7 +59,7 @@ export class Sender implements FlightDeck {
     const { data } = parts
     const { scenario, shard, shards } = data
     this.rows = new RowWriter(data, parts.handOver)
-    this.shared = new SharedNumbers(data.shared)
+    this.shared = new SharedNumbers(data.shared, data.shards === 1)
     this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
     this.maxCredits = scenario.policy.maxCredits ?? Infinity
     this.retryDraws = new RandomStream(data.seed, 'retries')
@@ -171,7 +171,7 @@ export class Sender implements FlightDeck {
   }
 
   gap(flight: Flight, gapUs: number): void {
-    flight.phase.count(flight.plan.index, 'itl', gapUs)
+    flight.phase.countGap(flight.plan.index, gapUs)
   }
 
   ended(flight: Flight, attempt: Attempt): void {

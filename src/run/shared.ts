@@ -8,9 +8,15 @@ const phases = 4096
 export class SharedNumbers {
   readonly buffer: SharedArrayBuffer
   private readonly cells: Int32Array
+  private readonly alone: boolean
 
-  constructor(buffer = new SharedArrayBuffer((cells.requestsOfPhase + phases) * 4)) {
+  /**
+   * @param alone no other thread writes while this one does: then a sum is a plain one, where an
+   *   atomic one would be a call of its own
+   */
+  constructor(buffer = new SharedArrayBuffer((cells.requestsOfPhase + phases) * 4), alone = false) {
     this.buffer = buffer
+    this.alone = alone
     this.cells = new Int32Array(buffer)
   }
 
@@ -20,14 +26,14 @@ export class SharedNumbers {
    */
   reserve(credits: number, bound: number): boolean {
     if (credits === 0) return true
-    if (Atomics.add(this.cells, cells.credits, credits) + credits <= bound) return true
-    Atomics.sub(this.cells, cells.credits, credits)
+    if (this.add(cells.credits, credits) + credits <= bound) return true
+    this.add(cells.credits, -credits)
     return false
   }
 
   /** Gives back what was set aside for a request that certainly was not charged. */
   release(credits: number): void {
-    if (credits > 0) Atomics.sub(this.cells, cells.credits, credits)
+    if (credits > 0) this.add(cells.credits, -credits)
   }
 
   /** Credits spent or set aside. */
@@ -37,7 +43,7 @@ export class SharedNumbers {
 
   /** @returns failures in a row over all threads */
   failed(): number {
-    return Atomics.add(this.cells, cells.failuresInRow, 1) + 1
+    return this.add(cells.failuresInRow, 1) + 1
   }
 
   succeeded(): void {
@@ -51,7 +57,15 @@ export class SharedNumbers {
 
   /** Takes the next request of a closed phase. @returns its index, from 0 */
   nextRequest(ordinal: number): number {
-    return Atomics.add(this.cells, cells.requestsOfPhase + (ordinal % phases), 1)
+    return this.add(cells.requestsOfPhase + (ordinal % phases), 1)
+  }
+
+  /** @returns what it was before */
+  private add(cell: number, amount: number): number {
+    if (!this.alone) return Atomics.add(this.cells, cell, amount)
+    const before = this.cells[cell]!
+    this.cells[cell] = before + amount
+    return before
   }
 }
 
