@@ -1,7 +1,8 @@
 import { flags } from '../attempt/flags.ts'
-import type { End, TimeoutReason } from '../attempt/outcome.ts'
+import type { End } from '../attempt/outcome.ts'
+import type { Call } from './call.ts'
 import { Capture, type Captured } from './capture.ts'
-import { type Armed, type DeadlineTimer, disarmed } from './deadlines.ts'
+import type { DeadlineTimer } from './deadlines.ts'
 import { broken, plainEnd, streamEnd } from './end.ts'
 import { PlainBody } from './plain-body.ts'
 import type { ReplyReader } from './reply.ts'
@@ -11,7 +12,7 @@ import type { ResponseHead } from './response-head.ts'
 import type { ResponseWords } from './response-words.ts'
 import { isWord, spanIs } from './span.ts'
 import { SseDecoder } from './sse.ts'
-import type { Exchange, ExchangeSink, Failure, HeaderLines, Transport } from './transport.ts'
+import type { HeaderLines, Transport } from './transport.ts'
 
 /** Which responses to keep word for word; `errors` are all that are not 2xx. */
 export type CaptureChoice = 'always' | 'errors' | 'never'
@@ -37,8 +38,12 @@ export interface Bench {
   readonly reply: ReplyReader
   readonly words: ResponseWords
   readonly captureBytes: number
-  /** Takes an attempt back when its last callback has returned. */
-  release(attempt: Attempt): void
+  /** When the read came that is being handled: the stamp of all that it brought. */
+  readUs: number
+  /** Gives an attempt that nobody uses. */
+  take(): Attempt
+  /** Takes both back when the last callback has returned. */
+  release(call: Call, attempt: Attempt): void
 }
 
 const doneEvent = Buffer.from('[DONE]')
@@ -49,25 +54,18 @@ const errorType = Buffer.from('error')
 type Mode = 'none' | 'plain' | 'stream'
 
 /**
- * One attempt on the wire: it receives one exchange, and its fields are the response half of a row,
- * by the names of the columns. Numbers that are null in the row are NaN here.
- *
- *     begin ─▶ onSent ─▶ onHead ─▶ onBody* ─▶ onEnd      each step arms the next deadline;
- *       └─ connect ─┴ first byte ┴── idle ──┘            abort points leave where they stand
+ * The answering half of an attempt: its fields are the response half of a row, by the names of the
+ * columns. Numbers that are null in the row are NaN here. Its `Call` hands it what comes.
  *
  * Attempts are pooled: nothing is allocated for one but what a long event or a capture needs.
  */
-export class Attempt extends ResponseFields implements ExchangeSink {
+export class Attempt extends ResponseFields {
   /** Null unless asked for. */
   captured: Captured | null = null
   request!: PreparedRequest
 
   private readonly bench: Bench
-  private listener!: AttemptListener
-  private captureChoice: CaptureChoice = 'never'
-  private exchange: Exchange | null = null
-  private readonly stage: Armed
-  private readonly total: Armed
+  private call!: Call
   private readonly plain: PlainBody
   private decoder: SseDecoder | null = null
   private capture: Capture | null = null
@@ -75,142 +73,102 @@ export class Attempt extends ResponseFields implements ExchangeSink {
   /** Of the body, as the head says; NaN when it does not. */
   contentLength = Number.NaN
   private wellFormed = false
-  /** Cancels the abort point that waits for its time. */
-  private cancelAbort: (() => void) | null = null
-  private ended = true
-  /** Inside a callback that still holds our state: not to be used again before it returns. */
-  private busy = false
-  /** When the read came that is being handled: the stamp of all that it brought. */
-  readUs = Number.NaN
-
   constructor(bench: Bench) {
     super()
     this.bench = bench
-    const onDeadline = (reason: TimeoutReason) => this.leave({ outcome: 'timeout', reason })
-    this.stage = disarmed(onDeadline)
-    this.total = disarmed(onDeadline)
     this.plain = new PlainBody(bench.reply, (wellFormed) => this.onDocument(wellFormed))
   }
 
-  begin(request: PreparedRequest, listener: AttemptListener, capture: CaptureChoice): void {
-    this.reset()
-    this.request = request
-    this.listener = listener
-    this.captureChoice = capture
-    this.ended = false
-    const { timer, transport } = this.bench
-    const nowUs = this.bench.now()
-    this.dispatchedUs = nowUs
-    timer.arm(this.total, 'total', nowUs)
-    this.exchange = transport.dispatch(request.wire, this)
-    // Most find an idle connection, and are sent by now.
-    if (Number.isNaN(this.sentUs)) timer.arm(this.stage, 'connect', nowUs)
+  /** When the read came that is being handled. */
+  get readUs(): number {
+    return this.bench.readUs
   }
 
-  /** Leaves it now; `onEnd` comes during the call, with the outcome `aborted`. */
-  abort(reason: string): void {
-    if (!this.ended) this.leave({ outcome: 'aborted', reason })
-  }
-
-  onSent(reusedConnection: boolean): void {
-    // Sent during the dispatch is sent at the dispatch: there was nothing to wait for.
-    const nowUs = this.exchange === null ? this.dispatchedUs : this.bench.now()
-    this.sentUs = nowUs
-    if (reusedConnection) this.flags |= flags.reusedConnection
-    this.bench.timer.arm(this.stage, 'first-byte', nowUs)
-    const { abort } = this.request
-    if (abort === null) return
-    // The write follows this call, so even the earliest point comes one turn later.
-    if (abort.at === 'before-headers') {
-      const immediate = setImmediate(() => this.abort('before-headers'))
-      this.cancelAbort = () => clearImmediate(immediate)
-    } else if (abort.at === 'after-us') this.abortAt(nowUs + abort.us)
-  }
-
-  onRead(): void {
-    this.readUs = this.bench.now()
+  /** Begins anew, for a call that was sent or failed. */
+  open(call: Call): void {
+    this.clear()
+    this.captured = null
+    this.capture = null
+    this.mode = 'none'
+    this.wellFormed = false
+    this.plain.reset()
+    this.decoder?.reset()
+    this.call = call
+    this.request = call.request
+    this.dispatchedUs = call.dispatchedUs
+    this.sentUs = call.sentUs
+    this.flags = call.flags
   }
 
   onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void {
-    this.headersUs = this.readUs
+    const { captureChoice, listener } = this.call
+    this.headersUs = this.bench.readUs
     this.status = status
-    this.bench.timer.arm(this.stage, 'idle', this.readUs)
     this.bench.head.read(head, lines, this)
     const success = status >= 200 && status < 300
     this.mode = success && (this.flags & flags.sseType) !== 0 ? 'stream' : 'plain'
-    if (this.captureChoice === 'always' || (this.captureChoice === 'errors' && !success)) {
+    if (captureChoice === 'always' || (captureChoice === 'errors' && !success)) {
       this.capture = new Capture(this.request.key, this.bench.captureBytes, head, start, end)
     }
-    this.busy = true
-    this.listener.onHead?.(this)
-    if (this.request.abort?.at === 'after-headers') this.abort('after-headers')
-    this.settle()
+    listener.onHead?.(this)
+    if (this.request.abort?.at === 'after-headers') this.call.abort('after-headers')
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
-    if (this.ended) return
+    const { call } = this
     this.bytesIn += end - start
     this.capture?.add(bytes, start, end)
-    this.busy = true
     if (this.mode === 'plain') {
-      if (end - start !== this.contentLength) {
-        this.bench.timer.arm(this.stage, 'idle', this.readUs)
-      }
-      if (!this.plain.add(bytes, start, end, this.contentLength)) this.leave(broken('too-large'))
+      if (end - start !== this.contentLength) call.armIdle()
+      if (!this.plain.add(bytes, start, end, this.contentLength)) call.leave(broken('too-large'))
     } else {
-      this.bench.timer.arm(this.stage, 'idle', this.readUs)
+      call.armIdle()
       this.decoder ??= new SseDecoder(this)
-      if (!this.decoder.feed(bytes, start, end)) this.leave(broken('too-large'))
+      if (!this.decoder.feed(bytes, start, end)) call.leave(broken('too-large'))
     }
-    this.settle()
   }
 
-  onEnd(): void {
-    if (this.ended) return
-    this.closedUs = this.readUs
-    this.busy = true
+  /** The exchange is over. @returns how it ended */
+  onEnd(): End {
+    this.closedUs = this.bench.readUs
     if (this.mode === 'plain') {
       this.doneUs = this.closedUs
       this.plain.end()
+      return this.plainEnd()
     }
-    this.finish(this.mode === 'plain' ? this.plainEnd() : streamEnd(this.request.streamed, this))
-    this.settle()
+    return streamEnd(this.request.streamed, this)
   }
 
-  onFailure(failure: Failure): void {
-    if (this.ended) return
-    this.busy = true
-    switch (failure.code) {
-      case 'aborted':
-        this.finish({ outcome: 'aborted', reason: 'stopped' })
-        break
-      case 'connect-timeout':
-        this.finish({ outcome: 'timeout', reason: 'connect' })
-        break
-      default:
-        this.finish(broken(failure.code))
+  /** Nothing more comes. */
+  close(end: End): void {
+    this.outcome = end.outcome
+    this.reason = 'reason' in end ? end.reason : null
+    if (Number.isNaN(this.closedUs)) this.closedUs = this.bench.now()
+    if (this.capture !== null) {
+      this.captured = this.capture.finish()
+      this.flags |= flags.captured
     }
-    this.settle()
   }
 
   /** An event of the stream. */
   onEvent(bytes: Buffer, start: number, end: number): void {
-    if (this.ended) return
+    const { call } = this
+    if (call.ended) return
     this.events++
-    if (this.events === 1) this.firstEventUs = this.readUs
+    if (this.events === 1) this.firstEventUs = this.bench.readUs
     if (this.doneMarks > 0) this.flags |= flags.afterDone
-    this.listener.onEvent?.(this, bytes, start, end)
+    call.listener.onEvent?.(this, bytes, start, end)
     if (isWord(bytes, start, end, doneEvent)) this.done()
     else this.onChunk(bytes, start, end)
     const { abort } = this.request
-    if (abort === null || this.ended) return
-    if (abort.at === 'first-event') this.abort('first-event')
+    if (abort === null || call.ended) return
+    if (abort.at === 'first-event') call.abort('first-event')
     else if (abort.at === 'after-events') {
-      if (this.events >= abort.events) this.abort('after-events')
+      if (this.events >= abort.events) call.abort('after-events')
     } else if (abort.at === 'before-done') {
       // The last chunk before the end says why generation ended; the end itself is too late, but
       // a stream without such a chunk is left there all the same.
-      if (this.finishReason !== null || this.doneMarks > 0) this.abort('before-done')
+      if (this.finishReason !== null || this.doneMarks > 0) call.abort('before-done')
     }
   }
 
@@ -231,7 +189,7 @@ export class Attempt extends ResponseFields implements ExchangeSink {
     }
     if (spanIs(bytes, reply.type, messageStop)) this.done()
     if (!reply.hasText) return
-    const { readUs } = this
+    const { readUs } = this.bench
     this.contentEvents++
     if (this.contentEvents === 1) {
       this.firstContentUs = readUs
@@ -240,14 +198,14 @@ export class Attempt extends ResponseFields implements ExchangeSink {
       const gapUs = readUs - this.lastContentUs
       if (gapUs > 0) this.contentReads++
       this.itlMaxUs = atLeast(this.itlMaxUs, gapUs)
-      this.listener.onGap(gapUs)
+      this.call.listener.onGap(gapUs)
     }
     this.lastContentUs = readUs
   }
 
   private done(): void {
     this.doneMarks++
-    if (this.doneMarks === 1) this.doneUs = this.readUs
+    if (this.doneMarks === 1) this.doneUs = this.bench.readUs
   }
 
   /** The plain body was read whole; the reader holds what it said. */
@@ -281,61 +239,6 @@ export class Attempt extends ResponseFields implements ExchangeSink {
     // A document with something behind it is none.
     if (trailing && this.status >= 200 && this.status < 300) this.flags |= flags.notJson
     return plainEnd(this.request, this.status, this.wellFormed && !trailing)
-  }
-
-  private abortAt(dueUs: number): void {
-    const leftUs = dueUs - this.bench.now()
-    if (leftUs <= 0) {
-      this.abort('after-us')
-      return
-    }
-    const timeout = setTimeout(() => this.abortAt(dueUs), Math.ceil(leftUs / 1000))
-    this.cancelAbort = () => clearTimeout(timeout)
-  }
-
-  /** Ends it from our side: the connection is of no use any more. */
-  private leave(end: End): void {
-    if (this.ended) return
-    const { exchange } = this
-    this.ended = true
-    exchange?.abort()
-    this.ended = false
-    this.finish(end)
-  }
-
-  private finish(end: End): void {
-    this.ended = true
-    this.exchange = null
-    const { timer } = this.bench
-    timer.disarm(this.stage)
-    timer.disarm(this.total)
-    this.cancelAbort?.()
-    this.outcome = end.outcome
-    this.reason = 'reason' in end ? end.reason : null
-    if (Number.isNaN(this.closedUs)) this.closedUs = this.bench.now()
-    if (this.capture !== null) {
-      this.captured = this.capture.finish()
-      this.flags |= flags.captured
-    }
-    this.listener.onEnd(this)
-    if (!this.busy) this.bench.release(this)
-  }
-
-  /** The last thing of every callback. */
-  private settle(): void {
-    this.busy = false
-    if (this.ended) this.bench.release(this)
-  }
-
-  private reset(): void {
-    this.clear()
-    this.captured = null
-    this.capture = null
-    this.mode = 'none'
-    this.wellFormed = false
-    this.cancelAbort = null
-    this.plain.reset()
-    this.decoder?.reset()
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import { Attempt, type AttemptListener, type Bench, type CaptureChoice } from './attempt.ts'
+import { Call } from './call.ts'
 import { type Deadlines, DeadlineTimer } from './deadlines.ts'
 import { ReplyReader } from './reply.ts'
 import type { PreparedRequest } from './request.ts'
@@ -18,12 +19,13 @@ export interface ClientOptions {
 }
 
 /** A running attempt; not to be used after its `onEnd`. */
-export type RunningAttempt = Pick<Attempt, 'abort' | 'dispatchedUs'>
+export type RunningAttempt = Pick<Call, 'abort' | 'dispatchedUs'>
 
 /** Sends requests, one attempt each, over one transport, for one thread. */
 export class AttemptClient {
   private readonly bench: Bench
-  private readonly free: Attempt[] = []
+  private readonly calls: Call[] = []
+  private readonly attempts: Attempt[] = []
 
   constructor(options: ClientOptions) {
     this.bench = {
@@ -34,7 +36,12 @@ export class AttemptClient {
       reply: new ReplyReader(),
       words: new ResponseWords(),
       captureBytes: options.captureBytes ?? 128 * 1024,
-      release: (attempt) => this.free.push(attempt),
+      readUs: Number.NaN,
+      take: () => this.attempts.pop() ?? new Attempt(this.bench),
+      release: (call, attempt) => {
+        this.calls.push(call)
+        this.attempts.push(attempt)
+      },
     }
   }
 
@@ -44,9 +51,9 @@ export class AttemptClient {
     listener: AttemptListener,
     capture: CaptureChoice = 'errors',
   ): RunningAttempt {
-    const attempt = this.free.pop() ?? new Attempt(this.bench)
-    attempt.begin(request, listener, capture)
-    return attempt
+    const call = this.calls.pop() ?? new Call(this.bench)
+    call.begin(request, listener, capture)
+    return call
   }
 }
 

@@ -1,0 +1,180 @@
+import { flags } from '../attempt/flags.ts'
+import type { End, TimeoutReason } from '../attempt/outcome.ts'
+import type { Attempt, AttemptListener, Bench, CaptureChoice } from './attempt.ts'
+import { type Armed, disarmed } from './deadlines.ts'
+import { broken } from './end.ts'
+import type { PreparedRequest } from './request.ts'
+import type { Exchange, ExchangeSink, Failure, HeaderLines } from './transport.ts'
+
+/**
+ * The asking half of an attempt: its request on the wire, its deadlines, and where it is left.
+ *
+ *     begin ─▶ onSent ─▶ onHead ─▶ onBody* ─▶ onEnd      each step arms the next deadline;
+ *       └─ connect ─┴ first byte ┴── idle ──┘            abort points leave where they stand
+ *
+ * It is small on purpose: thousands wait at a time, and each is in no cache of the processor when its
+ * answer comes. What answers say is read into an `Attempt`, taken when there is a head. Answers that
+ * come in one read, as most do, all take the same one, which is never cold.
+ */
+export class Call implements ExchangeSink {
+  request!: PreparedRequest
+  listener!: AttemptListener
+  captureChoice: CaptureChoice = 'never'
+  dispatchedUs = Number.NaN
+  sentUs = Number.NaN
+  flags = 0
+  ended = true
+  private readonly bench: Bench
+  private exchange: Exchange | null = null
+  private attempt: Attempt | null = null
+  private readonly stage: Armed
+  private readonly total: Armed
+  /** Cancels the abort point that waits for its time. */
+  private cancelAbort: (() => void) | null = null
+  /** Inside a callback that still holds our state: not to be used again before it returns. */
+  private busy = false
+
+  constructor(bench: Bench) {
+    this.bench = bench
+    const onDeadline = (reason: TimeoutReason) => this.leave({ outcome: 'timeout', reason })
+    this.stage = disarmed(onDeadline)
+    this.total = disarmed(onDeadline)
+  }
+
+  begin(request: PreparedRequest, listener: AttemptListener, capture: CaptureChoice): void {
+    this.request = request
+    this.listener = listener
+    this.captureChoice = capture
+    this.sentUs = Number.NaN
+    this.flags = 0
+    this.ended = false
+    const { timer, transport } = this.bench
+    const nowUs = this.bench.now()
+    this.dispatchedUs = nowUs
+    timer.arm(this.total, 'total', nowUs)
+    this.exchange = transport.dispatch(request.wire, this)
+    // Most find an idle connection, and are sent by now.
+    if (Number.isNaN(this.sentUs)) timer.arm(this.stage, 'connect', nowUs)
+  }
+
+  /** Leaves it now; `onEnd` comes during the call, with the outcome `aborted`. */
+  abort(reason: string): void {
+    if (!this.ended) this.leave({ outcome: 'aborted', reason })
+  }
+
+  onSent(reusedConnection: boolean): void {
+    // Sent during the dispatch is sent at the dispatch: there was nothing to wait for.
+    const nowUs = this.exchange === null ? this.dispatchedUs : this.bench.now()
+    this.sentUs = nowUs
+    if (reusedConnection) this.flags |= flags.reusedConnection
+    this.bench.timer.arm(this.stage, 'first-byte', nowUs)
+    const { abort } = this.request
+    if (abort === null) return
+    // The write follows this call, so even the earliest point comes one turn later.
+    if (abort.at === 'before-headers') {
+      const immediate = setImmediate(() => this.abort('before-headers'))
+      this.cancelAbort = () => clearImmediate(immediate)
+    } else if (abort.at === 'after-us') this.abortAt(nowUs + abort.us)
+  }
+
+  onRead(): void {
+    this.bench.readUs = this.bench.now()
+  }
+
+  onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void {
+    this.armIdle()
+    const attempt = this.taken()
+    this.busy = true
+    attempt.onHead(status, head, start, end, lines)
+    this.settle()
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    if (this.ended) return
+    this.busy = true
+    this.attempt!.onBody(bytes, start, end)
+    this.settle()
+  }
+
+  onEnd(): void {
+    if (this.ended) return
+    this.busy = true
+    this.finish(this.attempt!.onEnd())
+    this.settle()
+  }
+
+  onFailure(failure: Failure): void {
+    if (this.ended) return
+    this.busy = true
+    switch (failure.code) {
+      case 'aborted':
+        this.finish({ outcome: 'aborted', reason: 'stopped' })
+        break
+      case 'connect-timeout':
+        this.finish({ outcome: 'timeout', reason: 'connect' })
+        break
+      default:
+        this.finish(broken(failure.code))
+    }
+    this.settle()
+  }
+
+  /** The deadline between reads begins anew with the read that is being handled. */
+  armIdle(): void {
+    this.bench.timer.arm(this.stage, 'idle', this.bench.readUs)
+  }
+
+  /** Ends it from our side: the connection is of no use any more. */
+  leave(end: End): void {
+    if (this.ended) return
+    const { exchange } = this
+    this.ended = true
+    exchange?.abort()
+    this.ended = false
+    this.finish(end)
+  }
+
+  private abortAt(dueUs: number): void {
+    const leftUs = dueUs - this.bench.now()
+    if (leftUs <= 0) {
+      this.abort('after-us')
+      return
+    }
+    const timeout = setTimeout(() => this.abortAt(dueUs), Math.ceil(leftUs / 1000))
+    this.cancelAbort = () => clearTimeout(timeout)
+  }
+
+  private taken(): Attempt {
+    if (this.attempt === null) {
+      this.attempt = this.bench.take()
+      this.attempt.open(this)
+    }
+    return this.attempt
+  }
+
+  private finish(end: End): void {
+    this.ended = true
+    this.exchange = null
+    const { timer } = this.bench
+    timer.disarm(this.stage)
+    timer.disarm(this.total)
+    this.cancelAbort?.()
+    this.cancelAbort = null
+    const attempt = this.taken()
+    attempt.close(end)
+    this.listener.onEnd(attempt)
+    if (!this.busy) this.release()
+  }
+
+  /** The last thing of every callback. */
+  private settle(): void {
+    this.busy = false
+    if (this.ended) this.release()
+  }
+
+  private release(): void {
+    const { attempt } = this
+    this.attempt = null
+    if (attempt !== null) this.bench.release(this, attempt)
+  }
+}
