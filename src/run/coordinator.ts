@@ -232,7 +232,8 @@ export class Coordinator {
           health: [message.health],
         })
         if (this.stopReason === null) {
-          const reason = reasonToStop(this.options.scenario, this.tally, this.shared)
+          const { scenario, contract } = this.options
+          const reason = reasonToStop(scenario, contract, this.tally, this.shared)
           if (reason !== null) this.stop(reason)
         }
         if (message.shard === 0) this.options.onProgress(this.tally.progress(nowUs, this.endsUs()))

@@ -40,12 +40,16 @@ function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): nu
     counters.reduce((total, each) => total + pick(each), 0)
   const one = countedSoFar(threshold, sum)
   if (one === null) return null
-  const all =
-    metric === 'goodput' || metric === 'success'
-      ? sum((each) => each.judged)
-      : sum((each) => each.sent)
+  const all = sum((each) => each[shareOf[metric] ?? 'sent'])
   if (all < enough) return null
   return statistic.kind === 'share' ? one / all : one
+}
+
+/** What a share is a share of, as `thresholds.ts` has it for rows. */
+const shareOf: Readonly<Partial<Record<Threshold['metric'], 'judged' | 'planned'>>> = {
+  goodput: 'judged',
+  success: 'judged',
+  not_sent: 'planned',
 }
 
 type Sum = (pick: (each: StepCounters) => number) => number

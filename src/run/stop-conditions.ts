@@ -1,6 +1,8 @@
+import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { missedEarly } from './early-miss.ts'
 import type { SharedNumbers } from './shared.ts'
+import { creditsOf } from './step-plan.ts'
 import type { Tally } from './tally.ts'
 
 export type StopReason = 'interrupted' | 'budget' | 'errors' | 'threshold' | 'unreachable'
@@ -12,6 +14,7 @@ const enoughForReach = 50
 /** Why a run is to give up by itself; null when it is to go on. */
 export function reasonToStop(
   scenario: Scenario,
+  contract: Contract,
   tally: Tally,
   shared: SharedNumbers,
 ): StopReason | null {
@@ -22,9 +25,20 @@ export function reasonToStop(
   if (shared.failuresInRow >= (stop.consecutiveFailures ?? Infinity)) return 'errors'
   if (sent >= enoughForShare && failures / sent > (stop.errorShare ?? 1)) return 'errors'
   const refused = counters.some((each) => each.notSent > 0)
-  if (maxCredits !== null && refused && shared.credits >= maxCredits) return 'budget'
+  if (
+    maxCredits !== null &&
+    refused &&
+    shared.credits + cheapest(scenario, contract) > maxCredits
+  ) {
+    return 'budget'
+  }
   if (sent >= enoughForReach && neverReached(tally, sent)) return 'unreachable'
   return missedEarly(scenario, tally).length > 0 ? 'threshold' : null
+}
+
+/** Credits of the cheapest request that costs any: with less left, none can be sent. */
+function cheapest({ steps }: Scenario, contract: Contract): number {
+  return Math.min(...steps.map((step) => creditsOf(step, contract)).filter((price) => price > 0))
 }
 
 /** Whether a connection is all that was ever tried. */

@@ -44,6 +44,9 @@ const filterColumns: Readonly<Record<string, string>> = {
   account: `coalesce(account, '')`,
 }
 
+/** Filters that choose requests, and so what a share is a share of; the others choose their ends. */
+const whose: ReadonlySet<string> = new Set(['model', 'account'])
+
 /** Looks at the rows, all of them, exactly. Warm-up and drain count only where a phase is named. */
 export async function checkThreshold(
   store: Store,
@@ -101,10 +104,12 @@ async function figureOf(
   const where = ['run_id = $1']
   where.push(threshold.phase === null ? `part = 'steady'` : `phase = ${parameter(threshold.phase)}`)
   if (threshold.step !== null) where.push(`step = ${parameter(threshold.step)}`)
-  const filter = Object.entries(threshold.filter).map(([key, value]) => {
+  const filter: string[] = []
+  for (const [key, value] of Object.entries(threshold.filter)) {
     const name = parameter(String(value))
-    return `${filterColumns[key]!.replaceAll('$v', name)} = ${name}`
-  })
+    const list = whose.has(key) ? where : filter
+    list.push(`${filterColumns[key]!.replaceAll('$v', name)} = ${name}`)
+  }
   const { select, samples } = selection(threshold, filter, scope)
   const [row] = await store.rows<{ value: number | null; samples: number }>(
     `WITH chosen AS (SELECT * FROM attempt_times WHERE ${where.join(' AND ')})

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
 import { Counts } from '../../src/run/counts.ts'
 import { StepCounters } from '../../src/run/ledger.ts'
 import type { PhaseRun, SenderReport } from '../../src/run/messages.ts'
@@ -20,10 +21,15 @@ const phase: PhaseRun = {
 }
 
 /** Why a run would stop whose one thread has counted this. */
-function reason(more: string, count: (counters: StepCounters, shared: SharedNumbers) => void) {
+function reason(
+  more: string,
+  count: (counters: StepCounters, shared: SharedNumbers) => void,
+  step = '',
+) {
   const scenario = chatScenario(
     '  - { name: steady, load: constant, rate: 1/s, duration: 1s }',
     more,
+    step,
   )
   const tally = new Tally(scenario, 'r', [phase])
   const counters = new StepCounters()
@@ -51,7 +57,7 @@ function reason(more: string, count: (counters: StepCounters, shared: SharedNumb
     },
   }
   tally.add(report)
-  return reasonToStop(scenario, tally, shared)
+  return reasonToStop(scenario, defaultContract, tally, shared)
 }
 
 test('a run goes on while nothing speaks against it', () => {
@@ -97,6 +103,10 @@ test('a budget stops it once a request was refused and all is spent or set aside
   expect(reason('max_credits: 10', spend(10, 0))).toBeNull()
   expect(reason('max_credits: 10', spend(9, 1))).toBeNull()
   expect(reason('max_credits: 10', spend(10, 1))).toBe('budget')
+  // One credit is left, and the cheapest request costs two.
+  const dear = ", model: 'svc-k2.5'"
+  expect(reason('max_credits: 10', spend(9, 1), dear)).toBe('budget')
+  expect(reason('max_credits: 10', spend(8, 1), dear)).toBeNull()
 })
 
 test('only thresholds that are to abort stop it, and only when they are missed', () => {
@@ -116,6 +126,17 @@ test('what is set aside never passes the bound, whoever asks', () => {
   shared.release(3)
   expect(shared.reserve(3, 30)).toBe(true)
   expect(shared.credits).toBe(30)
+})
+
+test('a share of what was not sent is of all that was planned', () => {
+  const abort = (check: string) =>
+    reason(`thresholds: [{ check: '${check}', abort: true }]`, (counters) => {
+      counters.planned = 200
+      counters.sent = 150
+      counters.notSent = 50
+    })
+  expect(abort('not_sent <= 25%')).toBeNull()
+  expect(abort('not_sent < 25%')).toBe('threshold')
 })
 
 test('a count that is not reached yet is not missed before the end', () => {

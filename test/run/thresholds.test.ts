@@ -100,6 +100,23 @@ test('shares of errors are of all that was sent, or those that a filter names', 
   expect(await check('success > 91%', rows)).toMatchObject({ result: 'held' })
 })
 
+test('a filter by account or model chooses whose requests a share is of', async () => {
+  const of = (account: string) => (row: AttemptRow) => ({ ...row, account })
+  const rows = [
+    ...successes.slice(0, 6).map(of('a')),
+    ...[0, 1].map((at) => failure(300 + at, { account: 'a' })),
+    failure(302, { account: 'a', status: 400, expects: 'invalid-parameter' }),
+    ...successes.slice(10, 100).map(of('b')),
+  ]
+  expect((await check('success{account=a} > 0', rows)).value).toBe(0.75)
+  expect((await check('success{account=b} > 0', rows)).value).toBe(1)
+  expect((await check('goodput{account=a} > 0', rows)).value).toBe(0.75)
+  expect((await check('errors{account=a} > 0', rows)).value).toBeCloseTo(2 / 9, 9)
+  expect((await check('errors{code=429, account=a} > 0', rows)).value).toBeCloseTo(2 / 9, 9)
+  expect((await check('requests{account=a}.count > 0', rows)).value).toBe(9)
+  expect(await check('success{model=none} > 0', rows)).toMatchObject({ result: 'inconclusive' })
+})
+
 test('goodput is what met every objective, of all that succeeded or failed', async () => {
   // Every TTFT is 1 ms, so half are good when the other half failed.
   const rows = [...successes.slice(0, 5), ...[0, 1, 2, 3, 4].map((at) => failure(300 + at, {}))]
