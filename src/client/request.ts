@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { TemplateRow } from '../attempt/evidence.ts'
 import type { AuthHeader, Contract } from '../contract/contract.ts'
-import type { AbortPoint, Endpoint, WrongRequest } from '../contract/request.ts'
+import {
+  type AbortPoint,
+  type Endpoint,
+  headerFault,
+  isHeaderValue,
+  type WrongRequest,
+  wrongNeedsBody,
+} from '../contract/request.ts'
 import type { WireRequest } from './transport.ts'
 import {
   type BadKey,
@@ -11,7 +18,6 @@ import {
   spoiled,
   spoilFields,
   unknownPath,
-  wrongNeedsBody,
 } from './wrong.ts'
 
 export interface Message {
@@ -247,31 +253,11 @@ function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [str
   headers.set('accept', spec.stream ? 'text/event-stream' : 'application/json')
   headers.set('user-agent', 'assay')
   for (const [name, value] of Object.entries(spec.headers)) {
-    const lower = name.toLowerCase()
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower) || !isHeaderValue(value)) {
-      throw new RequestError(
-        `header ${JSON.stringify(name)}: a name is letters, digits and -, a value printable ASCII on one line`,
-      )
-    }
-    if (transportOwns.has(lower)) {
-      throw new RequestError(
-        `header ${name} is set by the transport from the base URL and the body; leave it out`,
-      )
-    }
-    headers.set(lower, value)
+    const fault = headerFault(name, value)
+    if (fault !== null) throw new RequestError(fault)
+    headers.set(name.toLowerCase(), value)
   }
   return [...headers]
-}
-
-const transportOwns: ReadonlySet<string> = new Set([
-  'host',
-  'content-length',
-  'connection',
-  'transfer-encoding',
-])
-
-function isHeaderValue(value: string): boolean {
-  return /^[\t\x20-\x7e]*$/.test(value)
 }
 
 function numberOrNull(value: unknown): number | null {

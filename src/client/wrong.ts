@@ -14,19 +14,6 @@ const invalidKey = 'assay-invalid-key-0000000000000000'
 const unknownModel = 'assay-no-such-model'
 export const unknownPath = '/v1/assay-no-such-path'
 
-const needsBody: ReadonlySet<WrongRequest> = new Set([
-  'unknown-model',
-  'invalid-parameter',
-  'missing-messages',
-  'malformed-json',
-  'context-length',
-])
-
-/** Whether only a request with a body can be wrong in this way. */
-export function wrongNeedsBody(wrong: WrongRequest): boolean {
-  return needsBody.has(wrong)
-}
-
 /** Whether a service that keeps its word may still answer it, and charge for that. */
 export function mayBeCharged(wrong: WrongRequest | null): boolean {
   // It is right in itself: only the account that the scenario names makes it fail.

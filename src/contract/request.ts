@@ -22,6 +22,40 @@ export const wrongRequests = [
 ] as const
 export type WrongRequest = (typeof wrongRequests)[number]
 
+const needsBody: ReadonlySet<WrongRequest> = new Set([
+  'unknown-model',
+  'invalid-parameter',
+  'missing-messages',
+  'malformed-json',
+  'context-length',
+])
+
+/** Whether only a request with a body can be wrong in this way. */
+export function wrongNeedsBody(wrong: WrongRequest): boolean {
+  return needsBody.has(wrong)
+}
+
+const transportOwns: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+])
+
+/** What keeps a header of one's own from being sent, in a sentence; null where nothing does. */
+export function headerFault(name: string, value: string): string | null {
+  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) || !isHeaderValue(value)) {
+    return `header ${JSON.stringify(name)}: a name is letters, digits and -, a value printable ASCII on one line`
+  }
+  return transportOwns.has(name.toLowerCase())
+    ? `header ${name} is set by the transport from the base URL and the body; leave it out`
+    : null
+}
+
+export function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(value)
+}
+
 /** Where a client leaves a response on purpose. */
 export type AbortPoint =
   | { readonly at: 'before-headers' | 'after-headers' | 'first-event' | 'before-done' }

@@ -83,7 +83,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
   const keys = resolveKeys(scenario, options.keys)
   const prompts = promptPools(scenario, seed)
   const loads = phaseLoads(scenario, baseUrl)
-  const ca = scenario.caFile === null ? null : readFileSync(scenario.caFile, 'utf8')
+  const ca = authoritiesOf(scenario)
   const proxy = proxyOf(scenario)
   if (proxy === null) await reach(baseUrl)
 
@@ -140,6 +140,17 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
     return await conclude(store, { scenario, options, contract, start, coordinator, sweeps })
   } finally {
     store.close()
+  }
+}
+
+function authoritiesOf({ caFile }: Scenario): string | null {
+  if (caFile === null) return null
+  try {
+    return readFileSync(caFile, 'utf8')
+  } catch {
+    throw new RunError(
+      `The authorities come from the file ${caFile}, which cannot be read. ca_file starts from the folder of the scenario.`,
+    )
   }
 }
 

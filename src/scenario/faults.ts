@@ -17,12 +17,13 @@ export class ScenarioError extends Error {
   readonly faults: readonly Fault[]
 
   constructor(path: string, faults: readonly Fault[]) {
-    const sorted = [...faults].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    const told = new Map(faults.map((fault) => [`${pathText(fault.path)} ${fault.message}`, fault]))
+    const sorted = [...told.values()].sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
     const lines = sorted.map(({ line, path, message }) => {
       const place = [line === null ? '' : `line ${line}`, pathText(path)].filter((part) => part)
       return place.length === 0 ? `  ${message}` : `  ${place.join(', ')}: ${message}`
     })
-    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`
+    const count = sorted.length === 1 ? 'a fault' : `${sorted.length} faults`
     super([`${path} has ${count}:`, ...lines].join('\n'))
     this.faults = sorted
   }

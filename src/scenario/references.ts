@@ -1,3 +1,4 @@
+import { headerFault, wrongNeedsBody, wrongRequests } from '../contract/request.ts'
 import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
 import { rangeFaults } from './ranges.ts'
 import { parseThreshold } from './threshold.ts'
@@ -64,12 +65,24 @@ function stepFaults(scenario: Loose): readonly Found[] {
       found.push({ path, message: 'the endpoint other needs a path, as path: /v1/embeddings.' })
     }
     for (const field of ['stream', 'session', 'max_tokens', 'system', 'prompt'] as const) {
-      if (!generates && step.endpoint !== undefined && step[field] && step.endpoint !== 'other') {
+      if (plain.has(step.endpoint) && step[field]) {
         found.push({
           path: [...path, field],
           message: `${field} is for chat and messages; this step asks for ${String(step.endpoint)}.`,
         })
       }
+    }
+    found.push(...headerFaults(step.headers, [...path, 'headers']))
+    const wrong = wrongRequests.find((known) => known === step.wrong)
+    if (
+      wrong !== undefined &&
+      wrongNeedsBody(wrong) &&
+      (plain.has(step.endpoint) || step.endpoint === 'other')
+    ) {
+      found.push({
+        path: [...path, 'wrong'],
+        message: `${wrong} needs a request with a body; use it with chat or messages.`,
+      })
     }
     if (step.wrong !== undefined && step.session !== undefined) {
       found.push({
@@ -79,6 +92,16 @@ function stepFaults(scenario: Loose): readonly Found[] {
     }
   }
   return found
+}
+
+/** Endpoints that are asked without a body. */
+const plain: ReadonlySet<unknown> = new Set(['models', 'credits'])
+
+function headerFaults(headers: unknown, path: Path): readonly Found[] {
+  return Object.entries(loose(headers)).flatMap(([name, value]) => {
+    const fault = headerFault(name, String(value))
+    return fault === null ? [] : [{ path: [...path, name], message: `${fault}.` }]
+  })
 }
 
 const openLoads = ['constant', 'poisson', 'gamma']

@@ -120,6 +120,13 @@ test('requests go through the proxy that the variable names, and its URL is not 
   }
 })
 
+test('authorities that cannot be read are told before anything is sent', async () => {
+  const scenario = chatScenario(phase, 'ca_file: /no/such/authority.pem')
+  await expect(run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(
+    'The authorities come from the file /no/such/authority.pem, which cannot be read.',
+  )
+})
+
 test('a proxy is named by its variable, and a variable without a URL is told', async () => {
   const scenario = chatScenario(phase, 'proxy_env: ASSAY_TEST_NO_SUCH_PROXY')
   await expect(run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(

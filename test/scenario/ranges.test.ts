@@ -59,6 +59,27 @@ test('a phase that would send nothing is a fault', () => {
   ])
 })
 
+test('what cannot be sent as it is written is a fault of its line', () => {
+  expect(faultsOf(plain, { step: ", headers: { Host: x, 'a b': y, x-fine: '1' }" })).toEqual([
+    '  line 5, steps.chat.headers.Host: header Host is set by the transport from the base URL and the body; leave it out.',
+    '  line 5, steps.chat.headers.a b: header "a b": a name is letters, digits and -, a value printable ASCII on one line.',
+  ])
+  expect(
+    faultsOf(plain, { step: ' }\n  list: { endpoint: models, wrong: malformed-json' }),
+  ).toEqual([
+    '  line 6, steps.list.wrong: malformed-json needs a request with a body; use it with chat or messages.',
+  ])
+})
+
+test('one mistake is told once, and without what follows from it', () => {
+  expect(faultsOf(plain, { step: ' }\n  other: { endpoint: chatt, stream: true' })).toEqual([
+    '  line 6, steps.other.endpoint: expected one of chat, messages, models, credits, other; came "chatt".',
+  ])
+  expect(faultsOf(plain, { more: 'ca_file: []' })).toEqual([
+    '  line 8, ca_file: expected a path of a PEM file; came [].',
+  ])
+})
+
 test('gaps of streams take no filter, for they have no rows', () => {
   const more = "thresholds: ['chat.itl{model=a}.p95 < 1s']"
   expect(faultsOf(plain, { step: ', stream: true', more })).toEqual([
