@@ -15,12 +15,12 @@ const mostNameLength = 20
 export function blockOf(progress: Progress, room: Room): readonly string[] {
   const { ledger, maxCredits } = progress
   const ends = progress.endsUs === null ? '' : ` of ${duration(progress.endsUs)}`
-  const budget = maxCredits === null ? '' : ` of ${maxCredits}`
+  const budget = maxCredits === null ? '' : `/${maxCredits}`
   const failed = progress.steps.reduce((sum, step) => sum + step.failures, 0)
   const above = [
     `${progress.scenario}  ${progress.phase ?? ''}  ${duration(progress.atUs)}${ends}`,
     ...wrapped(
-      `planned ${ledger.planned}  sent ${ledger.planned - ledger.notSent}  ok ${ledger.ok}  failed ${failed}  not sent ${ledger.notSent}  in flight ${progress.inFlight}  credits spent ${progress.creditsSpent}${budget}`,
+      `planned ${ledger.planned}  sent ${ledger.planned - ledger.notSent}  ok ${ledger.ok}  failed ${failed}  not sent ${ledger.notSent}  in flight ${progress.inFlight}  credits ${progress.creditsSpent}${budget}`,
       '  ',
       room.columns,
     ),

@@ -12,12 +12,12 @@ export interface RunOverrides {
 
 /** @throws UsageError for a value that is no rate, duration or number */
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {
-  const rate = quantity('--rate', options.rate, ratePerSOf, 'a rate such as 50/s')
+  const rate = quantity('--rate', options.rate, above0(ratePerSOf), 'a rate above 0, such as 50/s')
   const durationUs = quantity(
     '--duration',
     options.duration,
-    durationUsOf,
-    'a duration such as 30s',
+    above0(durationUsOf),
+    'a duration above 0, such as 30s',
   )
   const credits = quantity(
     '--max-credits',
@@ -72,6 +72,9 @@ function meanPerS(course: readonly RateSegment[], durationUs: number | null): nu
     ? course[0]!.fromPerS
     : amountBy(course, durationUs) / (durationUs / 1e6)
 }
+
+/** Nothing would be sent at a rate of 0, or in no time. */
+const above0 = (read: (text: string) => number | null) => (text: string) => read(text) || null
 
 function quantity(
   name: string,

@@ -1,10 +1,10 @@
 import type { PhasePlan } from '../run/plan.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { duration, table } from './text.ts'
+import { duration, table, wrapped } from './text.ts'
 
 /** What a scenario would send, as a person reads it. */
 export function planText(scenario: Scenario, plan: readonly PhasePlan[]): string {
-  const head = ['phase', 'part', 'load', 'lasts', 'requests', 'at most credits', 'by steps']
+  const head = ['phase', 'part', 'load', 'lasts', 'requests', 'at most credits']
   const rows = plan.map((phase) => [
     phase.phase,
     phase.part,
@@ -12,13 +12,15 @@ export function planText(scenario: Scenario, plan: readonly PhasePlan[]): string
     phase.durationUs === null ? '-' : duration(phase.durationUs),
     phase.requests === null ? 'open' : String(phase.requests),
     phase.mostCredits === null ? 'open' : String(phase.mostCredits),
-    Object.entries(phase.bySteps)
-      .map(([step, count]) => `${step} ${count}`)
-      .join(', ') || '-',
   ])
+  const steps = plan.flatMap(({ phase, bySteps }) => {
+    const counts = Object.entries(bySteps).map(([step, count]) => `${step} ${count}`)
+    return counts.length === 0 ? [] : wrapped(`${phase}: ${counts.join(', ')}`, '  ')
+  })
   return [
     `${scenario.name}: ${scenario.question}`,
     ...table([head, ...rows], 'words'),
+    ...steps,
     'Nothing was sent.',
     '',
   ].join('\n')

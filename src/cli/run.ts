@@ -78,7 +78,7 @@ export function runCommand(): Command {
         process.stdout.write(
           options.json
             ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
-            : `${scenario.question}\n${summary === null ? '' : terminalFigures(summary)}${judgementText(result)}`,
+            : `${scenario.question}\n${summary === null ? nothingPlanned : terminalFigures(summary)}${judgementText(result)}`,
         )
         process.exitCode = exitOf(result)
       } finally {
@@ -86,6 +86,8 @@ export function runCommand(): Command {
       }
     })
 }
+
+const nothingPlanned = 'No request was planned: ask for a longer phase or a higher rate.\n'
 
 /** Null when nothing was even planned: there are no figures then. */
 async function summaryOf(result: RunResult, contract: Contract): Promise<RunSummary | null> {

@@ -31,7 +31,7 @@ export function parseTrace(
   format: TraceFormat,
   path: string,
 ): readonly TraceRequest[] {
-  const lines = text.split(/\r?\n/)
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const requests: TraceRequest[] = []
   const head = format === 'azure' ? csvHead(lines[0]) : null
   for (const [at, line] of lines.entries()) {
@@ -113,10 +113,7 @@ function azureUs(stamp: string): number {
 function csvHead(line: string | undefined): readonly string[] | null {
   return line === undefined || line.trimStart().startsWith('{')
     ? null
-    : line
-        .replace(/^\uFEFF/, '')
-        .split(',')
-        .map((name) => name.trim())
+    : line.split(',').map((name) => name.trim())
 }
 
 function csvLine(line: string, head: readonly string[]): TraceRecord {

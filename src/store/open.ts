@@ -156,7 +156,7 @@ function explainOpenFailure(path: string, error: string): string {
   if (/not a valid DuckDB database/i.test(error)) {
     return `${path} is not a DuckDB file. Use another --db.`
   }
-  return `${path} cannot be opened: ${error.split('\n')[0]}`
+  return `${path} cannot be opened: ${error.split('\n')[0]!.replace(/^Error: /, '')}`
 }
 
 function narrowRow(row: Record<string, unknown>): Record<string, Cell> {

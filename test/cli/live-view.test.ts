@@ -65,7 +65,7 @@ const wide = { columns: 120, rows: 40 }
 test('the block shows rates, times, errors, balances and the health of the client', () => {
   expect(blockOf(progress, wide)).toEqual([
     'quick  steady  7.00 s of 30.0 s',
-    'planned 141  sent 140  ok 131  failed 9  not sent 1  in flight 3  credits spent 131 of 500',
+    'planned 141  sent 140  ok 131  failed 9  not sent 1  in flight 3  credits 131/500',
     '                                           response ms          service ms             TTFT ms',
     'step   got/s   asked  sent  failed     p50   p95   p99     p50   p95   p99     p50   p95   p99',
     'chat    19.5    20.0   140       9    12.0  80.0  1500    12.0  80.0  1500    0.80  4.00  9.99',

@@ -191,7 +191,7 @@ test('a dry run says what would be sent, and sends nothing', async () => {
   )
   const { code, out } = await assay('run', path, '--dry-run', '--rate', '100/s', '--duration', '3s')
   expect(code).toBe(0)
-  expect(out).toMatch(/a +steady +constant +3\.00 s +300 +300 +chat 300/)
+  expect(out).toMatch(/a +steady +constant +3\.00 s +300 +300\na: chat 300\n/)
   expect(quick.requests).toBe(before)
 })
 
@@ -210,13 +210,17 @@ test('an option that is no rate, duration or number is refused with what was exp
   }
   expect([
     refusal(() => overridden(scenario, { rate: 'fast' })),
+    refusal(() => overridden(scenario, { rate: '0/s' })),
     refusal(() => overridden(scenario, { duration: '5' })),
+    refusal(() => overridden(scenario, { duration: '0s' })),
     refusal(() => overridden(scenario, { maxCredits: '0' })),
     refusal(() => wholeOf('--seed', 'x')),
     refusal(() => positiveOf('--time-scale', '0')),
   ]).toEqual([
-    '--rate: expected a rate such as 50/s; came fast.',
-    '--duration: expected a duration such as 30s; came 5.',
+    '--rate: expected a rate above 0, such as 50/s; came fast.',
+    '--rate: expected a rate above 0, such as 50/s; came 0/s.',
+    '--duration: expected a duration above 0, such as 30s; came 5.',
+    '--duration: expected a duration above 0, such as 30s; came 0s.',
     '--max-credits: expected a whole number from 1; came 0.',
     '--seed: expected a whole number from 0; came x.',
     '--time-scale: expected a number above 0; came 0.',

@@ -92,7 +92,8 @@ test('figures cover the steady part, credits the whole run, each by the contract
   await enterRun(store)
   await appendAttempts(store, [
     attempt(0, { part: 'warmup', creditsRemaining: 100 }),
-    attempt(1, { model: 'svc-k2.5', creditsRemaining: 98 }),
+    // A saturating load tells when an answer was whole, not when its headers were.
+    attempt(1, { model: 'svc-k2.5', creditsRemaining: 98, headersUs: null }),
     attempt(2, { outcome: 'aborted', status: null, doneUs: null, model: 'svc-k2.5' }),
     attempt(3, { outcome: 'not_sent', sentUs: null, dispatchedUs: null, reason: 'budget' }),
   ])

@@ -25,6 +25,9 @@ test('an Azure trace is read as CSV and as JSON Lines, to the microsecond', () =
   ]
   expect(parseTrace(csv, 'azure', 't')).toEqual(expected)
   expect(parseTrace(lines, 'azure', 't')).toEqual(expected)
+  // As some tools write UTF-8, with a mark before it.
+  expect(parseTrace(`\uFEFF${csv}`, 'azure', 't')).toEqual(expected)
+  expect(parseTrace(`\uFEFF${lines}`, 'azure', 't')).toEqual(expected)
 })
 
 test('our own export gives first attempts of generations, with what was asked', () => {

@@ -138,9 +138,9 @@ async function readCredits(
   )
   const balances = await store.rows<{ account: string; first: number; last: number }>(
     `SELECT coalesce(account, key_fp, '(unknown)') AS account,
-            arg_min(credits_remaining, headers_us) AS first,
-            arg_max(credits_remaining, headers_us) AS last
-     FROM attempts WHERE run_id = $1 AND credits_remaining IS NOT NULL GROUP BY 1 ORDER BY 1`,
+            arg_min(credits_remaining, coalesce(headers_us, done_us)) AS first,
+            arg_max(credits_remaining, coalesce(headers_us, done_us)) AS last
+     FROM attempts WHERE run_id = $1 AND credits_remaining IS NOT NULL AND coalesce(headers_us, done_us) IS NOT NULL GROUP BY 1 ORDER BY 1`,
     [runId],
   )
   const total = (of: (row: { ok: number; ambiguous: number }) => number) =>
