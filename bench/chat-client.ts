@@ -65,8 +65,16 @@ async function measure(
   const userUs = (to.userUs - from.userUs) / requests
   const systemUs = (to.systemUs - from.systemUs) / requests
   const rps = ratePerS(from, to)
-  const sendingRps = last === null ? undefined : ratePerS(from, stopped)
-  console.log(JSON.stringify({ rps, sendingRps, cpuUs: userUs + systemUs, userUs, systemUs }))
+  // What is still to do when the load stops: it weighs the more, the shorter the run.
+  const closing =
+    last === null
+      ? {}
+      : {
+          sendingRps: ratePerS(from, stopped),
+          closingS: (to.atMs - stopped.atMs) / 1000,
+          closingCpuS: (to.userUs + to.systemUs - stopped.userUs - stopped.systemUs) / 1e6,
+        }
+  console.log(JSON.stringify({ rps, ...closing, cpuUs: userUs + systemUs, userUs, systemUs }))
 }
 
 function ratePerS(from: Sample, to: Sample): number {

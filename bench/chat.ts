@@ -9,6 +9,9 @@ interface Measured {
   readonly rps: number
   /** Of a whole run: until the load stops. */
   readonly sendingRps?: number
+  /** Of a whole run: from then to its end, and the CPU of it. */
+  readonly closingS?: number
+  readonly closingCpuS?: number
   readonly cpuUs: number
 }
 
@@ -81,7 +84,8 @@ const installed = ['wrk', 'hey']
  * a whole run with every row in DuckDB; `client` is the wire alone.
  */
 export async function chat({ quick, rounds = quick ? 1 : 5 }: BenchOptions): Promise<BenchResult> {
-  const seconds = quick ? 2 : 6
+  // Long enough that what a run does once, at its end, weighs no more than in a load test.
+  const seconds = quick ? 2 : 12
   const names = Object.keys(clients).filter((name) => !installed.includes(name) || has(name))
   const notes = installed
     .filter((name) => !has(name))
@@ -161,6 +165,9 @@ function figuresOf(samples: ReadonlyMap<string, readonly Measured[]>): readonly 
     const sending = measured.flatMap(({ sendingRps }) => sendingRps ?? [])
     if (sending.length > 0) {
       figures.push(figure(`${name}: rate before closing its file`, 'requests/s', sending))
+      const closing = (of: 'closingS' | 'closingCpuS') => measured.flatMap((each) => each[of] ?? [])
+      figures.push(figure(`${name}: closing its file`, 's', closing('closingS')))
+      figures.push(figure(`${name}: closing its file, CPU`, 's', closing('closingCpuS')))
     }
     figures.push(
       figure(
