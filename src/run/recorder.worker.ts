@@ -20,9 +20,11 @@ const control = parentPort!
 const data = workerData as RecorderData
 /**
  * Where threads share a core, those that send go first: a flush takes tens of milliseconds, which
- * would be somebody's lag. On Linux niceness belongs to the thread; elsewhere to the process.
+ * would be somebody's lag. Not by more than this: the rows of a sender that takes its whole core need
+ * a tenth of it, and a higher number would not get that. On Linux niceness belongs to the thread;
+ * elsewhere to the process.
  */
-if (platform() === 'linux') setPriority(0, 15)
+if (platform() === 'linux') setPriority(0, 5)
 
 const say = (message: FromRecorderControl) => control.postMessage(message)
 
