@@ -2,8 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { isTlsError } from '../tls-error.ts'
 import type { Exchange, ExchangeSink, Failure, FailureCode, WireRequest } from '../transport.ts'
-import type { ResponseFraming } from './response-framing.ts'
-import { ResponseParser } from './response-parser.ts'
+import type { ResponseParser } from './response-parser.ts'
 
 /** Where and how to connect. */
 export interface Target {
@@ -19,7 +18,9 @@ export interface Pool {
   readonly target: Target
   /** One read buffer for all sockets: each read is consumed before the next one. */
   readonly readBuffer: Buffer
-  readonly framing: ResponseFraming
+  /** Gives a parser that no connection uses, and takes it back. */
+  takeParser(): ResponseParser
+  giveParser(parser: ResponseParser): void
   bytesOf(request: WireRequest): Buffer
   /** It may carry another exchange. */
   onIdle(connection: Connection): void
@@ -66,11 +67,14 @@ export class Http1Exchange implements Exchange {
 export class Connection {
   /** Its place among the idle ones; -1 while it is not idle. */
   idleAt = -1
-  /** When it became idle, in milliseconds of the transport's coarse clock. */
+  /** When it became idle, in whole milliseconds of the transport's coarse clock. */
   idleSinceMs = 0
+  /** Seconds after which the peer closes it while it is idle, as it said; null if it did not. */
+  keepAliveTimeoutS: number | null = null
   private readonly pool: Pool
   private readonly socket: Socket
-  private readonly parser: ResponseParser
+  /** While a response is being read: most come in one read, so that all take the same one. */
+  private parser: ResponseParser | null = null
   private exchange: Http1Exchange | null
   private connected = false
   private used = false
@@ -81,7 +85,6 @@ export class Connection {
   /** Connects for an exchange, which it then carries. */
   constructor(pool: Pool, exchange: Http1Exchange) {
     this.pool = pool
-    this.parser = new ResponseParser(pool.framing)
     this.exchange = exchange
     exchange.connection = this
     const { target, readBuffer } = pool
@@ -115,11 +118,6 @@ export class Connection {
     )
   }
 
-  /** Seconds after which the peer closes it while it is idle, as it said; NaN if it did not. */
-  get keepAliveTimeoutS(): number {
-    return this.parser.keepAliveTimeoutS
-  }
-
   /** Sends the request of the next exchange; only for a connection that is idle. */
   send(exchange: Http1Exchange): void {
     this.exchange = exchange
@@ -130,13 +128,12 @@ export class Connection {
   /** Closes it without a word to the exchange, which has left. */
   leave(): void {
     this.exchange = null
-    this.parser.stop()
+    this.parser?.stop()
     this.destroy()
   }
 
   private write(exchange: Http1Exchange): void {
     const bytes = this.pool.bytesOf(exchange.request)
-    this.parser.reset()
     exchange.sink?.onSent(this.used)
     this.used = true
     // The sink may have left during the call.
@@ -151,12 +148,14 @@ export class Connection {
   }
 
   private onRead(length: number): void {
-    const { exchange, parser } = this
+    const { exchange } = this
     const sink = exchange?.sink ?? null
     if (exchange === null || sink === null) {
       this.close('protocol', 'bytes that belong to no response')
       return
     }
+    this.parser ??= this.pool.takeParser()
+    const { parser } = this
     sink.onRead()
     const result = parser.read(this.pool.readBuffer, 0, length, sink)
     if (this.exchange !== exchange) return
@@ -164,7 +163,7 @@ export class Connection {
       case 'more':
         return
       case 'done':
-        this.onDone(exchange, parser.position === length)
+        this.onDone(exchange, parser, parser.position === length)
         return
       case 'too-large':
         this.close('too-large', 'the head of the response is beyond 64 KiB')
@@ -175,23 +174,27 @@ export class Connection {
   }
 
   /** @param clean nothing came behind the response */
-  private onDone(exchange: Http1Exchange, clean: boolean): void {
+  private onDone(exchange: Http1Exchange, parser: ResponseParser, clean: boolean): void {
     const { sink } = exchange
+    const { keepAlive, keepAliveTimeoutS } = parser
+    this.keepAliveTimeoutS = Number.isNaN(keepAliveTimeoutS) ? null : keepAliveTimeoutS
+    this.pool.giveParser(parser)
+    this.parser = null
     this.exchange = null
     exchange.sink = null
     exchange.connection = null
     // A request that is still being written cannot be followed by another.
-    if (clean && this.parser.keepAlive && this.socket.writableLength === 0 && !this.closed) {
+    if (clean && keepAlive && this.socket.writableLength === 0 && !this.closed) {
       this.pool.onIdle(this)
     } else this.destroy()
     sink?.onEnd()
   }
 
   private onEof(): void {
-    const { exchange } = this
-    if (exchange !== null && !this.parser.untouched && this.parser.eof() === 'done') {
+    const { exchange, parser } = this
+    if (exchange !== null && parser?.eof() === 'done') {
       exchange.sink?.onRead()
-      this.onDone(exchange, false)
+      this.onDone(exchange, parser, false)
       return
     }
     this.close('closed-early', 'the service closed the connection before the response was whole')
@@ -212,7 +215,7 @@ export class Connection {
   private close(code: FailureCode, message: string): void {
     const { exchange } = this
     this.exchange = null
-    this.parser.stop()
+    this.parser?.stop()
     this.destroy()
     exchange?.fail(code, message)
   }

@@ -62,12 +62,12 @@ export class ResponseParser {
   /** A sink that leaves during a callback must not be called again. */
   private stopped = false
 
-  /** @param framing shared by all connections of a transport */
+  /** @param framing shared by all parsers of a transport */
   constructor(framing: ResponseFraming) {
     this.framing = framing
   }
 
-  /** Ready for the next response on the same connection. */
+  /** Ready for the next response. */
   reset(): void {
     this.state = 'head'
     this.carry = null
@@ -78,11 +78,6 @@ export class ResponseParser {
   /** Ends the reading from inside a callback: nothing more is handed on. */
   stop(): void {
     this.stopped = true
-  }
-
-  /** Whether no byte of the response has come yet. */
-  get untouched(): boolean {
-    return this.state === 'head' && this.carried === 0
   }
 
   /** Reads `bytes[start..end)`; chunked bodies are moved together in place. */

@@ -10,6 +10,7 @@ import type {
 import { Connection, Http1Exchange, type Pool, type Target } from './connection.ts'
 import { RequestEncoder } from './request-bytes.ts'
 import { ResponseFraming } from './response-framing.ts'
+import { ResponseParser } from './response-parser.ts'
 
 /** How often the coarse clock of idle connections ticks. */
 const tickMs = 250
@@ -33,14 +34,15 @@ const marginMs = 1000
 export class Http1Transport implements Transport, Pool {
   readonly target: Target
   readonly readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
-  readonly framing = new ResponseFraming(this.readBuffer)
+  private readonly framing = new ResponseFraming(this.readBuffer)
+  private readonly parsers: ResponseParser[] = []
   private readonly encoder: RequestEncoder
   private readonly maxConnections: number
   private readonly idle: Connection[] = []
   private waiting: Http1Exchange[] = []
   private waitingFrom = 0
   private open = 0
-  private nowMs = performance.now()
+  private nowMs = Math.floor(performance.now())
   private readonly ticker: NodeJS.Timeout
   private closing: (() => void) | null = null
   private closed: Promise<void> | null = null
@@ -82,6 +84,15 @@ export class Http1Transport implements Transport, Pool {
 
   bytesOf(request: WireRequest): Buffer {
     return this.encoder.encode(request)
+  }
+
+  takeParser(): ResponseParser {
+    return this.parsers.pop() ?? new ResponseParser(this.framing)
+  }
+
+  giveParser(parser: ResponseParser): void {
+    parser.reset()
+    this.parsers.push(parser)
   }
 
   onIdle(connection: Connection): void {
@@ -138,7 +149,7 @@ export class Http1Transport implements Transport, Pool {
   }
 
   private tick(): void {
-    this.nowMs = performance.now()
+    this.nowMs = Math.floor(performance.now())
     for (const connection of [...this.idle]) {
       const idleMs = this.nowMs - connection.idleSinceMs
       if (expires(connection, idleMs)) connection.leave()
@@ -185,6 +196,7 @@ export class Http1Transport implements Transport, Pool {
 
 /** Whether the peer is about to close the idle connection; never so when it gave no timeout. */
 function expires(connection: Connection, idleMs: number): boolean {
+  if (connection.keepAliveTimeoutS === null) return false
   const timeoutMs = connection.keepAliveTimeoutS * 1000
   return idleMs > timeoutMs - Math.min(marginMs, timeoutMs / 2)
 }
