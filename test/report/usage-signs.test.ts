@@ -5,16 +5,13 @@ import { judge } from '../../src/report/usage/reconcile.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun, novemberUs } from './attempts.ts'
-import { enterEvents, usageOptions } from './usage-events.ts'
+import { enterEvents, usageOptions, utc } from './usage-events.ts'
 
 let store: Store
 beforeEach(async () => {
   store = await openStore(':memory:')
 })
 afterEach(() => store.close())
-
-const utc = (...parts: [number, number, number, number?, number?]) =>
-  Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 
 describe('what wants a look', () => {
   const kinds = async () =>

@@ -10,7 +10,7 @@ import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs } from '../../src/re
 import { exportTable } from '../../src/store/export.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { novemberUs } from './attempts.ts'
-import { enterEvents, usageOptions } from './usage-events.ts'
+import { enterEvents, usageOptions, utc } from './usage-events.ts'
 
 let store: Store
 beforeEach(async () => {
@@ -18,8 +18,6 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-const utc = (...parts: [number, number, number, number?, number?]) =>
-  Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 const sum = (points: readonly SeriesPoint[], of: (point: SeriesPoint) => number | null) =>
   points.reduce((all, point) => all + (of(point) ?? 0), 0)
 const zones = [

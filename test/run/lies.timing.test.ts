@@ -12,10 +12,10 @@ import { answerChat, chatScenario, key, query, startTarget, withStorePath } from
  *
  *     1 clock starts after the client's queue   here: a request that waits in the client
  *     2 a stall is not seen                     here: a stall of the service
- *     3 whole streams buffered                  client/attempt: that arrives in one read
+ *     3 whole streams buffered                  client/attempt-stream: that arrives in one read
  *     4 small read buffers                      client/truth.timing: fifty kilobytes of prompt
  *     5 a hidden cap on concurrency             here: a thousand users
- *     6 SSE                                     client/sse, client/attempt (a stream ...)
+ *     6 SSE                                     client/sse, client/attempt-stream
  *     7 the client's cost as the server's time  here and client/truth.timing: within a millisecond
  *     8 any answer is a success                 run: success is a 2xx with a whole body
  *     9 averages of percentiles                 counts: a merged percentile is not the mean

@@ -129,23 +129,21 @@ test('no policy of charging or holding what clients left is accused by sums, ove
   }
 })
 
+/** It holds credits of what timed out, gives them back, and charges one request twice. */
+const holdsForTimeouts = {
+  policies: ['none', 'all', 'none', 'none'],
+  laterUs: 0,
+  holds: true,
+  twice: true,
+  earlyUs: 340,
+  plainHangs: true,
+} as const
+
 test('a double charge is proven and located where timeouts hold credits and give them back', () => {
   const random = seeded(43)
   let [proven, located] = [0, 0]
   for (let at = 0; at < 5; at++) {
-    const { history, struck } = waves(
-      {
-        policies: ['none', 'all', 'none', 'none'],
-        laterUs: 0,
-        holds: true,
-        twice: true,
-        earlyUs: 340,
-        plainHangs: true,
-      },
-      random,
-      10,
-      600,
-    )
+    const { history, struck } = waves(holdsForTimeouts, random, 10, 600)
     const ledger = readLedger(history)
     const settled = ledger.settled()
     if (settled === null) continue
@@ -164,19 +162,7 @@ function rowOf(history: History, slot: number): number {
 
 test('an answer that a client at a standstill took for a timeout may be charged: no alarm', () => {
   const random = seeded(47)
-  const { history } = waves(
-    {
-      policies: ['none', 'all', 'none', 'none'],
-      laterUs: 0,
-      holds: true,
-      twice: true,
-      earlyUs: 340,
-      plainHangs: true,
-    },
-    random,
-    10,
-    600,
-  )
+  const { history } = waves(holdsForTimeouts, random, 10, 600)
   const settled = readLedger(history).settled()
   expect(settled).not.toBeNull()
   const endUs = history.endUs.slice()

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { AttemptClient } from '../../src/client/client.ts'
+import { openTransport } from '../../src/client/open-transport.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { AbortPoint } from '../../src/contract/request.ts'
+import { delta, done } from './answers.ts'
+import { ask, noDeadlines, now, send } from './asking.ts'
+import { chunk, lastChunk, scriptedServer, streamHead } from './scripted-server.ts'
+
+describe('a client that leaves on purpose', () => {
+  const points: readonly (readonly [AbortPoint, string, object])[] = [
+    [{ at: 'before-headers' }, 'before-headers', { status: null, events: 0 }],
+    [{ at: 'after-headers' }, 'after-headers', { status: 200, events: 0 }],
+    [{ at: 'first-event' }, 'first-event', { status: 200, events: 1 }],
+    [{ at: 'after-events', events: 2 }, 'after-events', { status: 200, events: 2 }],
+    [{ at: 'before-done' }, 'before-done', { events: 3, doneMarks: 0, finishReason: 'stop' }],
+    [{ at: 'after-us', us: 60_000 }, 'after-us', { doneMarks: 0 }],
+  ]
+  test.each(points)('%o', async (abort, reason, row) => {
+    const left = Promise.withResolvers<void>()
+    const { origin } = await scriptedServer(async (socket) => {
+      await sleep(20)
+      socket.write(streamHead)
+      for (const text of ['a', 'b']) {
+        await sleep(15)
+        socket.write(chunk(delta(text)))
+      }
+      await sleep(30)
+      // The end is far off for the client that leaves after a time, however slow this machine is.
+      if (abort.at === 'after-us') await left.promise
+      socket.write(chunk(delta('', { finish_reason: 'stop' })))
+      await left.promise
+      socket.write(chunk(done) + lastChunk)
+    })
+    const { columns } = await send(origin, { stream: true, abort })
+    left.resolve()
+    expect(columns).toMatchObject({ outcome: 'aborted', reason, ...row })
+    expect(columns.sentUs).not.toBe(null)
+    if (abort.at === 'after-us') {
+      expect(columns.closedUs! - columns.sentUs!).toBeGreaterThanOrEqual(60_000)
+    }
+  })
+
+  test('finds the client ready for the next attempt', async () => {
+    const { origin } = await scriptedServer((socket) =>
+      socket.write(streamHead + chunk(delta('a')) + chunk(done) + lastChunk),
+    )
+    const transport = openTransport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
+    const client = new AttemptClient({
+      transport,
+      contract: defaultContract,
+      now,
+      deadlines: noDeadlines,
+    })
+    const outcomes: string[] = []
+    // Each attempt is started inside the end of the one before, as a closed loop does.
+    await new Promise<void>((resolve) => {
+      const next = (left: number) => {
+        const abort: AbortPoint | null = left % 2 === 0 ? { at: 'first-event' } : null
+        client.start(ask({ stream: true, abort }), {
+          onGap: () => {},
+          onEnd: (ended) => {
+            outcomes.push(`${ended.outcome}:${ended.events}`)
+            if (left === 0) resolve()
+            else next(left - 1)
+          },
+        })
+      }
+      next(5)
+    })
+    await transport.close()
+    expect(outcomes).toEqual(['ok:2', 'aborted:1', 'ok:2', 'aborted:1', 'ok:2', 'aborted:1'])
+  })
+})
+
+describe('a deadline that passes is a row, censored at the deadline', () => {
+  const inUs = (name: keyof typeof noDeadlines) => ({ ...noDeadlines, [name]: 50_000 })
+
+  test('connect', async () => {
+    const silent = await scriptedServer(() => {})
+    const { columns } = await send(
+      silent.origin.replace('http:', 'https:'),
+      {},
+      { deadlines: inUs('connectUs') },
+    )
+    expect(columns).toMatchObject({
+      outcome: 'timeout',
+      reason: 'connect',
+      sentUs: null,
+      status: null,
+    })
+    const waited = columns.closedUs! - columns.dispatchedUs!
+    expect(waited).toBeGreaterThanOrEqual(50_000)
+  })
+
+  test('first byte', async () => {
+    const { origin } = await scriptedServer(() => {})
+    const { columns } = await send(origin, {}, { deadlines: inUs('firstByteUs') })
+    expect(columns).toMatchObject({ outcome: 'timeout', reason: 'first-byte', status: null })
+    expect(columns.closedUs! - columns.sentUs!).toBeGreaterThanOrEqual(50_000)
+  })
+
+  test('idle, armed anew by each read', async () => {
+    const { origin } = await scriptedServer(async (socket) => {
+      socket.write(streamHead)
+      for (let at = 0; at < 6; at++) {
+        await sleep(60)
+        socket.write(chunk(delta('a')))
+      }
+    })
+    // Shorter than the whole stream, longer than any gap of a machine under load.
+    const deadlines = { ...noDeadlines, idleUs: 300_000 }
+    const { columns } = await send(origin, { stream: true }, { deadlines })
+    expect(columns).toMatchObject({
+      outcome: 'timeout',
+      reason: 'idle',
+      contentEvents: 6,
+      doneUs: null,
+    })
+    expect(columns.closedUs! - columns.lastContentUs!).toBeGreaterThanOrEqual(300_000)
+  })
+
+  test('total, whatever still comes', async () => {
+    const { origin } = await scriptedServer(async (socket) => {
+      socket.write(streamHead)
+      while (!socket.destroyed) {
+        await sleep(10)
+        socket.write(chunk(delta('a')))
+      }
+    })
+    const { columns } = await send(origin, { stream: true }, { deadlines: inUs('totalUs') })
+    expect(columns).toMatchObject({ outcome: 'timeout', reason: 'total' })
+    expect(columns.closedUs! - columns.dispatchedUs!).toBeGreaterThanOrEqual(50_000)
+  })
+})
+
+describe('a failure before the response', () => {
+  test('of the connection is broken and was never sent', async () => {
+    const { columns } = await send('http://127.0.0.1:1')
+    expect(columns).toMatchObject({ outcome: 'broken', reason: 'connect-refused', sentUs: null })
+    expect(columns.closedUs).not.toBe(null)
+  })
+
+  test('of the protocol was sent', async () => {
+    const { origin } = await scriptedServer((socket) => socket.write('what?\r\n'))
+    const { columns } = await send(origin)
+    expect(columns).toMatchObject({ outcome: 'broken', reason: 'protocol', status: null })
+    expect(columns.sentUs).not.toBe(null)
+  })
+})

@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { flags } from '../../src/attempt/flags.ts'
+import { AttemptClient } from '../../src/client/client.ts'
+import { openTransport } from '../../src/client/open-transport.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { delta, done, event, stream } from './answers.ts'
+import { ask, noDeadlines, now, send } from './asking.ts'
+import { chunk, lastChunk, scriptedServer, streamHead } from './scripted-server.ts'
+
+describe('a stream', () => {
+  test('is stamped at its first text, and its empty first delta does not count', async () => {
+    const { origin } = await scriptedServer(async (socket) => {
+      socket.write(streamHead + chunk(delta('')))
+      await sleep(30)
+      socket.write(chunk(delta('a')))
+      await sleep(30)
+      socket.write(chunk(delta('b')) + chunk(done) + lastChunk)
+    })
+    const { columns, events } = await send(origin, { stream: true })
+    expect(columns).toMatchObject({
+      outcome: 'ok',
+      events: 4,
+      contentEvents: 2,
+      contentReads: 2,
+      doneMarks: 1,
+      choices: 1,
+      responseId: 'c-9',
+    })
+    expect(columns.firstContentUs! - columns.firstEventUs!).toBeGreaterThan(25_000)
+    expect(columns.itlMaxUs).toBe(columns.lastContentUs! - columns.firstContentUs!)
+    expect(columns.itlMaxUs!).toBeGreaterThan(25_000)
+    expect(events.at(-1)?.data).toBe('[DONE]')
+  })
+
+  test('that arrives in one read has one arrival time, however its chunks are cut', async () => {
+    const { origin } = await scriptedServer((socket) =>
+      socket.write(
+        streamHead +
+          ['a', 'b', 'c'].map((text) => chunk(delta(text))).join('') +
+          chunk(done) +
+          lastChunk,
+      ),
+    )
+    const { columns } = await send(origin, { stream: true })
+    expect(columns).toMatchObject({ outcome: 'ok', contentEvents: 3, contentReads: 1, itlMaxUs: 0 })
+  })
+
+  test.each([
+    [
+      'at the end',
+      delta('a') +
+        `data: {"choices":[],"usage":{"prompt_tokens":2,"completion_tokens":5,"total_tokens":7}}\n\n`,
+    ],
+    [
+      'inside a choice',
+      delta('a', { usage: { prompt_tokens: 2, completion_tokens: 5, total_tokens: 7 } }),
+    ],
+    [
+      'growing',
+      delta('a', { usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 } }) +
+        delta('b', { usage: { prompt_tokens: 2, completion_tokens: 5, total_tokens: 7 } }),
+    ],
+  ])('with usage %s counts its last word', async (_where, events) => {
+    const { origin } = await stream(events, done)
+    const { columns } = await send(origin, { stream: true })
+    expect([columns.promptTokens, columns.completionTokens, columns.totalTokens]).toEqual([2, 5, 7])
+  })
+
+  test('without usage has none, and not zero', async () => {
+    const { origin } = await stream(delta('a'), done)
+    const { columns } = await send(origin, { stream: true })
+    expect([columns.promptTokens, columns.totalTokens]).toEqual([null, null])
+  })
+
+  test.each([
+    ['without [DONE]', [delta('a')], 'no-done', 0],
+    ['with [done] in small letters', [delta('a'), 'data: [done]\n\n'], 'no-done', flags.notJson],
+    [
+      'with an error in it',
+      [delta('a'), 'data: {"error":{"message":"m","type":"api_error","code":"x"}}\n\n', done],
+      'error-in-stream',
+      flags.errorInStream,
+    ],
+    [
+      'with an event that is no JSON',
+      [delta('a'), 'data: {"choices"\n\n', done],
+      'malformed-body',
+      flags.notJson,
+    ],
+  ])('%s is not a success', async (_what, events, reason, flag) => {
+    const { origin } = await stream(...events)
+    const { columns } = await send(origin, { stream: true })
+    expect([columns.outcome, columns.reason]).toEqual(['broken', reason])
+    expect(columns.flags & (flags.notJson | flags.errorInStream)).toBe(flag)
+  })
+
+  test('with something after [DONE] is flagged, and a second [DONE] counted', async () => {
+    const { origin } = await stream(delta('a'), done, done)
+    const { columns } = await send(origin, { stream: true })
+    expect([columns.outcome, columns.doneMarks]).toEqual(['ok', 2])
+    expect(columns.flags & flags.afterDone).toBe(flags.afterDone)
+  })
+
+  test('cut off in the middle is closed-early', async () => {
+    const { origin } = await scriptedServer((socket) => socket.end(streamHead + chunk(delta('a'))))
+    const { columns } = await send(origin, { stream: true })
+    expect(columns).toMatchObject({
+      outcome: 'broken',
+      reason: 'closed-early',
+      contentEvents: 1,
+      doneUs: null,
+    })
+  })
+
+  test('where none was asked for is broken', async () => {
+    const { origin } = await stream(delta('a'), done)
+    const { columns } = await send(origin)
+    expect([columns.outcome, columns.reason]).toEqual(['broken', 'unexpected-content-type'])
+  })
+
+  test('of the messages format ends with message_stop', async () => {
+    const { origin } = await stream(
+      event('message_start', {
+        message: {
+          id: 'm-1',
+          model: 'svc-k2',
+          content: [],
+          usage: { input_tokens: 9, output_tokens: 1 },
+        },
+      }),
+      event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+      event('ping', {}),
+      event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'a' } }),
+      event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'b' } }),
+      event('content_block_stop', { index: 0 }),
+      event('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }),
+      event('message_stop', {}),
+    )
+    const { columns } = await send(origin, { endpoint: 'messages', stream: true })
+    expect(columns).toMatchObject({
+      outcome: 'ok',
+      events: 8,
+      contentEvents: 2,
+      doneMarks: 1,
+      choices: 1,
+      responseId: 'm-1',
+      responseModel: 'svc-k2',
+      finishReason: 'end_turn',
+      promptTokens: 9,
+      completionTokens: 2,
+      totalTokens: null,
+    })
+  })
+
+  test('of the messages format with an error event is not a success', async () => {
+    const { origin } = await stream(
+      event('error', { error: { type: 'api_error', message: 'm' } }),
+      event('message_stop', {}),
+    )
+    const { columns } = await send(origin, { endpoint: 'messages', stream: true })
+    expect(columns).toMatchObject({
+      outcome: 'broken',
+      reason: 'error-in-stream',
+      errorShape: 'messages',
+      errorType: 'api_error',
+    })
+  })
+
+  test('tells each gap between its content events', async () => {
+    const { origin } = await stream(delta('a'), delta('b'), delta(''), delta('c'), done)
+    const transport = openTransport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
+    const client = new AttemptClient({
+      transport,
+      contract: defaultContract,
+      now,
+      deadlines: noDeadlines,
+    })
+    const gaps: number[] = []
+    const span = await new Promise<number>((resolve) => {
+      client.start(ask({ stream: true }), {
+        onGap: (gapUs) => gaps.push(gapUs),
+        onEnd: (ended) => resolve(ended.lastContentUs - ended.firstContentUs),
+      })
+    })
+    await transport.close()
+    expect(gaps).toHaveLength(2)
+    expect(gaps[0]! + gaps[1]!).toBeCloseTo(span, 3)
+  })
+})

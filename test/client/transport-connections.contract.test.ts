@@ -1,0 +1,209 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { chunk, lastChunk, response, scriptedServer } from './scripted-server.ts'
+import { exchange, getRequest, openOn, transports } from './transports.ts'
+
+const chunkedHead = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+/** What carries it: connections that are shared, bounded, left, closed and never there. */
+describe.each(transports)('%s', (name, open) => {
+  test('sequential exchanges share one connection', async () => {
+    const { origin, connections } = await scriptedServer((socket, _request, index) =>
+      socket.write(
+        index % 2 === 0
+          ? response(200, {}, `${index}`)
+          : `${chunkedHead}${chunk(`${index}`)}${lastChunk}`,
+      ),
+    )
+    const transport = openOn(open, origin)
+    for (let index = 0; index < 6; index++) {
+      expect((await exchange(transport).done).body).toBe(`${index}`)
+    }
+    // undici tells of the end before it takes the connection back, so it may open one more.
+    expect(connections()).toBeLessThanOrEqual(name === 'http1' ? 1 : 2)
+  })
+
+  test('a thousand concurrent exchanges are a thousand requests at once, with no hidden cap', async () => {
+    const waiting: (() => void)[] = []
+    const { origin } = await scriptedServer((socket) => {
+      waiting.push(() => socket.write(response(200, {}, 'ok')))
+      if (waiting.length === 1000) for (const answer of waiting) answer()
+    })
+    const transport = openOn(open, origin)
+    const all = await Promise.all(Array.from({ length: 1000 }, () => exchange(transport).done))
+    expect(all.filter(({ body }) => body === 'ok')).toHaveLength(1000)
+  })
+
+  test('beyond the bound of connections exchanges wait their turn, first come first served', async () => {
+    const { origin, connections, requests } = await scriptedServer(
+      async (socket, _request, index) => {
+        await sleep(5)
+        socket.write(response(200, {}, `${index}`))
+      },
+    )
+    const transport = openOn(open, origin, { maxConnections: 2 })
+    const paths = Array.from({ length: 10 }, (_, at) => `/${at}`)
+    const all = await Promise.all(
+      paths.map((path) => exchange(transport, { ...getRequest, path }).done),
+    )
+    expect(connections()).toBe(2)
+    expect(all.every(({ status }) => status === 200)).toBe(true)
+    expect(requests.map((request) => request.split(' ')[1]!).sort()).toEqual(paths)
+  })
+
+  test('a response with Connection: close ends the connection, and the next opens another', async () => {
+    const { origin, connections } = await scriptedServer((socket) =>
+      socket.end(response(200, { Connection: 'close' }, 'ok')),
+    )
+    const transport = openOn(open, origin)
+    expect((await exchange(transport).done).body).toBe('ok')
+    expect((await exchange(transport).done).body).toBe('ok')
+    expect(connections()).toBe(2)
+  })
+
+  test('a reset in the middle is a reset', async () => {
+    const { origin } = await scriptedServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf')
+      setTimeout(() => socket.resetAndDestroy(), 20)
+    })
+    const { failure, body } = await exchange(openOn(open, origin)).done
+    expect([failure?.code, body]).toEqual(['reset', 'half'])
+  })
+
+  test('a port where nothing listens refuses', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    server.close()
+    await once(server, 'close')
+    const { failure, calls } = await exchange(openOn(open, `http://127.0.0.1:${port}`)).done
+    expect(failure?.code).toBe('connect-refused')
+    expect(calls).toEqual(['failure'])
+  })
+
+  test('a name that does not resolve fails to connect', async () => {
+    const { failure } = await exchange(openOn(open, 'http://nowhere.invalid')).done
+    expect(failure?.code).toBe('connect-failed')
+  })
+
+  test.each(['before it is sent', 'onSent', 'onHead', 'onBody'] as const)(
+    'an abort %s ends the exchange during the call and closes the connection',
+    async (when) => {
+      const closed = Promise.withResolvers<void>()
+      const { origin, server } = await scriptedServer((socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf'),
+      )
+      server.on('connection', (socket) => socket.on('close', () => closed.resolve()))
+      const after: string[] = []
+      const leave = () => {
+        running.handle.abort()
+        after.push('returned')
+      }
+      const transport = openOn(open, origin)
+      const hooks = {
+        onSent: () => {
+          // The handle may not be there yet when the request is written during the dispatch.
+          if (when === 'onSent') queueMicrotask(leave)
+        },
+        onHead: () => when === 'onHead' && leave(),
+        onBody: () => when === 'onBody' && leave(),
+      }
+      const running = exchange(transport, getRequest, hooks)
+      if (when === 'before it is sent') leave()
+      const { failure, calls } = await running.done
+      expect(failure?.code).toBe('aborted')
+      expect(calls.filter((call) => call === 'failure' || call === 'end')).toEqual(['failure'])
+      running.handle.abort()
+      // The next exchange is not disturbed by what the first one left behind.
+      if (when !== 'before it is sent') await closed.promise
+      await transport.close()
+      expect(calls.at(-1)).toBe('failure')
+    },
+  )
+
+  test('bytes behind a response do not become the next response', async () => {
+    const { origin, connections } = await scriptedServer((socket, _request, index) =>
+      socket.write(
+        index === 0
+          ? `${response(200, {}, 'first')}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`
+          : response(200, {}, 'second'),
+      ),
+    )
+    const transport = openOn(open, origin)
+    expect((await exchange(transport).done).body).toBe('first')
+    expect((await exchange(transport).done).body).toBe('second')
+    expect(connections()).toBe(2)
+  })
+
+  test('a keep-alive connection that the service closed while idle is not used', async () => {
+    const { origin } = await scriptedServer((socket) => {
+      socket.write(response(200, {}, 'ok'))
+      setTimeout(() => socket.end(), 10)
+    })
+    const transport = openOn(open, origin)
+    for (let round = 0; round < 3; round++) {
+      const { body, failure } = await exchange(transport).done
+      expect([body, failure]).toEqual(['ok', null])
+      await sleep(30)
+    }
+  })
+
+  test('an idle connection that closed while this thread was busy is not used', async () => {
+    const { origin, port } = await serverThread()
+    const transport = openOn(open, origin)
+    expect((await exchange(transport).done).failure).toBe(null)
+    // The service closes after 600 ms; the FIN then waits in the kernel until we look.
+    await sleep(560)
+    const until = performance.now() + 100
+    while (performance.now() < until);
+    const { failure } = await exchange(transport).done
+    expect([port > 0, failure]).toEqual([true, null])
+  })
+
+  test('nothing is tried again once bytes were sent', async () => {
+    const { origin, requests } = await scriptedServer((socket, _request, index) =>
+      index === 0 ? socket.write(response(200, {}, 'ok')) : socket.destroy(),
+    )
+    const transport = openOn(open, origin)
+    await exchange(transport).done
+    const { failure } = await exchange(transport).done
+    expect(['closed-early', 'reset']).toContain(failure?.code)
+    expect(requests).toHaveLength(2)
+  })
+
+  test('close ends idle connections at once and busy ones when they are done', async () => {
+    const { origin } = await scriptedServer(async (socket) => {
+      await sleep(30)
+      socket.write(response(200, {}, 'ok'))
+    })
+    const transport = openOn(open, origin)
+    const running = exchange(transport).done
+    await sleep(10)
+    const closed = transport.close()
+    expect((await running).body).toBe('ok')
+    await closed
+    const { failure } = await exchange(transport).done
+    expect(failure).not.toBe(null)
+  })
+})
+
+/** A server in a thread of its own, which closes each connection 600 ms after its first answer. */
+async function serverThread(): Promise<{ readonly origin: string; readonly port: number }> {
+  const worker = new Worker(
+    `const { createServer } = require('node:net')
+     const { parentPort } = require('node:worker_threads')
+     const server = createServer((socket) => {
+       socket.on('error', () => {})
+       socket.on('data', () => socket.write('HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok'))
+       socket.once('data', () => setTimeout(() => socket.destroy(), 600))
+     }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`,
+    { eval: true },
+  )
+  onTestFinished(() => worker.terminate().then(() => {}))
+  const [port] = (await once(worker, 'message')) as [number]
+  return { origin: `http://127.0.0.1:${port}`, port }
+}
