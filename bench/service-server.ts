@@ -12,6 +12,7 @@ import type { AddressInfo } from 'node:net'
 import { defaultContract } from '../src/contract/default.ts'
 import { type Clock, realClock } from '../src/service/clock.ts'
 import type { Shape } from '../src/service/options.ts'
+import { keepPausesShort } from '../src/service/pauses.ts'
 import { startService } from '../src/service/start.ts'
 
 /** What it sends when it listens. */
@@ -46,6 +47,7 @@ else if (role === 'instant' || role === 'paced') await assay(role, words)
 
 async function assay(role: 'instant' | 'paced', words: readonly string[]): Promise<void> {
   const [dataPath, gapMs, tokens] = words
+  keepPausesShort()
   const clock = realClock()
   const stamped: Clock['pace'] = (dueUs, step) =>
     clock.pace(dueUs, (nowUs) => {

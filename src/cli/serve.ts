@@ -3,6 +3,7 @@ import { loadContract } from '../contract/load.ts'
 import { parseDurations, parseLengths } from '../service/distribution.ts'
 import { faults } from '../service/faults/list.ts'
 import type { Outage, ServiceOptions } from '../service/options.ts'
+import { keepPausesShort } from '../service/pauses.ts'
 import { profileQuestions } from '../service/profile.ts'
 import { readProfile } from '../service/profile-reading.ts'
 import { type RunningService, startService } from '../service/start.ts'
@@ -71,6 +72,7 @@ export function serveCommand(): Command {
       if (flags.upstream === undefined && flags.upstreamModel.length > 0) {
         throw new UsageError('--upstream-model: expected --upstream, the server that has the model')
       }
+      keepPausesShort()
       const service = await startService(optionsOf(flags))
       if (!['127.0.0.1', '::1', 'localhost'].includes(flags.host)) {
         process.stderr.write('Other machines can reach this service, and nothing is encrypted.\n')

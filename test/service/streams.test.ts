@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -38,6 +40,45 @@ test('a stream that drips for 590 s is not cut', async () => {
   for (let minute = 0; minute < 30; minute++) clock.advance(59e6)
   expect(await stream.until('[DONE]')).toContain('"content":" end"')
   expect(clock.nowUs() - startUs).toBeGreaterThan(590e6)
+})
+
+test('a client that reads nothing until the end gets every byte in its order', async () => {
+  const clock = manualClock(startUs)
+  const n = 4
+  const target = await serving({
+    clock,
+    profile: { maxN: n },
+    shape: {
+      timeToFirstUs: { kind: 'constant', value: 1_000 },
+      betweenTokensUs: { kind: 'constant', value: 1_000 },
+      lengthTokens: { kind: 'constant', value: 8_192 },
+    },
+  })
+  const body = { ...hello, n, max_tokens: 8_192 }
+  const plain = target.chat(body)
+  const asked = request(`${target.service.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${target.key()}` },
+  })
+  asked.end(JSON.stringify({ ...body, stream: true }))
+  const held = async () => (await target.get('/user/credits')).headers.get('x-credits-remaining')
+  await expect.poll(held).toBe('999998')
+  clock.advance(1_000)
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  // More than the buffers of both ends hold: from some token on the rest has to wait.
+  clock.advance(8_192_000)
+  const text = (await response.setEncoding('utf8').toArray()).join('')
+  const said = Array.from({ length: n }, () => '')
+  for (const [, data] of text.matchAll(/^data: (\{.*)$/gm)) {
+    const [choice] = JSON.parse(data!).choices
+    said[choice.index] += choice.delta.content ?? ''
+  }
+  const { choices } = (await (await plain).json()) as {
+    choices: { message: { content: string } }[]
+  }
+  expect(text.length).toBeGreaterThan(6e6)
+  expect(said).toEqual(choices.map(({ message }) => message.content))
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
 })
 
 test('the injected clock is the only one: what it says is in every header and body', async () => {

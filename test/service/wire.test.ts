@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Behaviour } from '../../src/service/behaviour.ts'
 import { Call } from '../../src/service/call.ts'
 import { chatEvents } from '../../src/service/format/chat.ts'
-import { Framer } from '../../src/service/http/framer.ts'
+import { Framer, type Frames } from '../../src/service/http/framer.ts'
 import { defaultProfile } from '../../src/service/profile.ts'
 import { serving, type Target } from './serving.ts'
 
@@ -40,10 +40,17 @@ test('a chunk whose unchanging part was made before is the chunk that is made an
   })
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
-      expect(quick.frames({ at: 'pieces', pieces })).toEqual(slow.frames({ at: 'pieces', pieces }))
+      const moment = { at: 'pieces', pieces } as const
+      expect(bytesOf(quick.frames(moment))).toEqual(bytesOf(slow.frames(moment)))
     }),
   )
+  const text = '"'.repeat(10_000)
+  const moment = { at: 'pieces', pieces: [{ choice: 0, text, reasoning: false }] } as const
+  expect(bytesOf(quick.frames(moment))).toEqual(bytesOf(slow.frames(moment)))
 })
+
+/** A copy, since the next frames may be made in its place. */
+const bytesOf = ({ buffer, from, to }: Frames) => buffer.toString('latin1', from, to)
 
 /** What a connection answers to bytes, until it answered so many streams or ended. */
 async function raw(target: Target, bytes: string, streams: number): Promise<string> {

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import type { Frames } from './framer.ts'
+import { Connection } from './connection.ts'
+import { type Frames, roomBefore } from './framer.ts'
+
+const digits = Buffer.from('0123456789abcdef')
 
 /**
  * Writes the body of a stream, each part as one chunk of HTTP/1.1 (RFC 9112 §7.1) and in one write
@@ -11,7 +13,7 @@ export class ChunkWriter {
   readonly #response: ServerResponse
   readonly #chunked: boolean
   /** The connection, from when on it is this response's alone. */
-  #socket: Socket | null = null
+  #connection: Connection | null = null
   #begun = false
 
   /** @param response with its head written, and nothing else */
@@ -23,25 +25,25 @@ export class ChunkWriter {
   }
 
   /** @returns false when the client reads more slowly than it is given */
-  write({ text, bytes }: Frames): boolean {
-    if (bytes === 0) return true
-    // As many bytes as characters: ASCII, which goes out without being encoded.
-    const encoding = bytes === text.length ? 'latin1' : 'utf8'
-    const chunk = this.#chunked ? `${bytes.toString(16)}\r\n${text}\r\n` : text
-    const socket = this.#socket ?? this.#takeSocket()
-    if (socket === null) return this.#response.write(chunk, encoding)
-    return !socket.writable || socket.write(chunk, encoding)
+  write(frames: Frames): boolean {
+    if (frames.to === frames.from) return true
+    const { buffer, from, to } = this.#chunked ? chunkOf(frames) : frames
+    const connection = this.#connection ?? this.#takeConnection()
+    if (connection !== null) return connection.write(buffer, from, to)
+    return this.#response.write(Buffer.from(buffer.subarray(from, to)))
   }
 
   /**
    * Null as long as there is a part of it for node:http to do: the head goes out with the first
    * part, and a response that others of its connection are before has no connection yet.
    */
-  #takeSocket(): Socket | null {
+  #takeConnection(): Connection | null {
     const { socket, writableLength } = this.#response
-    if (this.#begun && writableLength === 0) this.#socket = socket
+    if (this.#begun && writableLength === 0 && socket !== null) {
+      this.#connection = new Connection(socket)
+    }
     this.#begun = true
-    return this.#socket
+    return this.#connection
   }
 
   end(last: Frames): void {
@@ -62,4 +64,16 @@ export class ChunkWriter {
     response.once('drain', go).once('close', go)
     socket?.once('drain', go)
   }
+}
+
+/** Puts the length before the events and the line end after them, in the room they have. */
+function chunkOf({ buffer, from, to }: Frames): Frames {
+  let at = from - 2
+  let length = to - from
+  buffer[at] = 13
+  buffer[at + 1] = 10
+  for (; length > 0 && at > from - roomBefore; length >>>= 4) buffer[--at] = digits[length & 15]!
+  buffer[to] = 13
+  buffer[to + 1] = 10
+  return { buffer, from: at, to: to + 2 }
 }

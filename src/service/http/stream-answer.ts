@@ -16,6 +16,8 @@ export class StreamAnswer implements Sink {
   /** Null until the head is written. */
   #writer: ChunkWriter | null = null
   #over = false
+  /** While the client reads more slowly than it is given. */
+  #room: Promise<void> | null = null
 
   constructor(parts: Answering) {
     this.#parts = parts
@@ -45,7 +47,14 @@ export class StreamAnswer implements Sink {
     this.#parts.call.piecesSent += pieces.length
     const writer = this.#begun()
     if (writer.write(this.#framer.frames({ at: 'pieces', pieces }))) return
-    return new Promise((resolve) => writer.onRoom(resolve))
+    // One for all who wait: pieces that were made without waiting may be many by then.
+    this.#room ??= new Promise((resolve) => {
+      writer.onRoom(() => {
+        this.#room = null
+        resolve()
+      })
+    })
+    return this.#room
   }
 
   done(answer: Answer): void {
