@@ -6,14 +6,20 @@
 --   share_ratio: { label: of all }
 --   expected: { label: on purpose }
 --   first_s: { label: first at }
+WITH
+  kinds AS (
+    SELECT coalesce(status::VARCHAR, outcome) AS outcome, coalesce(error_code, reason) AS code, error_type AS type,
+      count(*) AS n, count(*) FILTER (expects <> 'ok') AS expected, min(at_s) AS first_s
+    FROM shown_attempts WHERE outcome <> 'ok' GROUP BY ALL
+  ),
+  -- Thirty kinds are told one by one, those after them together.
+  placed AS (SELECT *, least(row_number() OVER (ORDER BY n DESC, outcome, code, type), 31) AS place FROM kinds)
 SELECT
-  coalesce(status::VARCHAR, outcome) AS outcome,
-  coalesce(error_code, reason) AS "code or reason",
-  error_type AS type,
-  count(*) AS n,
-  count(*) / (SELECT count(*) FROM shown_attempts) AS share_ratio,
-  count(*) FILTER (expects <> 'ok') AS expected,
-  min(at_s) AS first_s
-FROM shown_attempts
-WHERE outcome <> 'ok'
-GROUP BY ALL ORDER BY n DESC, 1, 2 LIMIT 30
+  CASE WHEN place = 31 THEN 'others' ELSE any_value(outcome) END AS outcome,
+  CASE WHEN place = 31 THEN count(*) || ' more kinds' ELSE any_value(code) END AS "code or reason",
+  CASE WHEN place < 31 THEN any_value(type) END AS type,
+  sum(n)::BIGINT AS n,
+  sum(n) / (SELECT count(*) FROM shown_attempts) AS share_ratio,
+  sum(expected)::BIGINT AS expected,
+  min(first_s) AS first_s
+FROM placed GROUP BY place ORDER BY place

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
+import { prepareScope } from '../../src/report/scope.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
+import { attempt, enterRun } from './attempts.ts'
 
 let store: Store
 
@@ -130,5 +133,32 @@ describe('the figures of the launch page', () => {
     expect(service[0]).toMatchObject({ one_in: 1, latency_ms: 30 })
     expect(service.at(-1)).toMatchObject({ percentile: 99, latency_ms: 129 })
     expect(curve.length).toBe(service.length * 2)
+  })
+})
+
+test('kinds of errors past thirty are counted in one row', async () => {
+  const many = await openStore(':memory:')
+  await enterRun(many)
+  await appendAttempts(
+    many,
+    Array.from({ length: 80 }, (_, slot) =>
+      attempt(slot, {
+        outcome: 'http_error',
+        status: 500,
+        errorCode: `code-${String(slot % 40).padStart(2, '0')}`,
+      }),
+    ),
+  )
+  await prepareScope(many, { runIds: ['a'], timeZone: 'UTC' })
+  const part = partsOf('launch').find((each) => each.name === '41-errors')!
+  const rows = await rowsOf(many, part)
+  many.close()
+  expect(rows).toHaveLength(31)
+  expect(rows[29]).toMatchObject({ outcome: '500', 'code or reason': 'code-29', n: 2 })
+  expect(rows[30]).toMatchObject({
+    outcome: 'others',
+    'code or reason': '10 more kinds',
+    n: 20,
+    share_ratio: 0.25,
   })
 })

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { closedPhases } from '../../src/report/closed-phases.ts'
+import { launchTop } from '../../src/report/launch.ts'
+import { prepareScope } from '../../src/report/scope.ts'
+import { openStore } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { chatScenario } from '../run/target.ts'
+import { attempt, enterRun } from './attempts.ts'
+
+const scenario = chatScenario(`  - { name: open, load: poisson, rate: 1/s, duration: 1s }
+  - { name: users, load: concurrency, users: 2, duration: 1s }
+  - { name: flat <out>, load: saturate, connections: 2, duration: 1s }`)
+
+test('phases are closed whose users wait for answers, of whatever a store may hold', () => {
+  expect(closedPhases(JSON.stringify(scenario))).toEqual(['users', 'flat <out>'])
+  for (const other of ['{}', '', 'null', '{"phases":[7,{"name":"a"}]}', '{"phases":{}}']) {
+    expect(closedPhases(other)).toEqual([])
+  }
+})
+
+test('the page of a run says which load was closed, as data', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store, 'a', { scenarioJson: JSON.stringify(scenario) })
+  await appendAttempts(store, [attempt(0)])
+  await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
+  const top = (await launchTop(store)).text
+  store.close()
+  expect(top).toContain('Closed load (users, flat &lt;out&gt;): its users wait for answers')
+})
