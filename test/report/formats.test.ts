@@ -93,6 +93,21 @@ describe('a summary in every format', () => {
     expect(terminalSummary(few)).toContain('          1  http_error 400 code-0 (on purpose)\n\n')
   })
 
+  test('retries are told among the attempts, where there are any', async () => {
+    const store = await storeOf()
+    const told = async () => {
+      const summary = await summarise(store, 'a', defaultContract)
+      return [terminalSummary(summary).split('\n')[3], markdownSummary(summary).split('\n')[4]]
+    }
+    expect((await told()).join()).not.toContain('retries')
+    await appendAttempts(store, [attempt(0, { retry: 1 }), attempt(0, { retry: 2 })])
+    expect(await told()).toEqual([
+      'attempts 774 = sent 774 + not sent 0   (2 of them retries)',
+      expect.stringMatching(/^774 attempts \(2 of them retries\): 772 ok/),
+    ])
+    store.close()
+  })
+
   test('a closed load is told as one, for its response times leave waiting out', async () => {
     const phase = (name: string, kind: string) => ({ name, part: 'steady', load: { kind } })
     const phases = [phase('main', 'concurrency'), phase('never begun', 'saturate')]

@@ -26,7 +26,7 @@ export function terminalFigures(summary: RunSummary): string {
     `${printable(run.scenario, 40)}  run ${printable(run.runId, 30)}`,
     `${printable(run.baseUrl, 50)}  seed ${run.seed}  ${run.startedAt.slice(0, 19)}Z`,
     '',
-    `attempts ${whole(counts.attempts)} = sent ${whole(counts.sent)} + not sent ${whole(counts.notSent)}`,
+    `attempts ${whole(counts.attempts)} = sent ${whole(counts.sent)} + not sent ${whole(counts.notSent)}${counts.retries > 0 ? `   (${whole(counts.retries)} of them retries)` : ''}`,
     `sent = ok ${whole(counts.ok)} + HTTP errors ${whole(counts.httpError)} + broken ${whole(counts.broken)} + timeouts ${whole(counts.timeout)}`,
     `       + aborted ${whole(counts.aborted)}${summary.ledgerAddsUp ? '' : '   THE LEDGER DOES NOT ADD UP'}`,
     `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.spanS)} s (${summary.part})`,
@@ -93,7 +93,7 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}, Assay ${markdownCell(run.assayVersion)}.`,
     '',
-    `${whole(counts.attempts)} attempts: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.ledgerAddsUp ? '' : ' (**the ledger does not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}.`,
+    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.ledgerAddsUp ? '' : ' (**the ledger does not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}.`,
     '',
     ...(summary.closedPhases.length === 0
       ? []
