@@ -14,27 +14,30 @@ export function withoutKey(text: string, key: string): string {
 
 /** Whether the bytes may hold the key in one of its forms; said of bytes, for it is asked often. */
 export function mayHoldKey(bytes: Buffer, start: number, end: number, key: string): boolean {
-  const last = end - key.length
-  if (key === '' || last < start) return false
+  const { length } = key
+  if (key === '' || end - start < length) return false
   if (formsOf(key).length > 1) return true
-  const first = key.charCodeAt(0)
-  for (let at = start; at <= last; at++) {
-    if (bytes[at] !== first) continue
-    let same = 1
-    while (same < key.length && bytes[at + same] === key.charCodeAt(same)) same++
-    if (same === key.length) return true
+  // From the last byte of each place on (Horspool 1980): most of them are not even looked at.
+  for (let at = start + length - 1; at < end; at += lastSkips[bytes[at]!]!) {
+    let same = 0
+    while (same < length && bytes[at - same] === key.charCodeAt(length - 1 - same)) same++
+    if (same === length) return true
   }
   return false
 }
 
 let lastKey = ''
 let lastForms: readonly string[] = []
+/** By the byte under its last one: how far the key can be moved without missing itself. */
+const lastSkips = new Uint32Array(256)
 
 /** Most calls ask for the same few keys, one after the other. */
 function formsOf(key: string): readonly string[] {
   if (key !== lastKey) {
     lastKey = key
     lastForms = [...new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)])]
+    lastSkips.fill(key.length)
+    for (let at = 0; at < key.length - 1; at++) lastSkips[key.charCodeAt(at)] = key.length - 1 - at
   }
   return lastForms
 }

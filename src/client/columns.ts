@@ -66,30 +66,71 @@ function nullable(name: ResponseColumn, value: string | number | null): string |
 }
 
 /**
+ * What all plain successes have in common: null, or 0, but for the outcome. Most rows are of such, one
+ * after the other.
+ */
+export const plainSuccessColumns = [
+  'firstEventUs',
+  'firstContentUs',
+  'lastContentUs',
+  'outcome',
+  'reason',
+  'errorShape',
+  'errorCode',
+  'errorType',
+  'events',
+  'contentEvents',
+  'contentReads',
+  'doneMarks',
+  'itlMaxUs',
+] as const satisfies readonly ResponseColumn[]
+
+type Values = ResponseValues & { readonly id: ResponseId }
+
+/** Whether the columns of plain successes hold what they have in common. */
+export function isPlainSuccess(values: ResponseValues): boolean {
+  return (
+    values.outcome === 'ok' &&
+    values.events === 0 &&
+    values.errorShape === null &&
+    values.errorCode === null &&
+    values.errorType === null
+  )
+}
+
+/**
  * Writes the response half into row `batch.rows`, cell by cell: it runs once for each attempt, so
  * there is no loop over names and nothing is allocated.
  */
-export function writeColumns(
-  values: ResponseValues & { readonly id: ResponseId },
-  batch: Batch,
-  words: Words,
-): void {
+export function writeColumns(values: Values, batch: Batch, words: Words): void {
+  const at = batch.rows
+  const to = batch.columns
+  to.firstEventUs[at] = values.firstEventUs
+  to.firstContentUs[at] = values.firstContentUs
+  to.lastContentUs[at] = values.lastContentUs
+  to.outcome[at] = words.codeOf(values.outcome)
+  to.reason[at] = codeOf(words, values.reason)
+  to.errorShape[at] = codeOf(words, values.errorShape)
+  to.errorCode[at] = codeOf(words, values.errorCode)
+  to.errorType[at] = codeOf(words, values.errorType)
+  to.events[at] = values.events
+  to.contentEvents[at] = values.contentEvents
+  to.contentReads[at] = values.contentReads
+  to.doneMarks[at] = values.doneMarks
+  to.itlMaxUs[at] = values.itlMaxUs
+  writeOwnColumns(values, batch, words)
+}
+
+/** The same without `plainSuccessColumns`. */
+export function writeOwnColumns(values: Values, batch: Batch, words: Words): void {
   const at = batch.rows
   const to = batch.columns
   to.dispatchedUs[at] = values.dispatchedUs
   to.sentUs[at] = values.sentUs
   to.headersUs[at] = values.headersUs
-  to.firstEventUs[at] = values.firstEventUs
-  to.firstContentUs[at] = values.firstContentUs
-  to.lastContentUs[at] = values.lastContentUs
   to.doneUs[at] = values.doneUs
   to.closedUs[at] = values.closedUs
-  to.outcome[at] = words.codeOf(values.outcome)
-  to.reason[at] = codeOf(words, values.reason)
   to.status[at] = count(values.status)
-  to.errorShape[at] = codeOf(words, values.errorShape)
-  to.errorCode[at] = codeOf(words, values.errorCode)
-  to.errorType[at] = codeOf(words, values.errorType)
   to.creditsRemaining[at] = values.creditsRemaining
   to.rateLimit[at] = values.rateLimit
   to.rateRemaining[at] = values.rateRemaining
@@ -103,11 +144,6 @@ export function writeColumns(
   to.promptTokens[at] = count(values.promptTokens)
   to.completionTokens[at] = count(values.completionTokens)
   to.totalTokens[at] = count(values.totalTokens)
-  to.events[at] = values.events
-  to.contentEvents[at] = values.contentEvents
-  to.contentReads[at] = values.contentReads
-  to.doneMarks[at] = values.doneMarks
-  to.itlMaxUs[at] = values.itlMaxUs
   to.bytesIn[at] = values.bytesIn
   to.flags[at] = values.flags
 }

@@ -1,7 +1,14 @@
 import type { Batch, Words } from '../attempt/batch.ts'
 import { flags } from '../attempt/flags.ts'
 import type { Outcome } from '../attempt/outcome.ts'
-import { columnsOf, type ResponseColumns, type ResponseValues, writeColumns } from './columns.ts'
+import {
+  columnsOf,
+  isPlainSuccess,
+  type ResponseColumns,
+  type ResponseValues,
+  writeColumns,
+  writeOwnColumns,
+} from './columns.ts'
 import type { ReplyReader } from './reply.ts'
 import { ResponseId } from './response-id.ts'
 import type { ResponseWords } from './response-words.ts'
@@ -53,6 +60,15 @@ export class ResponseFields implements ResponseValues {
   /** Writes the response half into row `batch.rows`; the caller fills the rest and adds the row. */
   writeTo(batch: Batch, words: Words): void {
     writeColumns(this, batch, words)
+  }
+
+  get isPlainSuccess(): boolean {
+    return isPlainSuccess(this)
+  }
+
+  /** The same of a plain success behind another one, without `plainSuccessColumns`. */
+  writeOwnTo(batch: Batch, words: Words): void {
+    writeOwnColumns(this, batch, words)
   }
 
   /** The response half as an object, for probes and tests. */

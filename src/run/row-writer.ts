@@ -1,20 +1,62 @@
 import {
   arenaBytes,
   Batch,
+  type BatchColumns,
   type BatchMessage,
   nullCount,
   nullWord,
   Words,
 } from '../attempt/batch.ts'
-import { attemptColumns } from '../attempt/columns.ts'
+import { attemptColumns, type ColumnName } from '../attempt/columns.ts'
 import { fingerprintOf } from '../attempt/fingerprint.ts'
 import { flags } from '../attempt/flags.ts'
 import type { NotSentReason } from '../attempt/outcome.ts'
 import type { Attempt } from '../client/attempt.ts'
-import { responseColumns } from '../client/columns.ts'
+import { plainSuccessColumns, responseColumns } from '../client/columns.ts'
+import type { PreparedRequest } from '../client/request.ts'
 import type { Flight } from './flight.ts'
 import type { PhaseRun, ResolvedKey } from './messages.ts'
 import type { StepPlan } from './step-plan.ts'
+
+/** What rows of one phase, step, key and kind of request have in common. */
+const askedColumns = [
+  'runId',
+  'retry',
+  'shard',
+  'phase',
+  'part',
+  'step',
+  'session',
+  'turn',
+  'keyFp',
+  'account',
+  'endpoint',
+  'streamed',
+  'model',
+  'expects',
+] as const satisfies readonly ColumnName[]
+
+/** Columns that hold the same in a run of rows: the first is written, the rest when the run ends. */
+class Run {
+  /** Its first row; -1 while there is none. */
+  from = -1
+  private readonly names: readonly ColumnName[]
+
+  constructor(names: readonly ColumnName[]) {
+    this.names = names
+  }
+
+  /** @param row one past its last */
+  end(columns: BatchColumns, row: number): void {
+    const { from } = this
+    this.from = -1
+    if (from < 0 || row - from < 2) return
+    for (const name of this.names) {
+      const cells = columns[name]
+      cells.fill(cells[from]!, from + 1, row)
+    }
+  }
+}
 
 /** Room that a batch keeps free for the strings of one row. */
 const arenaReserve = 4096
@@ -39,6 +81,14 @@ export class RowWriter {
   /** By the step's place in the scenario. */
   private readonly stepCodes: (StepCodes | undefined)[] = []
   private readonly handOver: (message: BatchMessage) => void
+  private readonly successes = new Run(plainSuccessColumns)
+  private readonly asked = new Run(askedColumns)
+  /** Of the last row. */
+  private phase: PhaseRun | null = null
+  private plan: StepPlan | null = null
+  private key = -1
+  private retry = 0
+  private request: PreparedRequest | null = null
 
   constructor(
     run: { readonly runId: string; readonly shard: number; readonly keys: readonly ResolvedKey[] },
@@ -57,13 +107,19 @@ export class RowWriter {
   writeEnded(flight: Flight, attempt: Attempt, keepBody: boolean, nowUs: number): void {
     const { batch } = this
     const row = batch.rows
-    attempt.writeTo(batch, this.words)
+    if (attempt.isPlainSuccess && this.successes.from >= 0) attempt.writeOwnTo(batch, this.words)
+    else {
+      this.successes.end(batch.columns, row)
+      attempt.writeTo(batch, this.words)
+      if (attempt.isPlainSuccess) this.successes.from = row
+    }
     if (!keepBody) batch.columns.flags[row]! &= ~flags.captured
     this.writeAsked(flight, row, nowUs)
   }
 
   writeNotSent(flight: Flight, reason: NotSentReason, nowUs: number): void {
     const { columns, rows: row } = this.batch
+    this.successes.end(columns, row)
     for (const name of responseColumns) {
       const { kind, nullable } = attemptColumns[name]
       switch (kind) {
@@ -93,6 +149,8 @@ export class RowWriter {
   flush(): void {
     const { batch } = this
     if (batch.rows === 0) return
+    this.successes.end(batch.columns, batch.rows)
+    this.asked.end(batch.columns, batch.rows)
     this.rows += batch.rows
     this.queued++
     this.handOver({ buffer: batch.buffer, rows: batch.rows, newWords: this.words.takeNew() })
@@ -108,13 +166,42 @@ export class RowWriter {
   private writeAsked(flight: Flight, row: number, nowUs: number): void {
     const { batch } = this
     const { columns } = batch
-    const { phase, plan } = flight
     if (row === 0) this.beganUs = nowUs
+    columns.slot[row] = flight.slot
+    columns.template[row] = flight.template < 0 ? nullCount : flight.template
+    columns.intendedUs[row] = Math.round(flight.intendedUs)
+    if (!this.asksAsBefore(flight)) {
+      this.asked.end(columns, row)
+      this.writeAskedColumns(flight, row)
+    }
+    batch.rows = row + 1
+    if (batch.full || batch.arenaUsed > arenaBytes - arenaReserve) this.flush()
+  }
+
+  /** Whether `askedColumns` of a flight are those of the run of rows under way. */
+  private asksAsBefore(flight: Flight): boolean {
+    if (this.asked.from < 0 || flight.conversation !== null) return false
+    const { request } = flight
+    const last = this.request!
+    return (
+      flight.plan === this.plan &&
+      flight.phase.run === this.phase &&
+      flight.key === this.key &&
+      flight.retry === this.retry &&
+      (request === last ||
+        (request.endpoint === last.endpoint &&
+          request.streamed === last.streamed &&
+          request.model === last.model))
+    )
+  }
+
+  private writeAskedColumns(flight: Flight, row: number): void {
+    const { columns } = this.batch
+    const { phase, plan } = flight
     const named = this.phaseCodesOf(phase.run)
     const step = this.stepCodesOf(plan)
     const key = flight.key < 0 ? null : this.keyCodes[flight.key]!
     columns.runId[row] = this.runCode
-    columns.slot[row] = flight.slot
     columns.retry[row] = flight.retry
     columns.shard[row] = this.shard
     columns.phase[row] = named.phase
@@ -122,7 +209,6 @@ export class RowWriter {
     columns.step[row] = step.step
     columns.session[row] = flight.conversation === null ? nullCount : flight.conversation.id
     columns.turn[row] = flight.conversation === null ? nullCount : flight.turn
-    columns.template[row] = flight.template < 0 ? nullCount : flight.template
     columns.keyFp[row] = key === null || !plan.sendsKey ? nullWord : key.print
     columns.account[row] = key === null || !plan.sendsKey ? nullWord : key.account
     // A trace may ask by another endpoint or model than its step.
@@ -134,9 +220,13 @@ export class RowWriter {
     columns.model[row] =
       flight.request.model === plan.step.model ? step.model : this.word(flight.request.model)
     columns.expects[row] = step.expects
-    columns.intendedUs[row] = Math.round(flight.intendedUs)
-    batch.rows = row + 1
-    if (batch.full || batch.arenaUsed > arenaBytes - arenaReserve) this.flush()
+    if (flight.conversation !== null) return
+    this.asked.from = row
+    this.phase = phase.run
+    this.plan = plan
+    this.key = flight.key
+    this.retry = flight.retry
+    this.request = flight.request
   }
 
   private word(text: string | null): number {
