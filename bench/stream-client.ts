@@ -1,13 +1,15 @@
 /**
  * One reader of streams under measurement, in a process of its own:
  *
- *     node bench/stream-client.ts assay|undici PORT STREAMS SECONDS    paced streams, begun anew
+ *     node bench/stream-client.ts assay|undici|bare PORT STREAMS SECONDS    paced streams, begun anew
  *     node bench/stream-client.ts hold PORT STREAMS 0 [tls]            opened once and held
  *
  * `undici` is what most tools do: undici, a string for each read, `JSON.parse` for each event.
+ * `bare` counts the reads of bare sockets: what no client on Node can go below here and now.
  * Prints one line of JSON.
  */
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { Attempt, AttemptListener } from '../src/client/attempt.ts'
@@ -15,18 +17,19 @@ import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
 import { openTransport } from '../src/client/open-transport.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
 import { defaultContract } from '../src/contract/default.ts'
+import { runClock } from '../src/run/clock.ts'
 
 const [, , role, port, streamsText, secondsText, scheme] = process.argv
 const streams = Number(streamsText)
 const seconds = Number(secondsText)
 const origin = scheme === 'tls' ? `https://localhost:${port}` : `http://127.0.0.1:${port}`
-const warmUpS = 2
+/** Two lives of a stream and more: what comes at an end and a new beginning is compiled by then. */
+const warmUpS = 5
 /** All events of one stream in so many are compared with the truth. */
 const sampled = 8
 
 // Microseconds on the clock of the server's stamps.
-const zeroUs = Number(process.hrtime.bigint() / 1000n) - performance.now() * 1000
-const now = () => zeroUs + performance.now() * 1000
+const now = runClock(0n)
 
 const request = prepareRequest(
   buildTemplate(defaultContract, '', {
@@ -142,6 +145,33 @@ function bareUndici(): void {
   for (let at = 0; at < streams; at++) setTimeout(start, (at * 1000) / streams, at)
 }
 
+function bareSockets(): void {
+  const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
+  const { path, body } = request.wire
+  const asking = Buffer.concat([
+    Buffer.from(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`),
+    body,
+  ])
+  const start = () => {
+    const callback = (length: number): boolean => {
+      events++
+      // The chunk of length 0 that ends a body.
+      if (readBuffer[length - 5] === 48 && readBuffer[length - 6] === 10) socket.write(asking)
+      return true
+    }
+    const socket = connect(
+      {
+        host: '127.0.0.1',
+        port: Number(port),
+        noDelay: true,
+        onread: { buffer: readBuffer, callback },
+      },
+      () => socket.write(asking),
+    )
+  }
+  for (let at = 0; at < streams; at++) setTimeout(start, (at * 1000) / streams)
+}
+
 /** The error that 99 of 100 stay below. */
 function p99(errors: readonly number[]): number {
   return [...errors].sort((a, b) => a - b)[Math.floor(errors.length * 0.99)] ?? Number.NaN
@@ -195,6 +225,7 @@ async function hold(): Promise<void> {
 if (role === 'hold') await hold()
 else {
   if (role === 'undici') bareUndici()
+  else if (role === 'bare') bareSockets()
   else assay()
   await paced()
 }
