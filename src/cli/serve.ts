@@ -51,7 +51,7 @@ export function serveCommand(): Command {
     .option('--profile <file>', 'answers to what the specification leaves open (YAML)')
     .option('--set <question=answer>', 'one such answer; repeat for more', gather, [])
     .option('--list-profile', 'print every question with its standard answer, and exit')
-    .option('--fault <name[=share]>', 'break a promise; repeat for more', gather, [])
+    .option('--fault <name[=share|#nth]>', 'break a promise; repeat for more', gather, [])
     .option('--list-faults', 'print every fault with the rule that it breaks, and exit')
     .option('--seed <number>', 'same seed, same answers, same keys', whole)
     .option('--time-scale <factor>', 'seconds of service time per second', timeScale, 1)

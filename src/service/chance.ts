@@ -9,11 +9,12 @@ export class Chance {
     this.#random = random
   }
 
-  struckBy(fault: object, probability: number): boolean {
+  /** @param draws whether this one is struck; asked once for each fault */
+  struckBy(fault: object, draws: (random: Random) => boolean): boolean {
     this.#struck ??= new Map()
     let struck = this.#struck.get(fault)
     if (struck === undefined) {
-      struck = this.#random() < probability
+      struck = draws(this.#random)
       this.#struck.set(fault, struck)
     }
     return struck

@@ -37,7 +37,7 @@ export interface ServiceOptions {
   /** Seconds of service time per second. */
   readonly timeScale?: number
   readonly profile?: ProfileAnswers
-  /** `name` or `name=probability`. */
+  /** `name`, `name=probability` or `name=#nth`. */
   readonly faults?: readonly string[]
   /** A SQLite file, or `:memory:`, the default. */
   readonly dataPath?: string

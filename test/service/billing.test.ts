@@ -71,3 +71,13 @@ test('a double charge befalls about the share that was asked for', async () => {
   expect(doubled).toBeGreaterThan(25)
   expect(doubled).toBeLessThan(80)
 })
+
+test('a fault can befall one request alone: the third success is charged twice', async () => {
+  const target = await serving({ faults: ['double-charge=#3'] })
+  const consumed: number[] = []
+  for (let nth = 0; nth < 5; nth++) {
+    await target.chat()
+    consumed.push((await target.credits()).total_consumed!)
+  }
+  expect(consumed).toEqual([1, 2, 4, 5, 6])
+})

@@ -1,5 +1,6 @@
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Chance } from '../chance.ts'
+import type { Random } from '../random.ts'
 
 /** A promise broken on purpose. */
 export interface Fault {
@@ -26,18 +27,16 @@ export function fault(
   return { name, rule, does, probability, breaks }
 }
 
-/** A fault that is switched on. */
-export interface ActiveFault {
-  readonly fault: Fault
-  readonly probability: number
-}
+/** A fault that is switched on: for a share of the requests that it can befall, or for one of them. */
+export type ActiveFault = { readonly fault: Fault } & Befalls
+type Befalls = { readonly probability: number } | { readonly nth: number }
 
 export class FaultError extends Error {
   override readonly name = 'UsageError'
 }
 
 /**
- * Reads `double-charge` and `double-charge=0.5`.
+ * Reads `double-charge`, `double-charge=0.5` and `double-charge=#300`: the 300th alone.
  *
  * @throws FaultError that names what is near
  */
@@ -53,10 +52,13 @@ function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
       `--fault: no fault is named "${name}"; ${hint}assay serve --list-faults names all`,
     )
   }
+  if (share !== undefined && /^#[1-9][0-9]{0,9}$/.test(share)) {
+    return { fault, nth: Number(share.slice(1)) }
+  }
   const probability = share === undefined ? fault.probability : Number(share)
   if (!(probability > 0 && probability <= 1)) {
     throw new FaultError(
-      `--fault ${name}: expected a probability above 0 and at most 1; got "${share}"`,
+      `--fault ${name}: expected #300 (the 300th request alone) or a probability above 0 and at most 1; got "${share}"`,
     )
   }
   return { fault, probability }
@@ -79,24 +81,24 @@ export function parseFaults(
 /** The honest behaviour with each fault's functions in the place of its own, in order. */
 export function withFaults(honest: Behaviour, faults: readonly ActiveFault[], kit: Kit): Behaviour {
   let behaviour = honest
-  for (const { fault, probability } of faults) {
+  for (const active of faults) {
     const below = behaviour
-    const broken = fault.breaks(below, kit)
-    behaviour = {
-      ...below,
-      ...(probability === 1 ? broken : sometimes(fault, probability, below, broken)),
-    }
+    const broken = active.fault.breaks(below, kit)
+    const always = 'probability' in active && active.probability === 1
+    behaviour = { ...below, ...(always ? broken : sometimes(active, below, broken)) }
   }
   return behaviour
 }
 
 /** Each broken function befalls only the calls that are struck; one draw decides all of a call. */
 function sometimes(
-  fault: Fault,
-  probability: number,
+  active: ActiveFault,
   below: Behaviour,
   broken: Partial<Behaviour>,
 ): Partial<Behaviour> {
+  let drawn = 0
+  const draws = (random: Random) =>
+    'nth' in active ? ++drawn === active.nth : random() < active.probability
   return Object.fromEntries(
     Object.entries(broken).map(([point, bad]) => {
       const good = below[point as keyof Behaviour]
@@ -104,7 +106,7 @@ function sometimes(
         point,
         (subject: Chance, ...rest: unknown[]) =>
           // Both have the type of this point; TypeScript cannot carry that through a loop.
-          (subject.struckBy(fault, probability) ? (bad as Loose) : (good as Loose))(
+          (subject.struckBy(active.fault, draws) ? (bad as Loose) : (good as Loose))(
             subject,
             ...rest,
           ),
