@@ -3,6 +3,7 @@ import type { Arrival } from '../../limits/arrival.ts'
 import { countBelow } from '../../limits/models/sliding-log.ts'
 import { shownTooOften } from '../../limits/remaining.ts'
 import type { Rule } from '../rule.ts'
+import type { Witness } from '../verdict.ts'
 import { coursesIn, type Known } from './courses.ts'
 import { type History, historyOf, witnessOf } from './history.ts'
 
@@ -36,27 +37,17 @@ same key looks like counting twice: where it is not systematic, nothing is decid
       }
     }
     const [first] = tooFast
-    if (first !== undefined) {
-      const witnesses = [
-        witnessOf(first.before, `remaining ${first.before.remaining}`),
-        witnessOf(first.after, `remaining ${first.after.remaining}`),
-      ] as const
-      if (tooFast.length * 2 < falling.length) {
-        return {
-          verdict: 'inconclusive',
-          observations,
-          why: `remaining fell too fast ${tooFast.length} times of ${falling.length}: counted twice now and then, or others used the key`,
-          witnesses,
-        }
-      }
+    const isSystematic = tooFast.length > 0 && tooFast.length * 2 >= falling.length
+    if (first !== undefined && isSystematic) {
       return {
         verdict: 'fail',
         observations,
         expected: `remaining falls by ${first.between} at most`,
         came: `it fell by ${first.fell}, and too fast in ${tooFast.length} of ${falling.length} pairs`,
-        witnesses,
+        witnesses: witnessesOf(first),
       }
     }
+    // Others on the key make it fall faster, never show a value more often.
     if (bursts.proven !== null) {
       const { value, arrivals } = bursts.proven
       const [a, b] = [arrivals.at(-2)!, arrivals.at(-1)!]
@@ -69,6 +60,14 @@ same key looks like counting twice: where it is not systematic, nothing is decid
           witnessOf(a, `remaining ${a.remaining}`),
           witnessOf(b, `remaining ${b.remaining} as well`),
         ],
+      }
+    }
+    if (first !== undefined) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `remaining fell too fast ${tooFast.length} times of ${falling.length}: counted twice now and then, or others used the key`,
+        witnesses: witnessesOf(first),
       }
     }
     if (bursts.doubtful) {
@@ -88,6 +87,13 @@ interface Pair {
   readonly fell: number
   /** Attempts that can have been counted after the first and up to the second. */
   readonly between: number
+}
+
+function witnessesOf({ before, after }: Pair): readonly [Witness, Witness] {
+  return [
+    witnessOf(before, `remaining ${before.remaining}`),
+    witnessOf(after, `remaining ${after.remaining}`),
+  ]
 }
 
 /** Each answer of an account with the last one of the same key and limit wholly before it. */

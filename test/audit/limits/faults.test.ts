@@ -162,6 +162,26 @@ describe('each rate rule fails on the fault made for it', () => {
     })
   })
 
+  test('RATE-09: two counters that take turns, and that one answer showed the fuller one of', async () => {
+    const shown = (atS: number, remaining: number) => ({ atS, remaining })
+    // Every value twice, in two bursts that no edge of windows falls into both of.
+    const burst = (fromS: number) =>
+      Array.from({ length: 24 }, (_, nth) => shown(fromS + nth * 0.05, 19 - (nth >> 1)))
+    const rows = [shown(0, 19), shown(1, 12), ...burst(200), ...burst(407)].map(
+      ({ atS, remaining }, slot) =>
+        rowOf(slot, atS * 1000, {
+          creditsRemaining: 90 - slot,
+          rateLimit: 20,
+          rateRemaining: remaining,
+          rateReset: 30,
+        }),
+    )
+    expect(await decide('RATE-09', rows)).toMatchObject({
+      verdict: 'fail',
+      expected: expect.stringContaining('of a burst show'),
+    })
+  })
+
   test('RATE-09: a counter for each of three replicas', async () => {
     const rows = play(
       () => true,
