@@ -54,7 +54,11 @@ export function chargedBeyondPolicies(
     return low - 1
   }
 
-  const times: Times = { ...exchanges, lateUs: latenessOf(history, count, stretchAt) }
+  const times: Times = {
+    ...exchanges,
+    lateUs: latenessOf(history, count, stretchAt),
+    longUs: longestOf(history, exchanges, stretchAt),
+  }
   const taken = settled.slice(1).map((at, nth) => balance[settled[nth]!]! - balance[at]!)
   const fixed: Ranges = ranges(count)
   const kinds = new Map<number, number[]>()
@@ -101,6 +105,8 @@ interface Times {
   readonly durations: ReadonlyMap<number, { shortUs: number; longUs: number }>
   /** How late the client may have been to see an answer that it then took for a timeout. */
   readonly lateUs: (row: number) => number
+  /** How long a request like this one takes at most. */
+  readonly longUs: (row: number) => number
 }
 
 /** Attempts times stretches: beyond this nothing is proven. */
@@ -108,8 +114,10 @@ const mostWork = 100_000
 /** So few attempts about settled values may lie on either side in any way. */
 const fewNear = 4
 
+type Exchanges = Omit<Times, 'lateUs' | 'longUs'>
+
 /** The longest success and those of each step; there and back lie within twice the shortest exchange. */
-function timesOf({ size, callUs, endUs, effect, step }: History): Omit<Times, 'lateUs'> {
+function timesOf({ size, callUs, endUs, effect, step }: History): Exchanges {
   let [shortestUs, longestUs] = [Infinity, 0]
   const durations = new Map<number, { shortUs: number; longUs: number }>()
   for (let row = 0; row < size; row++) {
@@ -126,6 +134,33 @@ function timesOf({ size, callUs, endUs, effect, step }: History): Omit<Times, 'l
   }
   return { noticeUs: 2 * shortestUs, longestUs, durations }
 }
+
+/**
+ * By the longest success of its step in the whole record, or twice the longest in its stretch where enough
+ * are to go by: a stall in one stretch says nothing of the others.
+ */
+function longestOf(
+  { size, callUs, endUs, effect, step }: History,
+  { durations }: Exchanges,
+  stretchAt: StretchAt,
+): Times['longUs'] {
+  const alike = new Map<string, { seen: number; longUs: number }>()
+  const nameOf = (row: number) => `${step[row]} ${stretchAt(callUs[row]!)}`
+  for (let row = 0; row < size; row++) {
+    if (effect[row] !== effects.charge) continue
+    const { seen = 0, longUs = 0 } = alike.get(nameOf(row)) ?? {}
+    const tookUs = endUs[row]! - callUs[row]!
+    alike.set(nameOf(row), { seen: seen + 1, longUs: Math.max(longUs, tookUs) })
+  }
+  return (row) => {
+    const everUs = durations.get(step[row]!)?.longUs ?? Infinity
+    const { seen = 0, longUs = 0 } = alike.get(nameOf(row)) ?? {}
+    return seen < enoughAlike ? everUs : Math.min(everUs, 2 * longUs)
+  }
+}
+
+/** Successes of one step in one stretch that tell how long others take there. */
+const enoughAlike = 20
 
 /** Places in `idle` at which all that was left before is over. */
 function settledAmong(
@@ -149,11 +184,11 @@ function settledAmong(
 function mayHaveFinished(
   { callUs, endUs, step }: History,
   row: number,
-  { durations, noticeUs, lateUs }: Times,
+  { durations, noticeUs, lateUs, longUs }: Times,
 ): boolean {
   const tookUs = endUs[row]! - callUs[row]!
-  const { shortUs = 0, longUs = Infinity } = durations.get(step[row]!) ?? {}
-  return tookUs >= shortUs - noticeUs && tookUs <= longUs + noticeUs + lateUs(row)
+  const shortUs = durations.get(step[row]!)?.shortUs ?? 0
+  return tookUs >= shortUs - noticeUs && tookUs <= longUs(row) + noticeUs + lateUs(row)
 }
 
 /**

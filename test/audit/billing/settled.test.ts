@@ -171,3 +171,30 @@ test('an answer that a client at a standstill took for a timeout may be charged:
   endUs[late] = endUs[late]! + deadlineUs / 2
   expect(readLedger({ ...history, endUs }).settled()).toBeNull()
 })
+
+test('a stall in one stretch hides no double charge in another', () => {
+  const { history } = waves(
+    {
+      policies: ['none', 'all', 'none', 'none'],
+      laterUs: 0,
+      holds: true,
+      twice: true,
+      earlyUs: 340,
+      plainHangs: true,
+    },
+    seeded(47),
+    10,
+    600,
+  )
+  const { from } = readLedger(history).settled()!
+  const endUs = history.endUs.slice()
+  // A plain success of another stretch took as long as the deadline.
+  const stretches = [0, history.size - 1].sort((a, b) => Math.abs(b - from) - Math.abs(a - from))
+  const away = stretches[0] === 0 ? [1, 500] : [history.size - 500, history.size - 1]
+  const slow = history.effect.findIndex(
+    (effect, row) =>
+      effect === 0 && history.streamed[row] === 0 && row >= away[0]! && row < away[1]!,
+  )
+  endUs[slow] = history.callUs[slow]! + deadlineUs + 4
+  expect(readLedger({ ...history, endUs }).settled()).toMatchObject({ from, isProven: true })
+})
