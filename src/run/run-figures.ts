@@ -14,6 +14,8 @@ export interface RunFigures {
   /** Sum of time in flight over all rows, in request-seconds. */
   readonly flightSeconds: number
   readonly creditsByContract: number
+  /** Requests a second that the busiest steady phase had to send. */
+  readonly busiestPerS: number
   /** Events of streams that were read. */
   readonly events: number
   readonly lastUs: number
@@ -27,8 +29,9 @@ export async function runFigures(
 ): Promise<RunFigures> {
   // A run has millions of rows and a handful of these, so that the other query can be one scan.
   const groups = await store.rows<Group>(
-    `SELECT part, step, outcome, n, (n * (${creditsSql(contract)}))::DOUBLE AS credits
-     FROM (SELECT part, step, outcome, endpoint, model, count(*)::BIGINT AS n
+    `SELECT phase, part, step, outcome, n, first_us, last_us, (n * (${creditsSql(contract)}))::DOUBLE AS credits
+     FROM (SELECT phase, part, step, outcome, endpoint, model, count(*)::BIGINT AS n,
+             min(intended_us) AS first_us, max(intended_us) AS last_us
            FROM attempts WHERE run_id = $1 GROUP BY ALL)`,
     [runId],
   )
@@ -51,6 +54,7 @@ export async function runFigures(
     medianResponseUs: row?.median ?? null,
     flightSeconds: row?.flight ?? 0,
     creditsByContract: groups.reduce((sum, { credits }) => sum + credits, 0),
+    busiestPerS: busiestOf(steady),
     events: row?.events ?? 0,
     lastUs: row?.last ?? 0,
   }
@@ -58,16 +62,32 @@ export async function runFigures(
 
 /** Attempts that are alike in these. */
 interface Group {
+  readonly phase: string
   readonly part: string
   readonly step: string
   readonly outcome: string
   readonly n: number
+  readonly first_us: number
+  readonly last_us: number
   readonly credits: number
 }
 
 type Figures = Readonly<
   Record<'median' | 'flight' | 'events' | 'last' | 'lag_n', number | null>
 > & { readonly lag: readonly number[] | null }
+
+/** Fewer requests are a moment and no load. */
+const enoughForRate = 100
+
+function busiestOf(steady: readonly Group[]): number {
+  const rates = [...Map.groupBy(steady, ({ phase }) => phase).values()].map((groups) => {
+    const n = groups.reduce((sum, group) => sum + group.n, 0)
+    const first = Math.min(...groups.map((group) => group.first_us))
+    const last = Math.max(...groups.map((group) => group.last_us))
+    return n < enoughForRate || last <= first ? 0 : ((n - 1) / (last - first)) * 1e6
+  })
+  return Math.max(0, ...rates)
+}
 
 function ledgerOf(groups: readonly Group[]): Ledger {
   const count = (outcome: string) =>

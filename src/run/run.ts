@@ -181,13 +181,11 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   const figures = await runFigures(store, runId, contract)
   let planned = 0
   let inTime = 0
-  let steadyUs = 0
   for (const phase of coordinator.phases) {
     if (phase.load.kind === 'concurrency' || phase.part !== 'steady') continue
     const counted = await arrivalsInTime(store, runId, phase)
     planned += counted.planned
     inTime += counted.inTime
-    steadyUs += phase.durationUs ?? 0
   }
   const seconds = figures.lastUs / 1e6
   const verdict = judge({
@@ -206,7 +204,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     lambdaW: seconds > 0 ? figures.flightSeconds / seconds : null,
     fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(await latestCeiling(store, start.machineJson, scenario.threads), {
-      perS: steadyUs > 0 ? planned / (steadyUs / 1e6) : 0,
+      perS: figures.busiestPerS,
       eventsPerS: seconds > 0 ? figures.events / seconds : 0,
     }),
   })
