@@ -5,9 +5,10 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { has } from './processes.ts'
 
 /** In the answers of nginx this is another one each time, as with any service. */
@@ -43,6 +44,7 @@ const headers: Readonly<Record<string, string>> = {
 const port = await freePort()
 if (has('nginx')) serveByNginx()
 else serveByNode()
+await listening()
 console.log(port)
 
 function serveByNginx(): void {
@@ -83,6 +85,21 @@ function serveByNode(): void {
     socket.on('data', () => socket.write(answer))
     socket.on('error', () => {})
   }).listen(port, '127.0.0.1')
+}
+
+/** A client that came before nginx listens would give up. */
+async function listening(): Promise<void> {
+  for (let tries = 0; tries < 250; tries++) {
+    const socket = connect(port, '127.0.0.1')
+    const open = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true))
+      socket.once('error', () => resolve(false))
+    })
+    socket.destroy()
+    if (open) return
+    await sleep(20)
+  }
+  throw new Error(`nothing listens on port ${port} after five seconds`)
 }
 
 async function freePort(): Promise<number> {
