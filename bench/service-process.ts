@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Reading, Ready } from './service-server.ts'
+import type { Reading, Ready, Span } from './service-server.ts'
 
 export const requestBody = {
   model: 'svc-k2',
@@ -14,6 +14,7 @@ export class ServerProcess {
   readonly #child: ChildProcess
   readonly port: number
   readonly #apiKey: string
+  #marks = 0
 
   private constructor(child: ChildProcess, { port, apiKey }: Ready) {
     this.#child = child
@@ -29,14 +30,15 @@ export class ServerProcess {
     return new ServerProcess(child, ready)
   }
 
-  /** Ends a window of its figures. */
-  mark(): void {
+  /** Sets a mark; gives its number. */
+  mark(): number {
     this.#child.send('mark')
+    return ++this.#marks
   }
 
-  /** Ends the last window; gives the figures of all, from its start on. */
-  async read(): Promise<readonly Reading[]> {
-    this.#child.send('read')
+  /** The figures of spans between marks. */
+  async read(spans: readonly Span[]): Promise<readonly Reading[]> {
+    this.#child.send(spans)
     const [readings] = (await once(this.#child, 'message')) as [readonly Reading[]]
     return readings
   }
@@ -51,20 +53,34 @@ export class ServerProcess {
 
   /** An answer of it, to be sent by a bare server. */
   async sample(): Promise<string> {
-    const response = await fetch(`http://127.0.0.1:${this.port}/v1/chat/completions`, {
+    const response = await this.#answer(requestBody)
+    return JSON.stringify({ head: headOf(response), body: await response.text() })
+  }
+
+  /** The events of one stream of so many tokens, to be sent by a bare server. */
+  async streamSample(tokens: number): Promise<string> {
+    const response = await this.#answer({ ...requestBody, stream: true, max_tokens: tokens })
+    const events = (await response.text()).split(/(?<=\n\n)/)
+    return JSON.stringify({ head: headOf(response), events })
+  }
+
+  #answer(body: object): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.port}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${this.#apiKey}` },
-      body: JSON.stringify(requestBody),
+      body: JSON.stringify(body),
     })
-    const body = await response.text()
-    const { connection: _, 'keep-alive': __, ...head } = Object.fromEntries(response.headers)
-    return JSON.stringify({ head, body })
   }
 
   async stop(): Promise<void> {
     this.#child.kill()
     await once(this.#child, 'exit')
   }
+}
+
+function headOf(response: Response): Record<string, string> {
+  const left = ['connection', 'keep-alive', 'transfer-encoding']
+  return Object.fromEntries([...response.headers].filter(([name]) => !left.includes(name)))
 }
 
 /** A ledger's file, removed when the work is done. */

@@ -4,8 +4,9 @@
  *     node bench/service-server.ts bare SAMPLE       the same bytes from a bare node:http server
  *     node bench/service-server.ts instant FILE      the service, answers at once
  *     node bench/service-server.ts paced FILE GAP_MS TOKENS
+ *     node bench/service-server.ts bare-paced GAP_MS SAMPLE     the same streams from node:http
  *
- * The message `mark` ends a window of its figures; `read` ends the last, and is answered by all.
+ * The message `mark` sets a mark; spans between two of them are asked for, and answered by figures.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +22,10 @@ export interface Ready {
   readonly apiKey: string
 }
 
-/** What it used, and how late it was, in one window. */
+/** Two marks, by their numbers from 1 on; 0 is the start. */
+export type Span = readonly [from: number, to: number]
+
+/** What it used, and how late it was, between two marks. */
 export interface Reading {
   readonly cpuUs: number
   /** By the service's own stamp, taken when a token had been given to the system. */
@@ -43,24 +47,33 @@ const instant: Shape = {
 
 const [, , role, ...words] = process.argv
 if (role === 'bare') bare(words[0]!)
+else if (role === 'bare-paced') barePaced(Number(words[0]), words[1]!)
 else if (role === 'instant' || role === 'paced') await assay(role, words)
+
+/** A clock that stamps how late each paced step was done. */
+function stampingClock(): Clock {
+  const clock = realClock()
+  return {
+    ...clock,
+    pace: (dueUs, step) =>
+      clock.pace(dueUs, (nowUs) => {
+        const againUs = step(nowUs)
+        latenessUs[written++] = clock.nowUs() - dueUs
+        dueUs = againUs ?? 0
+        return againUs
+      }),
+  }
+}
 
 async function assay(role: 'instant' | 'paced', words: readonly string[]): Promise<void> {
   const [dataPath, gapMs, tokens] = words
+  // As `assay serve` does.
   keepPausesShort()
-  const clock = realClock()
-  const stamped: Clock['pace'] = (dueUs, step) =>
-    clock.pace(dueUs, (nowUs) => {
-      const againUs = step(nowUs)
-      latenessUs[written++] = clock.nowUs() - dueUs
-      dueUs = againUs ?? 0
-      return againUs
-    })
   const service = await startService({
     dataPath: dataPath!,
     seed: 1,
     accounts: [{ name: 'bench', balance: 100_000_000 }],
-    clock: { ...clock, pace: role === 'paced' ? stamped : clock.pace },
+    clock: role === 'paced' ? stampingClock() : realClock(),
     // Limits that a benchmark does not reach; they are counted all the same.
     contract: {
       ...defaultContract,
@@ -98,18 +111,52 @@ function bare(sample: string): void {
   )
 }
 
+/** What node:http alone reaches: no key, no ledger, no limits; as many tokens as are asked for. */
+function barePaced(gapMs: number, sample: string): void {
+  const { head, events } = JSON.parse(sample) as { head: Record<string, string>; events: string[] }
+  const clock = stampingClock()
+  const server = createServer({ noDelay: true }, (request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text
+    })
+    request.on('end', () => {
+      const last = (JSON.parse(body) as { max_tokens: number }).max_tokens
+      let dueUs = clock.nowUs() + Math.random() * gapMs * 1000
+      let token = 0
+      const stop = clock.pace(dueUs, (nowUs) => {
+        if (token === 0) response.writeHead(200, head).write(events[0]!)
+        let text = ''
+        do {
+          text += events[++token]!
+          dueUs += gapMs * 1000
+        } while (token < last && dueUs <= nowUs)
+        response.write(text)
+        if (token < last) return dueUs
+        response.end(events.slice(-2).join(''))
+        return null
+      })
+      response.once('close', stop)
+    })
+  })
+  server.listen(0, '127.0.0.1', 1024, () =>
+    ready({ port: (server.address() as AddressInfo).port, apiKey: '-' }),
+  )
+}
+
 function ready(told: Ready): void {
   process.send!(told)
-  process.on('message', (asked) => {
-    const { user, system } = process.cpuUsage()
-    marks.push({ written, usedUs: user + system })
-    // Not before the end: to sort what was measured takes longer than what is measured.
-    if (asked === 'read') process.send!(marks.slice(1).map((_, window) => readingOf(window)))
+  process.on('message', (asked: 'mark' | readonly Span[]) => {
+    if (asked === 'mark') {
+      const { user, system } = process.cpuUsage()
+      marks.push({ written, usedUs: user + system })
+      // Not before the end: to sort what was measured takes longer than what is measured.
+    } else process.send!(asked.map(readingOf))
   })
 }
 
-function readingOf(window: number): Reading {
-  const [from, to] = [marks[window]!, marks[window + 1]!]
+function readingOf([first, last]: Span): Reading {
+  const [from, to] = [marks[first]!, marks[last]!]
   const sorted = latenessUs.slice(from.written, to.written).sort()
   const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1000
   return {

@@ -3,7 +3,7 @@
  *
  *     node bench/service.ts            both parts
  *     node bench/service.ts plain      requests per second against a bare node:http server
- *     node bench/service.ts streams    1,000 streams at 20 ms per token
+ *     node bench/service.ts streams    1,000 streams at 20 ms per token, against a bare node:http server
  *
  * Each server is a process of its own, bound to one core where `taskset` is there, and the client
  * to another. Besides requests per second it prints the server's CPU time per request: on a machine
@@ -12,6 +12,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { requestBody, ServerProcess, withLedger } from './service-process.ts'
+import type { Span } from './service-server.ts'
 import { streamsBench } from './service-streams.ts'
 
 const connections = 64
@@ -35,19 +36,19 @@ async function plain(path: string): Promise<void> {
     bare: [],
     assay: [],
   }
+  const spans: Record<keyof typeof servers, Span[]> = { bare: [], assay: [] }
   const names = ['bare', 'assay'] as const
   for (const name of names) await hammer(servers[name], secondsPerSlice)
   for (let round = 0; round < rounds; round++) {
     for (const name of names) {
-      servers[name].mark()
+      const from = servers[name].mark()
       rates[name].push(await hammer(servers[name], secondsPerSlice))
-      servers[name].mark()
+      spans[name].push([from, servers[name].mark()])
     }
   }
   const results: Record<keyof typeof servers, Slice[]> = { bare: [], assay: [] }
   for (const name of names) {
-    // Every second window is a slice; the others are those of the other server.
-    const slices = (await servers[name].read()).filter((_, window) => window % 2 === 1)
+    const slices = await servers[name].read(spans[name])
     results[name] = rates[name].map(({ requests, seconds }, round) => ({
       ratePerS: requests / seconds,
       cpuUs: slices[round]!.cpuUs / requests,

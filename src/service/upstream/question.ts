@@ -13,7 +13,9 @@ export function questionOf(call: Call, model: string, maxOutputTokens: number): 
   }
   const body = JSON.parse(call.body.toString('utf8')) as Record<string, unknown>
   if (request.format === 'chat') {
-    return { ...body, ...shared, ...usageWanted(request.stream, body.stream_options) }
+    // No parameter of the contract, so it limits nothing here; beside max_tokens many refuse it.
+    const unknown = { max_completion_tokens: undefined }
+    return { ...body, ...shared, ...unknown, ...usageWanted(request.stream, body.stream_options) }
   }
   const { metadata } = body
   const user =

@@ -20,15 +20,20 @@ export class Reading {
   readonly #choices = new Map<number, Draft>()
   readonly #promptTokens: number
   readonly #stops: readonly string[]
+  readonly #n: number
   #usage: { readonly prompt: number; readonly completion: number } | null = null
 
   /**
    * @param promptTokens our own count, for an upstream that tells none
-   * @param stops the stop sequences that were asked for
+   * @param asked how many choices were asked for, and the stop sequences
    */
-  constructor(promptTokens: number, stops: readonly string[]) {
+  constructor(
+    promptTokens: number,
+    asked: { readonly n: number; readonly stop: readonly string[] },
+  ) {
     this.#promptTokens = promptTokens
-    this.#stops = stops
+    this.#stops = asked.stop
+    this.#n = asked.n
   }
 
   /**
@@ -83,10 +88,10 @@ export class Reading {
     return this.answer()
   }
 
-  /** Whether every choice came to its end. */
+  /** Whether every choice that was asked for, and no other, came to its end. */
   isWhole(): boolean {
-    const drafts = [...this.#choices.values()]
-    return drafts.length > 0 && drafts.every(({ finish }) => finish !== null)
+    if (this.#choices.size !== this.#n) return false
+    return [...this.#choices].every(([index, { finish }]) => index < this.#n && finish !== null)
   }
 
   answer(): Answer {

@@ -114,7 +114,7 @@ export class Upstream {
       sink.fail(this.#refusalOf(statusCode, text))
       return
     }
-    const reading = new Reading(call.promptTokens, request.stop)
+    const reading = new Reading(call.promptTokens, request)
     if (!request.stream) {
       sink.done(reading.whole(await textOf(body, maxBodyBytes)))
       return

@@ -209,7 +209,8 @@ test('the upstream gets its own key and model names, and what the client asked f
   const models = ['svc-k2=big-model', 'small-model']
   const { target, key } = await inFrontOf(url, { apiKey: 'up-secret', models })
   const tools = [{ type: 'function', function: { name: 'look' } }]
-  const refused = await target.chat({ tools, max_tokens: 100_000 }, key)
+  const asked = { tools, max_tokens: 100_000, max_completion_tokens: 9 }
+  const refused = await target.chat(asked, key)
   expect(refused.status).toBe(400)
   expect(await refused.text()).not.toContain('up-secret')
   await target.messages({ model: 'svc-k2.5', system: 'Be brief', stop_sequences: ['.'] }, key)
@@ -218,6 +219,7 @@ test('the upstream gets its own key and model names, and what the client asked f
     'Bearer up-secret',
   ])
   expect(seen[0]?.body).toMatchObject({ model: 'big-model', tools, max_tokens: 8_192 })
+  expect(seen[0]?.body).not.toHaveProperty('max_completion_tokens')
   expect(seen[1]?.body).toMatchObject({
     model: 'small-model',
     messages: [{ role: 'system', content: 'Be brief' }, ...hello.messages],
