@@ -100,3 +100,25 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     expect(await remaining(target, key)).toBe(50)
   })
 })
+
+test.each([
+  ['fewer', [0]],
+  ['more', [0, 1, 2]],
+  ['others', [0, 2]],
+])('it answers with %s choices than the two that were asked for', async (_, indexes) => {
+  const url = await upstreamThat((_request, response, body) => {
+    const message = { role: 'assistant', content: 'one' }
+    const choices = indexes.map((index) => ({ index, message, finish_reason: 'stop' }))
+    if (!JSON.parse(body).stream) return response.end(JSON.stringify({ choices }))
+    const chunks = choices.map(({ index, finish_reason }) => {
+      const last = [{ index, delta: { content: 'one' }, finish_reason }]
+      return `data: ${JSON.stringify({ choices: last })}\n\n`
+    })
+    response.writeHead(200, streamed).end(`${chunks.join('')}data: [DONE]\n\n`)
+  })
+  const { target, key } = await inFrontOf(url)
+  for (const stream of [false, true]) {
+    expect((await target.chat({ stream, n: 2 }, key)).status).toBe(500)
+  }
+  expect(await remaining(target, key)).toBe(50)
+})
