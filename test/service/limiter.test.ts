@@ -63,6 +63,22 @@ describe.each(algorithms)('%s', (algorithm) => {
     )
   })
 
+  test('admits after a rest of a window, though refused requests were counted, too', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 30 }), gaps, (limit, gapsUs) => {
+        const limiter = createLimiter(algorithm, windowUs)
+        let nowUs = startUs
+        for (const gapUs of gapsUs) {
+          nowUs += gapUs
+          limiter.count(nowUs, limit)
+        }
+        // A counter that weights the last window takes two to forget.
+        const restUs = algorithm === 'sliding-counter' ? 2 * windowUs : windowUs
+        expect(limiter.admits(nowUs + restUs, limit)).toBe(true)
+      }),
+    )
+  })
+
   test('tells no lie: remaining lies within the limit and is zero exactly when it refuses', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 30 }), gaps, (limit, gapsUs) => {
