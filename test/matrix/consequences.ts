@@ -154,6 +154,17 @@ const all: readonly Consequence[] = [
     rules: ['RATE-03', 'RATE-04'],
   },
   {
+    because:
+      'a counter for each replica, and one that loses counts, show a value more often than once',
+    faults: ['limit-times-replicas', 'rate-non-atomic'],
+    rules: ['RATE-09'],
+  },
+  {
+    because: 'a burst that is counted after the edge of its window fills the next one',
+    faults: ['rate-non-atomic'],
+    rules: ['RATE-13'],
+  },
+  {
     because: 'a window that never ends has no true reset',
     faults: ['counter-not-reset'],
     rules: ['RATE-13'],
