@@ -5,8 +5,7 @@
  * A real service on a socket, sixteen waves with 64 requests in flight, of which 5 % are streams that are
  * aborted and 2 % time out, and a settled read of the balance after each. The timeouts are plain answers
  * of steps whose others end soon: they hold their price and give it back, so the values between the reads
- * are no ledger. Before the waves one user reads the models at once again and again: the quickest of those
- * tells what there and back takes, and so how sharply a legal policy can tell the streams apart.
+ * are no ledger.
  * Each seed is run clean and with one charge, of a number that the seed draws, taken twice; the service's own
  * books, which the audit never sees, tell that it was, and whose.
  */
@@ -47,7 +46,6 @@ keys: { main: { env: ASSAY_API_KEY, account: main } }
 timeouts: { total: 600ms }
 steps:
   balance: { endpoint: credits }
-  quick: { endpoint: models }
   short: { endpoint: chat, prompt: Say what a carat is., max_tokens: 60 }
   chat: { endpoint: chat, prompt: { file: ${prompts} }, max_tokens: 2000, weight: 55 }
   dear: { endpoint: messages, model: svc-k2.5, prompt: { file: ${prompts} }, max_tokens: 2000, weight: 25 }
@@ -55,7 +53,6 @@ steps:
   left: { endpoint: chat, stream: true, prompt: "Count from 1 to 40, please.", max_tokens: 60, abort: first-event, weight: 5 }
 phases:
   - { name: warm-up, load: concurrency, users: 64, max_requests: ${warmUp}, steps: [short] }
-  - { name: there-and-back, load: concurrency, users: 1, max_requests: 300, steps: [quick] }
   - { name: before, load: concurrency, users: 1, think: 1500ms, max_requests: 2, steps: [balance] }
 ${waves
   .map(
