@@ -36,9 +36,10 @@ export function reasonToStop(
   return missedEarly(scenario, tally).length > 0 ? 'threshold' : null
 }
 
-/** Credits of the cheapest request that costs any: with less left, none can be sent. */
+/** Credits of the cheapest request that costs any: with less left, none can be sent. 0 where all are free. */
 function cheapest({ steps }: Scenario, contract: Contract): number {
-  return Math.min(...steps.map((step) => creditsOf(step, contract)).filter((price) => price > 0))
+  const prices = steps.map((step) => creditsOf(step, contract)).filter((price) => price > 0)
+  return prices.length === 0 ? 0 : Math.min(...prices)
 }
 
 /** Whether a connection is all that was ever tried. */

@@ -107,6 +107,8 @@ test('a budget stops it once a request was refused and all is spent or set aside
   const dear = ", model: 'svc-k2.5'"
   expect(reason('max_credits: 10', spend(9, 1), dear)).toBe('budget')
   expect(reason('max_credits: 10', spend(8, 1), dear)).toBeNull()
+  // Nothing costs any credits: what was refused was refused for something else.
+  expect(reason('max_credits: 10', spend(0, 1), ', wrong: missing-key')).toBeNull()
 })
 
 test('only thresholds that are to abort stop it, and only when they are missed', () => {

@@ -1,24 +1,11 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { wrongRequests } from '../../src/contract/request.ts'
 import { planOf } from '../../src/run/plan.ts'
 import { run } from '../../src/run/run.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { serving } from '../service/serving.ts'
 import { query, withStorePath } from './target.ts'
-
-const wrong = [
-  'missing-key',
-  'invalid-key',
-  'altered-key',
-  'recased-key',
-  'unknown-model',
-  'invalid-parameter',
-  'missing-messages',
-  'malformed-json',
-  'context-length',
-  'unknown-path',
-  'no-credits',
-]
 
 /** A step for each wrong request in each format. */
 const scenario = parseScenario(
@@ -30,7 +17,7 @@ keys: { full: { env: FULL }, empty: { env: EMPTY } }
 steps:
 ${['chat', 'messages']
   .flatMap((endpoint) =>
-    wrong.map(
+    wrongRequests.map(
       (name) =>
         `  ${name}-${endpoint}: { endpoint: ${endpoint}, max_tokens: 8, wrong: ${name}, keys: [${name === 'no-credits' ? 'empty' : 'full'}] }`,
     ),

@@ -173,19 +173,7 @@ test('an answer that a client at a standstill took for a timeout may be charged:
 })
 
 test('a stall in one stretch hides no double charge in another', () => {
-  const { history } = waves(
-    {
-      policies: ['none', 'all', 'none', 'none'],
-      laterUs: 0,
-      holds: true,
-      twice: true,
-      earlyUs: 340,
-      plainHangs: true,
-    },
-    seeded(47),
-    10,
-    600,
-  )
+  const { history } = waves(holdsForTimeouts, seeded(47), 10, 600)
   const { from } = readLedger(history).settled()!
   const endUs = history.endUs.slice()
   // A plain success of another stretch took as long as the deadline.
