@@ -1,4 +1,5 @@
 import type { Credits } from '../../contract/contract.ts'
+import { logLikelihoodOf } from './chance.ts'
 
 /** What a policy charges at the least and at the most in each stretch. */
 export interface Ranges {
@@ -61,44 +62,81 @@ function plus(a: Ranges, b: Ranges): Ranges {
   }
 }
 
-/** Whether some combination explains all stretches; true when there are too many to tell. */
-export function mayFit(
+/**
+ * Whether some combination explains all stretches, and is no mere coincidence; true when there are too many
+ * to tell.
+ *
+ * @param leastLog natural logarithm of the likelihood below which one that fits is no explanation
+ */
+export function isExplained(
   taken: readonly Credits[],
   fixed: Ranges,
   kinds: readonly (readonly Ranges[])[],
+  leastLog: number,
 ): boolean {
-  // What the kinds from `nth` on charge at the least and at the most, by any of their policies.
-  const onward: Ranges[] = [ranges(taken.length)]
-  for (const policies of [...kinds].reverse()) {
-    const widest = {
-      least: onward[0]!.least.map((_, at) => Math.min(...policies.map(({ least }) => least[at]!))),
-      most: onward[0]!.most.map((_, at) => Math.max(...policies.map(({ most }) => most[at]!))),
-    }
-    onward.unshift(plus(onward[0]!, widest))
-  }
-  // Those that charge the same in one stretch fail there together.
-  const key = taken.length >> 1
-  const groups = kinds.map((policies) => [
-    ...Map.groupBy(policies, ({ least, most }) => `${least[key]} ${most[key]}`).values(),
-  ])
+  // The kind with the most policies comes last, where those that leave nothing open are looked up.
+  const [last = [], ...others] = possible(taken, fixed, kinds).sort((a, b) => b.length - a.length)
+  const isSure = ({ least, most }: Ranges) => least.every((credits, at) => credits === most[at])
+  const [sure, open] = [last.filter(isSure), last.filter((policy) => !isSure(policy))]
+  const bySums = new Map(sure.map((policy) => [policy.least.join(), policy]))
   let tries = 0
-  const isWithin = (at: number, sums: Ranges, policy: Ranges, rest: Ranges) =>
-    sums.least[at]! + policy.least[at]! + rest.least[at]! <= taken[at]! &&
-    sums.most[at]! + policy.most[at]! + rest.most[at]! >= taken[at]!
-  const isWithinAll = (sums: Ranges, policy: Ranges, rest: Ranges) => {
-    for (let at = 0; at < taken.length; at++) if (!isWithin(at, sums, policy, rest)) return false
-    return true
+  const explains = (sums: Ranges, parts: readonly Ranges[], policy: Ranges): boolean =>
+    tries++ > mostTries ||
+    (fits(taken, sums, policy) && logLikelihoodOf(taken, [...parts, policy]) >= leastLog)
+  const ends = (sums: Ranges, parts: readonly Ranges[]): boolean => {
+    const explainsWith = (policy: Ranges) => explains(sums, parts, policy)
+    if (open.some(explainsWith)) return true
+    if (!isSure(sums)) return sure.some(explainsWith)
+    // What is left must be charged to the credit.
+    const policy = bySums.get(sums.least.map((credits, at) => taken[at]! - credits).join())
+    return policy !== undefined && explainsWith(policy)
   }
-  const walk = (nth: number, sums: Ranges): boolean =>
-    nth === kinds.length ||
-    groups[nth]!.some(
-      (group) =>
-        isWithin(key, sums, group[0]!, onward[nth + 1]!) &&
-        group.some(
-          (policy) =>
-            tries++ > mostTries ||
-            (isWithinAll(sums, policy, onward[nth + 1]!) && walk(nth + 1, plus(sums, policy))),
-        ),
-    )
-  return walk(0, fixed)
+  const walk = (nth: number, sums: Ranges, parts: readonly Ranges[]): boolean =>
+    nth === others.length
+      ? ends(sums, parts)
+      : others[nth]!.some((policy) => walk(nth + 1, plus(sums, policy), [...parts, policy]))
+  return walk(0, fixed, [fixed])
+}
+
+function fits(taken: readonly Credits[], sums: Ranges, policy: Ranges): boolean {
+  for (let at = 0; at < taken.length; at++) {
+    if (sums.least[at]! + policy.least[at]! > taken[at]!) return false
+    if (sums.most[at]! + policy.most[at]! < taken[at]!) return false
+  }
+  return true
+}
+
+/** Policies that fit with some policy of each other kind in each stretch alone. */
+function possible(
+  taken: readonly Credits[],
+  fixed: Ranges,
+  kinds: readonly (readonly Ranges[])[],
+): (readonly Ranges[])[] {
+  const left = [...kinds]
+  for (let before = Infinity, now = sizeOf(left); now < before; before = now, now = sizeOf(left)) {
+    for (const nth of left.keys()) {
+      const rest = left.reduce(
+        (sums, policies, other) => (other === nth ? sums : plus(sums, widestOf(policies))),
+        fixed,
+      )
+      left[nth] = left[nth]!.filter((policy) => fits(taken, rest, policy))
+    }
+  }
+  return left
+}
+
+function sizeOf(kinds: readonly (readonly Ranges[])[]): number {
+  return kinds.reduce((sum, policies) => sum + policies.length, 0)
+}
+
+function widestOf(policies: readonly Ranges[]): Ranges {
+  const [first = ranges(0)] = policies
+  const [least, most] = [first.least.slice(), first.most.slice()]
+  for (const policy of policies) {
+    for (let at = 0; at < least.length; at++) {
+      least[at] = Math.min(least[at]!, policy.least[at]!)
+      most[at] = Math.max(most[at]!, policy.most[at]!)
+    }
+  }
+  return { least, most }
 }

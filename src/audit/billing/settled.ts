@@ -1,6 +1,7 @@
 import type { Credits } from '../../contract/contract.ts'
-import { add, mayFit, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
+import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
 import type { Conservation } from './conservation.ts'
+import { delayedPolicies } from './delays.ts'
 import { effects, type History, lefts } from './history.ts'
 
 /**
@@ -20,7 +21,8 @@ import { effects, type History, lefts } from './history.ts'
  *     finished   on top of each: what had finished when the service learned that the client was gone
  *
  * Each policy gives every stretch the least and the most that it charges there. It is proven when no
- * combination fits all stretches, while the simple ones (none, all, content) leave but a few credits over.
+ * combination fits all stretches but by a coincidence (see `logLikelihoodOf`), while the simple ones (none,
+ * all, content) leave but a few credits over.
  */
 export interface Settled {
   /** Rows of the settled values around the credits that nothing accounts for. */
@@ -83,18 +85,20 @@ export function chargedBeyondPolicies(
   if (astray * 50 > ambiguous || off[widest]! <= 0) return null
 
   const explained = () =>
-    mayFit(
+    isExplained(
       taken,
       fixed,
       rowsOfKinds.map((kind, nth) =>
         unlike([...simple[nth]!, ...otherPolicies(history, kind, times, readUs, stretchAt)]),
       ),
+      off.filter((credits) => credits !== 0).length * Math.log(wrongCharge),
     )
   return {
     from: idle[settled[widest]!]!,
     to: idle[settled[widest + 1]!]!,
     credits: off[widest]!,
-    isProven: ambiguous * count <= mostWork && !explained(),
+    // Where a sum is too small, charges have moved from one stretch to another.
+    isProven: ambiguous * count <= mostWork && off.every((credits) => credits >= 0) && !explained(),
     charged: nearest.charged,
   }
 }
@@ -109,10 +113,10 @@ interface Times {
   readonly longUs: (row: number) => number
 }
 
+/** No policy explains a wrong charge that is still less likely than this. */
+const wrongCharge = 1e-6
 /** Attempts times stretches: beyond this nothing is proven. */
 const mostWork = 100_000
-/** So few attempts about settled values may lie on either side in any way. */
-const fewNear = 4
 
 type Exchanges = Omit<Times, 'lateUs' | 'longUs'>
 
@@ -286,53 +290,15 @@ function otherPolicies(
       )
     }
   }
-  const owns = kind.map((row) => stretchAt(callUs[row]!))
-  const mays = kind.map((row) => (mayHaveFinished(history, row, times) ? costCredits[row]! : 0))
   // So much after the call, or after the leaving.
-  for (const anchorUs of [callUs, endUs]) {
-    for (const delayUs of delaysOf(kind, anchorUs, readUs)) {
-      // A moment about a settled value lies on either side of it, those of earlier ones before it.
-      const earliest = kind.map((row) => stretchAt(anchorUs[row]! + delayUs - noticeUs))
-      const latest = kind.map((row) => stretchAt(anchorUs[row]! + delayUs + noticeUs))
-      const near = kind.filter((_, nth) => earliest[nth] !== latest[nth])
-      for (const after of sidesOf(near)) {
-        const [delayed, held] = [ranges(count), ranges(count)]
-        for (const [nth, row] of kind.entries()) {
-          const [cost, own, may] = [costCredits[row]!, owns[nth]!, mays[nth]!]
-          const at = Math.max(own, (after.has(row) ? latest : earliest)[nth]!)
-          add(delayed, own, at === own ? cost : 0, at === own ? cost : may)
-          if (at !== own) add(delayed, at, cost - may, cost)
-          add(held, own, at === own ? 0 : cost, at === own ? may : cost)
-          if (at !== own) add(held, at, -cost, may - cost)
-        }
-        policies.push(delayed, held)
-      }
-    }
-  }
-  return policies
-}
-
-/** Which of those about settled values come after them: in any way for a few, else the last ones. */
-function sidesOf(near: readonly number[]): readonly ReadonlySet<number>[] {
-  if (near.length > fewNear) {
-    return Array.from({ length: near.length + 1 }, (_, at) => new Set(near.slice(at)))
-  }
-  return Array.from(
-    { length: 1 << near.length },
-    (_, sides) => new Set(near.filter((_, at) => (sides >> at) & 1)),
-  )
-}
-
-/** Delays at which some attempt of the kind moves from one stretch to the next, and some between. */
-function delaysOf(
-  kind: readonly number[],
-  anchorUs: Float64Array,
-  readUs: readonly number[],
-): readonly number[] {
-  const edges = kind
-    .flatMap((row) => readUs.map((us) => us - anchorUs[row]!))
-    .filter((delayUs) => delayUs > 0)
-    .sort((a, b) => a - b)
-  const delays = edges.flatMap((edge, at) => [edge, (edge + (edges[at + 1] ?? edge + 2)) / 2])
-  return [0, ...new Set(delays)]
+  const later = [callUs, endUs].flatMap((anchorUs) => {
+    const leavers = kind.map((row) => ({
+      own: stretchAt(callUs[row]!),
+      costCredits: costCredits[row]!,
+      finishedCredits: mayHaveFinished(history, row, times) ? costCredits[row]! : 0,
+      anchorUs: anchorUs[row]!,
+    }))
+    return delayedPolicies(leavers, readUs, noticeUs)
+  })
+  return policies.concat(later)
 }

@@ -30,18 +30,20 @@ const leastShare = 0.005
  * may be legal.
  *
  * @param places the likeliest first, at least one
+ * @param charged those that were left and surely charged, so that they may have been charged twice
  */
 export function suspectsOf(
   history: History,
   places: readonly [Place, ...Place[]],
   unexplained: Credits,
+  charged: ReadonlySet<number> = new Set(),
 ): Suspects {
   const weights = new Map<number, number>()
   const [likeliest] = places
   let inFlight = 0
   for (const place of places.slice(0, mostSuspects)) {
     if (place.share < leastShare) break
-    const rows = inFlightAt(history, place, unexplained)
+    const rows = inFlightAt(history, place, unexplained, charged)
     if (place === likeliest) inFlight = rows.length
     for (const [rank, row] of rows.entries()) {
       const weight = row === place.hole.below ? 1 : 1 / (rank + 1)
@@ -64,6 +66,7 @@ function inFlightAt(
   { size, callUs, endUs, effect, costCredits }: History,
   { hole, fromUs, toUs }: Place,
   unexplained: Credits,
+  charged: ReadonlySet<number>,
 ): readonly number[] {
   const rows: number[] = []
   for (let row = 0; row < size; row++) {
@@ -71,7 +74,7 @@ function inFlightAt(
     if (endUs[row]! >= hole.fromUs) rows.push(row)
   }
   const misfit = (row: number) =>
-    (effect[row] === effects.charge ? 0 : 2) +
+    (effect[row] === effects.charge || charged.has(row) ? 0 : 2) +
     // What others left may have filled a part of the hole.
     (costCredits[row] === unexplained || costCredits[row] === hole.credits ? 0 : 1)
   const offUs = (row: number) => Math.max(0, fromUs - endUs[row]!, endUs[row]! - toUs)

@@ -13,7 +13,8 @@ interface Service {
   readonly laterUs: number
   /** Whether it holds the price while a request runs. */
   readonly holds: boolean
-  readonly twice: boolean
+  /** Which request it charges once more: none, one that succeeded, one that was aborted and charged. */
+  readonly twice: 'none' | 'success' | 'abort'
   /** Aborts come within this time after 150 us; else at any time of the answer. */
   readonly earlyUs?: number
   /** Whether streams never hang. */
@@ -67,7 +68,7 @@ function waves(service: Service, random: () => number, count = 5, perWave = 600)
       const heldUs = service.holds ? admittedUs : callUs + tookUs - oneWayUs
       if (left === 'no') {
         change(heldUs, -costCredits, row)
-        if (service.twice && struck < 0 && nth >= target) {
+        if (service.twice === 'success' && struck < 0 && nth >= target) {
           struck = row
           change(callUs + tookUs - oneWayUs, -costCredits)
         }
@@ -86,6 +87,10 @@ function waves(service: Service, random: () => number, count = 5, perWave = 600)
       if (service.holds || policy === 'held') change(admittedUs, -costCredits)
       const isHeld = service.holds || policy === 'held'
       if (charged && !isHeld) change(learnsUs, -costCredits)
+      if (service.twice === 'abort' && charged && isAborted && struck < 0 && nth >= target) {
+        struck = row
+        change(learnsUs, -costCredits)
+      }
       if (charged) continue
       const backUs = policy === 'held' ? learnsUs + service.laterUs : learnsUs
       if (isHeld) change(backUs, costCredits)
@@ -115,7 +120,7 @@ const anyService = (random: () => number): Service => {
     policies: Array.from({ length: 4 }, () => pick(policies)),
     laterUs: Math.floor(random() ** 2 * 120_000),
     holds: random() < 0.7,
-    twice: false,
+    twice: 'none',
   }
 }
 
@@ -134,7 +139,7 @@ const holdsForTimeouts = {
   policies: ['none', 'all', 'none', 'none'],
   laterUs: 0,
   holds: true,
-  twice: true,
+  twice: 'success',
   earlyUs: 340,
   plainHangs: true,
 } as const
@@ -159,6 +164,25 @@ test('a double charge is proven and located where timeouts hold credits and give
 function rowOf(history: History, slot: number): number {
   return history.slot.indexOf(slot)
 }
+
+test('an abort that the policy charges is a suspect like any success', () => {
+  const random = seeded(53)
+  for (let at = 0; at < 3; at++) {
+    const service = { ...holdsForTimeouts, twice: 'abort' } as const
+    const { history, struck } = waves(service, random, 10, 600)
+    const ledger = readLedger(history)
+    const settled = ledger.settled()!
+    expect(settled.isProven).toBe(true)
+    const places = placesOfStep(history, ledger.meaning, settled)
+    const { rows } = suspectsOf(
+      history,
+      [places[0]!, ...places.slice(1)],
+      settled.credits,
+      settled.charged,
+    )
+    expect(rows.slice(0, 16).map((row) => history.slot[row])).toContain(struck)
+  }
+})
 
 test('an answer that a client at a standstill took for a timeout may be charged: no alarm', () => {
   const random = seeded(47)

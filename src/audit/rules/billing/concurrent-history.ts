@@ -39,7 +39,9 @@ Where the values are no ledger, sums are: an idle value is settled when all that
 over, by the longest success. Between two settled values the balance falls by the successes and by the same
 policies; also prices that are held and given back later. When no combination of these fits all stretches,
 and all but a few credits in fifty attempts are explained, it fails; the place is the step
-that the values between show once held credits are added. It takes many stretches, each with many attempts
+that the values between show once held credits are added. A policy that leaves open whom it charges, as one
+that draws a line amid attempts that came about equally far, fits almost any sums: it explains them only
+where such sums are likelier than one in a million for each wrong charge that it would spare. It takes many stretches, each with many attempts
 that were left, whose step (or one that sends the same) shows how long a success takes. A package or grant that comes in meanwhile is taken
 out of the values, and both of its sides are decided. Traffic of others on the account looks like a
 double charge.`,
@@ -161,7 +163,7 @@ function bySums(ledger: LedgerReading, observations: number): Verdict | null {
   const { history, meaning } = ledger
   const [likeliest, ...others] = placesOfStep(history, meaning, settled)
   if (likeliest === undefined) return null
-  const suspects = suspectsOf(history, [likeliest, ...others], settled.credits)
+  const suspects = suspectsOf(history, [likeliest, ...others], settled.credits, settled.charged)
   const [first = settled.to, ...rest] = suspects.rows
   const came = `${credits(settled.credits)} more between slots ${history.slot[settled.from]} and ${history.slot[settled.to]}, likeliest ${bracketOf(likeliest, suspects)}`
   const witnesses = [

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { logLikelihoodOf } from '../../../src/audit/billing/chance.ts'
+import { isExplained, type Ranges } from '../../../src/audit/billing/combinations.ts'
+
+const range = (least: number[], most: number[]): Ranges => ({
+  least: Float64Array.from(least),
+  most: Float64Array.from(most),
+})
+
+test('sums that are sure to the credit are certain, and others impossible', () => {
+  const parts = [range([1, 2], [1, 2]), range([3, 0], [3, 0])]
+  expect(logLikelihoodOf([4, 2], parts)).toBe(0)
+  expect(logLikelihoodOf([4, 3], parts)).toBe(-Infinity)
+})
+
+test('open credits count as so many coins of the chance that fits best', () => {
+  // One of two in each stretch: chance 1/2, and 2 of 4 ways.
+  expect(logLikelihoodOf([1, 1], [range([0, 0], [2, 2])])).toBeCloseTo(2 * Math.log(1 / 2), 6)
+  // One of four in all: 4 x 1/4 x (3/4)^3, then (3/4)^4 for a stretch without any.
+  expect(logLikelihoodOf([1, 0], [range([0, 0], [2, 2])])).toBeCloseTo(
+    Math.log(2 * (1 / 4) * (3 / 4)) + 2 * Math.log(3 / 4),
+    6,
+  )
+})
+
+test('two parts with chances of their own: all of the one and none of the other are likely', () => {
+  const parts = [range([0, 0, 0], [9, 4, 7]), range([0, 0, 0], [2, 8, 5])]
+  // Half a credit is left to the other side of each.
+  expect(logLikelihoodOf([9, 4, 7], parts)).toBeGreaterThan(-1.2)
+  expect(logLikelihoodOf([9, 4, 7], parts)).toBeLessThan(-0.8)
+})
+
+const stretches = 16
+const everywhere = (credits: number) => Array<number>(stretches).fill(credits)
+const oneMore = everywhere(30).with(5, 31)
+const sure = range(everywhere(0), everywhere(0))
+
+test('a policy that leaves much open explains no sums that a plain policy gives all but once', () => {
+  // Thirty aborts in each stretch, of which anyhow many are charged, and twelve timeouts that all are.
+  const aborts = [range(everywhere(5), everywhere(30))]
+  const timeouts = [range(everywhere(12), everywhere(12))]
+  expect(isExplained(oneMore, sure, [aborts, timeouts], -Infinity)).toBe(true)
+  expect(isExplained(oneMore, sure, [aborts, timeouts], Math.log(1e-6))).toBe(false)
+})
+
+test('one attempt that may be charged explains one credit', () => {
+  const aborts = [range(everywhere(30), everywhere(30).with(5, 31).with(9, 31))]
+  expect(isExplained(oneMore, sure, [aborts], Math.log(1e-6))).toBe(true)
+})
+
+test('policies that leave nothing open are found by the credits that are left', () => {
+  const aborts = Array.from({ length: 40 }, (_, of) => range(everywhere(of), everywhere(of)))
+  const moved = [3, 5].map((at) => everywhere(2).with(at, 3)).map((each) => range(each, each))
+  expect(isExplained(oneMore, sure, [aborts, moved], Math.log(1e-6))).toBe(true)
+  expect(isExplained(oneMore, sure, [aborts, [moved[0]!]], Math.log(1e-6))).toBe(false)
+})
