@@ -1,5 +1,6 @@
 import type { Credits } from '../../contract/contract.ts'
 import { effects, type History, lefts } from './history.ts'
+import { latenessOf } from './lateness.ts'
 import type { Operations } from './operations.ts'
 import { readTiles, type TileFault } from './tiles.ts'
 
@@ -20,7 +21,8 @@ import { readTiles, type TileFault } from './tiles.ts'
  *     delayed    each so much later that the record ends before the charges of the last
  *     finished   on top of each: what the service had finished when it learned that the client was
  *                gone. Its end fell within L of the leaving, and its duration among those that its
- *                step's successes show; one that waited far longer hangs, and is of its kind's policy
+ *                step's successes show; one that waited far longer hangs, and is of its kind's policy.
+ *                Where the client stood still, the answer of a timeout may have waited as long
  *
  * L is twice the shortest exchange on record: there and back lie within it. Policies of all kinds are
  * combined in every way that charges as much as the holes hold, but for the credits astray; it is proven
@@ -87,9 +89,12 @@ interface Context {
   readonly longestUs: number
   /** Shortest and longest success of each step. */
   readonly durations: ReadonlyMap<number, { readonly shortUs: number; readonly longUs: number }>
+  /** How late the client may have been to see an answer that it then took for a timeout. */
+  readonly lateUs: (row: number) => number
 }
 
-function contextOf({ size, callUs, readUs, endUs, effect, value, step }: History): Context {
+function contextOf(history: History): Context {
+  const { size, callUs, readUs, endUs, effect, value, step } = history
   let [shortestUs, longestUs, lastUs] = [Infinity, 0, -Infinity]
   let [firstSeenUs, lastSeenUs] = [Infinity, -Infinity]
   const durations = new Map<number, { shortUs: number; longUs: number }>()
@@ -117,6 +122,7 @@ function contextOf({ size, callUs, readUs, endUs, effect, value, step }: History
     seenUs: [firstSeenUs, lastSeenUs],
     longestUs,
     durations,
+    lateUs: latenessOf(history, () => 0),
   }
 }
 
@@ -169,7 +175,7 @@ function faultsUnder(
   operations: Operations,
   bulks: readonly Bulk[],
   rest: Credits,
-  { noticeUs, durations, lastUs }: Context,
+  { noticeUs, durations, lastUs, lateUs }: Context,
 ): readonly TileFault[] {
   const { callUs, endUs, costCredits, contentEvents, step } = history
   const tried = {
@@ -185,8 +191,11 @@ function faultsUnder(
     const windows = new Map<number, Window>()
     for (const row of others) {
       const { shortUs = 0, longUs = Infinity } = durations.get(step[row]!) ?? {}
-      const finished = tookUs(row) >= shortUs - noticeUs && tookUs(row) <= longUs + noticeUs
-      if (finished) windows.set(row, [endUs[row]! - noticeUs, endUs[row]! + noticeUs])
+      const finished =
+        tookUs(row) >= shortUs - noticeUs && tookUs(row) <= longUs + noticeUs + lateUs(row)
+      if (finished) {
+        windows.set(row, [endUs[row]! - noticeUs - lateUs(row), endUs[row]! + noticeUs])
+      }
       // Whoever left at once may not have been heard, and charges at the ends of the record hide.
       const maybe = policy === 'all' || (policy === 'content' && contentEvents[row]! > 0)
       if (maybe) windows.set(row, [callUs[row]!, operations.untilUs[row]!])

@@ -3,6 +3,7 @@ import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './comb
 import type { Conservation } from './conservation.ts'
 import { delayedPolicies } from './delays.ts'
 import { effects, type History, lefts } from './history.ts'
+import { latenessOf } from './lateness.ts'
 
 /**
  * Wrong charges that the sums alone prove, whatever the header means and however credits were held.
@@ -58,7 +59,7 @@ export function chargedBeyondPolicies(
 
   const times: Times = {
     ...exchanges,
-    lateUs: latenessOf(history, count, stretchAt),
+    lateUs: latenessOf(history, (row) => stretchAt(history.callUs[row]!)),
     longUs: longestOf(history, exchanges, stretchAt),
   }
   const taken = settled.slice(1).map((at, nth) => balance[settled[nth]!]! - balance[at]!)
@@ -193,33 +194,6 @@ function mayHaveFinished(
   const tookUs = endUs[row]! - callUs[row]!
   const shortUs = durations.get(step[row]!)?.shortUs ?? 0
   return tookUs >= shortUs - noticeUs && tookUs <= longUs(row) + noticeUs + lateUs(row)
-}
-
-/**
- * A client that stands still past a deadline finds the deadline before the answer that waited all the time.
- * How long it stood still in a stretch shows in how far its timeouts there are apart; three times that is
- * allowed: until the deadline was seen, and as long before as after it, twice.
- */
-function latenessOf(
-  { size, callUs, endUs, left }: History,
-  count: number,
-  stretchAt: StretchAt,
-): Times['lateUs'] {
-  let deadlineUs = Infinity
-  const latest = new Float64Array(count)
-  const eachTimeout = (see: (row: number, tookUs: number) => void) => {
-    for (let row = 0; row < size; row++) {
-      if (left[row] === lefts.timeout) see(row, endUs[row]! - callUs[row]!)
-    }
-  }
-  eachTimeout((_, tookUs) => {
-    deadlineUs = Math.min(deadlineUs, tookUs)
-  })
-  eachTimeout((row, tookUs) => {
-    const at = stretchAt(callUs[row]!)
-    if (at >= 0 && at < count) latest[at] = Math.max(latest[at]!, tookUs - deadlineUs)
-  })
-  return (row) => (left[row] === lefts.timeout ? 3 * (latest[stretchAt(callUs[row]!)] ?? 0) : 0)
 }
 
 type StretchAt = (us: number) => number

@@ -163,3 +163,21 @@ test('nobody is accused whom some policy and some order of charges explain, over
   expect(counts.accused).toBeGreaterThan(500)
   expect(counts.accused).toBeGreaterThan(2 * counts.spared)
 })
+
+test('where the client stood still, the answer of a timeout may have waited and be charged', () => {
+  const read = { effect: 'read', costCredits: 0 } as const
+  const paid = { effect: 'charge', costCredits: 1 } as const
+  const timeout = { effect: 'ambiguous', left: 'timeout', costCredits: 1 } as const
+  // One credit is missing at 140 us; a first request timed out at 112 us, a second at its own time.
+  const withSecondOver = (endUs: number) =>
+    historyOf([
+      { ...read, slot: 0, callUs: 0, endUs: 1, value: 50 },
+      { ...paid, slot: 1, callUs: 10, endUs: 20, value: 49 },
+      { ...timeout, slot: 2, callUs: 12, endUs: 112 },
+      { ...paid, slot: 3, callUs: 130, endUs: 140, value: 47 },
+      { ...timeout, slot: 4, callUs: 200, endUs },
+      { ...read, slot: 5, callUs: 600, endUs: 601, value: 47 },
+    ])
+  expect(accuses(withSecondOver(300))).toBe(true)
+  expect(accuses(withSecondOver(360))).toBe(false)
+})
