@@ -81,9 +81,13 @@ test('on a narrow terminal only commands are longer than a line, and no word is 
 test('what a service sent cannot move the cursor, forge a line or become markup', () => {
   expect(printable('a\u001b[31m\nb\u202e')).toBe('a\\x1b[31m\\x0ab\\u202e')
   expect(terminalText(report, commands)).not.toContain('\u001b')
-  expect(junitText(report)).not.toContain('<script>')
+  expect(junitText(report, commands)).not.toContain('<script>')
   expect(markdownText(report, commands)).not.toContain('<script>')
-  for (const text of [junitText(report), sarifText(report), markdownText(report, commands)]) {
+  for (const text of [
+    junitText(report, commands),
+    sarifText(report, commands),
+    markdownText(report, commands),
+  ]) {
     expect([...text].filter((character) => '\u001b\u202e'.includes(character))).toEqual([])
   }
 })
@@ -111,14 +115,21 @@ test('a line end in what a service sent begins no line of its own', () => {
   }
 })
 
+test('JUnit and SARIF hold the command that shows a failure again', () => {
+  expect(junitText(report, commands)).toContain('&#10;again: curl x</failure>')
+  const { runs } = JSON.parse(sarifText(report, commands))
+  const results: { ruleId: string; properties?: { again: string } }[] = runs[0].results
+  expect(results.find(({ ruleId }) => ruleId === 'AA-04')?.properties).toEqual({ again: 'curl x' })
+})
+
 test('JUnit never counts as passed what was not decided', () => {
-  const xml = junitText(report)
+  const xml = junitText(report, commands)
   expect(xml).toContain('tests="4" failures="1" errors="0" skipped="2" time="0"')
   expect(xml.match(/<skipped/g)).toHaveLength(2)
 })
 
 test('JUnit has what its common schemas require, and nothing that they do not know', () => {
-  const xml = junitText(report)
+  const xml = junitText(report, commands)
   const elements = [...xml.matchAll(/<(\w[\w-]*)((?: [\w-]+="[^"<]*")*)\s*\/?>/g)].map(
     ([, name, attributes]) => ({
       name: name!,
@@ -139,7 +150,7 @@ test('JUnit has what its common schemas require, and nothing that they do not kn
 })
 
 test('SARIF has the fields that 2.1.0 requires, and names each rule that it speaks of', () => {
-  const { $schema, version, runs } = JSON.parse(sarifText(report))
+  const { $schema, version, runs } = JSON.parse(sarifText(report, commands))
   expect([$schema, version, runs.length]).toEqual([
     'https://json.schemastore.org/sarif-2.1.0.json',
     '2.1.0',
@@ -163,13 +174,13 @@ test('each format reads as its golden file does', async () => {
   const golden = (name: string) => `golden/${name}`
   await expect(terminalText(report, commands, 80)).toMatchFileSnapshot(golden('terminal.txt'))
   await expect(jsonText(report, commands)).toMatchFileSnapshot(golden('audit.json.txt'))
-  await expect(junitText(report)).toMatchFileSnapshot(golden('audit.junit.xml'))
-  await expect(sarifText(report)).toMatchFileSnapshot(golden('audit.sarif.txt'))
+  await expect(junitText(report, commands)).toMatchFileSnapshot(golden('audit.junit.xml'))
+  await expect(sarifText(report, commands)).toMatchFileSnapshot(golden('audit.sarif.txt'))
   await expect(markdownText(report, commands)).toMatchFileSnapshot(golden('audit.md'))
 })
 
 test('SARIF has a result for the failure and one for what is inconclusive, and JSON has all', () => {
-  const sarif = JSON.parse(sarifText(report))
+  const sarif = JSON.parse(sarifText(report, commands))
   expect(sarif.runs[0].results.map((each: { level: string }) => each.level)).toEqual([
     'note',
     'error',

@@ -133,11 +133,11 @@ describe('strings that a service, a log or another tool chose to do harm', () =>
     expectPlainMarkdown(markdownText(report, again), 'Markdown')
     expectXmlOf(
       ['?xml', 'testsuites', 'testsuite', 'testcase', 'failure', 'system-out', 'skipped'],
-      junitText(report),
+      junitText(report, again),
       'JUnit',
     )
     for (const [what, text] of [
-      ['SARIF', sarifText(report)],
+      ['SARIF', sarifText(report, again)],
       ['JSON', jsonText(report, again)],
     ] as const) {
       JSON.parse(text)

@@ -18,7 +18,7 @@ export function jsonText(report: AuditReport, commands: Commands): string {
  * JUnit XML, with what its common schemas require: a rule is a test case; what was not decided is
  * skipped, never passed. Times are UTC; those of rules are not told.
  */
-export function junitText(report: AuditReport): string {
+export function junitText(report: AuditReport, commands: Commands): string {
   const { findings } = report
   const failed = findings.filter(isFailure).length
   const skipped = findings.filter(
@@ -27,7 +27,7 @@ export function junitText(report: AuditReport): string {
   const cases = findings.map((finding) => {
     const name = xml(`${finding.rule} ${finding.says}`)
     const family = xml(finding.rule.split('-')[0] ?? '')
-    return `    <testcase classname="assay.${family}" name="${name}" time="0">${outcomeOf(finding)}</testcase>`
+    return `    <testcase classname="assay.${family}" name="${name}" time="0">${outcomeOf(finding, commands.get(finding.rule))}</testcase>`
   })
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -40,14 +40,14 @@ export function junitText(report: AuditReport): string {
   ].join('\n')
 }
 
-function outcomeOf(finding: Finding): string {
+function outcomeOf(finding: Finding, again: string | undefined): string {
   const { verdict } = finding
   switch (verdict.verdict) {
     case 'pass':
       return ''
     case 'fail': {
       const text = xml(
-        `expected: ${verdict.expected}\ncame: ${verdict.came}\n${attemptsOf(finding)}`,
+        `expected: ${verdict.expected}\ncame: ${verdict.came}\n${attemptsOf(finding)}${again === undefined ? '' : `\nagain: ${again}`}`,
       )
       return isFailure(finding)
         ? `<failure type="${finding.severity}" message="${xml(verdict.came)}">${text}</failure>`
@@ -61,10 +61,11 @@ function outcomeOf(finding: Finding): string {
 }
 
 /** SARIF 2.1.0, for code scanning pages: failures, advice and what is inconclusive. */
-export function sarifText(report: AuditReport): string {
+export function sarifText(report: AuditReport, commands: Commands): string {
   const results = report.findings.flatMap((finding) => {
     const { verdict } = finding
     if (verdict.verdict !== 'fail' && verdict.verdict !== 'inconclusive') return []
+    const again = commands.get(finding.rule)
     const text =
       verdict.verdict === 'fail'
         ? `expected ${verdict.expected}; came ${verdict.came}`
@@ -74,6 +75,7 @@ export function sarifText(report: AuditReport): string {
         ruleId: finding.rule,
         level: isFailure(finding) ? 'error' : verdict.verdict === 'fail' ? 'warning' : 'note',
         message: { text: printable(text) },
+        ...(again === undefined ? {} : { properties: { again: printable(again) } }),
         locations: (verdict.witnesses ?? []).map(({ runId, slot, retry, shows }) => ({
           logicalLocations: [{ fullyQualifiedName: `${runId}/${slot}/${retry}`, kind: 'resource' }],
           message: { text: printable(shows) },
