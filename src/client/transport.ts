@@ -84,7 +84,7 @@ export interface ExchangeSink {
   onFailure(failure: Failure): void
 }
 
-/** A running exchange. */
+/** A running exchange; not to be used after `onEnd` or `onFailure`. */
 export interface Exchange {
   /** Ends it now: its connection is closed, and `onFailure` comes with `aborted` during the call. */
   abort(): void

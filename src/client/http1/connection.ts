@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { isTlsError } from '../tls-error.ts'
@@ -21,6 +22,8 @@ export interface Pool {
   /** Gives a parser that no connection uses, and takes it back. */
   takeParser(): ResponseParser
   giveParser(parser: ResponseParser): void
+  /** Takes back an exchange that ended well, when its last callback has returned. */
+  giveExchange(exchange: Http1Exchange): void
   bytesOf(request: WireRequest): Buffer
   /** It may carry another exchange. */
   onIdle(connection: Connection): void
@@ -30,7 +33,7 @@ export interface Pool {
 
 /** One exchange: from `dispatch` to its last callback. */
 export class Http1Exchange implements Exchange {
-  readonly request: WireRequest
+  request: WireRequest
   /** Null once it is over. */
   sink: ExchangeSink | null
   connection: Connection | null = null
@@ -77,6 +80,8 @@ export class Connection {
   private parser: ResponseParser | null = null
   private exchange: Http1Exchange | null
   private connected = false
+  /** The socket's file descriptor; -1 where there is none to write to. */
+  private fd = -1
   private used = false
   /** Closed for good. */
   closed = false
@@ -137,13 +142,30 @@ export class Connection {
     exchange.sink?.onSent(this.used)
     this.used = true
     // The sink may have left during the call.
-    if (!this.closed) this.socket.write(bytes)
+    if (!this.closed) this.writeBytes(bytes)
+  }
+
+  /**
+   * Straight to the socket where that is a file of this process: a stream makes a request of its own
+   * for each write, to be told when it is done, and nearly all are done at once. What does not fit is
+   * left to the stream, and so is what fails: it fails there again, and says why.
+   */
+  private writeBytes(bytes: Buffer): void {
+    let written = 0
+    // One that has failed is closed already, and its number may be another's.
+    if (this.fd >= 0 && !this.socket.destroyed) {
+      try {
+        written = writeSync(this.fd, bytes)
+      } catch {}
+    }
+    if (written < bytes.length) this.socket.write(bytes.subarray(written))
   }
 
   private onConnected(): void {
     if (this.connectTimer !== null) clearTimeout(this.connectTimer)
     this.connectTimer = null
     this.connected = true
+    if (this.pool.target.secureContext === null) this.fd = fileOf(this.socket)
     if (this.exchange !== null) this.write(this.exchange)
   }
 
@@ -188,6 +210,7 @@ export class Connection {
       this.pool.onIdle(this)
     } else this.destroy()
     sink?.onEnd()
+    this.pool.giveExchange(exchange)
   }
 
   private onEof(): void {
@@ -225,9 +248,16 @@ export class Connection {
     this.closed = true
     if (this.connectTimer !== null) clearTimeout(this.connectTimer)
     this.connectTimer = null
+    this.fd = -1
     this.socket.destroy()
     this.pool.onClosed(this)
   }
+}
+
+/** Node keeps the number on the socket's handle; without it the stream is written to. */
+function fileOf(socket: Socket): number {
+  const { _handle: handle } = socket as { readonly _handle?: { readonly fd?: unknown } | null }
+  return typeof handle?.fd === 'number' ? handle.fd : -1
 }
 
 /** SNI carries names only (RFC 6066, 3). */

@@ -36,6 +36,7 @@ export class Http1Transport implements Transport, Pool {
   readonly readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
   private readonly framing = new ResponseFraming(this.readBuffer)
   private readonly parsers: ResponseParser[] = []
+  private readonly exchanges: Http1Exchange[] = []
   private readonly encoder: RequestEncoder
   private readonly maxConnections: number
   private readonly idle: Connection[] = []
@@ -63,7 +64,7 @@ export class Http1Transport implements Transport, Pool {
   }
 
   dispatch(request: WireRequest, sink: ExchangeSink): Exchange {
-    const exchange = new Http1Exchange(request, sink)
+    const exchange = this.exchangeOf(request, sink)
     if (this.closed !== null) {
       queueMicrotask(() => exchange.fail('aborted', 'the transport is closed'))
       return exchange
@@ -93,6 +94,18 @@ export class Http1Transport implements Transport, Pool {
   giveParser(parser: ResponseParser): void {
     parser.reset()
     this.parsers.push(parser)
+  }
+
+  giveExchange(exchange: Http1Exchange): void {
+    this.exchanges.push(exchange)
+  }
+
+  private exchangeOf(request: WireRequest, sink: ExchangeSink): Http1Exchange {
+    const exchange = this.exchanges.pop()
+    if (exchange === undefined) return new Http1Exchange(request, sink)
+    exchange.request = request
+    exchange.sink = sink
+    return exchange
   }
 
   onIdle(connection: Connection): void {
