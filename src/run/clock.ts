@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks'
+
 /**
  * One monotonic clock for all threads of a run. `performance.now()` is the cheapest, but each
  * thread's begins when the thread does; `process.hrtime` is the same in all of them, so each

@@ -2,6 +2,12 @@
 export class DueQueue<Thing> {
   private readonly times: number[] = []
   private readonly things: Thing[] = []
+  private readonly onSooner: () => void
+
+  /** @param onSooner what was added is due before all others */
+  constructor(onSooner: () => void) {
+    this.onSooner = onSooner
+  }
 
   get size(): number {
     return this.times.length
@@ -26,6 +32,7 @@ export class DueQueue<Thing> {
     }
     times[at] = atUs
     things[at] = thing
+    if (at === 0) this.onSooner()
   }
 
   /** Takes the first; there must be one. */

@@ -12,8 +12,19 @@ export interface Paced {
   tick(): void
 }
 
-/** A sleep is at most so long, so that what others add is seen soon. */
+export interface Pace {
+  /** To be called when something came to be due first: the sleep may be too long for it. */
+  look(): void
+  stop(): void
+}
+
+/** A sleep is at most so long. */
 const longestSleepMs = 20
+/**
+ * Only what is due within this can have to go when something else wakes the thread: to look at each
+ * waking costs a closed load, where nothing is ever due, a thirtieth of its time.
+ */
+const watchWithinUs = 1_000_000
 /** Closer than this, `precise` spins. */
 const spinWithinUs = 3000
 /** While it spins, it looks at its sockets so often: an answer's stamp is that much late at most. */
@@ -25,41 +36,67 @@ const lookEveryUs = 20
  */
 const overdueUs = 300
 
-/** @returns ends it */
-export function pace(paced: Paced, pacing: 'timer' | 'precise', now: () => number): () => void {
+export function pace(paced: Paced, pacing: 'timer' | 'precise', now: () => number): Pace {
   return pacing === 'precise' ? spin(paced, now) : sleep(paced, now)
 }
 
-function sleep(paced: Paced, now: () => number): () => void {
+function sleep(paced: Paced, now: () => number): Pace {
   let stopped = false
+  let ticking = false
+  let watching = false
+  let wakeUs = 0
   let timer: NodeJS.Timeout
   const turn = (): void => {
+    ticking = true
     paced.tick()
-    if (stopped) return
-    const waitMs = Math.floor((paced.nextUs - now()) / 1000)
-    timer = setTimeout(turn, Math.min(longestSleepMs, Math.max(1, waitMs)))
+    ticking = false
+    if (!stopped) rest()
   }
-  // Without a reference an immediate does not keep the loop from sleeping: it runs after each wake.
-  const woken = (): void => {
-    if (stopped) return
-    if (now() - paced.nextUs >= overdueUs) {
-      clearTimeout(timer)
-      turn()
-    }
+  const rest = (): void => {
+    const nowUs = now()
+    const waitMs = Math.floor((paced.nextUs - nowUs) / 1000)
+    const sleepMs = Math.min(longestSleepMs, Math.max(1, waitMs))
+    wakeUs = nowUs + sleepMs * 1000
+    timer = setTimeout(turn, sleepMs)
+    watch(nowUs)
+  }
+  const watch = (nowUs: number): void => {
+    if (watching || paced.nextUs - nowUs > watchWithinUs) return
+    watching = true
+    // Without a reference an immediate does not keep the loop from sleeping: it runs after each wake.
     setImmediate(woken).unref()
   }
+  const woken = (): void => {
+    watching = false
+    if (stopped) return
+    const nowUs = now()
+    if (nowUs - paced.nextUs >= overdueUs) {
+      clearTimeout(timer)
+      turn()
+    } else watch(nowUs)
+  }
   turn()
-  woken()
-  return () => {
-    stopped = true
-    clearTimeout(timer)
+  return {
+    look() {
+      // A tick is followed by a look of its own.
+      if (ticking || stopped) return
+      if (paced.nextUs >= wakeUs) return
+      clearTimeout(timer)
+      rest()
+    },
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
   }
 }
 
-function spin(paced: Paced, now: () => number): () => void {
+function spin(paced: Paced, now: () => number): Pace {
   let stopped = false
+  let asleep = false
   let next: NodeJS.Timeout | NodeJS.Immediate
   const turn = (): void => {
+    asleep = false
     const lookAtUs = now() + lookEveryUs
     do {
       paced.tick()
@@ -70,16 +107,25 @@ function spin(paced: Paced, now: () => number): () => void {
       while (now() < untilUs);
     } while (now() < lookAtUs)
     const waitUs = paced.nextUs - now()
-    if (waitUs < spinWithinUs) next = setImmediate(turn)
-    else {
+    asleep = waitUs >= spinWithinUs
+    if (asleep) {
       const sleepMs = Math.floor((waitUs - spinWithinUs) / 1000)
       next = setTimeout(turn, Math.min(longestSleepMs, Math.max(1, sleepMs)))
-    }
+    } else next = setImmediate(turn)
   }
   turn()
-  return () => {
-    stopped = true
-    clearTimeout(next as NodeJS.Timeout)
-    clearImmediate(next as NodeJS.Immediate)
+  return {
+    look() {
+      if (!asleep) return
+      clearTimeout(next as NodeJS.Timeout)
+      next = setImmediate(turn)
+      asleep = false
+    },
+    stop() {
+      stopped = true
+      asleep = false
+      clearTimeout(next as NodeJS.Timeout)
+      clearImmediate(next as NodeJS.Immediate)
+    },
   }
 }

@@ -27,6 +27,8 @@ export interface SenderParts extends AskerParts {
   readonly handOver: ConstructorParameters<typeof RowWriter>[1]
   readonly onIssued: (ordinal: number, slotEnd: number) => void
   readonly onIdle: () => void
+  /** Something is due sooner than all before. */
+  readonly onDueSooner: () => void
 }
 
 /**
@@ -42,7 +44,7 @@ export class Sender implements FlightDeck {
   private readonly bodies: KeptBodies
   private readonly shared: SharedNumbers
   private readonly phases: ActivePhase[] = []
-  private readonly due = new DueQueue<Flight | User>()
+  private readonly due: DueQueue<Flight | User>
   private readonly free: Flight[] = []
   private readonly flying = new InFlight()
   private readonly maxInFlight: number
@@ -66,6 +68,7 @@ export class Sender implements FlightDeck {
     this.keysSeen = new KeysSeen(data.keys.length)
     this.bodies = new KeptBodies(data.runId, scenario.capture)
     this.asker = new Asker(parts)
+    this.due = new DueQueue(parts.onDueSooner)
   }
 
   /** When something is next to be done; Infinity when only answers are waited for. */
@@ -87,7 +90,8 @@ export class Sender implements FlightDeck {
     const phase = new ActivePhase(run, scenario, seed)
     this.phases.push(phase)
     if (phase.arrivals !== null) {
-      if (!this.advance(phase)) this.issued(phase)
+      if (this.advance(phase)) this.parts.onDueSooner()
+      else this.issued(phase)
       return
     }
     const { load } = run
@@ -227,8 +231,7 @@ export class Sender implements FlightDeck {
   /** An arrival of an open plan. */
   private arrive(phase: ActivePhase, index: number, intendedUs: number): void {
     const plan = this.asker.plans[phase.stepAt(index)]!
-    const flight = this.draw(phase, plan, index, intendedUs)
-    this.launch(flight)
+    this.launch(this.draw(phase, plan, index, intendedUs))
   }
 
   /** A user draws its next request. */

@@ -4,7 +4,7 @@ import type { PromptFunction, ScenarioInput } from '../scenario/define.ts'
 import { importScenario } from '../scenario/module.ts'
 import { runClock } from './clock.ts'
 import type { FromSender, SenderData, ToRecorder, ToSender } from './messages.ts'
-import { pace } from './pacing.ts'
+import { type Pace, pace } from './pacing.ts'
 import { Sender } from './sender.ts'
 import { SenderHealth } from './sender-health.ts'
 import { TokenText } from './token-text.ts'
@@ -49,13 +49,14 @@ const sender = new Sender({
   },
   onIssued: (ordinal, slotEnd) => say({ type: 'issued', shard, ordinal, atUs: now(), slotEnd }),
   onIdle: () => void end(),
+  onDueSooner: () => pacing.look(),
 })
 const health = new SenderHealth()
 
 data.recorder.on('message', (buffer: ArrayBuffer) => sender.rows.giveBack(buffer))
 data.recorder.unref()
 
-const stopPacing = pace(
+const pacing: Pace = pace(
   {
     get nextUs() {
       return sender.nextUs
@@ -112,7 +113,7 @@ let ended = false
 async function end(): Promise<void> {
   if (ended) return
   ended = true
-  stopPacing()
+  pacing.stop()
   clearInterval(reports)
   sender.rows.flush()
   const last: ToRecorder = { batch: null, ...sender.takeEvidence(), last: true }

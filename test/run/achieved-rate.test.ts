@@ -62,6 +62,7 @@ function dispatches(load: string, seed: number) {
     handOver: () => {},
     onIssued: () => {},
     onIdle: () => {},
+    onDueSooner: () => {},
   })
   channel.port1.close()
   sender.addPhase(run)

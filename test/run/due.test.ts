@@ -6,7 +6,7 @@ test('things come out in the order of their time, whatever the order they went i
   const step = fc.oneof(fc.record({ add: fc.nat({ max: 50 }) }), fc.constant('take' as const))
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const queue = new DueQueue<number>()
+      const queue = new DueQueue<number>(() => {})
       const model: number[] = []
       for (const what of steps) {
         if (what !== 'take') {
@@ -19,4 +19,15 @@ test('things come out in the order of their time, whatever the order they went i
       }
     }),
   )
+})
+
+test('only what is due before all others is told of', () => {
+  let told = 0
+  const queue = new DueQueue<string>(() => told++)
+  queue.add(20, 'first')
+  queue.add(30, 'later')
+  queue.add(20, 'at the same time')
+  expect(told).toBe(1)
+  queue.add(10, 'sooner')
+  expect(told).toBe(2)
 })

@@ -8,8 +8,8 @@ const loopTurns = async (turns: number) => {
 test('what is overdue goes with whatever wakes the thread, and what is hardly due waits', async () => {
   const clock = { us: 0 }
   let ticks = 0
-  const stop = pace({ nextUs: 1_000_000, tick: () => void ticks++ }, 'timer', () => clock.us)
-  onTestFinished(stop)
+  const pacing = pace({ nextUs: 1_000_000, tick: () => void ticks++ }, 'timer', () => clock.us)
+  onTestFinished(pacing.stop)
   expect(ticks).toBe(1)
   clock.us = 1_000_100
   await loopTurns(3)
@@ -21,14 +21,14 @@ test('what is overdue goes with whatever wakes the thread, and what is hardly du
 
 test.each(['timer', 'precise'] as const)(
   '%s pacing sends nothing early, and ends when told',
-  async (pacing) => {
+  async (kind) => {
     const now = () => performance.now() * 1000
     const due = [2000, 2500, 7000, 30_000].map((us) => now() + us)
     const early: number[] = []
     let ticks = 0
     let at = 0
     await new Promise<void>((done) => {
-      const stop = pace(
+      const pacing = pace(
         {
           get nextUs() {
             return due[at] ?? Number.POSITIVE_INFINITY
@@ -39,11 +39,11 @@ test.each(['timer', 'precise'] as const)(
             while (due[at] !== undefined && due[at]! <= us) at++
             early.push(...due.slice(0, at).filter((each) => each > us))
             if (at < due.length) return
-            stop()
+            pacing.stop()
             done()
           },
         },
-        pacing,
+        kind,
         now,
       )
     })
@@ -53,3 +53,48 @@ test.each(['timer', 'precise'] as const)(
     expect(ticks).toBe(ended)
   },
 )
+
+test.each(['timer', 'precise'] as const)(
+  '%s pacing that sleeps is woken for what came to be due sooner',
+  async (kind) => {
+    const startMs = performance.now()
+    const now = () => (performance.now() - startMs) * 1000
+    let nextUs = Number.POSITIVE_INFINITY
+    let ticks = 0
+    const pacing = pace(
+      {
+        get nextUs() {
+          return nextUs
+        },
+        tick: () => void ticks++,
+      },
+      kind,
+      now,
+    )
+    onTestFinished(pacing.stop)
+    // Nothing is due: it sleeps for twenty milliseconds. Timers fire in the order of their time.
+    nextUs = now() + 2000
+    pacing.look()
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(ticks).toBeGreaterThan(1)
+  },
+)
+
+test('a timer far from all that is due does not look at each waking', async () => {
+  let looks = 0
+  const pacing = pace(
+    {
+      get nextUs() {
+        looks++
+        return Number.POSITIVE_INFINITY
+      },
+      tick: () => {},
+    },
+    'timer',
+    () => 0,
+  )
+  onTestFinished(pacing.stop)
+  const slept = looks
+  await loopTurns(5)
+  expect(looks).toBe(slept)
+})
