@@ -25,7 +25,8 @@ test('an id reaches its row as it came, with its key gone and its length bounded
       const bytes = Buffer.from(`"${raw}"`)
       const span = { start: 1, end: bytes.length - 1, escaped: raw.includes('\\') }
       const expected = textOf(bytes, span, secret)
-      if (secret !== '') expect(expected).not.toContain(secret)
+      // The hash of what was cut off may spell the shortest of these keys by chance.
+      if (secret !== '') expect(expected.replace(/~[0-9a-f]+$/, '')).not.toContain(secret)
       id.keep(bytes, span, secret)
       expect(id.text).toBe(expected)
       const batch = new Batch()
