@@ -13,8 +13,7 @@ import type { AddressInfo } from 'node:net'
 import { defaultContract } from '../src/contract/default.ts'
 import { type Clock, realClock } from '../src/service/clock.ts'
 import type { Shape } from '../src/service/options.ts'
-import { keepPausesShort } from '../src/service/pauses.ts'
-import { startService } from '../src/service/start.ts'
+import { holdYoung, keepPausesShort } from '../src/service/pauses.ts'
 
 /** What it sends when it listens. */
 export interface Ready {
@@ -68,6 +67,8 @@ function stampingClock(): Clock {
 async function assay(role: 'instant' | 'paced', words: readonly string[]): Promise<void> {
   const [dataPath, gapMs, tokens] = words
   // As `assay serve` does.
+  holdYoung()
+  const { startService } = await import('../src/service/start.ts')
   keepPausesShort()
   const service = await startService({
     dataPath: dataPath!,

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { assayVersion } from '../run/machine.ts'
+import { holdYoung } from '../service/pauses.ts'
 import { exit } from './exit.ts'
 
 /**
@@ -9,7 +10,10 @@ import { exit } from './exit.ts'
  */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   demo: async () => (await import('./demo.ts')).demoCommand(),
-  serve: async () => (await import('./serve.ts')).serveCommand(),
+  serve: async () => {
+    holdYoung()
+    return (await import('./serve.ts')).serveCommand()
+  },
   calibrate: async () => (await import('./calibrate.ts')).calibrateCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
   runs: async () => (await import('./runs.ts')).runsCommand(),

@@ -62,20 +62,44 @@ export function requestHash(request: GenerationRequest, seed: number): number {
 const spacedOpenings = openings.map((word) => ` ${word}`)
 const spacedWords = words.map((word) => ` ${word}`)
 
-/** Sentences of one-token words; exactly `tokens` pieces. */
+/** Texts made lately: load tools send the same prompt again and again. By their seeds. */
+const known = new Map<number, readonly string[]>()
+const maxKnown = 100
+const maxKnownTokens = 1_024
+
+/** Sentences of one-token words; exactly `tokens` pieces, the same for the same seed. */
 export function prose(tokens: number, seed: number): readonly string[] {
-  const random = seededRandom(seed)
-  const pieces: string[] = []
-  let left = 0
-  while (pieces.length < tokens) {
-    if (left === 0) {
-      left = 6 + Math.floor(random() * 8)
-      const list = pieces.length === 0 ? openings : spacedOpenings
-      pieces.push(list[Math.floor(random() * list.length)]!)
-    } else if (--left === 0) pieces.push('.')
-    else pieces.push(spacedWords[Math.floor(random() * spacedWords.length)]!)
+  const before = known.get(seed)
+  if (before?.length === tokens) return before
+  const pieces = madeUp(tokens, seed)
+  if (tokens <= maxKnownTokens) {
+    if (known.size >= maxKnown) known.clear()
+    known.set(seed, pieces)
   }
   return pieces
+}
+
+function madeUp(tokens: number, seed: number): readonly string[] {
+  const random = seededRandom(seed)
+  const pieces = new Array<string>(tokens)
+  let left = 0
+  for (let at = 0; at < tokens; at++) {
+    if (left === 0) {
+      left = 6 + Math.floor(random() * 8)
+      const list = at === 0 ? openings : spacedOpenings
+      pieces[at] = list[Math.floor(random() * list.length)]!
+    } else if (--left === 0) pieces[at] = '.'
+    else pieces[at] = spacedWords[Math.floor(random() * spacedWords.length)]!
+  }
+  return pieces
+}
+
+let joined: { readonly pieces: readonly string[]; readonly text: string } = { pieces: [], text: '' }
+
+/** Pieces as one text; that of the last pieces is kept, since the next may be the same. */
+export function textOf(pieces: readonly string[]): string {
+  if (joined.pieces !== pieces) joined = { pieces, text: pieces.join('') }
+  return joined.text
 }
 
 /**

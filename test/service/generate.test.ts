@@ -19,6 +19,19 @@ test('each made-up word is one token, so that pieces are tokens', () => {
   )
 })
 
+test('a made-up text begins alike at any length, whichever was asked for before', () => {
+  fc.assert(
+    fc.property(
+      fc.nat(),
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 2 }),
+      (seed, lengths) => {
+        const longest = prose(41, seed)
+        for (const tokens of lengths) expect(prose(tokens, seed)).toEqual(longest.slice(0, tokens))
+      },
+    ),
+  )
+})
+
 test('any text is the sum of its pieces, as many as its tokens, no character cut', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {

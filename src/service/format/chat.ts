@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Piece, StreamEvent, StreamMoment, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import type { Answer, Choice } from '../generate.ts'
+import { type Answer, type Choice, textOf } from '../generate.ts'
 import type { Profile } from '../profile.ts'
 import { inlineThinking } from './thinking.ts'
 
@@ -88,7 +88,7 @@ export function chatCompletion(
 }
 
 function chatContent({ reasoning, pieces }: Choice, profile: Profile) {
-  const content = pieces.join('')
+  const content = textOf(pieces)
   if (reasoning.length === 0) return { content }
   const thought = reasoning.join('')
   switch (profile.reasoning) {

@@ -1,6 +1,6 @@
 import type { StreamEvent, StreamMoment, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import type { Answer, Choice } from '../generate.ts'
+import { type Answer, type Choice, textOf } from '../generate.ts'
 import type { Profile } from '../profile.ts'
 import { inlineThinking } from './thinking.ts'
 
@@ -48,7 +48,7 @@ export function message(
 }
 
 function blocksOf({ reasoning, pieces }: Choice, profile: Profile): readonly Block[] {
-  const text = pieces.join('')
+  const text = textOf(pieces)
   const thought = reasoning.join('')
   if (thought === '' || profile.reasoning === 'nowhere') return [{ type: 'text', text }]
   return profile.reasoning === 'inline'

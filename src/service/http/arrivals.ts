@@ -1,16 +1,16 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Contract } from '../../contract/contract.ts'
 import type { Endpoint } from '../../contract/request.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
-import { Call } from '../call.ts'
+import { type Arrival, Call } from '../call.ts'
 
 /** Makes a call of each request that comes in: numbered, stamped, and with its endpoint. */
 export class Arrivals {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
   readonly #endpoints: ReadonlyMap<string, { readonly endpoint: Endpoint; readonly method: string }>
-  readonly #connections = new WeakMap<object, number>()
-  #connectionCount = 0
+  readonly #connections = new Connections()
   #sequence = 0
 
   constructor(kit: Kit, behaviour: Behaviour) {
@@ -21,31 +21,65 @@ export class Arrivals {
 
   callOf(request: IncomingMessage): Call {
     const { clock, random } = this.#kit
-    const url = request.url ?? '/'
-    const at = url.indexOf('?')
     const sequence = this.#sequence++
-    const arrival = {
-      sequence,
-      id: idOf(sequence, random()),
-      atUs: clock.nowUs(),
-      method: request.method ?? 'GET',
-      path: at < 0 ? url : url.slice(0, at),
-      query: at < 0 ? '' : url.slice(at + 1),
-      headers: request.headers,
-      connection: this.#connectionOf(request.socket),
-      remoteAddress: request.socket.remoteAddress ?? '',
-    }
+    const id = idOf(sequence, random())
+    const arrival = new HttpArrival(request, sequence, id, clock.nowUs(), this.#connections)
     const call = new Call(arrival, random)
     const route = this.#endpoints.get(this.#behaviour.path(call))
     if (route !== undefined && route.method === arrival.method) call.endpoint = route.endpoint
     return call
   }
+}
 
-  #connectionOf(socket: object): number {
-    let number = this.#connections.get(socket)
+/** What few ask for is found out when they do: each costs a new connection some microseconds. */
+class HttpArrival implements Arrival {
+  readonly sequence: number
+  readonly id: string
+  readonly atUs: number
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: IncomingHttpHeaders
+  readonly #socket: Socket
+  readonly #connections: Connections
+
+  constructor(
+    { url = '/', method = 'GET', headers, socket }: IncomingMessage,
+    sequence: number,
+    id: string,
+    atUs: number,
+    connections: Connections,
+  ) {
+    const at = url.indexOf('?')
+    this.sequence = sequence
+    this.id = id
+    this.atUs = atUs
+    this.method = method
+    this.path = at < 0 ? url : url.slice(0, at)
+    this.query = at < 0 ? '' : url.slice(at + 1)
+    this.headers = headers
+    this.#socket = socket
+    this.#connections = connections
+  }
+
+  get connection(): number {
+    return this.#connections.numberOf(this.#socket)
+  }
+
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress ?? ''
+  }
+}
+
+class Connections {
+  readonly #numbers = new WeakMap<object, number>()
+  #count = 0
+
+  numberOf(socket: object): number {
+    let number = this.#numbers.get(socket)
     if (number === undefined) {
-      number = ++this.#connectionCount
-      this.#connections.set(socket, number)
+      number = ++this.#count
+      this.#numbers.set(socket, number)
     }
     return number
   }
@@ -53,12 +87,19 @@ export class Arrivals {
 
 /** Unique within a service by its sequence, and between services by its random half. */
 function idOf(sequence: number, random: number): string {
+  const drawn = Math.floor(random * 0x1_0000_0000)
   return (
-    sequence.toString(16).padStart(10, '0') +
-    Math.floor(random * 0x1_0000_0000)
-      .toString(16)
-      .padStart(8, '0')
+    hex16(Math.floor(sequence / 0x1_0000_0000)).slice(2) +
+    hex16((sequence >>> 16) & 0xffff) +
+    hex16(sequence & 0xffff) +
+    hex16(drawn >>> 16) +
+    hex16(drawn & 0xffff)
   )
+}
+
+/** Four digits: numbers above 2^31 are written ten times as slowly. */
+function hex16(number: number): string {
+  return (0x1_0000 + number).toString(16).slice(1)
 }
 
 function endpointsOf({ paths }: Contract) {

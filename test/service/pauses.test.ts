@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+
+/** What lives for some turns, as streams do, until the young generation has had all reason to grow. */
+const load = `
+  const kept = []
+  for (let turn = 0; turn < 400; turn++) {
+    for (let at = 0; at < 5_000; at++) kept.push({ at })
+    if (kept.length > 300_000) kept.length = 0
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const spaces = v8.getHeapSpaceStatistics()
+  process.stdout.write(String(spaces.find((each) => each.space_name === 'new_space').space_size))`
+
+/** The young generation of a process of its own after some load, in bytes. */
+function youngBytes(begin: string): number {
+  const pauses = new URL('../../src/service/pauses.ts', import.meta.url)
+  const program = `import v8 from 'node:v8'
+    import { holdYoung, keepPausesShort } from '${pauses}'
+    ${begin}
+    ${load}`
+  const args = ['--no-warnings', '--input-type=module', '-e', program]
+  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }))
+}
+
+test('the young generation of a service grows to 4 MB a half, and no further', () => {
+  expect(youngBytes('holdYoung(); keepPausesShort()')).toBe(8 << 20)
+})
+
+test('until it is let grow, the young generation stays as small as it began', () => {
+  expect(youngBytes('holdYoung()')).toBeLessThanOrEqual(2 << 20)
+})
