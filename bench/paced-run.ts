@@ -9,6 +9,7 @@ export const gapMs = 20
 export const tokensPerStream = 300
 /** The streams are opened, and so end, over that time. */
 const openingMs = 2_000
+const warmUpTokens = 50
 const marker = Buffer.from('data: ')
 const done = Buffer.from('[DONE]')
 // All connections read into one place: what was read is looked at before the next read.
@@ -31,10 +32,11 @@ export interface PacedRun {
 
 /** Short streams, as many as are measured, so that the code is compiled by then. */
 export async function warmUp(server: ServerProcess): Promise<void> {
+  const bytes = requestOf(server, warmUpTokens)
   await Promise.all(
     Array.from({ length: streams }, async (_, index) => {
       await sleep(index)
-      await read(server, 50, () => {})
+      await read(server, bytes, warmUpTokens, () => {})
     }),
   )
   await sleep(300)
@@ -45,16 +47,19 @@ export async function warmUp(server: ServerProcess): Promise<void> {
  * stream: that includes the client's own lateness.
  */
 export async function pacedRun(server: ServerProcess): Promise<PacedRun> {
-  const arrivals: number[][] = []
+  const bytes = requestOf(server, tokensPerStream)
+  // Of stream after stream; made before, so that none of it is collected meanwhile.
+  const arrivals = new Float64Array(streams * tokensPerStream).fill(Number.NaN)
   const before = machineTime()
   const cpu = process.cpuUsage()
   const begun = performance.now()
   const from = server.mark()
   const all = Array.from({ length: streams }, async (_, index) => {
     await sleep((index * openingMs) / streams)
-    const times: number[] = []
-    arrivals.push(times)
-    await read(server, tokensPerStream, (now) => times.push(now))
+    let at = index * tokensPerStream
+    await read(server, bytes, tokensPerStream, (now) => {
+      arrivals[at++] = now
+    })
   })
   await sleep(openingMs + 500)
   const [openFrom, openBegun] = [server.mark(), performance.now()]
@@ -65,15 +70,15 @@ export async function pacedRun(server: ServerProcess): Promise<PacedRun> {
   const ended = performance.now()
   const used = process.cpuUsage(cpu)
   const after = machineTime()
-  const errors = arrivals.flatMap(errorsOf)
-  const inside = errors.filter(({ at }) => at >= openBegun && at < openEnded)
+  const errorsMs = errorsOf(arrivals)
+  const inside = errorsMs.filter((_, at) => openBegun <= arrivals[at]! && arrivals[at]! < openEnded)
   return {
     open: [openFrom, openTo],
     whole: [from, to],
     seconds: (ended - begun) / 1000,
     openSeconds: (openEnded - openBegun) / 1000,
     clientOpenP99Ms: p99(inside),
-    clientWholeP99Ms: p99(errors),
+    clientWholeP99Ms: p99(errorsMs),
     clientMs: (used.user + used.system) / 1000,
     machine:
       before === null || after === null
@@ -82,13 +87,22 @@ export async function pacedRun(server: ServerProcess): Promise<PacedRun> {
   }
 }
 
+function requestOf(server: ServerProcess, tokens: number): Buffer {
+  return server.requestBytes({ ...requestBody, stream: true, max_tokens: tokens })
+}
+
 /** Reads one stream; tells when each of its tokens came. */
-function read(server: ServerProcess, tokens: number, onToken: (now: number) => void) {
+function read(
+  { port }: ServerProcess,
+  request: Buffer,
+  tokens: number,
+  onToken: (now: number) => void,
+) {
   return new Promise<void>((resolve) => {
     // The first event carries the role and no words, the last two the reason and the end.
     let events = -1
     const socket = connect({
-      port: server.port,
+      port,
       host: '127.0.0.1',
       onread: {
         buffer,
@@ -107,23 +121,27 @@ function read(server: ServerProcess, tokens: number, onToken: (now: number) => v
         },
       },
     })
-    socket.write(server.requestBytes({ ...requestBody, stream: true, max_tokens: tokens }))
+    socket.write(request)
   })
 }
 
-interface PacingError {
-  readonly at: number
-  readonly errorMs: number
+/** Of each token of each stream, against the plan that fits the earliest of the stream. */
+function errorsOf(arrivals: Float64Array): Float64Array {
+  const errorsMs = new Float64Array(arrivals.length)
+  for (let first = 0; first < arrivals.length; first += tokensPerStream) {
+    const begun = arrivals
+      .subarray(first, first + tokensPerStream)
+      .map((time, token) => time - token * gapMs)
+    const plan = begun.reduce((least, time) => Math.min(least, time))
+    errorsMs.set(
+      begun.map((time) => time - plan),
+      first,
+    )
+  }
+  return errorsMs
 }
 
-/** Of each token of a stream, against the plan that fits the earliest. */
-function errorsOf(times: readonly number[]): readonly PacingError[] {
-  const begun = times.map((time, token) => time - token * gapMs)
-  const plan = begun.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY)
-  return times.map((at, token) => ({ at, errorMs: begun[token]! - plan }))
-}
-
-function p99(errors: readonly PacingError[]): number {
-  const sorted = Float64Array.from(errors, ({ errorMs }) => errorMs).sort()
+function p99(errorsMs: Float64Array): number {
+  const sorted = errorsMs.slice().sort()
   return sorted[Math.floor(0.99 * (sorted.length - 1))] ?? Number.NaN
 }

@@ -1,3 +1,4 @@
+import { holdYoung, keepPausesShort } from '../src/service/pauses.ts'
 import { gapMs, type PacedRun, pacedRun, streams, tokensPerStream, warmUp } from './paced-run.ts'
 import { ServerProcess, withLedger } from './service-process.ts'
 import type { Reading } from './service-server.ts'
@@ -21,6 +22,9 @@ interface Measured extends PacedRun {
  * the opening of 1,000 connections; each server is held to one core with all of its threads.
  */
 export async function streamsBench(): Promise<void> {
+  // Pauses of this client would be told as the lateness of what it reads.
+  holdYoung()
+  keepPausesShort()
   await withLedger(async (path) => {
     const assay = await ServerProcess.start('paced', path, `${gapMs}`, `${tokensPerStream}`)
     const sample = await assay.streamSample(tokensPerStream)
