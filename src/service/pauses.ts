@@ -1,8 +1,8 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** Of both halves of the young generation; by itself V8 goes from 1 MB a half to 16 MB. */
-const mostYoungBytes = 8 << 20
+/** Of a half of the young generation; by itself V8 goes from 1 MB to 16 MB. */
+const mostHalfBytes = 4 << 20
 
 /**
  * Before a service is loaded: what loading it keeps would make the young generation of the heap
@@ -23,11 +23,16 @@ export function holdYoung(): void {
  */
 export function keepPausesShort(): void {
   const adjust = () => {
-    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
-    const mayGrow = young !== undefined && young.space_size < mostYoungBytes
+    const mayGrow = 2 * youngHalfBytes() <= mostHalfBytes
     setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`)
   }
   adjust()
   // It grows after several collections at the soonest, and each is told of in the turn after it.
   new PerformanceObserver(adjust).observe({ type: 'gc' })
+}
+
+/** What one half has room for, a little less than it takes up. */
+function youngHalfBytes(): number {
+  const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
+  return young === undefined ? 0 : young.space_used_size + young.space_available_size
 }
