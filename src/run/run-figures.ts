@@ -27,36 +27,42 @@ export async function runFigures(
   runId: string,
   contract: Contract,
 ): Promise<RunFigures> {
-  // A run has millions of rows and a handful of these, so that the other query can be one scan.
+  // A run has millions of rows and a handful of these: words are joined to counts, not to rows.
   const groups = await store.rows<Group>(
-    `SELECT phase, part, step, outcome, n, first_us, last_us, (n * (${creditsSql(contract)}))::DOUBLE AS credits
-     FROM (SELECT phase, part, step, outcome, endpoint, model, count(*)::BIGINT AS n,
-             min(intended_us) AS first_us, max(intended_us) AS last_us
-           FROM attempts WHERE run_id = $1 GROUP BY ALL)`,
+    `SELECT phase, part, step, outcome, sum(n)::BIGINT AS n, sum(lag_n)::BIGINT AS lag_n,
+       min(first_us) AS first_us, max(last_us) AS last_us, max(end_us) AS end_us,
+       sum(flight) AS flight, sum(events) AS events,
+       sum(n * (${creditsSql(contract)}))::DOUBLE AS credits
+     FROM (SELECT asking, ending, count(*) AS n, count(dispatched_us) AS lag_n,
+             min(intended_us) AS first_us, max(intended_us) AS last_us,
+             max(coalesce(closed_us, intended_us)) AS end_us,
+             (sum(closed_us - dispatched_us) / 1e6)::DOUBLE AS flight,
+             sum(events)::DOUBLE AS events
+           FROM all_rows WHERE asking IN (SELECT asking FROM askings WHERE run_id = $1)
+           GROUP BY asking, ending)
+     JOIN askings USING (asking) JOIN endings USING (ending)
+     GROUP BY phase, part, step, outcome`,
     [runId],
   )
   const steady = groups.filter(({ part }) => part === 'steady')
-  const chosen = steady.length > 0 ? `FILTER (part = 'steady')` : ''
-  const [row] = await store.rows<Figures>(
-    `SELECT quantile_cont(lag_us, [0.5, 0.9, 0.99]) ${chosen} AS lag,
-       count(lag_us) ${chosen}::BIGINT AS lag_n,
-       quantile_cont(response_us, 0.5) FILTER (outcome = 'ok') AS median,
-       sum((closed_us - dispatched_us) / 1e6)::DOUBLE AS flight,
-       sum(events)::DOUBLE AS events,
-       max(coalesce(closed_us, intended_us))::BIGINT AS last
-     FROM attempt_times WHERE run_id = $1`,
+  const chosen = steady.length > 0 ? steady : groups
+  const [row] = await store.rows<Quantiles>(
+    `SELECT quantile_cont(dispatched_us - intended_us, [0.5, 0.9, 0.99])
+         ${steady.length > 0 ? `FILTER (part = 'steady')` : ''} AS lag,
+       quantile_cont(done_us - intended_us, 0.5) FILTER (outcome = 'ok') AS median
+     FROM attempts WHERE run_id = $1`,
     [runId],
   )
   return {
     rows: ledgerOf(groups),
-    lag: lagOf(row),
-    fewestSamples: fewestOf(steady.length > 0 ? steady : groups),
+    lag: lagOf(row, sumOf(chosen, 'lag_n')),
+    fewestSamples: fewestOf(chosen),
     medianResponseUs: row?.median ?? null,
-    flightSeconds: row?.flight ?? 0,
-    creditsByContract: groups.reduce((sum, { credits }) => sum + credits, 0),
+    flightSeconds: sumOf(groups, 'flight'),
+    creditsByContract: sumOf(groups, 'credits'),
     busiestPerS: busiestOf(steady),
-    events: row?.events ?? 0,
-    lastUs: row?.last ?? 0,
+    events: sumOf(groups, 'events'),
+    lastUs: Math.max(0, ...groups.map(({ end_us }) => end_us)),
   }
 }
 
@@ -70,11 +76,22 @@ interface Group {
   readonly first_us: number
   readonly last_us: number
   readonly credits: number
+  /** Those that were sent. */
+  readonly lag_n: number
+  readonly end_us: number
+  /** Request-seconds; null where nothing was sent. */
+  readonly flight: number | null
+  readonly events: number
 }
 
-type Figures = Readonly<
-  Record<'median' | 'flight' | 'events' | 'last' | 'lag_n', number | null>
-> & { readonly lag: readonly number[] | null }
+interface Quantiles {
+  readonly lag: readonly number[] | null
+  readonly median: number | null
+}
+
+function sumOf(groups: readonly Group[], figure: 'lag_n' | 'flight' | 'credits' | 'events') {
+  return groups.reduce((sum, group) => sum + (group[figure] ?? 0), 0)
+}
 
 /** Fewer requests are a moment and no load. */
 const enoughForRate = 100
@@ -113,8 +130,8 @@ function fewestOf(groups: readonly Group[]): number | null {
   return samples.size === 0 ? null : Math.min(...samples.values())
 }
 
-function lagOf(row: Figures | undefined): LagFigures | null {
-  if (!Array.isArray(row?.lag) || !row.lag_n) return null
+function lagOf(row: Quantiles | undefined, samples: number): LagFigures | null {
+  if (!Array.isArray(row?.lag) || samples === 0) return null
   const [p50Us, p90Us, p99Us] = row.lag as [number, number, number]
-  return { p50Us, p90Us, p99Us, samples: row.lag_n }
+  return { p50Us, p90Us, p99Us, samples }
 }

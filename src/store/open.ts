@@ -107,7 +107,7 @@ export async function openStore(path: string): Promise<Store> {
 
 async function prepareTables(store: Store): Promise<void> {
   const tables = await store.rows<{ n: number }>(
-    `SELECT count(*)::INTEGER AS n FROM information_schema.tables WHERE table_name = 'store_version'`,
+    `SELECT count(*)::INTEGER AS n FROM duckdb_tables() WHERE table_name = 'store_version'`,
   )
   if (tables[0]?.n === 0) {
     await store.execute(readFileSync(schemaUrl, 'utf8'))
