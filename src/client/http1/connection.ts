@@ -148,7 +148,8 @@ export class Connection {
   /**
    * Straight to the socket where that is a file of this process: a stream makes a request of its own
    * for each write, to be told when it is done, and nearly all are done at once. What does not fit is
-   * left to the stream, and so is what fails: it fails there again, and says why.
+   * left to the stream, and so is what fails: it fails there again, and says why. Nothing overtakes
+   * it: a connection whose stream still holds bytes never carries another exchange (`onDone`).
    */
   private writeBytes(bytes: Buffer): void {
     let written = 0
