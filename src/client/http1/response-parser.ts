@@ -189,21 +189,27 @@ export class ResponseParser {
     let dataEnd = at
     let failure: ParseResult | null = null
     while (at < end && this.state !== 'done' && failure === null) {
-      if (this.state === 'chunk-data') {
-        const taken = Math.min(this.left, end - at)
-        if (dataEnd === dataStart) {
-          dataStart = at
-          dataEnd = at + taken
-        } else {
-          if (dataEnd !== at) bytes.copyWithin(dataEnd, at, at + taken)
-          dataEnd += taken
+      let taken = 0
+      let behind = 0
+      if (this.state === 'chunk-size' && this.lineBytes === 0) {
+        taken = sizeOfWhole(bytes, at, end)
+        if (taken > 0) {
+          at = sizeLineEnd
+          behind = headEnd
         }
-        at += taken
+      } else if (this.state === 'chunk-data') {
+        taken = Math.min(this.left, end - at)
         this.left -= taken
         if (this.left === 0) this.beginChunkLine('chunk-end')
+      }
+      if (taken === 0) {
+        failure = this.chunkByte(bytes[at++]!)
         continue
       }
-      failure = this.chunkByte(bytes[at++]!)
+      if (dataEnd === dataStart) dataStart = dataEnd = at
+      else if (dataEnd !== at) bytes.copyWithin(dataEnd, at, at + taken)
+      dataEnd += taken
+      at += taken + behind
     }
     this.position = at
     if (dataEnd > dataStart) sink.onBody(bytes, dataStart, dataEnd)
@@ -285,6 +291,31 @@ export class ResponseParser {
     bytes.copy(this.carry, this.carried, start, end)
     this.carried = length
   }
+}
+
+/** Where the data begins of the chunk that `sizeOfWhole` found. */
+let sizeLineEnd = 0
+
+/**
+ * The size of a chunk that lies in `bytes[at..end)` from its first digit to its last line end, as
+ * nearly all do: such a one needs no state. 0 for any other.
+ */
+function sizeOfWhole(bytes: Buffer, at: number, end: number): number {
+  const lastDigit = at + 7
+  let size = 0
+  let place = at
+  for (; place < lastDigit && place < end; place++) {
+    const digit = hexDigit(bytes[place]!)
+    if (digit < 0) break
+    size = size * 16 + digit
+  }
+  const from = place + 2
+  const to = from + size
+  if (place === at || to + 2 > end) return 0
+  if (bytes[place] !== CR || bytes[place + 1] !== LF) return 0
+  if (bytes[to] !== CR || bytes[to + 1] !== LF) return 0
+  sizeLineEnd = from
+  return size
 }
 
 function hexDigit(byte: number): number {
