@@ -5,7 +5,8 @@
  *     node bench/stream-client.ts hold PORT STREAMS 0 [tls]            opened once and held
  *
  * `undici` is what most tools do: undici, a string for each read, `JSON.parse` for each event.
- * `bare` counts the reads of bare sockets: what no client on Node can go below here and now.
+ * `bare` counts the reads of bare sockets and stamps those of sampled streams: what no client on Node
+ * can go below here and now.
  * Prints one line of JSON.
  */
 import { readFileSync } from 'node:fs'
@@ -41,6 +42,10 @@ const request = prepareRequest(
   'sk-bench-0123456789',
 )
 
+/** Where the server's stamp lies in an event. */
+const stampDigits = 16
+const behindStamp = '"},"finish_reason":null}]}'.length
+
 let measuring = false
 let events = 0
 let open = 0
@@ -64,6 +69,17 @@ class Truth {
   }
 }
 
+/** The moment that an event which ends at `end` carries; 0 for an event that carries none. */
+function stampIn(bytes: Buffer, end: number): number {
+  let us = 0
+  for (let at = end - behindStamp - stampDigits; at < end - behindStamp; at++) {
+    const digit = (bytes[at] ?? 0) - 48
+    if (digit < 0 || digit > 9) return 0
+    us = us * 10 + digit
+  }
+  return us
+}
+
 function attempts(): AttemptClient {
   const ca = readFileSync(new URL('../test/client/tls/authority.pem', import.meta.url), 'utf8')
   const transport = openTransport({
@@ -82,33 +98,30 @@ function attempts(): AttemptClient {
 
 function assay(): void {
   const client = attempts()
-  const start = (at: number) => {
-    let truth = new Truth()
-    const onEnd = (attempt: Attempt) => {
-      if (attempt.outcome !== 'ok') throw new Error(`${attempt.outcome} ${attempt.reason}`)
-      truth = new Truth()
-      client.start(request, listener, 'never')
-    }
-    const onGap = () => {
+  /** As the flights of a run: one for each stream, its methods those of all. */
+  class Listener implements AttemptListener {
+    onGap(): void {
       events++
     }
-    // Only sampled streams look into their events, so that the measuring is not what is measured.
-    const listener: AttemptListener =
-      at % sampled === 0
-        ? {
-            onGap,
-            onEnd,
-            onEvent: (attempt, bytes, _start, end) => {
-              const place = bytes.lastIndexOf('"content":" ', end, 'latin1')
-              if (place !== -1 && bytes[end - 1] === 125) {
-                truth.see(
-                  attempt.readUs,
-                  Number.parseInt(bytes.toString('latin1', place + 12, end), 10),
-                )
-              }
-            },
-          }
-        : { onGap, onEnd }
+    onEnd(attempt: Attempt): void {
+      if (attempt.outcome !== 'ok') throw new Error(`${attempt.outcome} ${attempt.reason}`)
+      client.start(request, this, 'never')
+    }
+  }
+  // Only sampled streams look into their events, so that the measuring is not what is measured.
+  class Sampled extends Listener {
+    private truth = new Truth()
+    onEvent(attempt: Attempt, bytes: Buffer, _start: number, end: number): void {
+      const serverUs = stampIn(bytes, end)
+      if (serverUs > 0) this.truth.see(attempt.readUs, serverUs)
+    }
+    override onEnd(attempt: Attempt): void {
+      this.truth = new Truth()
+      super.onEnd(attempt)
+    }
+  }
+  const start = (at: number) => {
+    const listener = at % sampled === 0 ? new Sampled() : new Listener()
     client.start(request, listener, 'never')
   }
   for (let at = 0; at < streams; at++) setTimeout(start, (at * 1000) / streams, at)
@@ -152,11 +165,20 @@ function bareSockets(): void {
     Buffer.from(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`),
     body,
   ])
-  const start = () => {
+  const start = (at: number) => {
+    let truth = new Truth()
     const callback = (length: number): boolean => {
       events++
+      if (at % sampled === 0) {
+        const readUs = now()
+        const serverUs = stampIn(readBuffer, length - 4)
+        if (serverUs > 0) truth.see(readUs, serverUs)
+      }
       // The chunk of length 0 that ends a body.
-      if (readBuffer[length - 5] === 48 && readBuffer[length - 6] === 10) socket.write(asking)
+      if (readBuffer[length - 5] === 48 && readBuffer[length - 6] === 10) {
+        truth = new Truth()
+        socket.write(asking)
+      }
       return true
     }
     const socket = connect(
@@ -169,7 +191,7 @@ function bareSockets(): void {
       () => socket.write(asking),
     )
   }
-  for (let at = 0; at < streams; at++) setTimeout(start, (at * 1000) / streams)
+  for (let at = 0; at < streams; at++) setTimeout(start, (at * 1000) / streams, at)
 }
 
 /** The error that 99 of 100 stay below. */

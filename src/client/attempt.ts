@@ -4,14 +4,14 @@ import type { Call } from './call.ts'
 import { Capture, type Captured } from './capture.ts'
 import type { DeadlineTimer } from './deadlines.ts'
 import { broken, plainEnd, streamEnd } from './end.ts'
+import { type EventNumbers, EventStream } from './event-stream.ts'
 import { PlainBody } from './plain-body.ts'
 import type { ReplyReader } from './reply.ts'
 import type { PreparedRequest } from './request.ts'
 import { ResponseFields } from './response-fields.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseWords } from './response-words.ts'
-import { isWord, spanIs } from './span.ts'
-import { SseDecoder } from './sse.ts'
+import { spanIs } from './span.ts'
 import type { HeaderLines, Transport } from './transport.ts'
 
 /** Which responses to keep word for word; `errors` are all that are not 2xx. */
@@ -37,6 +37,7 @@ export interface Bench {
   readonly head: ResponseHead
   readonly reply: ReplyReader
   readonly words: ResponseWords
+  readonly numbers: EventNumbers
   readonly captureBytes: number
   /** When the read came that is being handled: the stamp of all that it brought. */
   readUs: number
@@ -46,20 +47,23 @@ export interface Bench {
   release(call: Call, attempt: Attempt): void
 }
 
-const doneEvent = Buffer.from('[DONE]')
-const messageStop = Buffer.from('message_stop')
 const errorType = Buffer.from('error')
 
-/** How the body is read: decided by its head. */
-type Mode = 'none' | 'plain' | 'stream'
+/** Who reads a body: decided by its head. */
+export interface BodyReader {
+  onBody(bytes: Buffer, start: number, end: number): void
+  /** When it was read last; NaN for one that puts its deadline off at each read. */
+  readonly lastReadUs: number
+}
 
 /**
  * The answering half of an attempt: its fields are the response half of a row, by the names of the
  * columns. Numbers that are null in the row are NaN here. Its `Call` hands it what comes.
  *
- * Attempts are pooled: nothing is allocated for one but what a long event or a capture needs.
+ * Attempts are pooled: nothing is allocated for one but what a long event or a capture needs. What
+ * each event of a stream counts is with its `EventStream` and comes here at the end.
  */
-export class Attempt extends ResponseFields {
+export class Attempt extends ResponseFields implements BodyReader {
   /** Null unless asked for. */
   captured: Captured | null = null
   request!: PreparedRequest
@@ -67,9 +71,12 @@ export class Attempt extends ResponseFields {
   private readonly bench: Bench
   private call!: Call
   private readonly plain: PlainBody
-  private decoder: SseDecoder | null = null
   private capture: Capture | null = null
-  private mode: Mode = 'none'
+  /** Made for the first stream that it reads, and kept. */
+  private ownStream: EventStream | null = null
+  /** The same while the body is a stream. */
+  private stream: EventStream | null = null
+  readonly lastReadUs = Number.NaN
   /** Of the body, as the head says; NaN when it does not. */
   contentLength = Number.NaN
   private wellFormed = false
@@ -89,10 +96,9 @@ export class Attempt extends ResponseFields {
     this.clear()
     this.captured = null
     this.capture = null
-    this.mode = 'none'
+    this.stream = null
     this.wellFormed = false
     this.plain.reset()
-    this.decoder?.reset()
     this.call = call
     this.request = call.request
     this.dispatchedUs = call.dispatchedUs
@@ -100,43 +106,42 @@ export class Attempt extends ResponseFields {
     this.flags = call.flags
   }
 
-  onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void {
+  /** @returns who reads the body */
+  onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): BodyReader {
     const { captureChoice, listener } = this.call
     this.headersUs = this.bench.readUs
     this.status = status
     this.bench.head.read(head, lines, this)
     const success = status >= 200 && status < 300
-    this.mode = success && (this.flags & flags.sseType) !== 0 ? 'stream' : 'plain'
     if (captureChoice === 'always' || (captureChoice === 'errors' && !success)) {
       this.capture = new Capture(this.request.key, this.bench.captureBytes, head, start, end)
     }
+    if (success && (this.flags & flags.sseType) !== 0) {
+      this.ownStream ??= new EventStream(this.bench, this)
+      this.stream = this.ownStream
+      this.stream.open(this.call, this.capture)
+    }
     listener.onHead?.(this)
     if (this.request.abort?.at === 'after-headers') this.call.abort('after-headers')
+    return this.stream ?? this
   }
 
+  /** Of a body that is no stream. */
   onBody(bytes: Buffer, start: number, end: number): void {
     const { call } = this
     this.bytesIn += end - start
     this.capture?.add(bytes, start, end)
-    if (this.mode === 'plain') {
-      if (end - start !== this.contentLength) call.armIdle()
-      if (!this.plain.add(bytes, start, end, this.contentLength)) call.leave(broken('too-large'))
-    } else {
-      call.armIdle()
-      this.decoder ??= new SseDecoder(this)
-      if (!this.decoder.feed(bytes, start, end)) call.leave(broken('too-large'))
-    }
+    if (end - start !== this.contentLength) call.armIdle()
+    if (!this.plain.add(bytes, start, end, this.contentLength)) call.leave(broken('too-large'))
   }
 
   /** The exchange is over. @returns how it ended */
   onEnd(): End {
     this.closedUs = this.bench.readUs
-    if (this.mode === 'plain') {
-      this.doneUs = this.closedUs
-      this.plain.end()
-      return this.plainEnd()
-    }
-    return streamEnd(this.request.streamed, this)
+    if (this.stream !== null) return streamEnd(this.request.streamed, this)
+    this.doneUs = this.closedUs
+    this.plain.end()
+    return this.plainEnd()
   }
 
   /** Nothing more comes. */
@@ -144,66 +149,26 @@ export class Attempt extends ResponseFields {
     this.outcome = end.outcome
     this.reason = 'reason' in end ? end.reason : null
     if (Number.isNaN(this.closedUs)) this.closedUs = this.bench.now()
+    this.stream?.writeTo(this)
     if (this.capture !== null) {
       this.captured = this.capture.finish()
       this.flags |= flags.captured
     }
   }
 
-  /** An event of the stream. */
-  onEvent(bytes: Buffer, start: number, end: number): void {
-    const { call } = this
-    if (call.ended) return
-    this.events++
-    if (this.events === 1) this.firstEventUs = this.bench.readUs
-    if (this.doneMarks > 0) this.flags |= flags.afterDone
-    call.listener.onEvent?.(this, bytes, start, end)
-    if (isWord(bytes, start, end, doneEvent)) this.done()
-    else this.onChunk(bytes, start, end)
-    const { abort } = this.request
-    if (abort === null || call.ended) return
-    if (abort.at === 'first-event') call.abort('first-event')
-    else if (abort.at === 'after-events') {
-      if (this.events >= abort.events) call.abort('after-events')
-    } else if (abort.at === 'before-done') {
-      // The last chunk before the end says why generation ended; the end itself is too late, but
-      // a stream without such a chunk is left there all the same.
-      if (this.finishReason !== null || this.doneMarks > 0) call.abort('before-done')
-    }
-  }
-
-  private onChunk(bytes: Buffer, start: number, end: number): void {
-    const { reply } = this.bench
-    if (!reply.read(bytes, start, end)) {
-      this.flags |= reply.badUtf8 ? flags.notUtf8 : flags.notJson
-      return
-    }
-    if (reply.hasError || spanIs(bytes, reply.type, errorType)) {
-      this.flags |= flags.errorInStream
-      this.keepError(reply, bytes, this.bench.words, this.request.key)
-      return
-    }
+  /** A first event, or one that says what none before it said. */
+  onNews(reply: ReplyReader, bytes: Buffer): void {
     this.keepReply(reply, bytes, this.bench.words, this.request.key)
-    if (reply.choices >= 0 || reply.maxIndex >= 0) {
-      this.choices = atLeast(this.choices, Math.max(reply.choices, reply.maxIndex + 1))
-    }
-    if (spanIs(bytes, reply.type, messageStop)) this.done()
-    if (!reply.hasText) return
-    const { readUs } = this.bench
-    this.contentEvents++
-    if (this.contentEvents === 1) {
-      this.firstContentUs = readUs
-      this.contentReads = 1
-    } else {
-      const gapUs = readUs - this.lastContentUs
-      if (gapUs > 0) this.contentReads++
-      this.itlMaxUs = atLeast(this.itlMaxUs, gapUs)
-      this.call.listener.onGap(gapUs)
-    }
-    this.lastContentUs = readUs
+    const choices = choicesOf(reply)
+    if (choices >= 0) this.choices = atLeast(this.choices, choices)
   }
 
-  private done(): void {
+  onStreamError(reply: ReplyReader, bytes: Buffer): void {
+    this.flags |= flags.errorInStream
+    this.keepError(reply, bytes, this.bench.words, this.request.key)
+  }
+
+  onDone(): void {
     this.doneMarks++
     if (this.doneMarks === 1) this.doneUs = this.bench.readUs
   }
@@ -240,6 +205,11 @@ export class Attempt extends ResponseFields {
     if (trailing && this.status >= 200 && this.status < 300) this.flags |= flags.notJson
     return plainEnd(this.request, this.status, this.wellFormed && !trailing)
   }
+}
+
+/** How many choices an event tells of; -1 when it tells of none. */
+export function choicesOf(reply: ReplyReader): number {
+  return Math.max(reply.choices, reply.maxIndex >= 0 ? reply.maxIndex + 1 : -1)
 }
 
 function atLeast(value: number, other: number): number {

@@ -1,6 +1,6 @@
 import { flags } from '../attempt/flags.ts'
 import type { End, TimeoutReason } from '../attempt/outcome.ts'
-import type { Attempt, AttemptListener, Bench, CaptureChoice } from './attempt.ts'
+import type { Attempt, AttemptListener, Bench, BodyReader, CaptureChoice } from './attempt.ts'
 import { type Armed, disarmed } from './deadlines.ts'
 import { broken } from './end.ts'
 import type { PreparedRequest } from './request.ts'
@@ -17,26 +17,30 @@ import type { Exchange, ExchangeSink, Failure, HeaderLines } from './transport.t
  * come in one read, as most do, all take the same one, which is never cold.
  */
 export class Call implements ExchangeSink {
-  request!: PreparedRequest
+  // What each read asks for comes first, so that it lies together.
+  private readonly bench: Bench
   listener!: AttemptListener
+  private body: BodyReader | null = null
+  ended = true
+  /** Inside a callback that still holds our state: not to be used again before it returns. */
+  private busy = false
+  request!: PreparedRequest
   captureChoice: CaptureChoice = 'never'
   dispatchedUs = Number.NaN
   sentUs = Number.NaN
   flags = 0
-  ended = true
-  private readonly bench: Bench
   private exchange: Exchange | null = null
   private attempt: Attempt | null = null
   private readonly stage: Armed
   private readonly total: Armed
   /** Cancels the abort point that waits for its time. */
   private cancelAbort: (() => void) | null = null
-  /** Inside a callback that still holds our state: not to be used again before it returns. */
-  private busy = false
 
   constructor(bench: Bench) {
     this.bench = bench
-    const onDeadline = (reason: TimeoutReason) => this.leave({ outcome: 'timeout', reason })
+    const onDeadline = (reason: TimeoutReason) => {
+      if (reason !== 'idle' || !this.putsOffIdle()) this.leave({ outcome: 'timeout', reason })
+    }
     this.stage = disarmed(onDeadline)
     this.total = disarmed(onDeadline)
   }
@@ -85,14 +89,14 @@ export class Call implements ExchangeSink {
     this.armIdle()
     const attempt = this.taken()
     this.busy = true
-    attempt.onHead(status, head, start, end, lines)
+    this.body = attempt.onHead(status, head, start, end, lines)
     this.settle()
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
     if (this.ended) return
     this.busy = true
-    this.attempt!.onBody(bytes, start, end)
+    this.body!.onBody(bytes, start, end)
     this.settle()
   }
 
@@ -122,6 +126,16 @@ export class Call implements ExchangeSink {
   /** The deadline between reads begins anew with the read that is being handled. */
   armIdle(): void {
     this.bench.timer.arm(this.stage, 'idle', this.bench.readUs)
+  }
+
+  /** A stream is read too often to arm it at each read: whether the deadline began anew since. */
+  private putsOffIdle(): boolean {
+    const { timer, now } = this.bench
+    const lastReadUs = this.body?.lastReadUs ?? Number.NaN
+    const nowUs = now()
+    if (!(lastReadUs + timer.lengthUs('idle') > nowUs)) return false
+    timer.arm(this.stage, 'idle', lastReadUs, nowUs)
+    return true
   }
 
   /** Ends it from our side: the connection is of no use any more. */
@@ -175,6 +189,7 @@ export class Call implements ExchangeSink {
   private release(): void {
     const { attempt } = this
     this.attempt = null
+    this.body = null
     if (attempt !== null) this.bench.release(this, attempt)
   }
 }

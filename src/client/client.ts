@@ -2,6 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import { Attempt, type AttemptListener, type Bench, type CaptureChoice } from './attempt.ts'
 import { Call } from './call.ts'
 import { type Deadlines, DeadlineTimer } from './deadlines.ts'
+import { EventNumbers } from './event-stream.ts'
 import { ReplyReader } from './reply.ts'
 import type { PreparedRequest } from './request.ts'
 import { ResponseHead } from './response-head.ts'
@@ -35,6 +36,7 @@ export class AttemptClient {
       head: new ResponseHead(options.contract),
       reply: new ReplyReader(),
       words: new ResponseWords(),
+      numbers: new EventNumbers(),
       captureBytes: options.captureBytes ?? 128 * 1024,
       readUs: Number.NaN,
       take: () => this.attempts.pop() ?? new Attempt(this.bench),

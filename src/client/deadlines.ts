@@ -51,10 +51,10 @@ export class DeadlineTimer {
     this.lengths = deadlines
   }
 
-  /** Starts the deadline anew from `nowUs`, whatever it was before. */
-  arm(armed: Armed, reason: TimeoutReason, nowUs: number): void {
+  /** Starts the deadline anew from `fromUs`, whatever it was before. */
+  arm(armed: Armed, reason: TimeoutReason, fromUs: number, nowUs = fromUs): void {
     armed.reason = reason
-    armed.dueUs = nowUs + this.lengthUs(reason)
+    armed.dueUs = fromUs + this.lengthUs(reason)
     if (armed.dueUs < armed.lookUs) this.look(armed, nowUs)
   }
 
@@ -62,7 +62,7 @@ export class DeadlineTimer {
     armed.dueUs = Number.POSITIVE_INFINITY
   }
 
-  private lengthUs(reason: TimeoutReason): number {
+  lengthUs(reason: TimeoutReason): number {
     switch (reason) {
       case 'connect':
         return this.lengths.connectUs

@@ -33,6 +33,8 @@ export class SseDecoder {
   }
 
   private readonly sink: SseSink
+  /** Nothing of the last read is left to remember, so that an event may begin here. */
+  private between = false
   private readonly maxEventBytes: number
   private partial: Buffer | null = null
   private partialLength = 0
@@ -44,8 +46,6 @@ export class SseDecoder {
   private held: Buffer | null = null
   private afterCr = false
   private atStart = true
-  /** Nothing of the last read is left to remember, so that an event may begin here. */
-  private between = false
 
   /** @param maxEventBytes a longer line or event ends the decoding: `feed` returns false */
   constructor(sink: SseSink, maxEventBytes = 16 * 1024 * 1024) {

@@ -42,25 +42,25 @@ const smallHeadBytes = 4096
 export class ResponseParser {
   /** Where the response that is done ended in the bytes of the last `read`. */
   position = 0
+  private state: State = 'head'
+  private lineBytes = 0
+  /** Bytes left of the body or the chunk. */
+  private left = 0
+  /** A sink that leaves during a callback must not be called again. */
+  private stopped = false
   /** Whether the connection may carry another request after this response. */
   keepAlive = false
   /** Seconds after which the peer closes the idle connection, as `Keep-Alive` says; NaN if not. */
   keepAliveTimeoutS = Number.NaN
-  private state: State = 'head'
   private readonly framing: ResponseFraming
   /** Beginning of a head that is split over reads. */
   private carry: Buffer | null = null
   private carried = 0
-  /** Bytes left of the body or the chunk. */
-  private left = 0
-  private lineBytes = 0
   private digits = 0
   private afterCr = false
   private inExtension = false
   /** Behind the colon of a trailer's field. */
   private inValue = false
-  /** A sink that leaves during a callback must not be called again. */
-  private stopped = false
 
   /** @param framing shared by all parsers of a transport */
   constructor(framing: ResponseFraming) {

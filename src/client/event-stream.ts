@@ -1,0 +1,193 @@
+import { flags } from '../attempt/flags.ts'
+import type { AbortPoint } from '../contract/request.ts'
+import { type Attempt, type Bench, type BodyReader, choicesOf } from './attempt.ts'
+import type { Call } from './call.ts'
+import type { Capture } from './capture.ts'
+import { broken } from './end.ts'
+import type { ReplyReader } from './reply.ts'
+import { isWord, spanIs } from './span.ts'
+import { SseDecoder, type SseSink } from './sse.ts'
+
+const doneEvent = Buffer.from('[DONE]')
+const messageStop = Buffer.from('message_stop')
+const errorType = Buffer.from('error')
+
+/** Cells of a row of `EventNumbers`: one line of a processor's cache. */
+const rowCells = 8
+const readUsCell = 0
+const lastContentUsCell = 1
+const itlMaxUsCell = 2
+const bytesInCell = 3
+const eventsCell = 4
+const contentEventsCell = 5
+const contentReadsCell = 6
+
+/**
+ * What each event changes, of all streams of a thread, a row each and the rows side by side: as fields
+ * of objects, numbers with fractions lie in places of their own, which no cache holds for thousands.
+ */
+export class EventNumbers {
+  cells = new Float64Array(64 * rowCells)
+  private used = 0
+
+  /** @returns where a new row begins */
+  take(): number {
+    const row = this.used
+    this.used += rowCells
+    if (this.used > this.cells.length) {
+      const larger = new Float64Array(this.cells.length * 2)
+      larger.set(this.cells)
+      this.cells = larger
+    }
+    return row
+  }
+}
+
+/**
+ * Reads the body of an attempt that is a stream. Most events say nothing new but that a token came:
+ * for them the attempt itself is not touched, only what is here and a row of numbers.
+ */
+export class EventStream implements SseSink, BodyReader {
+  private call!: Call
+  private readonly bench: Bench
+  private readonly decoder: SseDecoder
+  private readonly row: number
+  private capture: Capture | null = null
+  private abort: AbortPoint | null = null
+  private done = false
+  /** An event was read, so that its names are known. */
+  private named = false
+  private reasoned = false
+  private choices = -1
+  private readonly attempt: Attempt
+
+  constructor(bench: Bench, attempt: Attempt) {
+    this.bench = bench
+    this.attempt = attempt
+    this.row = bench.numbers.take()
+    this.decoder = new SseDecoder(this)
+  }
+
+  /** Begins anew, for the body of a call. */
+  open(call: Call, capture: Capture | null): void {
+    this.call = call
+    this.capture = capture
+    this.abort = call.request.abort
+    this.done = false
+    this.named = false
+    this.reasoned = false
+    this.choices = -1
+    this.decoder.reset()
+    const { row } = this
+    const { cells } = this.bench.numbers
+    cells.fill(0, row, row + rowCells)
+    cells[row + readUsCell] = this.bench.readUs
+    cells[row + lastContentUsCell] = Number.NaN
+    cells[row + itlMaxUsCell] = Number.NaN
+  }
+
+  /** When the last read came. */
+  get lastReadUs(): number {
+    return this.bench.numbers.cells[this.row + readUsCell]!
+  }
+
+  /** Writes what was counted into the attempt. */
+  writeTo(attempt: Attempt): void {
+    const { row } = this
+    const { cells } = this.bench.numbers
+    attempt.lastContentUs = cells[row + lastContentUsCell]!
+    attempt.itlMaxUs = cells[row + itlMaxUsCell]!
+    attempt.bytesIn = cells[row + bytesInCell]!
+    attempt.events = cells[row + eventsCell]!
+    attempt.contentEvents = cells[row + contentEventsCell]!
+    attempt.contentReads = cells[row + contentReadsCell]!
+  }
+
+  onBody(bytes: Buffer, start: number, end: number): void {
+    const { row } = this
+    const { cells } = this.bench.numbers
+    cells[row + readUsCell] = this.bench.readUs
+    cells[row + bytesInCell]! += end - start
+    this.capture?.add(bytes, start, end)
+    if (!this.decoder.feed(bytes, start, end)) this.call.leave(broken('too-large'))
+  }
+
+  onEvent(bytes: Buffer, start: number, end: number): void {
+    const { call } = this
+    if (call.ended) return
+    const events = ++this.bench.numbers.cells[this.row + eventsCell]!
+    if (events === 1) this.attempt.firstEventUs = this.bench.readUs
+    if (this.done) this.attempt.flags |= flags.afterDone
+    call.listener.onEvent?.(this.attempt, bytes, start, end)
+    if (isWord(bytes, start, end, doneEvent)) this.onDone()
+    else this.onChunk(bytes, start, end)
+    const { abort } = this
+    if (abort === null || call.ended) return
+    if (abort.at === 'first-event') call.abort('first-event')
+    else if (abort.at === 'after-events') {
+      if (events >= abort.events) call.abort('after-events')
+    } else if (abort.at === 'before-done') {
+      // The last chunk before the end says why generation ended; the end itself is too late, but
+      // a stream without such a chunk is left there all the same.
+      if (this.attempt.finishReason !== null || this.done) call.abort('before-done')
+    }
+  }
+
+  private onDone(): void {
+    this.done = true
+    this.attempt.onDone()
+  }
+
+  private onChunk(bytes: Buffer, start: number, end: number): void {
+    const { reply } = this.bench
+    if (!reply.read(bytes, start, end)) {
+      this.attempt.flags |= reply.badUtf8 ? flags.notUtf8 : flags.notJson
+      return
+    }
+    if (reply.hasError || spanIs(bytes, reply.type, errorType)) {
+      this.attempt.onStreamError(reply, bytes)
+      return
+    }
+    if (this.isNews(reply)) {
+      this.attempt.onNews(reply, bytes)
+      this.named = this.attempt.id.isKnown && this.attempt.responseModel !== null
+      this.reasoned ||= reply.hasReasoning
+      this.choices = Math.max(this.choices, choicesOf(reply))
+    }
+    if (spanIs(bytes, reply.type, messageStop)) this.onDone()
+    if (reply.hasText) this.onContent()
+  }
+
+  /** Whether it says what the attempt does not hold yet. */
+  private isNews(reply: ReplyReader): boolean {
+    return (
+      (!this.named && (reply.id.start >= 0 || reply.model.start >= 0)) ||
+      reply.finish.start >= 0 ||
+      (reply.hasReasoning && !this.reasoned) ||
+      choicesOf(reply) > this.choices ||
+      !(
+        Number.isNaN(reply.promptTokens) &&
+        Number.isNaN(reply.completionTokens) &&
+        Number.isNaN(reply.totalTokens)
+      )
+    )
+  }
+
+  private onContent(): void {
+    const { row } = this
+    const { readUs } = this.bench
+    const { cells } = this.bench.numbers
+    const contentEvents = ++cells[row + contentEventsCell]!
+    const gapUs = readUs - cells[row + lastContentUsCell]!
+    cells[row + lastContentUsCell] = readUs
+    if (contentEvents === 1) {
+      this.attempt.firstContentUs = readUs
+      cells[row + contentReadsCell] = 1
+      return
+    }
+    if (gapUs > 0) cells[row + contentReadsCell]!++
+    // What is NaN is not above the first gap.
+    if (!(cells[row + itlMaxUsCell]! >= gapUs)) cells[row + itlMaxUsCell] = gapUs
+    this.call.listener.onGap(gapUs)
+  }
+}
