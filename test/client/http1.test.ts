@@ -54,7 +54,7 @@ test('a connection that fails makes room for the next one in line', async () => 
 })
 
 test('a response before the request is whole ends the connection with it', async () => {
-  const { origin, server } = await scriptedServer(() => {})
+  const { origin, server, connections } = await scriptedServer(() => {})
   server.on('connection', (socket) => {
     socket.pause()
     socket.write(response(413, {}, 'too much'))
@@ -64,7 +64,9 @@ test('a response before the request is whole ends the connection with it', async
   const large = { ...getRequest, method: 'POST' as const, body }
   const { status, body: said } = await exchange(transport, large).done
   expect([status, said]).toEqual([413, 'too much'])
-  // Half a request lies in the socket: the next one must not be written behind it.
+  // Half a request lies in the socket: the next one must not be written behind it, nor before.
+  expect((await exchange(transport).done).status).toBe(413)
+  expect(connections()).toBe(2)
   await transport.close()
 })
 
