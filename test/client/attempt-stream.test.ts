@@ -12,9 +12,9 @@ describe('a stream', () => {
   test('is stamped at its first text, and its empty first delta does not count', async () => {
     const { origin } = await scriptedServer(async (socket) => {
       socket.write(streamHead + chunk(delta('')))
-      await sleep(30)
+      await sleep(60)
       socket.write(chunk(delta('a')))
-      await sleep(30)
+      await sleep(60)
       socket.write(chunk(delta('b')) + chunk(done) + lastChunk)
     })
     const { columns, events } = await send(origin, { stream: true })
