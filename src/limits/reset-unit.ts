@@ -35,8 +35,8 @@ const slackUs = 1.5e6
  * mean that the samples fit both.
  *
  * 1. Range: an epoch lies near now, a delta between 0 and the window that the limit names.
- * 2. Slope: where a run of values fell by as many units as seconds (or milliseconds) passed, they
- *    count those: a delta in the other unit would have had to follow the clock by accident.
+ * 2. Slope: where values count seconds (or milliseconds) down with time, to the end, they are those: a
+ *    delta in the other unit would have had to follow the clock by accident.
  *
  * @param samples of one deployment, each key's in order of time
  * @param clock null where the service sends no `Date`: an epoch then may lie anywhere after 2001
@@ -54,7 +54,10 @@ export function inferResetUnit(
     ['delta-s', 'delta-ms'],
     ['delta-ms', 'delta-s'],
   ] as const) {
-    const falling = fallsWithTime(samples, unit)
+    const falling = fallsWithTime(
+      samples.filter((sample) => inRange(unit, sample, clock)),
+      unit,
+    )
     if (falling !== null && !ruledOut.has(other)) ruledOut.set(other, falling)
   }
   return { units: resetUnits.filter((unit) => !ruledOut.has(unit)), ruledOut }
@@ -97,30 +100,51 @@ function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | nul
   )
 }
 
-/** A run of values that falls with time must be this long, or noise could do it. */
-const chainSamples = 4
-const chainUs = 5e6
+/** A countdown must be followed so long, or noise could do it. */
+const countSamples = 4
+const countUs = 5e6
 
-/** The ends of a run of values, of one key and limit, each of which fell exactly with time. */
+/** Values of one key and limit that fell with time from `first` on. */
+interface Countdown {
+  first: ResetSample
+  count: number
+  proof: readonly ResetSample[] | null
+  /** A value left the line before it had come to zero: what fell with time did so by accident. */
+  broken: boolean
+}
+
+/**
+ * The ends of values, of one key and limit, that count down with time: each fell exactly with it, and a
+ * new count begins only where one is over. In the other unit a bucket that is nearly full tells about the
+ * same number again and again, which falls for a few seconds by accident, and rises before it is over.
+ */
 function fallsWithTime(
   samples: readonly ResetSample[],
   unit: 'delta-s' | 'delta-ms',
 ): readonly ResetSample[] | null {
-  type Chain = { readonly first: ResetSample; count: number }
-  const keys = new Map<string, Map<number | null, Chain>>()
+  const countdowns = new Map<string, Countdown>()
   for (const sample of samples) {
     const { key, limit } = sample.arrival
-    const chains = keys.get(key) ?? new Map<number | null, Chain>()
-    if (chains.size === 0) keys.set(key, chains)
-    const chain = chains.get(limit)
-    const elapsedUs = sample.arrival.fromUs - (chain?.first.arrival.fromUs ?? 0)
-    const fellUs = ((chain?.first.value ?? 0) - sample.value) * unitUs[unit]
-    if (chain === undefined || Math.abs(fellUs - elapsedUs) > slackUs) {
-      chains.set(limit, { first: sample, count: 1 })
+    const name = `${limit} ${key}`
+    const countdown = countdowns.get(name)
+    if (countdown === undefined) {
+      countdowns.set(name, { first: sample, count: 1, proof: null, broken: false })
       continue
     }
-    chain.count++
-    if (chain.count >= chainSamples && elapsedUs >= chainUs) return [chain.first, sample]
+    const elapsedUs = sample.arrival.fromUs - countdown.first.arrival.fromUs
+    const leftUs = countdown.first.value * unitUs[unit] - elapsedUs
+    if (Math.abs(sample.value * unitUs[unit] - leftUs) > slackUs) {
+      if (leftUs > slackUs) countdown.broken = true
+      countdown.first = sample
+      countdown.count = 1
+      continue
+    }
+    countdown.count++
+    if (countdown.count >= countSamples && elapsedUs >= countUs) {
+      countdown.proof ??= [countdown.first, sample]
+    }
   }
-  return null
+  return (
+    [...countdowns.values()].find(({ broken, proof }) => !broken && proof !== null)?.proof ?? null
+  )
 }

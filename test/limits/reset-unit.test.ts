@@ -53,6 +53,22 @@ describe('the unit of a reset', () => {
     expect(infer([{ ...sample!, value: 40e6 }])).toEqual([])
   })
 
+  test('milliseconds that are about the same each time may fall with the seconds for a while', () => {
+    // A bucket gives a token back in 300 ms; the answer is a little later each time, and then is not.
+    const values = [300, 299, 298, 297, 296, 295, 294, 293, 300]
+    const seconds = values.map((_, at) => at)
+    const told = samples('delta-ms', seconds).map((sample, at) => ({
+      ...sample,
+      value: values[at]!,
+      windowUs: 3600e6,
+    }))
+    expect(infer(told)).toEqual(['delta-s', 'delta-ms'])
+  })
+
+  test('a count to the end is followed by one from the start', () => {
+    expect(infer(samples('delta-s', [50, 53, 56, 59, 61, 64, 67]))).toEqual(['delta-s'])
+  })
+
   test('the true unit is never dropped, whatever the traffic', () => {
     fc.assert(
       fc.property(
