@@ -109,7 +109,7 @@ interface Countdown {
   first: ResetSample
   count: number
   proof: readonly ResetSample[] | null
-  /** A value left the line before it had come to zero: what fell with time did so by accident. */
+  /** A value was far off the line before that had come to zero: what fell with time did so by accident. */
   broken: boolean
 }
 
@@ -133,8 +133,10 @@ function fallsWithTime(
     }
     const elapsedUs = sample.arrival.fromUs - countdown.first.arrival.fromUs
     const leftUs = countdown.first.value * unitUs[unit] - elapsedUs
-    if (Math.abs(sample.value * unitUs[unit] - leftUs) > slackUs) {
-      if (leftUs > slackUs) countdown.broken = true
+    const offUs = Math.abs(sample.value * unitUs[unit] - leftUs)
+    if (offUs > slackUs) {
+      // A little off may be late.
+      if (leftUs > slackUs && offUs > 2 * slackUs) countdown.broken = true
       countdown.first = sample
       countdown.count = 1
       continue
