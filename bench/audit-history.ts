@@ -1,6 +1,6 @@
 import { adoptAttempts } from '../src/store/adopt.ts'
 import type { Store } from '../src/store/open.ts'
-import { startRun } from '../src/store/runs.ts'
+import { endRun, startRun } from '../src/store/runs.ts'
 
 /** Accounts, keys of each, and requests that a key sends in a busy minute: 20 more than its limit. */
 const accounts = 4
@@ -31,6 +31,8 @@ export async function writeAuditHistory(store: Store, attempts: number): Promise
     assayVersion: '0',
     machineJson: '{}',
   })
+  const end = { endedUs: 0, ledgerJson: '{}', verdictJson: '[]' }
+  await endRun(store, 'bench', { ...end, verdict: 'valid' })
   await store.execute('CREATE TEMP TABLE made AS FROM attempts LIMIT 0')
   await store.execute(`
     INSERT INTO made BY NAME

@@ -23,6 +23,8 @@ type Cells = Float64Array | Int32Array | Uint32Array
 
 const width = { micros: 8, index: 8, number: 8, count: 4, bits: 4, word: 4, text: 8 } as const
 
+const cacheLineBytes = 64
+
 /** Where each column lies in the buffer, in bytes: the wide columns first, so all are aligned. */
 const layout = (() => {
   const byWidth = [...columnNames].sort(
@@ -32,7 +34,9 @@ const layout = (() => {
   let offset = 0
   for (const name of byWidth) {
     offsets[name] = offset
-    offset += width[attemptColumns[name].kind] * batchRows
+    // A line of the cache more: columns a power of two apart would share its few places, and push
+    // each other out at every row.
+    offset += width[attemptColumns[name].kind] * batchRows + cacheLineBytes
   }
   return { offsets, arenaOffset: offset, bytes: offset + arenaBytes }
 })()

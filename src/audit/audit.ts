@@ -42,6 +42,7 @@ export async function audit(store: Store, options: AuditOptions): Promise<AuditR
   const evidence: Evidence = {
     store,
     runIds: runs.map((run) => run.runId),
+    killedRunIds: await killedRuns(store, runs),
     contract: options.contract,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   }
@@ -95,6 +96,15 @@ async function decideAll(
   ])
   const byRule = new Map([...aside, ...here].map((finding) => [finding.rule, finding]))
   return rules.map(({ id }) => byRule.get(id)!)
+}
+
+async function killedRuns(store: Store, runs: readonly AuditedRun[]): Promise<readonly string[]> {
+  const killed = await store.rows<{ runId: string }>(
+    `SELECT run_id AS "runId" FROM runs
+     WHERE ended_us IS NULL AND list_contains($1::VARCHAR[], run_id) ORDER BY run_id`,
+    [JSON.stringify(runs.map((run) => run.runId))],
+  )
+  return killed.map(({ runId }) => runId)
 }
 
 async function keep(store: Store, { auditId, auditedAt, runs, findings }: AuditReport) {

@@ -21,7 +21,7 @@ export async function decideInOrder(
 }
 
 async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
-  const verdict = await rule.decide(evidence).catch((error: unknown) => {
+  const verdict = await decideOnAllThatIsKnown(rule, evidence).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error)
     throw new Error(`rule ${rule.id} could not be decided: ${why}`, { cause: error })
   })
@@ -30,6 +30,29 @@ async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
     severity: rule.severity,
     says: rule.says,
     verdict: neverDecidedByNothing(verdict),
+  }
+}
+
+/**
+ * A rule that takes an account without other traffic fails nobody by a run that was killed: requests
+ * whose rows it lost are such traffic.
+ */
+async function decideOnAllThatIsKnown(rule: Rule, evidence: Evidence): Promise<Verdict> {
+  const verdict = await rule.decide(evidence)
+  const { runIds, killedRunIds = [] } = evidence
+  if (verdict.verdict !== 'fail' || !rule.needs.includes('quiescence')) return verdict
+  if (killedRunIds.length === 0) return verdict
+  const ended = runIds.filter((runId) => !killedRunIds.includes(runId))
+  if (ended.length > 0) {
+    const without = await rule.decide({ ...evidence, runIds: ended })
+    if (without.verdict === 'fail') return without
+  }
+  const killed = killedRunIds.length === 1 ? 'run' : 'runs'
+  return {
+    verdict: 'inconclusive',
+    observations: verdict.observations,
+    why: `${verdict.came}, where expected was ${verdict.expected}; but ${killed} ${killedRunIds.join(', ')} did not end, and what was in flight then has no row`,
+    witnesses: verdict.witnesses,
   }
 }
 

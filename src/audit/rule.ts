@@ -24,6 +24,8 @@ export interface Evidence {
   readonly store: Pick<Store, 'rows' | 'doubles'>
   /** The audited runs, oldest first. */
   readonly runIds: readonly string[]
+  /** Those of them that were killed: what was in flight then has no row. */
+  readonly killedRunIds?: readonly string[]
   readonly contract: Contract
   /** What the deployment answered to `assay probe`, where somebody asked it. */
   readonly profile?: DeploymentProfile

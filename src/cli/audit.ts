@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { Command, Option } from 'commander'
 import { type AuditReport, audit, isBroken } from '../audit/audit.ts'
-import { jsonText, junitText, markdownText, sarifText } from '../audit/format/machine.ts'
-import { reproductions } from '../audit/format/reproduce.ts'
+import { jsonText, junitText, markdownText } from '../audit/format/machine.ts'
+import { reproductions, shellWord } from '../audit/format/reproduce.ts'
+import { sarifText } from '../audit/format/sarif.ts'
 import { terminalText } from '../audit/format/terminal.ts'
 import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
 import { loadContract } from '../contract/load.ts'
 import { openExistingStore } from '../store/open.ts'
-import { exit } from './exit.ts'
+import { exit, UsageError } from './exit.ts'
 import { readProfileFile } from './profile-file.ts'
 
 interface Options {
   readonly db: string
   readonly rule: readonly string[]
-  readonly explain?: boolean | string
+  readonly explain?: true | readonly string[]
+  readonly again?: string
   readonly contract?: string
   readonly profile?: string
   readonly format: keyof typeof formats
@@ -33,6 +35,9 @@ const formats = {
 
 const collect = (value: string, all: readonly string[]) => [...all, ...value.split(',')]
 
+const collectExplained = (value: string, all: true | readonly string[] | undefined) =>
+  collect(value, all === true || all === undefined ? [] : all)
+
 export function auditCommand(): Command {
   return new Command('audit')
     .description('Holds recorded runs to the contract: every rule, its verdict and its evidence.')
@@ -47,7 +52,12 @@ export function auditCommand(): Command {
       collect,
       [],
     )
-    .option('--explain [rule]', 'print how rules are decided and what they cannot see')
+    .option(
+      '--explain [rule]',
+      'print how rules are decided and what they cannot see; may be repeated',
+      collectExplained,
+    )
+    .option('--again <rule>', 'print only what sends the witness of that failed rule again, for sh')
     .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
     .option(
       '--profile <file>',
@@ -60,13 +70,15 @@ export function auditCommand(): Command {
     .option('--strict', 'exit with 3 for what is inconclusive, too')
     .action(async (runIds: readonly string[], options: Options) => {
       if (options.explain !== undefined) {
-        const asked = typeof options.explain === 'string' ? options.explain.split(',') : []
-        const rules = selectRules([...options.rule, ...asked])
+        const asked = options.explain === true ? [] : options.explain
+        // No run is explained: what stands after the option are more rules.
+        const rules = selectRules([...options.rule, ...asked, ...runIds], '--explain')
         process.stdout.write(
           rules.map((rule) => explanationOf(rule, process.stdout.columns)).join('\n'),
         )
         return
       }
+      if (options.again !== undefined) selectRules([options.again], '--again')
       const contract = loadContract(options.contract)
       const store = await openExistingStore(options.db)
       try {
@@ -76,12 +88,17 @@ export function auditCommand(): Command {
             ? {}
             : { profile: readProfileFile('--profile', options.profile) }),
           runIds,
-          rules: options.rule,
+          rules: options.again === undefined ? options.rule : [options.again],
           auditId: randomUUID(),
           auditedAt: new Date(),
         })
+        const commands = await reproductions(store, report)
+        if (options.again !== undefined) {
+          process.stdout.write(`${commandOf(commands, options.again)}\n`)
+          return
+        }
         const text = formats[options.json ? 'json' : options.format]
-        process.stdout.write(text(report, await reproductions(store, report)))
+        process.stdout.write(text(report, shortened(commands, runIds, options.db)))
         const undecided = report.findings.some(
           ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
         )
@@ -91,4 +108,29 @@ export function auditCommand(): Command {
         store.close()
       }
     })
+}
+
+/** @throws UsageError for a rule that did not fail, or whose witness is no request of ours */
+function commandOf(commands: ReadonlyMap<string, string>, rule: string): string {
+  const command = commands.get(rule.toUpperCase())
+  if (command !== undefined) return command
+  throw new UsageError(`--again: ${rule} did not fail on a request that can be sent again.`)
+}
+
+/** Longer than a person would copy, and soon longer than a shell takes. */
+const longestCommand = 8_000
+
+/** The commands as they are printed: one that is too long is asked for on its own. */
+function shortened(
+  commands: ReadonlyMap<string, string>,
+  runIds: readonly string[],
+  db: string,
+): ReadonlyMap<string, string> {
+  const audit = ['assay audit', ...[...runIds, '--db', db].map(shellWord), '--again'].join(' ')
+  return new Map(
+    [...commands].map(([rule, command]) => [
+      rule,
+      command.length <= longestCommand ? command : `${audit} ${rule} | sh`,
+    ]),
+  )
 }

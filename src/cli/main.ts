@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { assayVersion } from '../run/machine.ts'
 import { holdYoung } from '../service/pauses.ts'
+import { storeFailure } from '../store/errors.ts'
 import { exit } from './exit.ts'
 
 /**
@@ -38,8 +39,9 @@ for (const name of Object.hasOwn(commands, asked) ? [asked] : Object.keys(comman
 
 // A reader that has seen enough (`| head`) is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
+  if (error.code === 'EPIPE') process.exit()
+  process.stderr.write(`What is to be printed cannot be written: ${error.message}.\n`)
+  process.exit(exit.internal)
 })
 
 try {
@@ -56,6 +58,7 @@ function endOf(error: unknown): number {
     [
       'UsageError',
       'RunError',
+      'RequestError',
       'TraceError',
       'ScenarioError',
       'StoreError',
@@ -71,6 +74,11 @@ function endOf(error: unknown): number {
   if (error.name === 'TargetError') {
     process.stderr.write(`${error.message}\n`)
     return exit.invalid
+  }
+  const failure = storeFailure(error)
+  if (failure !== null) {
+    process.stderr.write(`${failure}\n`)
+    return exit.usage
   }
   process.stderr.write(`A fault of Assay's own, please report it:\n${error.stack}\n`)
   return exit.internal

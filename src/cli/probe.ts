@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
 import { stringify } from 'yaml'
+import { printable, printableJson } from '../audit/format/printable.ts'
+import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import {
   type DeploymentProfile,
@@ -11,15 +14,19 @@ import {
   gapIds,
   gaps,
 } from '../contract/profile.ts'
+import { firstReads } from '../probe/balances.ts'
 import { type Change, profileChanges, wordsOf } from '../probe/diff.ts'
 import { httpOperator } from '../probe/http-operator.ts'
+import { joined } from '../probe/join.ts'
 import { type Price, priceOf } from '../probe/price.ts'
 import { probe } from '../probe/probe.ts'
 import { assayVersion, machineJson } from '../run/machine.ts'
 import { reach } from '../run/preflight.ts'
 import { openStore } from '../store/open.ts'
+import { withoutCredentials } from '../store/runs.ts'
 import { exit, UsageError } from './exit.ts'
 import { readProfileFile } from './profile-file.ts'
+import { apiKey, baseUrlOf } from './target.ts'
 import { table } from './text.ts'
 
 interface Options {
@@ -41,11 +48,16 @@ export function probeCommand(): Command {
     .description('Asks a deployment what the specification leaves open, and writes its profile.')
     .option('--base-url <url>', 'the service; the key comes from ASSAY_API_KEY')
     .option('--db <file>', 'the store', 'assay.duckdb')
-    .option('--max-credits <number>', 'never spend more, whatever stays unasked', '500')
+    .option('--max-credits <number>', 'never spend more, whatever stays unasked', '600')
     .option('--out <file>', 'where the profile goes', 'profile.yaml')
     .option('--diff <file>', 'an older profile: say what changed since')
     .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
-    .option('--only <gaps>', 'some questions alone, as G-12,G-22', onlyOf, [])
+    .option(
+      '--only <gaps>',
+      'some questions alone, as G-12,G-22; the answers join the profile that is there',
+      onlyOf,
+      [],
+    )
     .option('--time-scale <factor>', "seconds of the service's time in one of ours", '1')
     .option(
       '--operator <url>',
@@ -61,32 +73,40 @@ Minutes are waited for where a limit must be idle or used up: about ten in all.`
     )
     .action(async (options: Options) => {
       const contract = loadContract(options.contract)
+      const maxCredits = numberOf('--max-credits', options.maxCredits)
+      const timeScale = numberOf('--time-scale', options.timeScale)
       if (options.dryRun) {
-        process.stdout.write(dryRunText(options, contract))
+        process.stdout.write(dryRunText(options, contract, maxCredits))
         return
       }
       const older = options.diff === undefined ? null : readProfileFile('--diff', options.diff)
-      const baseUrl = urlOf(options.baseUrl)
-      const apiKey = keyOf()
+      const baseUrl = baseUrlOf(options.baseUrl)
+      const key = apiKey()
+      mustBeWritable(options.out)
+      const there = options.only.length > 0 ? joinable(options.out, baseUrl, contract) : null
       await reach(baseUrl)
       const operator =
-        options.operator === undefined ? null : await httpOperator(options.operator, apiKey)
+        options.operator === undefined ? null : await httpOperator(options.operator, key)
       const store = await openStore(options.db)
       const stop = new AbortController()
       const onInterrupt = () => stop.abort()
       process.on('SIGINT', onInterrupt)
       try {
         const began = performance.now()
-        const { profile, interrupted, reached } = await probe({
+        const {
+          profile: told,
+          asked,
+          interrupted,
+        } = await probe({
           store,
           contract,
           baseUrl,
           runId: randomUUID(),
-          apiKey,
+          apiKey: key,
           secondKey: process.env.ASSAY_API_KEY_2?.trim() || null,
           operator,
-          maxCredits: numberOf('--max-credits', options.maxCredits),
-          timeScale: numberOf('--time-scale', options.timeScale),
+          maxCredits,
+          timeScale,
           only: options.only,
           startedAt: new Date(),
           now: () => (performance.now() - began) * 1000,
@@ -98,17 +118,20 @@ Minutes are waited for where a limit must be idle or used up: about ten in all.`
           machineJson: machineJson(),
           onPrice: (price) => process.stderr.write(priceText(price)),
           onAnswer: (gap, answer, spent) =>
-            process.stderr.write(`${gap}  ${statusText(answer)}  (${spent} credits so far)\n`),
+            process.stderr.write(`${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)\n`),
         })
-        writeFileSync(options.out, stringify(profile, { lineWidth: 100 }))
-        const changes = older === null ? null : profileChanges(older, profile)
+        // A part of a profile takes no whole one's place.
+        const part = interrupted && existsSync(options.out)
+        const path = part ? `${options.out}.interrupted` : options.out
+        const profile = there === null || part ? told : joined(there, told, asked)
+        writeFileSync(path, stringify(profile, { lineWidth: 100 }))
+        const changes = older === null ? null : profileChanges(older, told, asked)
         process.stdout.write(
           options.json
-            ? `${JSON.stringify(changes === null ? profile : { profile, changes }, null, 2)}\n`
-            : `${profileText(profile, options.out)}${changes === null ? '' : changesText(changes, options.diff!)}`,
+            ? `${printableJson(JSON.stringify(changes === null ? profile : { profile, changes }, null, 2))}\n`
+            : `${profileText(profile, path)}${changes === null ? '' : changesText(changes, options.diff!)}`,
         )
         if (interrupted) process.exitCode = exit.interrupted
-        else if (!reached) process.exitCode = exit.invalid
       } finally {
         process.off('SIGINT', onInterrupt)
         store.close()
@@ -127,18 +150,32 @@ function onlyOf(text: string, before: readonly GapId[]): readonly GapId[] {
   return [...before, ...(asked as GapId[])]
 }
 
-function urlOf(text: string | undefined): string {
-  if (text !== undefined && /^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
-  throw new UsageError(
-    `--base-url: expected the address of a service, as https://api.example.com; came ${text ?? 'nothing'}.`,
-  )
+/** Told before minutes and credits are spent on what could not be kept. */
+function mustBeWritable(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  try {
+    if (stats?.isDirectory()) throw new Error('it is a folder')
+    accessSync(stats === undefined ? dirname(path) : path, constants.W_OK)
+  } catch (error) {
+    throw new UsageError(
+      `--out: expected a file that can be written; came ${path}: ${(error as Error).message}.`,
+    )
+  }
 }
 
-function keyOf(): string {
-  const key = process.env.ASSAY_API_KEY?.trim() ?? ''
-  if (key !== '') return key
+/**
+ * The profile that answers to some questions alone are to join; null when there is none.
+ *
+ * @throws UsageError when it is of another deployment or contract, or no profile
+ */
+function joinable(path: string, baseUrl: string, contract: Contract): DeploymentProfile | null {
+  if (!existsSync(path)) return null
+  const there = readProfileFile('--out', path)
+  const asked = [withoutCredentials(baseUrl), contract.name].join(' by the contract ')
+  const whose = [there.base_url, there.contract].join(' by the contract ')
+  if (asked === whose) return there
   throw new UsageError(
-    'The variable ASSAY_API_KEY is not set. Set it to an API key of the service.',
+    `--out: with --only, answers join the profile that is there, but ${path} is of ${printable(whose)} and not of ${asked}; name another file.`,
   )
 }
 
@@ -149,8 +186,9 @@ function numberOf(name: string, text: string): number {
 }
 
 function dryRunText(
-  { only, maxCredits, json, operator }: Options,
-  contract: ReturnType<typeof loadContract>,
+  { only, json, operator }: Options,
+  contract: Contract,
+  maxCredits: number,
 ): string {
   const bands = contract.bands.map((band) => ({
     band: band.name,
@@ -158,32 +196,47 @@ function dryRunText(
       {
         contract,
         minuteLimit: band.requests.minute,
+        readCredits: 1,
         hasOperator: operator !== undefined,
         hasSecondKey: (process.env.ASSAY_API_KEY_2 ?? '') !== '',
       },
       only,
       null,
-      Number(maxCredits),
+      maxCredits,
+      firstReads,
     ),
   }))
   if (json) return `${JSON.stringify(bands, null, 2)}\n`
   const rows = bands.map(({ band, credits }) => [band, `${credits} credits at most`])
-  return `Nothing was sent. A probe costs, by the band of the balance:\n${table(rows).join('\n')}\n`
+  return `Nothing was sent. A probe costs, by the band of the balance, with up to ${creditsText(firstReads)} for reads of the balance before its price stands:\n${table(rows).join('\n')}\n`
 }
 
-function priceText({ credits, maxCredits, balance, questions }: Price): string {
+function priceText(price: Price): string {
+  const { credits, firstReadsCredits, maxCredits, balance, questions } = price
   const blocked = questions.filter(({ obstacle }) => obstacle !== null)
   return [
-    `Asking costs up to ${credits} credits; at most ${maxCredits} will be spent${balance === null ? '' : `, of a balance of ${balance}`}.`,
+    `Asking costs up to ${creditsText(credits)}${firstReadsCredits === 0 ? '' : `, ${firstReadsCredits} of them for reads of the balance until here`}; at most ${maxCredits} will be spent${balance === null ? '' : `, of a balance of ${balance}`}.`,
     ...(credits > maxCredits
       ? ['Questions beyond that are left unasked; --max-credits raises it.']
+      : []),
+    ...(balance !== null && credits - firstReadsCredits > balance
+      ? ['Questions that the balance may not cover are left unasked; --only asks some alone.']
       : []),
     ...blocked.map(({ gaps, obstacle }) => `Not askable here: ${gaps.join(', ')}: ${obstacle}.`),
     '',
   ].join('\n')
 }
 
+function creditsText(credits: number): string {
+  return `${credits} ${credits === 1 ? 'credit' : 'credits'}`
+}
+
+/** What the service said is in it: as text. */
 function statusText(answer: GapAnswer): string {
+  return printable(plainStatusText(answer))
+}
+
+function plainStatusText(answer: GapAnswer): string {
   switch (answer.status) {
     case 'answered':
       return facetsText(answer)
@@ -211,7 +264,7 @@ function profileText({ answers, credits_spent }: DeploymentProfile, out: string)
   return [
     ...gapIds.map((gap) => `${gap}  ${gaps[gap]}\n      ${statusText(answers[gap])}`),
     '',
-    `${count('answered')} answered, ${count('ambiguous')} ambiguous, ${count('not-askable')} not askable here; ${credits_spent} credits spent at most.`,
+    `${count('answered')} answered, ${count('ambiguous')} ambiguous, ${count('not-askable')} not askable here; ${creditsText(credits_spent)} spent at most.`,
     `The profile is in ${out}.`,
     '',
   ].join('\n')
@@ -221,7 +274,9 @@ function changesText(changes: readonly Change[], path: string): string {
   if (changes.length === 0) return `Nothing changed since ${path}.\n`
   return [
     `Changed since ${path}:`,
-    ...changes.map(({ gap, facet, before, now }) => `  ${gap}  ${facet}: ${before} -> ${now}`),
+    ...changes.map(({ gap, facet, before, now }) =>
+      printable(`  ${gap}  ${facet}: ${before} -> ${now}`),
+    ),
     '',
   ].join('\n')
 }

@@ -1,3 +1,4 @@
+import { stoppedText } from '../report/run-verdict.ts'
 import type { RunResult } from '../run/run.ts'
 import type { ThresholdResult } from '../run/thresholds.ts'
 import { duration, table, wrapped } from './text.ts'
@@ -10,7 +11,7 @@ export function judgementText(result: RunResult): string {
     '',
     ...sweepLines(result),
     ...thresholdLines(result.thresholds),
-    ...(result.stopped === null ? [] : [`Ended early: ${result.stopped}.`]),
+    ...(result.stopped === null ? [] : wrapped(stoppedText(result.stopped), '  ')),
     ...verdictLines(result),
     '',
   ].join('\n')

@@ -1,4 +1,4 @@
-import { durationUsOf, ratePerSOf } from '../scenario/quantity.ts'
+import { durationUsOf, mostPerS, ratePerSOf } from '../scenario/quantity.ts'
 import type { Load, Phase, RateSegment, Scenario } from '../scenario/scenario.ts'
 import { amountBy } from '../schedule/course.ts'
 import { UsageError } from './exit.ts'
@@ -13,6 +13,9 @@ export interface RunOverrides {
 /** @throws UsageError for a value that is no rate, duration or number */
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {
   const rate = quantity('--rate', options.rate, above0(ratePerSOf), 'a rate above 0, such as 50/s')
+  if (rate !== null && rate > mostPerS) {
+    throw new UsageError(`--rate: expected at most ${mostPerS}/s; came ${options.rate}.`)
+  }
   const durationUs = quantity(
     '--duration',
     options.duration,

@@ -62,6 +62,7 @@ export function runCommand(): Command {
         }
       }
       process.on('SIGINT', onInterrupt)
+      process.on('SIGTERM', onInterrupt)
       try {
         const result = await run(scenario, {
           ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
@@ -83,6 +84,7 @@ export function runCommand(): Command {
         process.exitCode = exitOf(result)
       } finally {
         process.off('SIGINT', onInterrupt)
+        process.off('SIGTERM', onInterrupt)
       }
     })
 }

@@ -7,7 +7,7 @@ import { keepPausesShort } from '../service/pauses.ts'
 import { profileQuestions } from '../service/profile.ts'
 import { readProfile } from '../service/profile-reading.ts'
 import { type RunningService, startService } from '../service/start.ts'
-import { UsageError } from './exit.ts'
+import { exit, UsageError } from './exit.ts'
 
 interface Flags {
   readonly host: string
@@ -73,6 +73,7 @@ export function serveCommand(): Command {
         throw new UsageError('--upstream-model: expected --upstream, the server that has the model')
       }
       keepPausesShort()
+      process.on('uncaughtException', endWith)
       const service = await startService(optionsOf(flags))
       if (!['127.0.0.1', '::1', 'localhost'].includes(flags.host)) {
         process.stderr.write('Other machines can reach this service, and nothing is encrypted.\n')
@@ -180,6 +181,16 @@ function printProfile(json: boolean): void {
   }
 }
 
+/** A ledger that cannot be written is the machine's fault, and told in a sentence; all else is ours. */
+function endWith(error: Error): never {
+  process.stderr.write(
+    error.name === 'UsageError'
+      ? `${error.message}\n`
+      : `A fault of Assay's own, please report it:\n${error.stack}\n`,
+  )
+  process.exit(exit.internal)
+}
+
 /** Resolves on the first SIGINT or SIGTERM. */
 function stopped(): Promise<void> {
   return new Promise((resolve) => {
@@ -199,8 +210,10 @@ function port(text: string): number {
 }
 
 function whole(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number')
-  return Number(text)
+  const value = Number(text)
+  // A seed has 32 bits: one beyond would give the same service as another.
+  if (/^\d+$/.test(text) && value < 2 ** 32) return value
+  throw new InvalidArgumentError(`expected a whole number below ${2 ** 32}`)
 }
 
 function outage(text: string): Outage {

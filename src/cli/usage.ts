@@ -17,6 +17,7 @@ import { openExistingStore } from '../store/open.ts'
 import { withoutCredentials } from '../store/runs.ts'
 import { exit, UsageError } from './exit.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
+import { apiKey, baseUrlOf } from './target.ts'
 import { type UsageFlags, usageScopeOf } from './usage-scope.ts'
 
 interface Options extends UsageFlags {
@@ -87,20 +88,15 @@ function watchCommand(): Command {
     .action(async (_: unknown, command: Command) => {
       // `usage` has options of the same names: the nearer ones are meant.
       const flags = command.optsWithGlobals<WatchFlags>()
-      const key = process.env.ASSAY_API_KEY?.trim() ?? ''
-      if (key === '') {
-        throw new UsageError('ASSAY_API_KEY is not set: expected an API key of the service in it.')
-      }
-      if (!URL.canParse(flags.baseUrl)) {
-        throw new UsageError(`--base-url: expected a URL, came ${flags.baseUrl}`)
-      }
+      const key = apiKey()
+      const baseUrl = baseUrlOf(flags.baseUrl)
       const everyMs = 1000 * positiveOf('--every', flags.every)
       const count = flags.count === undefined ? Infinity : wholeOf('--count', flags.count)
       const stop = new AbortController()
       const onInterrupt = () => stop.abort()
       process.once('SIGINT', onInterrupt)
       const transport = new UndiciTransport({
-        origin: new URL(flags.baseUrl).origin,
+        origin: new URL(baseUrl).origin,
         maxConnections: 1,
         connectTimeoutMs: defaultContract.timeouts.connectMs,
       })
@@ -108,10 +104,10 @@ function watchCommand(): Command {
       try {
         const unwritten = await watchCredits({
           dbPath: flags.db,
-          baseUrl: withoutCredentials(flags.baseUrl),
+          baseUrl: withoutCredentials(baseUrl),
           keyFp: fingerprintOf(key),
           fields: fieldMap(flags.field),
-          ask: () => askCredits(transport, flags.baseUrl, key, stop.signal),
+          ask: () => askCredits(transport, baseUrl, key, stop.signal),
           next: async () => {
             polls++
             if (polls >= count) return false

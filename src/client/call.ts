@@ -149,12 +149,12 @@ export class Call implements ExchangeSink {
   }
 
   private abortAt(dueUs: number): void {
-    const leftUs = dueUs - this.bench.now()
-    if (leftUs <= 0) {
-      this.abort('after-us')
-      return
-    }
-    const timeout = setTimeout(() => this.abortAt(dueUs), Math.ceil(leftUs / 1000))
+    const { now } = this.bench
+    // Never at once: it may be sent during its dispatch, and then there is no exchange to leave yet.
+    const timeout = setTimeout(
+      () => (now() < dueUs ? this.abortAt(dueUs) : this.abort('after-us')),
+      Math.max(Math.ceil((dueUs - now()) / 1000), 1),
+    )
     this.cancelAbort = () => clearTimeout(timeout)
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { TemplateRow } from '../attempt/evidence.ts'
+import { keyPlaceholder } from '../attempt/shown-key.ts'
 import type { AuthHeader, Contract } from '../contract/contract.ts'
 import {
   type AbortPoint,
@@ -10,15 +11,7 @@ import {
   wrongNeedsBody,
 } from '../contract/request.ts'
 import type { WireRequest } from './transport.ts'
-import {
-  type BadKey,
-  badKeyOf,
-  keyPlaceholder,
-  shownBadKey,
-  spoiled,
-  spoilFields,
-  unknownPath,
-} from './wrong.ts'
+import { type BadKey, badKeyOf, shownBadKey, spoiled, spoilFields, unknownPath } from './wrong.ts'
 
 export interface Message {
   readonly role: string
@@ -122,11 +115,13 @@ export function buildTemplate(
   }
   const fields = generates ? bodyFields(contract, spec) : spec.body
   const body = spec.rawBody ?? bodyBytes(fields, spec.wrong, generates)
+  // A field that is passed through over our own says what is asked for.
+  const { stream = spec.stream, model = spec.model } = spec.body
   const method = spec.method ?? (body.length > 0 ? 'POST' : 'GET')
   return {
     endpoint: spec.endpoint,
-    streamed: spec.stream,
-    model: spec.model,
+    streamed: stream === true,
+    model: typeof model === 'string' ? model : null,
     abort: spec.abort,
     method,
     path: basePath + pathOf(contract, spec),
@@ -231,18 +226,20 @@ function pathOf(contract: Contract, spec: RequestSpec): string {
 function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
   if (spec.wrong === 'missing-key') return []
   const { chat, messages } = contract.auth
+  // Where both formats take the same header it stands once: servers refuse a repeated one.
+  const both = chat.name === messages.name ? [chat] : [chat, messages]
   switch (spec.auth ?? 'own') {
     case 'none':
       return []
     case 'both':
-      return [chat, messages]
+      return both
     case 'chat':
       return [chat]
     case 'messages':
       return [messages]
     case 'own':
       // Which header the lists take is open (gaps G-06 and G-07): they are shown both.
-      if (spec.endpoint === 'models' || spec.endpoint === 'credits') return [chat, messages]
+      if (spec.endpoint === 'models' || spec.endpoint === 'credits') return both
       return spec.endpoint === 'messages' ? [messages] : [chat]
   }
 }

@@ -12,7 +12,7 @@ import {
 import type { ReplyReader } from './reply.ts'
 import { ResponseId } from './response-id.ts'
 import type { ResponseWords } from './response-words.ts'
-import { spanIs } from './span.ts'
+import { type Span, spanIs } from './span.ts'
 
 const errorWord = Buffer.from('error')
 
@@ -78,8 +78,9 @@ export class ResponseFields implements ResponseValues {
 
   /** What a body, or an event of a stream, said of itself. */
   protected keepReply(reply: ReplyReader, bytes: Buffer, words: ResponseWords, key: string): void {
-    if (reply.id.start >= 0 && !this.id.isKnown) this.id.keep(bytes, reply.id, key)
-    if (reply.model.start >= 0 && this.responseModel === null) {
+    // Some begin a stream with a chunk whose fields are empty: the first that says something counts.
+    if (says(reply.id) && !this.id.isKnown) this.id.keep(bytes, reply.id, key)
+    if (says(reply.model) && this.responseModel === null) {
       this.responseModel = words.text(bytes, reply.model, key)
     }
     if (reply.finish.start >= 0) this.finishReason = words.text(bytes, reply.finish, key)
@@ -132,4 +133,9 @@ export class ResponseFields implements ResponseValues {
     this.bytesIn = 0
     this.flags = 0
   }
+}
+
+/** Whether a field was there, and not empty: where it was not, its end is none of this reply. */
+function says({ start, end }: Span): boolean {
+  return start >= 0 && end > start
 }

@@ -1,3 +1,4 @@
+import { spoiledKeyPlaceholders } from '../attempt/shown-key.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { WrongRequest } from '../contract/request.ts'
 
@@ -5,9 +6,6 @@ import type { WrongRequest } from '../contract/request.ts'
 
 /** A key that must be refused: one that nobody has, or the real one with a change that matters. */
 export type BadKey = 'invalid' | 'altered' | 'recased'
-
-/** How the key stands in stored evidence. */
-export const keyPlaceholder = '$ASSAY_API_KEY'
 
 /** A key that no service has issued: well-formed enough to be looked up, and ours by its name. */
 const invalidKey = 'assay-invalid-key-0000000000000000'
@@ -44,11 +42,10 @@ export function spoiled(bad: BadKey, key: string | null): string {
     .join('')
 }
 
-/** What stands in evidence: never a string that one change would turn into the real key. */
+/** What stands in evidence for a bad key. */
 export const shownBadKey: Readonly<Record<BadKey, string>> = {
   invalid: invalidKey,
-  altered: `${keyPlaceholder}-with-its-last-character-changed`,
-  recased: `${keyPlaceholder}-with-upper-and-lower-case-swapped`,
+  ...spoiledKeyPlaceholders,
 }
 
 /** Spoils the fields of a generation request in place; what is wrong elsewhere leaves them. */

@@ -98,24 +98,32 @@ const schema = z
     ),
   })
   .check(({ value, issues }) => {
+    const fault = (message: string, input: unknown, ...path: (string | number)[]) =>
+      issues.push({ code: 'custom', message, path, input })
     const ids = value.models.map((model) => model.id)
     for (const [at, id] of ids.entries()) {
-      if (ids.indexOf(id) === at) continue
-      issues.push({
-        code: 'custom',
-        message: `another name than "${id}", which model ${ids.indexOf(id)} has`,
-        path: ['models', at, 'id'],
-        input: id,
-      })
+      const first = ids.indexOf(id)
+      if (first !== at)
+        fault(`another name than "${id}", which model ${first} has`, id, 'models', at, 'id')
     }
     for (const [at, { minBalance, maxBalance }] of value.bands.entries()) {
-      if (maxBalance === null || maxBalance >= minBalance) continue
-      issues.push({
-        code: 'custom',
-        message: `${minBalance} or more, where the band begins`,
-        path: ['bands', at, 'maxBalance'],
-        input: maxBalance,
-      })
+      if (maxBalance === null) continue
+      if (maxBalance < minBalance)
+        fault(`${minBalance} or more, where the band begins`, maxBalance, 'bands', at, 'maxBalance')
+      const higher = value.bands.map((band) => band.minBalance).filter((min) => min > minBalance)
+      const next = Math.min(...higher)
+      if (higher.length > 0 && maxBalance < next - 1)
+        fault(
+          `${next - 1} or more, since the next band begins at ${next}`,
+          maxBalance,
+          ...['bands', at, 'maxBalance'],
+        )
+    }
+    const headers = Object.entries(value.headers)
+    for (const [at, [field, name]] of headers.entries()) {
+      const first = headers.slice(0, at).find(([, earlier]) => earlier === name)
+      if (first !== undefined)
+        fault(`another header than ${snake(first[0])} has`, name, 'headers', field)
     }
   })
 
@@ -161,10 +169,11 @@ export function parseContract(given: unknown, where: string): Contract {
       )
     }
     const came = JSON.stringify(valueAt(camelKeys(given), issue.path))
-    return [`  ${path}: expected ${issue.message}${came === undefined ? '' : `; got ${came}`}`]
+    const expected = issue.message.replace(/^Invalid input: expected ([^,]*).*/, '$1')
+    return [`  ${path}: expected ${expected}${came === undefined ? '' : `; got ${came}`}`]
   })
   throw new ContractError(
-    `${where}: not a contract\n${faults.join('\n')}\nThe fields are in docs/auditing.md; contracts/ has an example.`,
+    `${where}: not a contract\n${faults.join('\n')}\ndocs/auditing.md tells of contracts; contracts/ has an example.`,
   )
 }
 

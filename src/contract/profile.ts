@@ -75,6 +75,12 @@ export interface DeploymentProfile {
   readonly run_id: string
   /** At most; what is in doubt counts as spent. */
   readonly credits_spent: number
+  /** Probes before this one whose answers are still here (`assay probe --only`). */
+  readonly earlier?: readonly {
+    readonly asked_at: string
+    readonly run_id: string
+    readonly gaps: readonly GapId[]
+  }[]
   readonly answers: Readonly<Record<GapId, GapAnswer>>
 }
 
@@ -92,6 +98,7 @@ const answer = z.discriminatedUnion('status', [
   }),
   z.strictObject({ status: z.literal('not-askable'), why: z.string() }),
 ])
+const gapId = z.enum(gapIds as [GapId, ...GapId[]])
 const profile = z.strictObject({
   version: z.literal(profileVersion),
   base_url: z.string(),
@@ -99,7 +106,10 @@ const profile = z.strictObject({
   asked_at: z.string(),
   run_id: z.string(),
   credits_spent: z.number(),
-  answers: z.record(z.enum(gapIds as [GapId, ...GapId[]]), answer),
+  earlier: z
+    .array(z.strictObject({ asked_at: z.string(), run_id: z.string(), gaps: z.array(gapId) }))
+    .exactOptional(),
+  answers: z.record(gapId, answer),
 })
 
 /** A file that is no deployment profile, told in one sentence for each fault. */

@@ -17,6 +17,8 @@ import { arrivalOf } from './arrival.ts'
 import { Balances } from './balances.ts'
 import type { Budget } from './budget.ts'
 import type { Operator } from './operator.ts'
+import { cheapestModel, pricesOf } from './question.ts'
+import type { SeenFirst } from './questions/when-full.ts'
 import { type Reply, replyOf } from './reply.ts'
 
 export interface AskingOptions {
@@ -42,7 +44,7 @@ export interface SendOptions {
   readonly step?: string
   /** `ok`, the error that it is built to meet, or `any` where that is the question. */
   readonly expects?: string
-  /** Whether a 429 is waited for and asked again; not where the limiter itself is asked. */
+  /** Whether a 429 is waited for, and a 5xx asked again; not where the limiter itself is asked. */
   readonly patient?: boolean
   readonly second?: boolean
   readonly onHead?: SendOnceOptions['onHead']
@@ -70,8 +72,8 @@ export class Asking {
   phase = ''
   /** How the balance is read. */
   readonly balances = new Balances(this)
-  /** What a request that is also wrong got while the limit was used up, once it was. */
-  whenFull: Reply | null = null
+  /** What a request that is also wrong gets while the limit is used up, once that was asked. */
+  whenFull: SeenFirst | null = null
   /** Credits that a read may cost: unknown is one. */
   readCredits = 1
   private readonly batch = new Batch()
@@ -93,10 +95,8 @@ export class Asking {
     return this.options.now() + this.jumpedUs
   }
 
-  /** The cheapest model, which most questions use. */
   get model(): string {
-    const [first, ...rest] = this.contract.models
-    return rest.reduce((a, b) => (b.costCredits < a.costCredits ? b : a), first!).id
+    return cheapestModel(this.contract).id
   }
 
   /** A small paid request, to be varied. */
@@ -126,15 +126,20 @@ export class Asking {
   }
 
   /**
-   * Sends one request, and again after a rejection unless told otherwise.
+   * Sends one request, and again after a rejection or a failure of the service (5xx) unless told
+   * otherwise: those say nothing of what was asked, unless they stay.
    *
    * @throws BudgetError before anything is sent that might pass the bound
    * @throws Interrupted when the user stopped the probe
    */
   async send(spec: RequestSpec, options: SendOptions = {}): Promise<Reply> {
     let waitUs = windowUs.minute / 20
-    for (;;) {
+    for (let failures = 0; ; ) {
       const reply = await this.sendOnce(spec, options)
+      if ((reply.status ?? 0) >= 500 && options.patient !== false && failures < mostFailures) {
+        await this.options.sleep(200_000 * 4 ** failures++)
+        continue
+      }
       if (reply.status !== 429 || options.patient === false || waitUs > 2 * windowUs.minute) {
         return reply
       }
@@ -144,20 +149,25 @@ export class Asking {
   }
 
   /** The balance while nothing is in flight; null where it cannot be read. */
-  idleBalance(): Promise<number | null> {
-    return this.balances.idle()
+  idleBalance(mostReads?: number): Promise<number | null> {
+    return this.balances.idle(mostReads)
+  }
+
+  /** @throws Interrupted when the user stopped the probe: what is in flight then ends as if by the service */
+  mustGoOn(): void {
+    if (this.options.signal.aborted) throw new Interrupted('stopped')
   }
 
   /** Lets the service's time pass: by its operator's clock where there is one, else by waiting. */
   async rest(serviceUs: number): Promise<void> {
-    if (this.options.signal.aborted) throw new Interrupted('stopped')
+    this.mustGoOn()
     if (this.operator === null) {
       await this.options.sleep(serviceUs / this.options.timeScale)
     } else {
       await this.operator.advance(serviceUs)
       this.jumpedUs += serviceUs / this.options.timeScale
     }
-    if (this.options.signal.aborted) throw new Interrupted('stopped')
+    this.mustGoOn()
   }
 
   /** Sets the balance through the operator; to be called only where there is one. */
@@ -180,6 +190,16 @@ export class Asking {
       : (bandsAt(this.contract, balance).at(-1)?.requests.minute ?? null)
   }
 
+  /** Waits until so many requests fit the limit of the minute, whichever of those before them it counts. */
+  async roomFor(requests: number): Promise<void> {
+    const limit = await this.minuteLimit()
+    if (limit === null) return
+    const nowUs = this.now() * this.options.timeScale
+    const lastMinute = this.arrivals.filter(({ untilUs }) => untilUs > nowUs - windowUs.minute)
+    const tooMany = Math.min(lastMinute.length, lastMinute.length + requests - limit)
+    if (tooMany > 0) await this.rest(lastMinute[tooMany - 1]!.untilUs + windowUs.minute - nowUs)
+  }
+
   /** Hands what was recorded to the store. */
   flush(): void {
     const { recorder } = this.options
@@ -196,7 +216,7 @@ export class Asking {
 
   private async sendOnce(spec: RequestSpec, options: SendOptions): Promise<Reply> {
     const { budget, transport, contract, signal } = this.options
-    if (signal.aborted) throw new Interrupted('stopped')
+    this.mustGoOn()
     const key = options.second ? this.options.secondKey! : this.options.apiKey
     const template = buildTemplate(contract, this.options.basePath, spec)
     const request = prepareRequest(template, key)
@@ -236,7 +256,7 @@ export class Asking {
   /** Credits that a request may cost. */
   private priceOf(spec: RequestSpec, n: number | null): number {
     if (isRead(spec)) return this.readCredits
-    const { most } = { most: Math.max(...this.contract.models.map((model) => model.costCredits)) }
+    const { most } = pricesOf(this.contract)
     const each = spec.model === null ? most : (costOf(this.contract, spec.model) ?? most)
     return each * Math.max(1, n ?? 1)
   }
@@ -313,6 +333,9 @@ export class Asking {
     if (this.batch.full) this.flush()
   }
 }
+
+/** Failures of the service in a row (5xx) after which one is its answer to the request. */
+const mostFailures = 3
 
 const longestBody = 16_384
 

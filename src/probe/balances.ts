@@ -5,6 +5,9 @@ import type { Reply } from './reply.ts'
 /** How often an idle read is repeated until two in a row agree. */
 const settleReads = 12
 
+/** Reads of the first balance at most, before a price can stand: four tell that each of them costs one. */
+export const firstReads = 6
+
 /**
  * Reads of the balance. Where reads cost credits (gap G-17), balances are told as if they did not:
  * differences are then what other requests took.
@@ -41,19 +44,22 @@ export class Balances {
   /**
    * The balance while nothing is in flight: read until two reads agree, or until each of several
    * has cost one credit; null where it cannot be read.
+   *
+   * @param mostReads to be made
    */
-  async idle(): Promise<number | null> {
+  async idle(mostReads = settleReads): Promise<number | null> {
     const { budget, sleep } = this.#asking.options
     let last: number | null = null
     let falls = 0
-    for (let nth = 0; nth < settleReads; nth++) {
+    for (let reads = 1; reads <= mostReads; reads++) {
       let balance = await this.read()
       if (balance === null) return null
       falls = last !== null && last - balance === 1 ? falls + 1 : 0
-      if (falls === 3) {
+      if (falls === 3 && reads < mostReads) {
         this.readPrices.credits = 1
         // As if free from here on: the next read tells the same.
         last = balance
+        reads++
         balance = await this.read()
         if (balance === null) return null
       }

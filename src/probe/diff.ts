@@ -17,12 +17,15 @@ export interface Change {
 /**
  * What changed from one profile to another. Evidence and prose are not compared; a facet that
  * went from known to open, or back, is a change.
+ *
+ * @param asked gaps to compare
  */
 export function profileChanges(
   before: DeploymentProfile,
   now: DeploymentProfile,
+  asked: readonly GapId[] = gapIds,
 ): readonly Change[] {
-  return gapIds.flatMap((gap) => {
+  return asked.flatMap((gap) => {
     const [old, fresh] = [facetsOf(before.answers[gap]), facetsOf(now.answers[gap])]
     return [...new Set([...old.keys(), ...fresh.keys()])].flatMap((facet) => {
       const change = {

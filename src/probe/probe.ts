@@ -12,11 +12,13 @@ import type { Store } from '../store/open.ts'
 import { Recorder } from '../store/recorder.ts'
 import { endRun, startRun, withoutCredentials } from '../store/runs.ts'
 import { Asking, Interrupted } from './asking.ts'
+import { firstReads } from './balances.ts'
 import { Budget, BudgetError } from './budget.ts'
 import type { Operator } from './operator.ts'
 import { type Price, priceOf } from './price.ts'
 import { type Circumstances, notAskable, type Question } from './question.ts'
 import { questions } from './questions/list.ts'
+import { mustAnswer, mustServe } from './served.ts'
 
 export interface ProbeOptions {
   readonly store: Store
@@ -38,7 +40,7 @@ export interface ProbeOptions {
   readonly signal: AbortSignal
   readonly assayVersion: string
   readonly machineJson: string
-  /** Told what it will cost, before the first paid request. */
+  /** Told what it will cost, before the first question. */
   onPrice?(price: Price): void
   /** Told of each answer when it is there. */
   onAnswer?(gap: GapId, answer: GapAnswer, spent: number): void
@@ -48,17 +50,20 @@ export interface ProbeOptions {
 
 export interface ProbeResult {
   readonly profile: DeploymentProfile
+  /** Gaps that were come to, whether or not they could be asked. */
+  readonly asked: readonly GapId[]
   readonly interrupted: boolean
-  /** Whether any response came at all. */
-  readonly reached: boolean
 }
 
 /**
  * Asks a deployment what the specification leaves open, and records every attempt as a run of
  * kind `probe`.
  *
- * One read of the balance comes first, so that the price can be told; then each question in a
- * phase of its own. A question that might pass the budget is not asked, and says so.
+ * A few reads of the balance come first, so that the price can be told; then each question in a
+ * phase of its own. What was told to be the most is the bound from then on. A question that might pass
+ * the budget or the balance is not asked, and says so.
+ *
+ * @throws UnservedError where the service answers nothing, or serves no request
  */
 export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   const { store, contract, runId, baseUrl } = options
@@ -99,17 +104,25 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
     asking.phase = 'price'
     const balance = await firstBalance(asking)
     balanceBefore = balance
+    asking.mustGoOn()
+    mustAnswer(asking)
+    const left = balance === null ? null : balance - asking.balances.spentOnReads
     const circumstances: Circumstances = {
       contract,
-      minuteLimit:
-        balance === null ? null : (bandsAt(contract, balance).at(-1)?.requests.minute ?? null),
+      minuteLimit: left === null ? null : (bandsAt(contract, left).at(-1)?.requests.minute ?? null),
+      readCredits: asking.readCredits,
       hasOperator: options.operator !== null,
       hasSecondKey: options.secondKey !== null,
     }
-    options.onPrice?.(priceOf(circumstances, options.only, balance, options.maxCredits))
+    const price = priceOf(circumstances, options.only, left, options.maxCredits, budget.spent)
+    budget.promise(price.credits)
+    options.onPrice?.(price)
     for (const question of wanted(options.only)) {
       asking.phase = question.gaps.join(' ')
-      const given = await ask(question, asking, circumstances, budget)
+      const known = { ...circumstances, readCredits: asking.readCredits }
+      const given = await ask(question, asking, known, budget)
+      asking.mustGoOn()
+      mustServe(asking)
       for (const gap of question.gaps) {
         const answer = given[gap] ?? notAskable('the requests made for it did not tell')
         answers.set(gap, answer)
@@ -135,7 +148,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   const why = interrupted ? 'the probe was interrupted before it' : 'not among the questions asked'
   return {
     interrupted,
-    reached: asking.replies.some(({ status }) => status !== null),
+    asked: [...answers.keys()],
     profile: {
       version: profileVersion,
       base_url: withoutCredentials(baseUrl),
@@ -159,7 +172,7 @@ function wanted(only: readonly GapId[]): readonly Question[] {
 
 async function firstBalance(asking: Asking): Promise<number | null> {
   try {
-    return await asking.idleBalance()
+    return await asking.idleBalance(firstReads)
   } catch (error) {
     if (error instanceof BudgetError) return null
     throw error
@@ -177,11 +190,9 @@ async function ask(
   const obstacle = question.obstacle?.(circumstances) ?? null
   if (obstacle !== null) return all(obstacle)
   const price = question.price(circumstances)
-  if (price > budget.left) {
-    return all(
-      `asking costs up to ${price} ${price === 1 ? 'credit' : 'credits'}, and ${budget.left} of the budget are left`,
-    )
-  }
+  const costs = `asking costs up to ${price} ${price === 1 ? 'credit' : 'credits'}`
+  if (price > budget.left) return all(`${costs}, and ${budget.left} of the budget are left`)
+  if (price > budget.held) return all(`${costs}, and the account holds ${budget.held}`)
   try {
     return await question.ask(asking)
   } catch (error) {

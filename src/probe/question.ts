@@ -7,9 +7,14 @@ export interface Circumstances {
   readonly contract: Contract
   /** Requests of a minute at the balance that the key has; null where it is not known. */
   readonly minuteLimit: number | null
+  /** Credits that a read may cost: unknown is one. */
+  readonly readCredits: number
   readonly hasOperator: boolean
   readonly hasSecondKey: boolean
 }
+
+/** Reads of a settled balance, as a price counts them: two that agree, one while something settles. */
+export const idleReads = 3
 
 /** A gap of the specification, or several that the same requests answer. */
 export interface Question {
@@ -57,8 +62,19 @@ export function ofFacets(
     : ambiguous(between, is, ...evidence)
 }
 
-/** Price of a success on the cheapest model and on the dearest. */
+/**
+ * The model for most requests: the cheapest that costs something, since what a free one does tells nothing of
+ * charges.
+ */
+export function cheapestModel({ models }: Contract): Contract['models'][number] {
+  const paid = models.filter(({ costCredits }) => costCredits > 0)
+  return (paid.length > 0 ? paid : models).reduce((a, b) => (b.costCredits < a.costCredits ? b : a))
+}
+
+/** Price of a success on that model and on the dearest. */
 export function pricesOf(contract: Contract): { readonly least: number; readonly most: number } {
-  const costs = contract.models.map(({ costCredits }) => costCredits)
-  return { least: Math.min(...costs), most: Math.max(...costs) }
+  return {
+    least: cheapestModel(contract).costCredits,
+    most: Math.max(...contract.models.map(({ costCredits }) => costCredits)),
+  }
 }

@@ -3,7 +3,7 @@ import { type Answer, type Card, renderAnswer, renderCards, type Tone } from './
 import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
-import { type RunVerdict, readRunVerdict } from './run-verdict.ts'
+import { type RunVerdict, readRunVerdict, stoppedText } from './run-verdict.ts'
 
 interface RunRow {
   readonly run_id: string
@@ -54,7 +54,10 @@ export async function launchTop(store: Store): Promise<Html> {
   const runs = await shownRuns(store)
   const totals = await readTotals(store)
   const verdicts = runs.map((run) => readRunVerdict(run.verdict_json))
-  return html`${renderAnswer(answerOf(runs, verdicts, totals))}${renderCards(cardsOf(totals))}`
+  const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
+  return html`${renderAnswer(answerOf(runs, verdicts, totals, closed))}${renderCards(
+    cardsOf(totals, closed.length > 0),
+  )}`
 }
 
 function shownRuns(store: Store): Promise<readonly RunRow[]> {
@@ -94,20 +97,20 @@ function answerOf(
   runs: readonly RunRow[],
   verdicts: readonly RunVerdict[],
   totals: Totals,
+  closed: readonly string[],
 ): Answer {
   const of = (name: 'tests' | 'thresholds' | 'sweeps') => verdicts.flatMap((each) => each[name])
   const [tests, thresholds, sweeps] = [of('tests'), of('thresholds'), of('sweeps')]
   const stopped = verdicts.flatMap(({ stopped }) =>
-    stopped === null ? [] : [`It was stopped: ${stopped}.`],
+    stopped === null ? [] : [stoppedText(stopped)],
   )
-  const closed = runs.flatMap((run) => closedPhases(run.scenario_json))
   const because = [
     ...stopped,
     `${formatNumber(totals.sent)} of ${formatNumber(totals.planned)} planned requests were sent, ${formatNumber(totals.ok)} succeeded.`,
     ...(closed.length === 0
       ? []
       : [
-          `Closed load (${[...new Set(closed)].join(', ')}): its users wait for answers, so response time leaves out the waiting that an open load would show, and no rate is claimed.`,
+          `Closed load (${closed.join(', ')}): its users wait for answers, so response time leaves out the waiting that an open load would show, and no rate is claimed.`,
         ]),
   ].join(' ')
   const told = (tone: Tone, says: string, more = ''): Answer => ({
@@ -148,14 +151,16 @@ function answerOf(
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
-function cardsOf(totals: Totals): readonly Card[] {
+/** @param closed whether some of it is of a closed load, which claims no rate and leaves waiting out */
+function cardsOf(totals: Totals, closed: boolean): readonly Card[] {
   const span = totals.span_s ?? 0
+  const perS = closed ? 'closed load: no rate claimed' : `${formatNumber(totals.sent / span)}/s`
   const enough = totals.samples >= 130
   return [
     {
       label: 'Sent',
       value: formatNumber(totals.sent),
-      aside: span > 0 ? `in ${formatDuration(span)}, ${formatNumber(totals.sent / span)}/s` : '',
+      aside: span > 0 ? `in ${formatDuration(span)}, ${perS}` : '',
     },
     {
       label: 'Unexpected failures',
@@ -166,7 +171,7 @@ function cardsOf(totals: Totals): readonly Card[] {
       label: 'Response time p95',
       value: enough ? `${formatCell('ms', totals.response_p95_ms)} ms` : 'n too small',
       aside: enough
-        ? `service time ${formatCell('ms', totals.service_p95_ms)} ms`
+        ? `service time ${formatCell('ms', totals.service_p95_ms)} ms${closed ? '; closed load: waiting left out' : ''}`
         : `${totals.samples} of 130 samples`,
     },
     {

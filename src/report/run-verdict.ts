@@ -97,6 +97,20 @@ export function readRunVerdict(json: string | null): RunVerdict {
   }
 }
 
+const endings: ReadonlyMap<string, string> = new Map([
+  ['interrupted', 'it was interrupted'],
+  ['budget', 'what was left of max_credits paid for no further request'],
+  ['errors', 'a stop condition came up, error_share or consecutive_failures'],
+  ['threshold', 'a threshold marked abort was missed'],
+])
+
+/** Why a run ended before its plan did, in a sentence. */
+export function stoppedText(stopped: string): string {
+  return stopped === 'unreachable'
+    ? 'The service was never reached: no request got a connection.'
+    : `Ended early: ${endings.get(stopped) ?? stopped}.`
+}
+
 function inUnit(value: number, unit: string): string {
   switch (unit) {
     case 'us':

@@ -79,6 +79,7 @@ export class Asker {
   private use(flight: Flight, ready: Ready): void {
     flight.request = ready.request
     flight.template = ready.template
+    flight.price = ready.credits
   }
 
   /** The user's next words in a conversation, and the request that carries it all. */
@@ -104,7 +105,7 @@ export class Asker {
     index: number,
     key: number,
   ): Ready {
-    const content = this.parts.tokenText?.text(traced.inputTokens, index) ?? ''
+    const content = this.parts.tokenText?.prompt(traced, index) ?? ''
     return plan.made([{ role: 'user', content }], key, {
       maxTokens: Math.max(1, traced.outputTokens),
       ...(traced.stream === null ? {} : { stream: traced.stream }),

@@ -50,7 +50,6 @@ export class Coordinator {
   private ready = 0
   private finished = 0
   private recorderState: 'starting' | 'open' | 'closed' = 'starting'
-  private stopsNow = false
 
   constructor(options: CoordinatorOptions) {
     this.options = options
@@ -156,7 +155,9 @@ export class Coordinator {
 
   async untilIssued(ordinal: number): Promise<void> {
     await this.conditions.until(
-      () => this.issued.get(ordinal)?.shards === this.options.scenario.threads || this.stopsNow,
+      () =>
+        this.issued.get(ordinal)?.shards === this.options.scenario.threads ||
+        this.stopReason !== null,
     )
     this.nextSlot = Math.max(this.nextSlot, this.issued.get(ordinal)?.slotEnd ?? 0)
   }
@@ -168,7 +169,8 @@ export class Coordinator {
       const before = this.reportCount
       this.crew.tell({ type: 'report' })
       await this.conditions.until(
-        () => this.reportCount >= before + this.options.scenario.threads || this.stopsNow,
+        () =>
+          this.reportCount >= before + this.options.scenario.threads || this.stopReason !== null,
       )
       const { planned, sent, notSent } = this.tally.ledger()
       if (planned === sent + notSent || this.stopReason !== null) return
@@ -177,6 +179,17 @@ export class Coordinator {
   }
 
   private reportCount = 0
+
+  /** Sends nothing for so long, or until the run is stopped. */
+  async rest(us: number): Promise<void> {
+    let over = false
+    const timer = setTimeout(() => {
+      over = true
+      this.conditions.check()
+    }, us / 1000)
+    await this.conditions.until(() => over || this.stopReason !== null)
+    clearTimeout(timer)
+  }
 
   /** Lets everything end, and the recorder write it. */
   async finish(): Promise<void> {
@@ -195,7 +208,6 @@ export class Coordinator {
   /** Starts nothing new; a second call leaves what is in flight. */
   stop(reason: StopReason, now = false): void {
     this.stopReason ??= reason
-    this.stopsNow ||= now
     this.crew.tell({ type: 'stop', now })
     this.conditions.check()
   }

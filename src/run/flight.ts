@@ -42,6 +42,8 @@ export class Flight implements AttemptListener {
   retry = 0
   turn = 0
   intendedUs = 0
+  /** Credits that a success of it costs at most. */
+  price = 0
   /** Credits set aside for it. */
   credits = 0
   /** Whether its body is kept if it succeeds. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isHeaderValue } from '../contract/request.ts'
 import type { KeySource, Scenario } from '../scenario/scenario.ts'
 import { RunError } from './errors.ts'
 import type { ResolvedKey } from './messages.ts'
@@ -18,6 +19,11 @@ export function resolveKeys(
     const key = (given[source.name] ?? readKey(source, environment)).trim()
     if (key === '') {
       throw new RunError(`The key ${source.name} is empty: ${whereOf(source)} holds nothing.`)
+    }
+    if (!isHeaderValue(key)) {
+      throw new RunError(
+        `The key ${source.name} cannot stand in a header: expected printable ASCII on one line in ${whereOf(source)}; came something else, which is not shown here. Put one API key there, and nothing more.`,
+      )
     }
     return { name: source.name, account: source.account, weight: source.weight, key }
   })

@@ -3,6 +3,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 import { ActivePhase, arrivalsOf } from './active-phase.ts'
 import { traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
+import { promptPools } from './prompts.ts'
 import { creditsOf } from './step-plan.ts'
 
 /** What a phase of a scenario would send, without sending it. */
@@ -18,8 +19,13 @@ export interface PhasePlan {
   readonly mostCredits: number | null
 }
 
-/** Walks the plans of the open phases as senders would. */
+/**
+ * Walks the plans of the open phases as senders would.
+ *
+ * @throws RunError, TraceError for a file of prompts or a trace that cannot be read
+ */
 export function planOf(scenario: Scenario, contract: Contract, seed: number): readonly PhasePlan[] {
+  promptPools(scenario, seed)
   return scenario.phases.map((phase, ordinal): PhasePlan => {
     const { load } = phase
     const base = {
@@ -46,7 +52,8 @@ export function planOf(scenario: Scenario, contract: Contract, seed: number): re
     while (arrivals.advance()) {
       const step = scenario.steps[active.stepAt(arrivals.index)]!
       bySteps[step.name] = (bySteps[step.name] ?? 0) + 1
-      mostCredits += creditsOf(step, contract) * (step.session?.turns ?? 1)
+      const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]!.model : null
+      mostCredits += creditsOf(step, contract, traced ?? step.model) * (step.session?.turns ?? 1)
     }
     return { ...base, requests: arrivals.index + 1, bySteps, mostCredits }
   })

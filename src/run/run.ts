@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { baseUrlSays, isBaseUrl, shownBaseUrl } from '../contract/base-url.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import type { Scenario } from '../scenario/scenario.ts'
@@ -22,7 +23,7 @@ import { assayVersion, machineJson } from './machine.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
 import { runFigures } from './run-figures.ts'
-import type { StopReason } from './stop-conditions.ts'
+import { neverReached, type StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Progress } from './tally.ts'
 import { checkThreshold, type ThresholdResult } from './thresholds.ts'
@@ -74,9 +75,9 @@ export interface RunResult {
 export async function run(scenario: Scenario, options: RunOptions): Promise<RunResult> {
   const contract = options.contract ?? defaultContract
   const baseUrl = (options.baseUrl ?? scenario.baseUrl)?.replace(/\/$/, '')
-  if (baseUrl === undefined || !URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) {
+  if (baseUrl === undefined || !isBaseUrl(baseUrl)) {
     throw new RunError(
-      `expected an http or https base URL; came ${baseUrl ?? 'none'}. Give --base-url, or base_url in the scenario.`,
+      `expected as base URL ${baseUrlSays}; came ${baseUrl === undefined ? 'none' : shownBaseUrl(baseUrl)}. Give --base-url, or base_url in the scenario.`,
     )
   }
   const seed = options.seed ?? scenario.seed
@@ -85,7 +86,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
   const loads = phaseLoads(scenario, baseUrl)
   const ca = authoritiesOf(scenario)
   const proxy = proxyOf(scenario)
-  if (proxy === null) await reach(baseUrl)
+  if (proxy === null) await reach(baseUrl, ca)
 
   const startedAtUs = Date.now() * 1000
   const zeroNs = monotonicNs()
@@ -145,13 +146,18 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
 
 function authoritiesOf({ caFile }: Scenario): string | null {
   if (caFile === null) return null
+  let pem: string
   try {
-    return readFileSync(caFile, 'utf8')
+    pem = readFileSync(caFile, 'utf8')
   } catch {
     throw new RunError(
       `The authorities come from the file ${caFile}, which cannot be read. ca_file starts from the folder of the scenario.`,
     )
   }
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
+  throw new RunError(
+    `The authorities come from the file ${caFile}, which holds no certificate. ca_file names a PEM file, with -----BEGIN CERTIFICATE----- in it.`,
+  )
 }
 
 function proxyOf({ proxyEnv }: Scenario): string | null {
@@ -178,6 +184,8 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   const { runId } = start
   const { tally } = coordinator
   const ledger = tally.ledger()
+  const { stopReason } = coordinator
+  const stopped = stopReason !== 'interrupted' && neverReached(tally) ? 'unreachable' : stopReason
   const figures = await runFigures(store, runId, contract)
   let planned = 0
   let inTime = 0
@@ -197,6 +205,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     medianResponseUs: figures.medianResponseUs,
     plannedArrivals: planned,
     arrivedInTime: inTime,
+    budgetSpent: stopped === 'budget',
     threads: coordinator.threads,
     pacing: scenario.pacing,
     deepestQueue: coordinator.deepestQueue,
@@ -235,7 +244,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
       ...verdict,
       thresholds,
       sweeps: ended.sweeps,
-      stopped: coordinator.stopReason,
+      stopped,
     }),
   })
   return {
@@ -251,7 +260,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     thresholds,
     sweeps: ended.sweeps,
     verdict,
-    stopped: coordinator.stopReason,
+    stopped,
   }
 }
 

@@ -293,9 +293,9 @@ export class Sender implements FlightDeck {
   private refusal(flight: Flight): NotSentReason | null {
     if (this.stopping) return 'stopped'
     if (this.flying.size >= this.maxInFlight) return 'max-in-flight'
-    const { credits } = flight.plan
-    if (!this.shared.reserve(credits, this.maxCredits)) return 'budget'
-    flight.credits = credits
+    const { price } = flight
+    if (!this.shared.reserve(price, this.maxCredits)) return 'budget'
+    flight.credits = price
     return null
   }
 

@@ -21,6 +21,8 @@ import type { PromptPool, ResolvedKey } from './messages.ts'
 export interface Ready {
   readonly request: PreparedRequest
   readonly template: number
+  /** Credits that a success costs at most; 0 where none is meant to succeed. */
+  readonly credits: number
 }
 
 /** Bodies of requests that are made one by one are kept up to so many bytes for each thread. */
@@ -36,7 +38,7 @@ export const firstMadeTemplate = 1 << 24
 export class StepPlan {
   readonly step: Step
   readonly index: number
-  /** Credits that a success costs at most; 0 where none is meant to succeed. */
+  /** Credits that a success costs at most, as the step is written. */
   readonly credits: number
   readonly keys: readonly number[]
   readonly turns: number
@@ -83,7 +85,11 @@ export class StepPlan {
       this.templates.set(prompt, template)
       this.tell(template, templateBase + prompt)
     }
-    const ready = { request: this.prepare(template, key), template: templateBase + prompt }
+    const ready = {
+      request: this.prepare(template, key),
+      template: templateBase + prompt,
+      credits: this.credits,
+    }
     this.ready.set(place, ready)
     return ready
   }
@@ -93,7 +99,8 @@ export class StepPlan {
     const template = this.template(messages, change)
     const number = this.options.nextMade()
     this.tell(template, number)
-    return { request: this.prepare(template, key), template: number }
+    const credits = creditsOf(this.step, this.options.contract, change.model ?? undefined)
+    return { request: this.prepare(template, key), template: number, credits }
   }
 
   /**
@@ -158,11 +165,16 @@ export class StepPlan {
   }
 }
 
-/** What a success of a step costs at most; 0 where no service may charge it. */
-export function creditsOf(step: Step, contract: Contract): number {
-  if (!mayBeCharged(step.wrong) || step.model === null) return 0
+/**
+ * What a success of a step costs at most; 0 where no service may charge it.
+ *
+ * @param model that is asked for, unless a field of the body says another
+ */
+export function creditsOf(step: Step, contract: Contract, model = step.model): number {
+  const asked = typeof step.body.model === 'string' ? step.body.model : model
+  if (!mayBeCharged(step.wrong) || asked === null) return 0
   const choices = Number(step.body.n ?? 1)
-  return (costOf(contract, step.model) ?? 1) * (choices > 1 ? choices : 1)
+  return (costOf(contract, asked) ?? 1) * (choices > 1 ? choices : 1)
 }
 
 export interface StepPlanOptions {

@@ -32,7 +32,7 @@ export function reasonToStop(
   ) {
     return 'budget'
   }
-  if (sent >= enoughForReach && neverReached(tally, sent)) return 'unreachable'
+  if (sent >= enoughForReach && neverReached(tally)) return 'unreachable'
   return missedEarly(scenario, tally).length > 0 ? 'threshold' : null
 }
 
@@ -42,14 +42,16 @@ function cheapest({ steps }: Scenario, contract: Contract): number {
   return prices.length === 0 ? 0 : Math.min(...prices)
 }
 
-/** Whether a connection is all that was ever tried. */
-function neverReached(tally: Tally, sent: number): boolean {
+/** Whether requests were sent, and no connection was ever made for one. */
+export function neverReached(tally: Tally): boolean {
+  const { sent } = tally.ledger()
   const refused = tally
     .counters()
     .reduce(
-      (sum, each) =>
-        sum + (each.errors.get('connect-refused') ?? 0) + (each.errors.get('connect-failed') ?? 0),
+      (sum, { errors }) => sum + noConnection.reduce((all, why) => all + (errors.get(why) ?? 0), 0),
       0,
     )
-  return refused === sent
+  return sent > 0 && refused === sent
 }
+
+const noConnection: readonly string[] = ['connect-refused', 'connect-failed', 'connect', 'tls']

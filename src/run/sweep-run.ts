@@ -27,7 +27,8 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
     if (next.kind === 'done' || coordinator.stopReason !== null) {
       return { phase: phase.name, ...bracketOf(trials), trials }
     }
-    if (next.coolDown) await new Promise((resolve) => setTimeout(resolve, load.coolDownUs / 1000))
+    if (next.coolDown) await coordinator.rest(load.coolDownUs)
+    if (coordinator.stopReason !== null) continue
     const name = `${phase.name} ${trials.length + 1}`
     const run = coordinator.launch(
       { ...phase, name, durationUs: load.trialUs, maxRequests: null },

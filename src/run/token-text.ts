@@ -1,3 +1,5 @@
+import { type TraceRequest, tokensPerBlock } from '../schedule/trace.ts'
+
 /**
  * Text of a known number of tokens, made of words that the tokenizer (o200k, of gpt-tokenizer)
  * keeps as one token each, with the space before them.
@@ -24,5 +26,22 @@ export class TokenText {
       text += at === 0 ? word : ` ${word}`
     }
     return text
+  }
+
+  /**
+   * The prompt of a trace's request: blocks of the same name have the same text, so that a service
+   * which keeps prefixes meets them again. What no block names is the request's own.
+   */
+  prompt({ inputTokens, hashIds }: Pick<TraceRequest, 'inputTokens' | 'hashIds'>, index: number) {
+    const pieces: string[] = []
+    let left = inputTokens
+    for (const id of hashIds) {
+      if (left <= 0) break
+      // Below 0, where no index of a request is.
+      pieces.push(this.text(Math.min(tokensPerBlock, left), -1 - id))
+      left -= tokensPerBlock
+    }
+    if (left > 0) pieces.push(this.text(left, index))
+    return pieces.join(' ')
   }
 }

@@ -32,6 +32,8 @@ export interface RunFacts {
   readonly plannedArrivals: number
   /** Of these, dispatched within the second that they were due in (`arrivals-in-time.ts`). */
   readonly arrivedInTime: number
+  /** Whether the run ended because its budget was spent. */
+  readonly budgetSpent: boolean
   readonly threads: readonly {
     readonly shard: number
     readonly loopDelayP99Us: number
@@ -155,7 +157,7 @@ function lagTest({ lag, medianResponseUs }: RunFacts): RunTest {
   }
 }
 
-function rateTest({ plannedArrivals, arrivedInTime }: RunFacts): RunTest {
+function rateTest({ plannedArrivals, arrivedInTime, budgetSpent }: RunFacts): RunTest {
   const bound = '0.99 to 1.01'
   if (plannedArrivals === 0) return notJudged('achieved / planned rate', bound, 'no open phase')
   const ratio = arrivedInTime / plannedArrivals
@@ -165,18 +167,30 @@ function rateTest({ plannedArrivals, arrivedInTime }: RunFacts): RunTest {
     result: held ? 'held' : 'failed',
     figure: `${ratio.toFixed(4)} (${arrivedInTime} of ${plannedArrivals})`,
     bound,
-    remedy: held ? '' : 'Raise max_in_flight, add threads, or ask a lower rate.',
+    remedy: held
+      ? ''
+      : budgetSpent
+        ? budgetRemedy
+        : 'Raise max_in_flight, add threads, or ask a lower rate.',
   }
 }
 
-function notSentTest({ ledger }: RunFacts): RunTest {
+const budgetRemedy =
+  'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.'
+
+function notSentTest({ ledger, budgetSpent }: RunFacts): RunTest {
   const share = ledger.planned === 0 ? 0 : ledger.notSent / ledger.planned
   return {
     name: 'not sent',
     result: share === 0 ? 'held' : share <= 0.01 ? 'degraded' : 'failed',
     figure: `${ledger.notSent} (${(share * 100).toFixed(2)} %)`,
     bound: '0; up to 1 % is degraded',
-    remedy: share === 0 ? '' : 'Their rows tell why: raise max_in_flight or max_credits.',
+    remedy:
+      share === 0
+        ? ''
+        : budgetSpent
+          ? budgetRemedy
+          : 'Their rows tell why: raise max_in_flight or max_credits.',
   }
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { shownBaseUrl } from '../contract/base-url.ts'
 
 /** Where in a scenario: keys and indexes from its top. */
 export type Path = readonly (string | number)[]
@@ -114,7 +115,12 @@ export function faultsOf(
     }
     const came = valueAt(data, path)
     // What stands among the keys may be a key, written where only its source belongs.
-    const shown = path[0] === 'keys' ? 'something else, which is not shown here' : show(came)
+    const shown =
+      path[0] === 'keys'
+        ? 'something else, which is not shown here'
+        : path[0] === 'base_url' && typeof came === 'string'
+          ? show(shownBaseUrl(came))
+          : show(came)
     const message =
       came === undefined
         ? `expected ${issue.message}, and it is missing.`

@@ -15,6 +15,9 @@ const durationPattern = `^(?:${number}(?:us|ms|s|min|m|h|d))+$`
 const ratePattern = `^${number}/(?:s|min|m|h|d)$`
 const sharePattern = `^${number}%$`
 
+/** A rate at most: a plan counts its times in whole microseconds. */
+export const mostPerS = 1e6
+
 export const patterns = { duration: durationPattern, rate: ratePattern, share: sharePattern }
 
 /** `1m30s` is 90,000,000 microseconds. */

@@ -1,5 +1,5 @@
 import { type Fault, type Loose, loose, type Path, show } from './faults.ts'
-import { durationUsOf, ratePerSOf } from './quantity.ts'
+import { durationUsOf, mostPerS, ratePerSOf } from './quantity.ts'
 
 type Found = Omit<Fault, 'line'>
 
@@ -23,7 +23,21 @@ export function rangeFaults(data: unknown): readonly Found[] {
     ]
   })
   const phases = Array.isArray(scenario.phases) ? scenario.phases : []
-  return [...steps, ...phases.flatMap((phase, at) => phaseRanges(loose(phase), ['phases', at]))]
+  const timeouts = Object.entries(loose(scenario.timeouts)).flatMap(([name, written]) =>
+    amountOf(written) === 0
+      ? [
+          {
+            path: ['timeouts', name],
+            message: `expected a timeout above 0; came ${show(written)}.`,
+          },
+        ]
+      : [],
+  )
+  return [
+    ...steps,
+    ...phases.flatMap((phase, at) => phaseRanges(loose(phase), ['phases', at])),
+    ...timeouts,
+  ]
 }
 
 function phaseRanges(phase: Loose, path: Path): readonly Found[] {
@@ -39,6 +53,21 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
   }
   if (ratedLoads.includes(phase.load) && ratesOf(phase).every((rate) => amountOf(rate) === 0)) {
     found.push({ path: [...path, 'rate'], message: 'a rate of 0 sends nothing; ask for more.' })
+  }
+  for (const [field, rates] of [
+    ['rate', ratesOf(phase)],
+    ['stages', listOf(phase.stages).flatMap(ratesOf)],
+    ['start', [phase.start]],
+    ['max', [phase.max]],
+  ] as const) {
+    const came = rates.find(
+      (rate) => typeof rate === 'string' && (ratePerSOf(rate) ?? 0) > mostPerS,
+    )
+    if (came === undefined) continue
+    found.push({
+      path: [...path, field],
+      message: `expected at most ${mostPerS}/s, for times are whole microseconds; came ${show(came)}.`,
+    })
   }
   const silent = (field: 'weights' | 'stages', amounts: readonly unknown[]) => {
     if (amounts.length === 0 || !amounts.every((amount) => amountOf(amount) === 0)) return

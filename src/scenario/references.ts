@@ -73,6 +73,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
       }
     }
     found.push(...headerFaults(step.headers, [...path, 'headers']))
+    found.push(...abortFaults(step, [...path, 'abort']))
     const wrong = wrongRequests.find((known) => known === step.wrong)
     if (
       wrong !== undefined &&
@@ -99,10 +100,31 @@ const plain: ReadonlySet<unknown> = new Set(['models', 'credits'])
 
 function headerFaults(headers: unknown, path: Path): readonly Found[] {
   return Object.entries(loose(headers)).flatMap(([name, value]) => {
-    const fault = headerFault(name, String(value))
+    const fault = keyHeader.test(name)
+      ? `header ${name} carries a key, which never stands in a scenario; name where it comes from under keys`
+      : headerFault(name, String(value))
     return fault === null ? [] : [{ path: [...path, name], message: `${fault}.` }]
   })
 }
+
+/** Headers are kept as evidence, and a key must not be. */
+const keyHeader = /(?:^|-)(?:authorization|cookie|api-?key|(?:auth|access)-token)$/i
+
+/** A plain answer has no events to leave at: it would be read to its end, and count as whole. */
+function abortFaults(step: Loose, path: Path): readonly Found[] {
+  const { abort, endpoint } = step
+  const point = typeof abort === 'object' ? Object.keys(loose(abort))[0] : abort
+  const streamed = step.stream === true || loose(step.body).stream === true
+  if (streamed || endpoint === 'other' || !streamPoints.includes(point)) return []
+  return [
+    {
+      path,
+      message: `${String(point)} is a point of a stream, and this step asks for none; give it stream: true.`,
+    },
+  ]
+}
+
+const streamPoints: readonly unknown[] = ['first-event', 'before-done', 'events']
 
 const openLoads = ['constant', 'poisson', 'gamma']
 
@@ -132,6 +154,7 @@ function phaseFaults(scenario: Loose): readonly Found[] {
       found.push({ path, message: 'a ramp needs a duration: the time from one rate to the other.' })
     }
     if (phase.load === 'saturate') found.push(...saturateFaults(scenario, phase, path))
+    if (phase.load === 'replay') found.push(...replayFaults(scenario, phase, path))
     if (phase.arrivals === 'gamma' && phase.burstiness === undefined) {
       found.push({
         path,
@@ -183,6 +206,20 @@ function saturateFaults(scenario: Loose, phase: Loose, path: Path): readonly Fou
           },
         ]
   })
+}
+
+/** The lines of a trace are requests of their own, which no turn of a conversation can have the length of. */
+function replayFaults(scenario: Loose, phase: Loose, path: Path): readonly Found[] {
+  const named = items(phase.steps)
+  const drawn = entries(scenario.steps).filter(([name, { weight }]) =>
+    named.length > 0 ? named.includes(name) : weight !== 0,
+  )
+  return drawn
+    .filter(([, { session }]) => session !== undefined)
+    .map(([name]) => ({
+      path,
+      message: `a trace says how long each request is, and step ${name} has a session. Name others in steps.`,
+    }))
 }
 
 function keyFaults(scenario: Loose): readonly Found[] {

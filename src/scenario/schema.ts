@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { baseUrlSays, isBaseUrl } from '../contract/base-url.ts'
 import { endpoints, wrongRequests } from '../contract/request.ts'
 import {
   amount,
@@ -241,7 +242,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       name: text('a name'),
       question: text('the question that the scenario answers, in a sentence'),
       seed: whole(0).default(1),
-      base_url: z.url({ protocol: /^https?$/, error: 'an http or https URL' }).optional(),
+      base_url: z.url({ error: baseUrlSays }).refine(isBaseUrl, { error: baseUrlSays }).optional(),
       threads: whole(1).default(1),
       pacing: oneOf(['timer', 'precise']).default('timer'),
       transport: oneOf(['own', 'undici', 'http2']).default('own'),

@@ -2,6 +2,9 @@ import type { RateSegment, Spacing } from '../scenario/scenario.ts'
 import { Course } from './course.ts'
 import { RandomStream } from './random.ts'
 
+/** Sums over the pieces of a course are off by less: what is due at their end is not before it. */
+const roundingUs = 1e-3
+
 export interface ArrivalBounds {
   /** Arrivals at or after this are not part of the plan; null for no such end. */
   readonly durationUs: number | null
@@ -43,7 +46,7 @@ export class ArrivalPlan {
     const index = this.index + 1
     if (this.bounds.maxRequests !== null && index >= this.bounds.maxRequests) return false
     this.amount += this.gapBefore(index)
-    const atUs = Math.floor(this.course.timeOf(this.amount))
+    const atUs = Math.floor(this.course.timeOf(this.amount) + roundingUs)
     if (atUs >= (this.bounds.durationUs ?? Infinity) || atUs === Infinity) return false
     this.index = index
     this.atUs = atUs

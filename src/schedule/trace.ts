@@ -4,6 +4,8 @@ export interface TraceRequest {
   readonly atUs: number
   readonly inputTokens: number
   readonly outputTokens: number
+  /** Names of the blocks that its prompt begins with; requests that share one share its text. */
+  readonly hashIds: readonly number[]
   /** What the trace says of the request beyond its size; null where it is silent. */
   readonly endpoint: 'chat' | 'messages' | null
   readonly stream: boolean | null
@@ -20,7 +22,8 @@ export class TraceError extends Error {
 /**
  * Reads a trace; requests come back in order of time, the first at 0.
  *
- * - `mooncake`: JSON Lines of `timestamp` (milliseconds), `input_length`, `output_length`
+ * - `mooncake`: JSON Lines of `timestamp` (milliseconds), `input_length`, `output_length`, and
+ *   `hash_ids`, if there, of the prompt's blocks of `tokensPerBlock`
  * - `azure`: `TIMESTAMP`, `ContextTokens`, `GeneratedTokens`, as CSV with a head or JSON Lines
  * - `assay`: our own export of attempts as JSON Lines; first attempts of generations are taken
  *
@@ -52,10 +55,14 @@ export function parseTrace(
   return requests.map((request) => ({ ...request, atUs: Math.round(request.atUs - first) }))
 }
 
+/** Tokens of a block of a prompt, as Mooncake counts them; the last one may have fewer. */
+export const tokensPerBlock = 512
+
 type TraceRecord = Readonly<Record<string, unknown>>
 
 const expectations: Readonly<Record<TraceFormat, string>> = {
-  mooncake: 'timestamp (milliseconds), input_length and output_length',
+  mooncake:
+    'timestamp (milliseconds), input_length and output_length, and hash_ids, if there, as whole numbers',
   azure: 'TIMESTAMP, ContextTokens and GeneratedTokens',
   assay: 'intended_us and, for a generation, prompt_tokens and completion_tokens',
 }
@@ -63,8 +70,10 @@ const expectations: Readonly<Record<TraceFormat, string>> = {
 const readers: Readonly<
   Record<TraceFormat, (record: TraceRecord) => TraceRequest | 'skip' | null>
 > = {
-  mooncake: (record) =>
-    request(scaled(record.timestamp, 1000), record.input_length, record.output_length),
+  mooncake: ({ timestamp, input_length, output_length, hash_ids: hashIds = [] }) => {
+    const read = request(scaled(timestamp, 1000), input_length, output_length)
+    return read !== null && isIds(hashIds) ? { ...read, hashIds } : null
+  },
   azure: (record) => {
     const stamp = String(record.TIMESTAMP ?? '').trim()
     const at = azureUs(stamp)
@@ -94,8 +103,12 @@ const readers: Readonly<
 function request(atUs: unknown, input: unknown, output: unknown): TraceRequest | null {
   const [at, inputTokens, outputTokens] = [Number(atUs ?? Number.NaN), input, output]
   if (!Number.isFinite(at) || !isTokens(inputTokens) || !isTokens(outputTokens)) return null
-  return { atUs: at, inputTokens, outputTokens, endpoint: null, stream: null, model: null }
+  const silent = { endpoint: null, stream: null, model: null }
+  return { atUs: at, inputTokens, outputTokens, hashIds: [], ...silent }
 }
+
+const isIds = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((id) => Number.isSafeInteger(id) && id >= 0)
 
 const isTokens = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0

@@ -74,6 +74,7 @@ export interface Behaviour {
   // The request
   rules(call: Call): RequestRules
   modelFor(call: Call, id: string): Model | null
+  /** Beyond what the model may take, some number that is beyond it, too. */
   promptTokens(call: Call, request: GenerationRequest): number
   /** Whether input and output fit the limits. */
   fits(call: Call): Refusal | null

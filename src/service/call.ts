@@ -4,6 +4,7 @@ import type { Endpoint } from '../contract/request.ts'
 import { Chance } from './chance.ts'
 import type { ApiKey } from './ledger/accounts.ts'
 import type { Random } from './random.ts'
+import type { Refusal } from './refusal.ts'
 import type { Format, GenerationRequest } from './request.ts'
 
 /** Where the three windows of a key stand. */
@@ -26,6 +27,7 @@ export interface Arrival {
   /** Hexadecimal, unique; both formats make their ids of it. */
   readonly id: string
   readonly atUs: number
+  /** GET for HEAD, too: `node:http` leaves out the body. */
   readonly method: string
   readonly path: string
   readonly query: string
@@ -44,6 +46,8 @@ export class Call extends Chance {
   readonly arrival: Arrival
   endpoint: Endpoint = 'other'
   body: Buffer = nothing
+  /** Why a body that came was not kept; null for one that was. */
+  bodyFault: Refusal | null = null
   key: ApiKey | null = null
   request: GenerationRequest | null = null
   model: Model | null = null
@@ -63,7 +67,12 @@ export class Call extends Chance {
   /** Pieces given to the client so far. */
   piecesSent = 0
   /** The open content block of a messages stream, and the number of the next. */
-  block: { readonly kind: 'text' | 'thinking'; readonly index: number } | null = null
+  block: {
+    readonly kind: 'text' | 'thinking' | 'tool_use'
+    readonly index: number
+    /** Which call of a tool it is, as an upstream counts them. */
+    readonly tool?: number
+  } | null = null
   nextBlock = 0
   /** Choices that are inside inline <think> text. */
   thinking: ReadonlySet<number> = nobody

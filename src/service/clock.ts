@@ -11,6 +11,8 @@ export interface Clock {
   at(dueUs: number, callback: () => void): () => void
   /** Calls a step when the clock has reached that time, and again at each time that it gives. */
   pace(dueUs: number, step: Step): () => void
+  /** Runs what is due already; for who begins something new, which may wait for that. */
+  catchUp(): void
 }
 
 /** A clock that an operator may push forward. */
@@ -18,9 +20,13 @@ export interface MovableClock extends Clock {
   advance(us: number): void
 }
 
-/** Real time, from now on, at `scale` seconds of service time per second. */
-export function realClock(scale = 1): MovableClock {
-  const startUs = Date.now() * 1000
+/**
+ * Real time, from now on, at `scale` seconds of service time per second.
+ *
+ * @param earliestUs where it starts when the machine's time is not there yet
+ */
+export function realClock(scale = 1, earliestUs = 0): MovableClock {
+  const startUs = Math.max(Date.now() * 1000, earliestUs)
   const startMs = performance.now()
   const timers = new TimerHeap()
   let offsetUs = 0
@@ -55,6 +61,11 @@ export function realClock(scale = 1): MovableClock {
     nowUs,
     at: (dueUs, callback) => pace(dueUs, once(callback)),
     pace,
+    catchUp() {
+      if (running || armed === null || armed.dueUs > nowUs()) return
+      armed.cancel()
+      run()
+    },
     advance(us) {
       offsetUs += us
       armed?.cancel()
@@ -80,7 +91,8 @@ function soon(callback: () => void, waitMs: number): () => void {
     const immediate = setImmediate(callback)
     return () => clearImmediate(immediate)
   }
-  // A service lives as long as it listens, not as long as something is due. Beyond 2^31 ms Node fires at once; a clock that looks again tomorrow is right too.
+  // A service lives as long as it listens, not as long as something is due. Beyond 2^31 ms Node
+  // fires at once; a clock that looks again tomorrow is right too.
   const timeout = setTimeout(callback, Math.min(waitMs, 86_400_000)).unref()
   return () => clearTimeout(timeout)
 }
@@ -93,6 +105,8 @@ export function manualClock(startUs: number): MovableClock {
     nowUs: () => now,
     at: (dueUs, callback) => timers.add(dueUs, once(callback)),
     pace: (dueUs, step) => timers.add(dueUs, step),
+    // It stands still: nothing is due that its last move did not run.
+    catchUp() {},
     advance(us) {
       const end = now + us
       for (let due = timers.nextDueUs(); due !== null && due <= end; due = timers.nextDueUs()) {

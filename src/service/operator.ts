@@ -55,6 +55,10 @@ export class Operator {
     return known !== null && this.#kit.accounts.revokeKey(account, known.id)
   }
 
+  accountNamed(name: string): number | null {
+    return this.#kit.accounts.byName(name)?.id ?? null
+  }
+
   hasAccount(account: number): boolean {
     return this.#kit.accounts.byId(account) !== null
   }

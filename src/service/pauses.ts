@@ -4,6 +4,9 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 /** Of a half of the young generation; by itself V8 goes from 1 MB to 16 MB. */
 const mostHalfBytes = 4 << 20
 
+/** By how much the whole heap may outgrow what lived when it was last collected whole. */
+const mostGrowthPercent = 400
+
 /**
  * Before a service is loaded: what loading it keeps would make the young generation of the heap
  * grow to its largest, and it hardly ever shrinks again. Collected by the thread that waits for
@@ -20,8 +23,11 @@ export function holdYoung(): void {
  * but serve. The young generation is collected in the time that it takes to move what lives in it,
  * and the more fits in, the more new streams there are: of 16 MB, ten milliseconds and more. Of
  * 1 MB it takes one, but so often that a plain request costs a fifth more; of 4 MB, a twentieth.
+ * A collection of the whole heap takes thirty, in two pauses, and would come with every thousand or
+ * two of streams, once they have ended: it is put off until the heap is five times what lives.
  */
 export function keepPausesShort(): void {
+  setFlagsFromString(`--heap-growing-percent=${mostGrowthPercent}`)
   const adjust = () => {
     const mayGrow = 2 * youngHalfBytes() <= mostHalfBytes
     setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`)

@@ -44,10 +44,13 @@ function answersIn(path: string): ProfileAnswers {
 
 /** Turns `reset=epoch-s` and `counts.rate=true` into answers, not yet checked. */
 function answersOf(assignments: readonly string[]): ProfileAnswers {
-  const answers: Record<string, unknown> = {}
+  // Without a prototype: a question by the name of __proto__ is to be refused, too.
+  const answers: Record<string, unknown> = Object.create(null)
   for (const assignment of assignments) {
     const at = assignment.indexOf('=')
-    const value = parseDocument(assignment.slice(at + 1))
+    const answer = assignment.slice(at + 1)
+    const isBareOrder = assignment.startsWith('precedence=') && !answer.includes('[')
+    const value = parseDocument(isBareOrder ? `[${answer}]` : answer)
     if (at < 1 || value.errors.length > 0) {
       throw new ProfileError(
         `--set: expected question=answer, such as reset=epoch-s; got "${assignment}"`,

@@ -121,7 +121,10 @@ const schema = z.strictObject({
   burnOrder: z.enum(['expiry', 'purchase']).describe('which credits burn first (G-35)'),
   idempotencyKey: z
     .enum(['ignored', 'replayed'])
-    .describe('an Idempotency-Key seen before: a new request, or its answer again, free (G-37)'),
+    .describe(
+      'an Idempotency-Key seen before: a new request, or its answer again, free, where ' +
+        'that was no stream (G-37)',
+    ),
 })
 
 export type Profile = z.infer<typeof schema>

@@ -43,20 +43,21 @@ const codes: Readonly<Record<RefusalKind, string>> = {
   unavailable: 'api_error',
 }
 
-/** Types of the messages table (§7.3), which has no row for credits. */
-const messagesTypes: Readonly<Record<RefusalKind, string>> = {
-  key: 'authentication_error',
-  credits: 'invalid_request_error',
-  rate: 'rate_limit_error',
-  request: 'invalid_request_error',
-  model: 'invalid_request_error',
-  context: 'invalid_request_error',
-  path: 'invalid_request_error',
-  internal: 'api_error',
-  unavailable: 'api_error',
+/** The type of the messages table (§7.3) for a status: its own row, else the row of no status. */
+function messagesTypeOf({ messagesErrors }: Contract, status: number): string {
+  const row =
+    messagesErrors.find(({ statuses }) => statuses?.includes(status)) ??
+    messagesErrors.find(({ statuses }) => statuses === null)
+  return row?.type ?? otherTypeOf(status)
 }
 
-export function statusOf(kind: RefusalKind, profile: Profile): number {
+/** Where no row of the contract speaks of it. */
+function otherTypeOf(status: number): string {
+  return status < 500 ? 'invalid_request_error' : 'api_error'
+}
+
+/** The status of a kind that the contract names none for. */
+function statusOf(kind: RefusalKind, profile: Profile): number {
   switch (kind) {
     case 'key':
       return 401
@@ -86,11 +87,13 @@ export function wireError(
   profile: Profile,
 ): WireError {
   const code = codes[kind]
+  const row = contract.chatErrors.find((error) => error.code === code)
+  // An unknown path borrows the code of another row.
+  const promised = kind === 'path' ? null : row?.status
+  const status = promised ?? statusOf(kind, profile)
   const type =
-    shape === 'messages'
-      ? messagesTypes[kind]
-      : (contract.chatErrors.find((error) => error.code === code)?.type ?? 'api_error')
-  return { status: statusOf(kind, profile), shape, message, type, code }
+    shape === 'messages' ? messagesTypeOf(contract, status) : (row?.type ?? otherTypeOf(status))
+  return { status, shape, message, type, code }
 }
 
 export function errorBody({ shape, status, message, type, code }: WireError): object {

@@ -37,6 +37,8 @@ export interface RequestRules {
   readonly maxMaxTokens: number
   readonly maxN: number
   readonly systemIsDropped: boolean
+  /** Whether messages may hold tool_use and tool_result blocks, which only an upstream reads. */
+  readonly toolBlocks: boolean
   /** Whether `stream: true` gets a stream; else it is taken, and answered with one body. */
   readonly streams: boolean
   readonly unknownFields: Profile['unknownFields']
@@ -59,7 +61,10 @@ export function requestRules(contract: Contract, profile: Profile, format: Forma
     roles: chat ? ['system', 'user', 'assistant'] : ['user', 'assistant'],
     temperature: chat ? ranges.chatTemperature : ranges.messagesTemperature,
     penalty: ranges.penalty,
-    topP: profile.topP === 'refused' ? { min: 0, max: 1 } : { min: -Infinity, max: Infinity },
+    topP:
+      profile.topP === 'refused'
+        ? { min: 0, max: 1 }
+        : { min: -Number.MAX_VALUE, max: Number.MAX_VALUE },
     exclusive: false,
     coerce: false,
     maxStops: limits.maxStopSequences,
@@ -68,6 +73,7 @@ export function requestRules(contract: Contract, profile: Profile, format: Forma
       profile.maxTokens === 'refuse' ? limits.maxOutputTokens : limits.maxTokensParameter,
     maxN: profile.maxN,
     systemIsDropped: false,
+    toolBlocks: false,
     streams: true,
     unknownFields: profile.unknownFields,
     emptyMessages: profile.emptyMessages,
@@ -177,27 +183,48 @@ function readMessages(
     }
     if (rules.roles !== null && !rules.roles.includes(role)) {
       throw new InvalidRequest(
-        `${where}.role: expected one of ${rules.roles.join(', ')}; got "${role.slice(0, 40)}"`,
+        `${where}.role: expected one of ${rules.roles.join(', ')}; got ${shown(role)}`,
       )
     }
-    return { role, text: readContent(content, `${where}.content`, format) }
+    return { role, text: readContent(content, `${where}.content`, format, rules) }
   })
 }
 
-/** A string; the messages format also takes text blocks, which its clients send. */
-function readContent(content: unknown, where: string, format: Format): string {
+/** A string; the messages format also takes blocks, which its clients send. */
+function readContent(
+  content: unknown,
+  where: string,
+  format: Format,
+  { toolBlocks }: RequestRules,
+): string {
   if (typeof content === 'string') return content
   if (format === 'messages' && Array.isArray(content)) {
     return content
       .map((block: unknown, index) => {
-        if (!isRecord(block) || block.type !== 'text' || typeof block.text !== 'string') {
-          throw new InvalidRequest(`${where}[${index}]: expected a text block`)
-        }
-        return block.text
+        const text = isRecord(block) ? textOf(block, toolBlocks) : null
+        if (text !== null) return text
+        const came = isRecord(block) ? `a block of type ${shown(block.type)}` : typeName(block)
+        throw new InvalidRequest(`${where}[${index}]: expected a text block; got ${came}`)
       })
       .join('')
   }
   throw new InvalidRequest(`${where}: expected a string; got ${typeName(content)}`)
+}
+
+/** What a block says, as far as it is counted; null for one that is not taken. */
+function textOf(block: Readonly<Record<string, unknown>>, toolBlocks: boolean): string | null {
+  const { type, text, id, name, input, tool_use_id: call, content = '' } = block
+  if (type === 'text' && typeof text === 'string') return text
+  // As it came with an earlier answer, and is sent back: of no more use.
+  if (type === 'thinking') return ''
+  if (!toolBlocks) return null
+  if (type === 'tool_use' && typeof id === 'string' && typeof name === 'string') {
+    return isRecord(input) ? `${name} ${JSON.stringify(input)}` : null
+  }
+  if (type !== 'tool_result' || typeof call !== 'string') return null
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : null
+  const texts = content.map((each: unknown) => (isRecord(each) ? textOf(each, false) : null))
+  return texts.includes(null) ? null : texts.join('')
 }
 
 /** Reads one field at a time, each with its own complaint. */
@@ -254,11 +281,11 @@ class Fields {
     let value = this.#get(name)
     if (value === undefined) return undefined
     if (this.#rules.coerce && typeof value === 'string' && value !== '') value = Number(value)
-    if (typeof value !== 'number' || !Number.isFinite(value)) {
+    if (typeof value !== 'number') {
       throw new InvalidRequest(`${name}: expected ${what}; got ${typeName(value)}`)
     }
     const { exclusive } = this.#rules
-    if (value < min || value > max || (exclusive && (value === min || value === max))) {
+    if (!(value >= min && value <= max) || (exclusive && (value === min || value === max))) {
       throw new InvalidRequest(`${name}: expected ${what} from ${min} to ${max}; got ${value}`)
     }
     return value
@@ -291,8 +318,14 @@ class Fields {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** A JSON object, and no array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A value in a message, short. */
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 40)
 }
 
 function typeName(value: unknown): string {

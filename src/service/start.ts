@@ -1,19 +1,18 @@
 import { randomInt } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { bandsAt } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import { withAnswers } from './answers/list.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
 import { type Clock, type MovableClock, realClock } from './clock.ts'
 import { Customers } from './customers.ts'
-import { parseFaults, withFaults } from './faults/fault.ts'
+import { type ActiveFault, parseFaults, withFaults } from './faults/fault.ts'
 import { faults } from './faults/list.ts'
 import { honestAccess } from './honest/access.ts'
 import { honestAdmission } from './honest/admission.ts'
 import { honestBilling } from './honest/billing.ts'
 import { honestGeneration } from './honest/generation.ts'
-import { honestLimits } from './honest/limits.ts'
+import { bandOf, honestLimits } from './honest/limits.ts'
 import { honestWire } from './honest/wire.ts'
 import { Gateway } from './http/gateway.ts'
 import { OperatorDesk } from './http/operator-desk.ts'
@@ -23,12 +22,12 @@ import { Ledger } from './ledger/ledger.ts'
 import { Operator } from './operator.ts'
 import type { AccountRequest, ReadyKey, ServiceOptions, Shape } from './options.ts'
 import { Pages } from './pages/pages.ts'
-import { parseProfile } from './profile.ts'
+import { type Profile, parseProfile } from './profile.ts'
 import { seededRandom } from './random.ts'
 import { RateTable } from './rates.ts'
 import { asIs } from './upstream/as-is.ts'
 import { Upstream } from './upstream/relay.ts'
-import { withoutTools } from './upstream/tools.ts'
+import { toolRequests } from './upstream/tools.ts'
 import { UsageReports } from './usage/report.ts'
 
 /** A service that listens. */
@@ -84,10 +83,26 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
  * @throws UsageError for an option that cannot be followed, such as a fault that does not exist
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
-  const contract = options.contract ?? defaultContract
   const profile = parseProfile(options.profile, 'profile')
   const active = parseFaults(options.faults ?? [], faults)
-  const time = options.clock ?? realClock(options.timeScale)
+  const database = new Database(options.dataPath ?? ':memory:', options.durability ?? 'process')
+  try {
+    return await startOn(database, profile, active, options)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** The database is closed by the caller when this fails. */
+async function startOn(
+  database: Database,
+  profile: Profile,
+  active: readonly ActiveFault[],
+  options: ServiceOptions,
+): Promise<RunningService> {
+  const contract = options.contract ?? defaultContract
+  const time = options.clock ?? realClock(options.timeScale, database.latestUs())
   let closed = false
   // What was to happen later does not happen to a service that is closed.
   const clock: Clock = {
@@ -98,9 +113,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       }),
     // Who paces something stops when its connection ends, which is before the service is closed.
     pace: (dueUs, step) => time.pace(dueUs, step),
+    catchUp: () => time.catchUp(),
   }
   const seed = options.seed ?? randomInt(2 ** 31)
-  const database = new Database(options.dataPath ?? ':memory:', options.durability ?? 'process')
   const ledger = new Ledger(database, clock, profile.burnOrder)
   const accounts = new Accounts(database, clock)
   const random = seededRandom(seed)
@@ -126,7 +141,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
         (call) => behaviour.answer(call),
       )),
     ...wire,
-    ...(upstream === null ? {} : { ...asIs(wire), ...withoutTools(admission) }),
+    ...(upstream === null ? {} : { ...asIs(wire), ...toolRequests(admission, profile) }),
   }
   const behaviour = withFaults(withAnswers(honest, kit), active, kit)
   const honestEvents = behaviour.events === wire.events && behaviour.frame === wire.frame
@@ -137,15 +152,26 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const gateway = new Gateway(kit, behaviour, pages, desk, honestEvents)
 
   // Responses may take as long as the specification lets them (§8.3); keep-alive outlasts pauses.
-  const server = createServer(
-    { keepAliveTimeout: 75_000, requestTimeout: contract.timeouts.readMs, noDelay: true },
-    (request, response) => {
-      response.sendDate = false
-      gateway.handle(request, response)
-    },
-  )
+  const server = createServer({
+    keepAliveTimeout: 75_000,
+    requestTimeout: contract.timeouts.readMs,
+    noDelay: true,
+    requireHostHeader: false,
+  })
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    // A token that is due goes before a request that came: the stream has begun already.
+    clock.catchUp()
+    response.sendDate = false
+    gateway.handle(request, response)
+  }
+  server.on('request', handle)
+  // What node:http would answer by itself is answered as everything else is.
+  server.on('checkExpectation', handle)
+  server.on('clientError', (error, socket) => gateway.refuseUnreadable(error, socket as Socket))
+  server.on('connect', (request, socket) => gateway.refuseTunnel(request, socket as Socket))
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
+    clock.catchUp()
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
@@ -161,9 +187,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
     const account = operator.openAccount(asked.name, asked.balance)
     const apiKey = operator.issueKey(account, 'ready')
     const balance = operator.balance(account)
-    const band = bandsAt(contract, balance).at(-1)?.name ?? null
+    const band = bandOf(contract, profile, balance)?.name ?? null
     return { name: asked.name, band, balance, account, apiKey }
   })
+  // Whoever is told of an account and its key finds them again, whatever ends this process.
+  await new Promise<void>((resolve) => database.afterCommit(resolve))
   return {
     baseUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     keys,

@@ -60,7 +60,7 @@ export async function openExistingStore(path: string): Promise<Store> {
  * Opens a store, creating it and its tables where they are missing.
  *
  * @param path file, or `:memory:`
- * @throws StoreError when another process holds the file, or it is of another version
+ * @throws StoreError when another process holds the file, or it is of another version or another program
  */
 export async function openStore(path: string): Promise<Store> {
   const instance = await DuckDBInstance.create(path, {
@@ -106,12 +106,20 @@ export async function openStore(path: string): Promise<Store> {
 }
 
 async function prepareTables(store: Store): Promise<void> {
-  const tables = await store.rows<{ n: number }>(
-    `SELECT count(*)::INTEGER AS n FROM duckdb_tables() WHERE table_name = 'store_version'`,
+  const tables = await store.rows<{ name: string }>(
+    'SELECT table_name AS name FROM duckdb_tables() ORDER BY name',
   )
-  if (tables[0]?.n === 0) {
-    await store.execute(readFileSync(schemaUrl, 'utf8'))
-    await store.execute(`INSERT INTO store_version VALUES (${storeVersion})`)
+  if (!tables.some(({ name }) => name === 'store_version')) {
+    if (tables.length > 0) {
+      const some = tables.slice(0, 3).map(({ name }) => name)
+      throw new StoreError(
+        `${store.path} is no store of Assay: it has tables of another program (${some.join(', ')}). Use another --db.`,
+      )
+    }
+    // All or nothing: half a store would be taken for another program's.
+    await store.execute(
+      `BEGIN; ${readFileSync(schemaUrl, 'utf8')}; INSERT INTO store_version VALUES (${storeVersion}); COMMIT`,
+    )
     // Rows of a store that is gone.
     rmSync(journalPath(store.path), { force: true })
     return
@@ -150,7 +158,8 @@ async function fromVersion2(store: Store): Promise<void> {
 }
 
 function explainOpenFailure(path: string, error: string): string {
-  if (/lock/i.test(error)) {
+  // Not `lock` alone, which is in each word of a damaged block, too.
+  if (/\b(?:set|conflicting) lock\b/i.test(error)) {
     return `${path} is held by another process (a run, an audit or a DuckDB client). Close it, or use another --db.`
   }
   if (/not a valid DuckDB database/i.test(error)) {

@@ -6,12 +6,12 @@ import { selectRules } from '../../src/audit/rules/select.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
-import { attempt, enterRun } from '../report/attempts.ts'
+import { attempt, enterEndedRun } from '../report/attempts.ts'
 
 let store: Store
 beforeEach(async () => {
   store = await openStore(':memory:')
-  await enterRun(store, 'run')
+  await enterEndedRun(store, 'run')
 })
 afterEach(() => store.close())
 

@@ -4,7 +4,7 @@ import { selectRuns } from '../../src/audit/runs.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
-import { attempt, enterRun } from '../report/attempts.ts'
+import { attempt, enterEndedRun } from '../report/attempts.ts'
 
 let store: Store
 beforeEach(async () => {
@@ -19,7 +19,7 @@ test('an empty store is told to be one', async () => {
 })
 
 test('a run and a rule that there is not are named, with those that there are', async () => {
-  await enterRun(store, 'a')
+  await enterEndedRun(store, 'a')
   await expect(audit(store, { ...options, runIds: ['b'] })).rejects.toThrow(
     'holds no run b. It holds a.',
   )
@@ -27,15 +27,15 @@ test('a run and a rule that there is not are named, with those that there are', 
 })
 
 test('without a choice, the runs against the base URL of the newest one are audited', async () => {
-  await enterRun(store, 'old', { startedAtUs: 1, baseUrl: 'http://127.0.0.1:2' })
-  await enterRun(store, 'b', { startedAtUs: 2 })
-  await enterRun(store, 'c', { startedAtUs: 3 })
-  await enterRun(store, 'd', { startedAtUs: 4, kind: 'calibrate' })
+  await enterEndedRun(store, 'old', { startedAtUs: 1, baseUrl: 'http://127.0.0.1:2' })
+  await enterEndedRun(store, 'b', { startedAtUs: 2 })
+  await enterEndedRun(store, 'c', { startedAtUs: 3 })
+  await enterEndedRun(store, 'd', { startedAtUs: 4, kind: 'calibrate' })
   expect((await selectRuns(store, [])).map((run) => run.runId)).toEqual(['b', 'c'])
 })
 
 test('what the rules said stays in the store', async () => {
-  await enterRun(store, 'a')
+  await enterEndedRun(store, 'a')
   await appendAttempts(store, [attempt(0)])
   const report = await audit(store, options)
   const kept = await store.rows('SELECT rule, verdict, run_ids FROM findings ORDER BY rowid')

@@ -1,10 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { AuditReport } from '../../src/audit/audit.ts'
-import { jsonText, junitText, markdownText, sarifText } from '../../src/audit/format/machine.ts'
+import { jsonText, junitText, markdownText } from '../../src/audit/format/machine.ts'
 import { printable } from '../../src/audit/format/printable.ts'
 import { curlOf } from '../../src/audit/format/reproduce.ts'
-import { terminalText } from '../../src/audit/format/terminal.ts'
+import { sarifText } from '../../src/audit/format/sarif.ts'
+import { summary, terminalText } from '../../src/audit/format/terminal.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
+import { shownBadKey } from '../../src/client/wrong.ts'
 
 const finding = (rule: string, verdict: Finding['verdict']): Finding => ({
   rule,
@@ -12,6 +15,7 @@ const finding = (rule: string, verdict: Finding['verdict']): Finding => ({
   says: `what ${rule} says`,
   verdict,
 })
+const inconclusive = (why: string) => ({ verdict: 'inconclusive', observations: 1, why }) as const
 const hostile = '\u001b[2J<script>alert(1)</script>\u202e'
 const report: AuditReport = {
   auditId: 'id',
@@ -122,6 +126,33 @@ test('JUnit and SARIF hold the command that shows a failure again', () => {
   expect(results.find(({ ruleId }) => ruleId === 'AA-04')?.properties).toEqual({ again: 'curl x' })
 })
 
+test('SARIF has what code scanning pages require: a file for each result, help for each rule', () => {
+  const [run] = JSON.parse(sarifText(report, commands)).runs
+  expect(run.results.length).toBe(2)
+  for (const { locations, partialFingerprints, ruleId } of run.results) {
+    expect(locations.length).toBeGreaterThan(0)
+    for (const { physicalLocation } of locations) {
+      expect(physicalLocation).toEqual({
+        artifactLocation: { uri: 'scenarios/s.yaml' },
+        region: { startLine: 1 },
+      })
+    }
+    expect(partialFingerprints).toEqual({ primaryLocationLineHash: `${ruleId}:1` })
+  }
+  for (const { fullDescription, help, shortDescription } of run.tool.driver.rules) {
+    expect([fullDescription.text, help.text, shortDescription.text]).not.toContain('')
+  }
+})
+
+test('no text of a service is beyond XML, a formula in a ticket or acts in JSON on a terminal', () => {
+  const said = '\uffff\ud800 $x$ ~~y~~ \u009b2J\u061c'
+  const of = { ...report, findings: [{ ...report.findings[2]!, verdict: inconclusive(said) }] }
+  expect(junitText(of, commands)).toMatch(/^[\t\n\r\x20-\x7e]+$/)
+  expect(markdownText(of, commands)).toContain('\\$x\\$ \\~\\~y')
+  expect(jsonText(of, commands)).toMatch(/^[\n\x20-\x7e]+$/)
+  expect(JSON.parse(jsonText(of, commands)).findings[0].verdict.why).toBe(said)
+})
+
 test('JUnit never counts as passed what was not decided', () => {
   const xml = junitText(report, commands)
   expect(xml).toContain('tests="4" failures="1" errors="0" skipped="2" time="0"')
@@ -164,9 +195,11 @@ test('SARIF has the fields that 2.1.0 requires, and names each rule that it spea
     expect(ids).toContain(ruleId)
     expect(['none', 'note', 'warning', 'error']).toContain(level)
     expect(message.text).toMatch(/./)
-    for (const location of locations) {
-      expect(location.logicalLocations[0].fullyQualifiedName).toMatch(/^r\/5\/1$/)
-    }
+    const attempts = locations.flatMap(
+      ({ logicalLocations }: { logicalLocations?: readonly { fullyQualifiedName: string }[] }) =>
+        logicalLocations?.map(({ fullyQualifiedName }) => fullyQualifiedName) ?? [],
+    )
+    expect(attempts).toEqual(level === 'error' ? ['r/5/1'] : [])
   }
 })
 
@@ -197,9 +230,76 @@ test('a curl command keeps quotes of the request and takes the key from the envi
     path: '/base/v1/x',
     headers: '{"authorization":"Bearer $ASSAY_API_KEY"}',
     body: `{"a":"it's $HOME"}`,
+    keys: null,
+    account: null,
   })
   expect(command).toBe(
     `curl -sS -i -X POST -H 'authorization: Bearer '"$ASSAY_API_KEY" --data-raw '{"a":"it'\\''s $HOME"}' 'http://127.0.0.1:1/base/v1/x'`,
+  )
+})
+
+test('a command takes the key from the variable that the run took it from, and no other word', () => {
+  const asked = {
+    ...{ baseUrl: 'http://127.0.0.1:1', method: 'GET', path: '/v1/models', body: null },
+    headers: '{"x-api-key":"$ASSAY_API_KEY"}',
+    account: 'low',
+  }
+  const keyed = (env: string) =>
+    JSON.stringify([
+      { account: 'high', source: { env: 'ASSAY_KEY_10003' } },
+      { account: 'low', source: { env } },
+    ])
+  const command = (variable: string) =>
+    `curl -sS -i -H 'x-api-key: '"${variable}" 'http://127.0.0.1:1/v1/models'`
+  expect(curlOf({ ...asked, keys: keyed('ASSAY_KEY_103') })).toBe(command('$ASSAY_KEY_103'))
+  expect(curlOf({ ...asked, keys: keyed('(reboot)') })).toBe(command('$ASSAY_API_KEY'))
+  expect(curlOf({ ...asked, keys: '[]' })).toBe(command('$ASSAY_API_KEY'))
+})
+
+/** What a shell would start curl with, and give it to read. */
+function started(command: string, key: string) {
+  const { stdout } = spawnSync('sh', {
+    input: `curl() { printf '%s\\n' "$@"; echo; cat; }\n${command}`,
+    env: { ...process.env, ASSAY_API_KEY: key },
+    encoding: 'utf8',
+  })
+  const end = stdout.indexOf('\n\n')
+  return { arguments: stdout.slice(0, end).split('\n'), input: stdout.slice(end + 2) }
+}
+
+test('a key that was sent spoiled is spoiled by the command, too', () => {
+  const sent = (shown: string, key: string) =>
+    started(
+      curlOf({
+        ...{ baseUrl: 'http://127.0.0.1:1', method: 'GET', path: '/v1/models', body: null },
+        ...{
+          headers: JSON.stringify({ authorization: `Bearer ${shown}` }),
+          keys: null,
+          account: null,
+        },
+      }),
+      key,
+    ).arguments.at(-2)
+  expect(sent(shownBadKey.recased, 'sk-aB9')).toBe('authorization: Bearer SK-Ab9')
+  expect(sent(shownBadKey.altered, 'sk-aB9')).toBe('authorization: Bearer sk-aB0')
+  expect(sent(shownBadKey.altered, 'sk-aB0')).toBe('authorization: Bearer sk-aB1')
+  expect(sent('$ASSAY_API_KEY', "it's")).toBe("authorization: Bearer it's")
+})
+
+test('a body too long for an argument of a command is what the command reads', () => {
+  const body = `{"a":"it's $HOME \\n END-OF-BODY \`x\`${'long '.repeat(100_000)}"}`
+  const asked = { baseUrl: 'http://127.0.0.1:1', method: 'POST', path: '/v1/x', headers: '{}' }
+  const command = curlOf({ ...asked, body, keys: null, account: null })
+  expect(started(command, 'k')).toEqual({
+    arguments: ['-sS', '-i', '-X', 'POST', '--data-binary', '@-', 'http://127.0.0.1:1/v1/x'],
+    input: `${body}\n`,
+  })
+})
+
+test('what is only advised is no failure in the last line', () => {
+  const advised = { ...report.findings[3]!, rule: 'AA-05', severity: 'advice' as const }
+  expect(summary({ ...report, findings: [...report.findings, advised] })).toBe(
+    '1 failed, 1 advised, 1 inconclusive, 1 not observed, 1 passed',
   )
 })
 

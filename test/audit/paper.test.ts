@@ -8,8 +8,9 @@ import type { Verdict } from '../../src/audit/verdict.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { openExistingStore, openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
-import { attempt, enterRun } from '../report/attempts.ts'
+import { attempt, enterEndedRun, enterRun } from '../report/attempts.ts'
 import { deleteAttempts } from '../store/edit-attempts.ts'
+import { inFlight, read } from './in-flight.ts'
 
 /**
  * Histories worked out on paper: balances that cannot be, and the verdict each must get. They are
@@ -20,7 +21,7 @@ let store: Store
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assay-paper-'))
   store = await openStore(join(folder, 'paper.duckdb'))
-  await enterRun(store)
+  await enterEndedRun(store)
 })
 afterEach(() => {
   store.close()
@@ -42,19 +43,6 @@ async function verdictOf(rule: string, rows: readonly AttemptRow[]): Promise<Ver
 
 const slots = (verdict: Verdict) =>
   verdict.verdict === 'fail' ? verdict.witnesses.map((witness) => witness.slot) : []
-
-/** An attempt in flight from one second to another, which showed a balance. */
-const inFlight = (slot: number, fromS: number, toS: number, creditsRemaining: number, more = {}) =>
-  attempt(slot, {
-    sentUs: fromS * 1e6,
-    headersUs: toS * 1e6,
-    doneUs: toS * 1e6,
-    closedUs: toS * 1e6,
-    creditsRemaining,
-    ...more,
-  })
-const read = (slot: number, atS: number, balance: number) =>
-  inFlight(slot, atS, atS + 0.1, balance, { endpoint: 'credits', model: null })
 
 test('T0: three successes between two reads that differ by 4', async () => {
   const verdict = await verdictOf('BILL-10', [
@@ -255,4 +243,61 @@ test('a request that repeats an Idempotency-Key may be free, or cost its price o
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 98)])).toMatchObject({ verdict: 'pass' })
   await deleteAttempts(store)
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
+})
+
+/** Four of three, in the run that is named. */
+const oneTooMuch = (runId: string) =>
+  [
+    read(0, 0, 100),
+    inFlight(1, 1, 9, 99),
+    inFlight(2, 2, 8, 98),
+    inFlight(3, 3, 7, 97),
+    read(4, 10, 96),
+  ].map((row) => ({ ...row, runId }))
+
+test('a run that was killed lost rows, and accuses nobody by what they may have cost', async () => {
+  await enterRun(store, 'killed')
+  expect(await verdictOf('BILL-10', oneTooMuch('killed'))).toMatchObject({
+    verdict: 'inconclusive',
+    observations: 1,
+    why: 'a fall by 4: 1 credit too much, where expected was account main: a fall by 3 for 3 successes; but run killed did not end, and what was in flight then has no row',
+  })
+})
+
+test('what a run that ended shows is told beside one that was killed', async () => {
+  await enterRun(store, 'killed')
+  const rows = [...oneTooMuch('killed'), ...oneTooMuch('a')]
+  expect(await verdictOf('BILL-10', rows)).toMatchObject({
+    verdict: 'fail',
+    witnesses: [{ runId: 'a' }, { runId: 'a' }],
+  })
+})
+
+test('requests whose template a killed run lost are not taken for equal prompts', async () => {
+  const asked = (slot: number, promptTokens: number) =>
+    inFlight(slot, slot, slot + 0.5, 100 - slot, { template: 7 + slot, promptTokens })
+  expect((await verdictOf('CHAT-09', [asked(0, 11), asked(1, 35)])).verdict).toBe('not-observed')
+})
+
+test('USE-07: answers that overlap have no order, and one wholly after another has', async () => {
+  const told = async (slot: number, fromS: number, toS: number, consumed: number) => {
+    const body = JSON.stringify({ remaining: 50, total_consumed: consumed })
+    await store.execute("INSERT INTO bodies VALUES ('a', $1, 0, '', $2, false)", [
+      BigInt(slot),
+      body,
+    ])
+    const path = '/user/credits'
+    await store.execute(
+      `INSERT INTO templates BY NAME SELECT 'a' AS run_id, $1::INTEGER AS template, 's' AS step,
+         'GET' AS method, $2 AS path, '{}' AS headers`,
+      [slot, path],
+    )
+    return inFlight(slot, fromS, toS, 50, { endpoint: 'credits', model: null, template: slot })
+  }
+  const overlapping = [await told(0, 0, 4, 69), await told(1, 1, 3, 68)]
+  expect((await verdictOf('USE-07', overlapping)).verdict).not.toBe('fail')
+  expect(await verdictOf('USE-07', [await told(2, 5, 6, 67)])).toMatchObject({
+    verdict: 'fail',
+    witnesses: [{ slot: 2 }],
+  })
 })

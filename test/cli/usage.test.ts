@@ -95,10 +95,21 @@ describe('from a log to what it says', () => {
       [['usage', '--db', join(folder, 'empty.duckdb')], /There is no store at/],
       [['import', 'log.jsonl', '--db', db], /needs --map FILE/],
       [['usage', 'watch', '--base-url', 'http://127.0.0.1:1'], /ASSAY_API_KEY is not set/],
+      [
+        ['usage', 'watch', '--base-url', 'ftp://me:secret@127.0.0.1'],
+        /expected the address of a service.*came ftp:/,
+        'sk-1',
+      ],
+      [
+        ['usage', 'watch', '--base-url', 'http://127.0.0.1:1'],
+        /holds what cannot stand in a header/,
+        'two\nlines',
+      ],
     ] as const
     await Promise.all(
-      cases.map(async ([args, says]) => {
-        const { code, err } = await assay(args, { ASSAY_API_KEY: '' })
+      cases.map(async ([args, says, key = '']) => {
+        const { code, err } = await assay(args, { ASSAY_API_KEY: key })
+        expect(err).not.toContain('secret')
         expect(err).toMatch(says)
         expect(err).not.toMatch(/\n\s+at /)
         expect(code).toBe(2)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { AttemptClient } from '../../src/client/client.ts'
 import { openTransport } from '../../src/client/open-transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
@@ -72,6 +72,51 @@ describe('a client that leaves on purpose', () => {
     await transport.close()
     expect(outcomes).toEqual(['ok:2', 'aborted:1', 'ok:2', 'aborted:1', 'ok:2', 'aborted:1'])
   })
+})
+
+test('a client that leaves at once on a kept connection hears of it after the start', async () => {
+  const { origin } = await scriptedServer((socket, _, index) => {
+    if (index !== 1) socket.write(streamHead + chunk(delta('a')) + chunk(done) + lastChunk)
+  })
+  const transport = openTransport({ origin, maxConnections: 9, connectTimeoutMs: 5000 })
+  const client = new AttemptClient({
+    transport,
+    contract: defaultContract,
+    now,
+    deadlines: noDeadlines,
+  })
+  const sendOne = (abort: AbortPoint | null) =>
+    new Promise<string>((resolve) => {
+      let started = false
+      client.start(ask({ stream: true, abort }), {
+        onGap: () => {},
+        onEnd: (ended) => resolve(`${started ? 'later' : 'during'} ${ended.outcome}`),
+      })
+      started = true
+    })
+  expect(await sendOne(null)).toBe('later ok')
+  expect(await sendOne({ at: 'after-us', us: 0 })).toBe('later aborted')
+  expect(await sendOne(null)).toBe('later ok')
+  await transport.close()
+})
+
+test('a time to leave that has passed before its timer is set makes the platform warn of nothing', async () => {
+  const warnings: string[] = []
+  const warned = ({ name }: Error) => warnings.push(name)
+  process.on('warning', warned)
+  onTestFinished(() => void process.off('warning', warned))
+  const { origin } = await scriptedServer(() => {})
+  // Each reading of this clock is a second after the last one, as on a machine that is too busy.
+  let readings = 0
+  const { columns } = await send(
+    origin,
+    { stream: true, abort: { at: 'after-us', us: 500 } },
+    { now: () => ++readings * 1e6 },
+  )
+  expect(columns).toMatchObject({ outcome: 'aborted', reason: 'after-us' })
+  // The platform warns in a turn of its own.
+  await sleep(5)
+  expect(warnings).toEqual([])
 })
 
 describe('a deadline that passes is a row, censored at the deadline', () => {

@@ -67,6 +67,14 @@ describe('a stream', () => {
     expect([columns.promptTokens, columns.completionTokens, columns.totalTokens]).toEqual([2, 5, 7])
   })
 
+  test('takes its id and model from the first chunk in which they say something', async () => {
+    const empty = `data: {"id":"","object":"","created":0,"model":"","choices":[]}\n\n`
+    const named = `data: {"id":"c-7","model":"svc-k2","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n`
+    const { origin } = await stream(empty, named, done)
+    const { columns } = await send(origin, { stream: true })
+    expect([columns.responseId, columns.responseModel]).toEqual(['c-7', 'svc-k2'])
+  })
+
   test('without usage has none, and not zero', async () => {
     const { origin } = await stream(delta('a'), done)
     const { columns } = await send(origin, { stream: true })

@@ -81,6 +81,14 @@ test('extra headers and fields pass through, and undefined takes a field out', (
   expect(JSON.parse(body!)).toEqual({ model: 'svc-k2', temperature: 0.2, n: 3 })
 })
 
+test('a model and a stream asked for in the body are those that the row names', () => {
+  const { template } = build({ body: { model: 'svc-k2.5', stream: true } })
+  expect(template).toMatchObject({ model: 'svc-k2.5', streamed: true })
+  expect(build({ stream: true, body: { stream: false } }).template.streamed).toBe(false)
+  expect(build({ body: { stream: 'true' } }).template.streamed).toBe(false)
+  expect(build({ wrong: 'unknown-model' }).template.model).toBe('svc-k2')
+})
+
 test('each wrong request is wrong in its own way', () => {
   const wrong = (name: (typeof wrongRequests)[number]) => build({ wrong: name })
   expect(wrong('missing-key').headers.authorization).toBeUndefined()
@@ -163,6 +171,18 @@ test('reads carry the key in both headers, since which one they take is open', (
     expect(headers.authorization).toBe(`Bearer ${key}`)
     expect(headers['x-api-key']).toBe(key)
   }
+})
+
+test('a header that both formats take stands once in a read, since servers refuse a repeated one', () => {
+  const auth = { ...defaultContract.auth, messages: defaultContract.auth.chat }
+  const template = buildTemplate({ ...defaultContract, auth }, '', {
+    ...plainRequest,
+    endpoint: 'credits',
+  })
+  const { wire } = prepareRequest(template, key)
+  expect(wire.headers.filter(([name]) => name === 'authorization')).toEqual([
+    ['authorization', `Bearer ${key}`],
+  ])
 })
 
 test('probes choose their auth headers', () => {

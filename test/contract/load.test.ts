@@ -30,13 +30,14 @@ test('every fault is named at once, with its path and what came', () => {
       { name: 'x', min_balance: 9, max_balance: 3, requests: { minute: 1, hour: 1, day: 1 } },
     ],
     paths: { chat: 'v1/chat' },
+    packages: 3,
     colour: 'red',
   }
   expect(() => parseContract(given, 'mine.yaml')).toThrowError(
     expect.objectContaining({
       name: 'ContractError',
       message: expect.stringMatching(
-        /mine\.yaml: not a contract.*models\.0\.cost_credits: expected a whole number of credits; got 1\.5.*paths\.chat: expected a path that begins with \/; got "v1\/chat".*colour: no such field/s,
+        /mine\.yaml: not a contract.*models\.0\.cost_credits: expected a whole number of credits; got 1\.5.*paths\.chat: expected a path that begins with \/; got "v1\/chat".*packages: expected array; got 3.*colour: no such field/s,
       ),
     }),
   )
@@ -55,6 +56,21 @@ test('a band that ends before it begins and two models of one name are faults', 
       'mine.yaml',
     ),
   ).toThrow(/models\.1\.id.*bands\.0\.max_balance: expected 9 or more/s)
+})
+
+test('a balance that is in no band between two, and one header for two values, are faults', () => {
+  const requests = { minute: 1, hour: 1, day: 1 }
+  const bands = (firstEnds: number) => [
+    { name: 'x', min_balance: 1, max_balance: firstEnds, requests },
+    { name: 'y', min_balance: 100, max_balance: null, requests },
+  ]
+  const headers = { rate_limit: 'X-Rate', rate_remaining: 'x-rate' }
+  expect(() => parseContract({ bands: bands(98), headers }, 'mine.yaml')).toThrow(
+    /bands\.0\.max_balance: expected 99 or more, since the next band begins at 100; got 98.*headers\.rate_remaining: expected another header than rate_limit has; got "x-rate"/s,
+  )
+  expect(parseContract({ bands: bands(99) }, 'mine.yaml').bands[0]).toMatchObject({
+    maxBalance: 99,
+  })
 })
 
 test('a file that cannot be read, or is no mapping, is told so', () => {

@@ -69,6 +69,25 @@ describe('the unit of a reset', () => {
     expect(infer(samples('delta-s', [50, 53, 56, 59, 61, 64, 67]))).toEqual(['delta-s'])
   })
 
+  test('a window that waits for its first request tells its whole length, and is no count that broke off', () => {
+    const waiting = [0, 5, 10, 15].map((second) => ({ second, value: 60 }))
+    const counting = [60, 58, 56, 54, 52].map((value, at) => ({ second: 20 + 2 * at, value }))
+    const told = [...waiting, ...counting]
+    const given = samples(
+      'delta-s',
+      told.map(({ second }) => second),
+    ).map((sample, at) => ({ ...sample, value: told[at]!.value }))
+    expect(infer(given)).toEqual(['delta-s'])
+  })
+
+  test('an answer of eight seconds tells what was left at its end, and breaks no count', () => {
+    const given = samples('delta-s', [1, 3, 5, 7, 9, 11, 21, 23, 25])
+    const [slow] = samples('delta-s', [20])
+    const { arrival, value, windowUs } = slow!
+    given.splice(6, 0, { arrival: { ...arrival, fromUs: 12e6 }, value, windowUs })
+    expect(infer(given)).toEqual(['delta-s'])
+  })
+
   test('the true unit is never dropped, whatever the traffic', () => {
     fc.assert(
       fc.property(

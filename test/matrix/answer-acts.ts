@@ -31,7 +31,10 @@ export const answerActs = {
     async (stage) => {
       const sender = stage.sender('main')
       await stage.send(sender, balance)
-      for (let nth = 0; nth < 40; nth++) await stage.send(sender, { stream: nth % 2 === 1 })
+      // As a page asks: it must be able to read that the service is out.
+      const headers = { origin: 'https://example.com' }
+      for (let nth = 0; nth < 40; nth++)
+        await stage.send(sender, { stream: nth % 2 === 1, headers })
       await stage.send(sender, balance)
     },
     { outage: { status: 503, probability: 0.2 } },
@@ -73,12 +76,16 @@ export const answerActs = {
       const sender = stage.sender('main')
       await stage.send(sender, balance)
       let over = false
-      const stream = stage.send(sender, {
-        stream: true,
-        messages: [{ role: 'user', content: 'Count from 1 to 45, please.' }],
-        maxTokens: 90,
-      })
-      void stream.then(() => {
+      const streams = Promise.all(
+        ['Count from 1 to 45, please.', 'Count from 2 to 46, please.'].map((content) =>
+          stage.send(sender, {
+            stream: true,
+            messages: [{ role: 'user', content }],
+            maxTokens: 90,
+          }),
+        ),
+      )
+      void streams.then(() => {
         over = true
       })
       for (let second = 0; second < 400 && !over; second++) {
@@ -86,7 +93,7 @@ export const answerActs = {
         if (second === 20) await stage.send(sender, balance)
         await new Promise((resolve) => setTimeout(resolve, 2))
       }
-      await stream
+      await streams
       await stage.send(sender, balance)
     },
     {

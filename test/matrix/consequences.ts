@@ -70,11 +70,6 @@ const all: readonly Consequence[] = [
     rules: ['USE-02', 'USE-03', 'USE-04', 'USE-06'],
   },
   {
-    because: 'a range that counts double has days that do, and tokens by request that do not',
-    faults: ['ranges-not-additive'],
-    rules: ['USE-03', 'USE-05'],
-  },
-  {
     because: 'with a key that is none, somebody spends the credits of the account',
     faults: strangers,
     rules: ['AUTH-04', 'BILL-10', 'USE-04'],

@@ -19,7 +19,7 @@ import type { ServiceOptions } from '../../src/service/options.ts'
 import { type RunningService, startService } from '../../src/service/start.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
-import { startRun } from '../../src/store/runs.ts'
+import { endRun, startRun } from '../../src/store/runs.ts'
 
 /** Answers that take real, but little, time: streams come in several reads. */
 const quick = {
@@ -219,6 +219,13 @@ export class Stage {
     recorder.appendBodies(this.bodies)
     recorder.flush()
     await recorder.close()
+    const endedUs = Math.max(0, ...this.rows.map(({ closedUs }) => closedUs ?? 0))
+    await endRun(store, this.runId, {
+      endedUs,
+      ledgerJson: '{}',
+      verdict: 'valid',
+      verdictJson: '[]',
+    })
   }
 }
 

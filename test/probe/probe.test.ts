@@ -1,36 +1,22 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
-import fc from 'fast-check'
+import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { parse as parseYaml } from 'yaml'
+import { audit, isBroken } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { gapIds, parseDeploymentProfile } from '../../src/contract/profile.ts'
-import { Budget, BudgetError } from '../../src/probe/budget.ts'
-import { profileChanges } from '../../src/probe/diff.ts'
+import { loadContract } from '../../src/contract/load.ts'
+import { gapIds } from '../../src/contract/profile.ts'
 import { priceOf } from '../../src/probe/price.ts'
+import { probe } from '../../src/probe/probe.ts'
+import { algorithmOf } from '../../src/probe/questions/limiter.ts'
 import { questions } from '../../src/probe/questions/list.ts'
-import { startService } from '../../src/service/start.ts'
+import { openStore } from '../../src/store/open.ts'
+import { arrivalOf } from '../limits/arrivals.ts'
 import { probeService } from './probing.ts'
 
-const run = promisify(execFile)
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
-
-async function assay(args: readonly string[], env: Record<string, string> = {}) {
-  const ended = await run(process.execPath, [main, ...args], {
-    env: { ...process.env, ...env },
-  }).catch((error: { code: number; stdout: string; stderr: string }) => error)
-  return { code: 'code' in ended ? ended.code : 0, stdout: ended.stdout, stderr: ended.stderr }
-}
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'assay-probe-'))
-  onTestFinished(() => rmSync(path, { recursive: true }))
-  return path
+const circumstances = {
+  ...{ contract: defaultContract, minuteLimit: 60, readCredits: 1 },
+  ...{ hasOperator: false, hasSecondKey: false },
 }
 
 test('each of the 37 gaps is asked by exactly one question', () => {
@@ -41,10 +27,11 @@ test('each of the 37 gaps is asked by exactly one question', () => {
 
 test('no question costs more than it said, and the whole no more than its budget', async () => {
   const prices = priceOf(
-    { contract: defaultContract, minuteLimit: 60, hasOperator: true, hasSecondKey: true },
+    { ...circumstances, hasOperator: true, hasSecondKey: true },
     [],
     null,
     90,
+    2,
   )
   const { profile, store, service } = await probeService({ maxCredits: 90 })
   expect(profile.credits_spent).toBeLessThanOrEqual(90)
@@ -64,91 +51,124 @@ test('no question costs more than it said, and the whole no more than its budget
   expect(service.operator.balance(service.keys[0]!.account)).toBe(899 + 1)
 })
 
-test('a budget is never passed, whatever is in flight or given back', () => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 0, max: 50 }),
-      fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.boolean())),
-      (maxCredits, requests) => {
-        const budget = new Budget(maxCredits)
-        let kept = 0
-        for (const [credits, failed] of requests) {
-          try {
-            budget.reserve(credits)
-          } catch (error) {
-            expect(error).toBeInstanceOf(BudgetError)
-            continue
-          }
-          if (failed) budget.giveBack(credits)
-          else kept += credits
-          expect(kept).toBeLessThanOrEqual(maxCredits)
-          expect(budget.spent).toBe(kept)
+test.each([
+  // Two reads agree; whether they were free is not asked here, so they may have cost one each.
+  ['nothing', 'none', { credits: 3, firstReadsCredits: 2, balance: 900 }],
+  // Four tell that each costs one, the fifth that this is all.
+  ['a credit', 'both', { credits: 6, firstReadsCredits: 5, balance: 895 }],
+] as const)(
+  'where a read costs %s, the price holds those made before it',
+  async (_, readsCharged, told) => {
+    const { profile, price } = await probeService({ profile: { readsCharged }, only: ['G-02'] })
+    expect(price).toMatchObject(told)
+    expect(profile.credits_spent).toBe(told.credits)
+  },
+)
+
+test.each([
+  ['free', 'none', ['G-02', 'G-21'], 11],
+  ['paid', 'both', ['G-13', 'G-14', 'G-15', 'G-18', 'G-37'], 134],
+] as const)(
+  'with reads that are %s, no more is spent than the price',
+  async (_, readsCharged, only, credits) => {
+    const { profile, price, store } = await probeService({ profile: { readsCharged }, only })
+    expect(price.credits).toBe(credits)
+    expect(profile.credits_spent).toBeLessThanOrEqual(credits)
+    expect(profile.answers[only.at(-1)!].status).toBe('answered')
+    const [served] = await store.rows<{ n: number }>(
+      "SELECT count(*)::INTEGER AS n FROM attempts WHERE outcome != 'http_error'",
+    )
+    expect(served!.n).toBeLessThanOrEqual(credits)
+  },
+)
+
+test('a new account is not spent to its end: what it may not cover is left unasked', async () => {
+  const { profile, store } = await probeService({ balance: 40, only: ['G-09', 'G-22'] })
+  expect(profile.answers['G-09'].status).toBe('answered')
+  expect(profile.answers['G-22']).toEqual({
+    status: 'not-askable',
+    why: expect.stringMatching(/^asking costs up to 80 credits, and the account holds \d\d$/),
+  })
+  const [refused] = await store.rows(
+    'SELECT count(*)::INTEGER AS n FROM attempts WHERE status = 403',
+  )
+  expect(refused).toEqual({ n: 0 })
+})
+
+test.each(questions.map(({ gaps }) => [gaps.join(', '), gaps] as const))(
+  '%s can be asked alone of a service that serves',
+  async (_, gaps) => {
+    const { profile, asked, price } = await probeService({ only: gaps })
+    expect([...asked].sort()).toEqual([...gaps].sort())
+    expect(profile.credits_spent).toBeLessThanOrEqual(price.credits)
+    expect(gaps.map((gap) => profile.answers[gap])).not.toContainEqual({
+      status: 'not-askable',
+      why: 'not among the questions asked',
+    })
+  },
+)
+
+test('a contract with a free model and one header is asked with what costs something', async () => {
+  const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
+  const { profile, store } = await probeService({
+    ...{ contract, balance: 6_000, secondKey: false },
+    ...{ only: ['G-02', 'G-08', 'G-14', 'G-16', 'G-37'] },
+    profile: { abortedStream: 'charged' },
+    shape: { betweenTokensUs: { kind: 'constant', value: 3_000 } },
+  })
+  const { answers } = profile
+  expect(answers['G-16']).toMatchObject({ is: { 'one token': 'charged' } })
+  expect(answers['G-14']).toMatchObject({ is: { 'after four events': 'charged' } })
+  expect(answers['G-37']).toMatchObject({ is: { 'second time': 'charged' } })
+  expect(answers['G-02']).toMatchObject({ why: 'the contract has every model listed' })
+  expect(answers['G-08']).toMatchObject({ why: 'both endpoints take authorization' })
+  const { findings } = await audit(store, {
+    ...{ contract, rules: ['AUTH', 'BILL'], auditId: 'a', auditedAt: new Date(0) },
+  })
+  expect(findings.filter(isBroken)).toEqual([])
+})
+
+const neverKept = ['no limit', 'a higher limit']
+const belowLimit = 'a bucket of fewer than the limit'
+
+test.each([
+  [40, 4, 20, null],
+  // Twice the limit over an edge of two windows, or from a bucket that regains meanwhile.
+  [40, 2, 20, [...neverKept, 'fixed-aligned', belowLimit, 'token-bucket']],
+  [61, 1, 20, neverKept],
+  [104, 0.9, 60, [...neverKept, 'fixed-aligned', belowLimit, 'token-bucket']],
+])('%i requests, one each %d s, and no rejection by a limit of %i', (requests, s, limit, fits) => {
+  const arrivals = Array.from({ length: requests }, (_, slot) => {
+    const us = slot * s * 1e6
+    return arrivalOf(slot, us, us + 0.6e6, { decision: 'admitted', status: 200, limit })
+  })
+  const answer = algorithmOf({ arrivals, contract: defaultContract }, 0, limit)
+  expect(answer).toMatchObject(
+    fits === null
+      ? {
+          status: 'not-askable',
+          why: 'answers came too slowly to pass the limit: 15 of 20 in one minute',
         }
-      },
-    ),
+      : { status: 'ambiguous', between: { algorithm: fits } },
   )
 })
 
-test('a balance that fell by more than was counted counts as spent', () => {
-  const budget = new Budget(10)
-  budget.observe(100)
-  budget.reserve(2)
-  budget.observe(94)
-  expect(budget.spent).toBe(6)
-  expect(() => budget.reserve(5)).toThrow('would cost 5 credits, and 4 are left')
-})
-
-test('a server without credits gets answers where there are any, and reasons elsewhere', async () => {
-  const server = createServer((request, response) => {
-    request.resume()
-    request.on('end', () => {
-      const found = request.url === '/v1/chat/completions'
-      response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
-      response.end(
-        JSON.stringify(
-          found
-            ? {
-                id: 'x',
-                object: 'chat.completion',
-                created: 1,
-                model: 'svc-k2',
-                choices: [
-                  {
-                    index: 0,
-                    message: { role: 'assistant', content: 'hi' },
-                    finish_reason: 'stop',
-                  },
-                ],
-                usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-              }
-            : { error: { message: 'no', type: 'invalid_request_error', code: 'not_found' } },
-        ),
-      )
-    })
-  })
+test('a probe that is stopped while a service hangs was interrupted, and blames nobody', async () => {
+  const stop = new AbortController()
+  const server = createServer(() => stop.abort())
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   onTestFinished(() => void server.close())
-  const path = folder()
+  const store = await openStore(':memory:')
+  onTestFinished(() => store.close())
   const { port } = server.address() as AddressInfo
-  const ended = await assay(
-    ['probe', '--base-url', `http://127.0.0.1:${port}`, '--db', join(path, 'a.duckdb')].concat([
-      '--out',
-      join(path, 'profile.yaml'),
-      '--time-scale',
-      '5000',
-      '--json',
-    ]),
-    { ASSAY_API_KEY: 'secret-key-of-a-test', ASSAY_API_KEY_2: '' },
-  )
-  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Asking costs') })
-  const { answers } = parseDeploymentProfile(JSON.parse(ended.stdout), 'stdout')
-  for (const gap of ['G-09', 'G-13', 'G-14', 'G-15', 'G-17', 'G-18', 'G-20', 'G-21'] as const) {
-    expect([gap, answers[gap].status]).toEqual([gap, 'not-askable'])
-  }
-  expect(answers['G-12']).toMatchObject({ is: { chat: 'absent' } })
-  for (const file of ['a.duckdb', 'profile.yaml']) {
-    expect(readFileSync(join(path, file)).includes('secret-key-of-a-test')).toBe(false)
-  }
+  const { interrupted, profile } = await probe({
+    ...{ store, contract: defaultContract, baseUrl: `http://127.0.0.1:${port}` },
+    ...{ runId: 'a', apiKey: 'k', secondKey: null, operator: null, maxCredits: 9, timeScale: 1 },
+    ...{ only: [], startedAt: new Date(0), now: () => performance.now() * 1000 },
+    ...{ sleep: async () => {}, signal: stop.signal, assayVersion: '0.0.0', machineJson: '{}' },
+  })
+  expect(interrupted).toBe(true)
+  expect(profile.answers['G-02']).toMatchObject({ why: 'the probe was interrupted before it' })
 })
 
 test('numbers of ledger entries are no counts of requests', async () => {
@@ -165,48 +185,4 @@ test('a budget that pays for no generation leaves what their headers show unaske
     status: 'not-askable',
     why: 'no generation was asked for',
   })
-})
-
-test('the command writes a profile, and says what changed since an older one', async () => {
-  const path = folder()
-  const out = join(path, 'profile.yaml')
-  const probeOf = async (reset: 'delta-s' | 'epoch-ms', extra: readonly string[]) => {
-    const service = await startService({ seed: 3, timeScale: 8, profile: { reset } })
-    onTestFinished(() => service.close())
-    return assay(
-      [
-        ...['probe', '--base-url', service.baseUrl, '--db', join(path, `${reset}.duckdb`)],
-        ...['--only', 'G-02,G-21', '--time-scale', '8', '--out', out, ...extra],
-      ],
-      { ASSAY_API_KEY: service.keys[1]!.apiKey },
-    )
-  }
-  const first = await probeOf('delta-s', [])
-  expect(first).toMatchObject({ code: 0 })
-  expect(first.stderr).toMatch(/^Asking costs up to 9 credits; at most 500 will be spent, of a/)
-  expect(first.stdout).toContain('G-21  the unit of X-RateLimit-Reset\n      unit: delta-s')
-  const profile = parseDeploymentProfile(parseYaml(readFileSync(out, 'utf8')), out)
-  expect(profile.answers['G-02']).toMatchObject({ status: 'answered', is: { 'svc-k2.5': false } })
-  expect(profile.answers['G-01'].status).toBe('not-askable')
-
-  const second = await probeOf('epoch-ms', ['--diff', out])
-  expect(second.stdout).toContain('G-21  unit: delta-s -> epoch-ms')
-  expect(profileChanges(profile, profile)).toEqual([])
-})
-
-test('wrong usage is told in one sentence each, with exit code 2', async () => {
-  const noUrl = await assay(['probe'], { ASSAY_API_KEY: 'k' })
-  expect(noUrl).toMatchObject({ code: 2, stderr: expect.stringContaining('--base-url: expected') })
-  const noKey = await assay(['probe', '--base-url', 'http://127.0.0.1:1'], { ASSAY_API_KEY: '' })
-  expect(noKey).toMatchObject({ code: 2, stderr: expect.stringContaining('ASSAY_API_KEY') })
-  const stranger = await assay(['probe', '--only', 'G-99'])
-  expect(stranger).toMatchObject({ code: 2, stderr: expect.stringContaining('G-99') })
-  const nobody = await assay(['probe', '--base-url', 'http://127.0.0.1:9'], { ASSAY_API_KEY: 'k' })
-  expect(nobody).toMatchObject({ code: 4, stderr: expect.stringContaining('never reached') })
-})
-
-test('a dry run sends nothing and names a price for each band', async () => {
-  const ended = await assay(['probe', '--dry-run'])
-  expect(ended.code).toBe(0)
-  expect(ended.stdout).toMatch(/1-100 +\d+ credits at most\n101-1000 +\d+ credits at most/)
 })

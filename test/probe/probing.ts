@@ -1,7 +1,9 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { GapId } from '../../src/contract/profile.ts'
+import type { Price } from '../../src/probe/price.ts'
 import { type ProbeResult, probe } from '../../src/probe/probe.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import { type RunningService, startService } from '../../src/service/start.ts'
@@ -9,6 +11,8 @@ import { openStore, type Store } from '../../src/store/open.ts'
 
 export interface Probed extends ProbeResult {
   readonly store: Store
+  /** As it was told before the first question. */
+  readonly price: Price
   readonly service: RunningService
 }
 
@@ -17,6 +21,8 @@ export interface Asked extends ServiceOptions {
   readonly maxCredits?: number
   readonly only?: readonly GapId[]
   readonly secondKey?: boolean
+  /** Milliseconds that everything takes from the probe to the service, and back. */
+  readonly awayMs?: number
 }
 
 /** Probes a service of its own, whose clock the operator moves instead of waiting. */
@@ -25,6 +31,7 @@ export async function probeService({
   maxCredits = 2_000,
   only = [],
   secondKey = true,
+  awayMs = 0,
   ...options
 }: Asked): Promise<Probed> {
   const service = await startService({
@@ -43,10 +50,11 @@ export async function probeService({
   const store = await openStore(':memory:')
   onTestFinished(() => store.close())
   const began = performance.now()
+  const prices: Price[] = []
   const result = await probe({
     store,
-    contract: defaultContract,
-    baseUrl: service.baseUrl,
+    contract: options.contract ?? defaultContract,
+    baseUrl: awayMs === 0 ? service.baseUrl : await farAway(service.baseUrl, awayMs),
     runId: 'probe-1',
     apiKey: ready!.apiKey,
     secondKey: secondKey ? service.operator.issueKey(ready!.account, 'second') : null,
@@ -66,6 +74,24 @@ export async function probeService({
     signal: new AbortController().signal,
     assayVersion: '0.0.0',
     machineJson: '{}',
+    onPrice: (price) => prices.push(price),
   })
-  return { ...result, store, service }
+  return { ...result, store, price: prices[0]!, service }
+}
+
+/** The same service behind a long line: bytes and ends arrive later, in their order. */
+async function farAway(baseUrl: string, awayMs: number): Promise<string> {
+  const carry = (from: Socket, to: Socket) => {
+    from.on('data', (bytes) => setTimeout(() => to.write(bytes), awayMs))
+    from.on('error', () => {})
+    from.on('close', () => setTimeout(() => to.destroy(), awayMs))
+  }
+  const line = createServer((near) => {
+    const far = connect(Number(new URL(baseUrl).port), '127.0.0.1')
+    carry(near, far)
+    carry(far, near)
+  })
+  await new Promise<void>((ready) => line.listen(0, '127.0.0.1', ready))
+  onTestFinished(() => void line.close())
+  return `http://127.0.0.1:${(line.address() as AddressInfo).port}`
 }

@@ -1,6 +1,6 @@
 import { type AttemptRow, attemptColumns, columnNames } from '../../src/attempt/columns.ts'
 import type { Store } from '../../src/store/open.ts'
-import { startRun } from '../../src/store/runs.ts'
+import { endRun, startRun } from '../../src/store/runs.ts'
 
 /** 2026-11-01 00:00 UTC, in microseconds. */
 export const novemberUs = Date.UTC(2026, 10, 1) * 1000
@@ -41,7 +41,13 @@ export function attempt(slot: number, change: Partial<AttemptRow> = {}): Attempt
   }
 }
 
-/** Enters the run that attempts belong to. */
+/** Enters a run that came to its end, with all rows. */
+export async function enterEndedRun(store: Store, runId = 'a', change: object = {}): Promise<void> {
+  await enterRun(store, runId, change)
+  await endRun(store, runId, { endedUs: 0, ledgerJson: '{}', verdict: 'valid', verdictJson: '[]' })
+}
+
+/** Enters the run that attempts belong to; it has not ended. */
 export async function enterRun(store: Store, runId = 'a', change: object = {}): Promise<void> {
   await startRun(store, {
     runId,

@@ -27,3 +27,22 @@ test('the page of a run says which load was closed, as data', async () => {
   store.close()
   expect(top).toContain('Closed load (users, flat &lt;out&gt;): its users wait for answers')
 })
+
+test('where a load was closed, the cards claim no rate and say what response time leaves out', async () => {
+  const topOf = async (scenarioJson: string) => {
+    const store = await openStore(':memory:')
+    await enterRun(store, 'a', { scenarioJson })
+    await appendAttempts(
+      store,
+      Array.from({ length: 130 }, (_, slot) => attempt(slot)),
+    )
+    await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
+    const top = (await launchTop(store)).text
+    store.close()
+    return top
+  }
+  const closed = await topOf(JSON.stringify(scenario))
+  expect(closed).toMatch(/in [^<]+, closed load: no rate claimed/)
+  expect(closed).toMatch(/service time [^<]+ ms; closed load: waiting left out/)
+  expect(await topOf('{}')).toMatch(/in [^<]+, [\d,.]+\/s/)
+})

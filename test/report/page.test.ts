@@ -111,6 +111,9 @@ function eyesores(tab: Page): Promise<readonly string[]> {
   })
 }
 
+/** To look at every word of a page once takes a busy machine longer than the second that is usual. */
+const looking = { timeout: 5_000 }
+
 describe.skipIf(!canBrowse)(
   'a page in a browser (needs chromium: apt-get install chromium)',
   () => {
@@ -133,13 +136,13 @@ describe.skipIf(!canBrowse)(
           if (script) await wake(tab)
           for (const colorScheme of ['light', 'dark'] as const) {
             await tab.emulateMedia({ media: 'screen', colorScheme })
-            await expect.poll(() => eyesores(tab)).toEqual([])
+            await expect.poll(() => eyesores(tab), looking).toEqual([])
           }
         }
         // A4 less its margins, from a reader who likes it dark.
         await tab.setViewportSize({ width: 688, height: 1000 })
         await tab.emulateMedia({ media: 'print', colorScheme: 'dark' })
-        await expect.poll(() => eyesores(tab)).toEqual([])
+        await expect.poll(() => eyesores(tab), looking).toEqual([])
         expect(noticed).toEqual([])
         await close()
       },

@@ -65,6 +65,7 @@ test('a trace asks for its requests at its speed', () => {
     atUs: at * 1e6,
     inputTokens: 1,
     outputTokens: 1,
+    hashIds: [],
     endpoint: null,
     stream: null,
     model: null,

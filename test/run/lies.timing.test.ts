@@ -100,10 +100,19 @@ test('a stall of the service shows in p99, for the arrivals never wait for it', 
 test('a thousand users asked for are a thousand that the service sees at once', async () => {
   const held: (() => void)[] = []
   let most = 0
+  let waits = true
+  const answerAll = () => {
+    waits = false
+    for (const answer of held.splice(0)) answer()
+  }
+  let quiet: NodeJS.Timeout | undefined
   const target = await startTarget((_, response) => {
     held.push(() => answerChat(response))
     most = Math.max(most, held.length)
-    if (held.length === 1000) for (const answer of held.splice(0)) answer()
+    clearTimeout(quiet)
+    // Where nobody else comes, those who wait are all that it will ever see at once.
+    if (!waits || held.length === 1000) answerAll()
+    else quiet = setTimeout(answerAll, 5000)
   })
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
@@ -118,12 +127,19 @@ test('a thousand users asked for are a thousand that the service sees at once', 
 
 test('time to the first token and between tokens are those of the service within 1 ms', async () => {
   const tokens = 12
+  // What the service did, by its own watch: a busy machine's timers are late.
+  const truth: { ttft: number; itl: number }[] = []
+  let opened = 0
   const target = await startTarget((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
     const began = performance.now()
-    let sent = 0
+    const stream = opened++
+    let [sent, first] = [0, 0]
     const next = () => {
+      const at = performance.now() - began
+      if (sent === 0) first = at
+      if (sent === tokens - 1) truth[stream] = { ttft: first, itl: (at - first) / (tokens - 1) }
       const delta = { id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] }
       response.write(`data: ${JSON.stringify(delta)}\n\n`)
       sent++
@@ -139,17 +155,20 @@ test('time to the first token and between tokens are those of the service within
       ', stream: true',
     )
     await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    const [times] = await query<{ ttft: number; itl: number; n: number }>(
+    const told = await query<{ ttft: number; itl: number }>(
       dbPath,
-      `SELECT median(ttft_us) / 1e3 AS ttft, count(*)::INTEGER AS n,
-         median((last_content_us - first_content_us) / (content_events - 1)) / 1e3 AS itl
-       FROM attempt_times WHERE outcome = 'ok'`,
+      `SELECT ttft_us / 1e3 AS ttft,
+         (last_content_us - first_content_us) / (content_events - 1) / 1e3 AS itl
+       FROM attempt_times WHERE outcome = 'ok' ORDER BY slot`,
     )
-    expect(times!.n).toBe(200)
-    // The service's own timer is up to a millisecond late, and never early.
-    expect(times!.ttft).toBeGreaterThan(49.5)
-    expect(times!.ttft).toBeLessThan(52)
-    expect(Math.abs(times!.itl - 10)).toBeLessThan(1)
+    expect([told.length, truth.length]).toEqual([200, 200])
+    // A timer is never early by more than the millisecond that it counts in.
+    expect(Math.min(...truth.map(({ ttft }) => ttft))).toBeGreaterThan(49)
+    for (const figure of ['ttft', 'itl'] as const) {
+      const off = told.map((stream, index) => stream[figure] - truth[index]![figure])
+      // A lie is in every stream; what a busy machine adds is in some.
+      expect(Math.abs(off.toSorted((a, b) => a - b)[20]!)).toBeLessThan(1)
+    }
   })
   target.close()
 })

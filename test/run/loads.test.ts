@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { countTokens } from 'gpt-tokenizer'
 import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
 import { calibrate } from '../../src/run/calibrate.ts'
+import { planOf } from '../../src/run/plan.ts'
 import { run } from '../../src/run/run.ts'
 import { TokenText } from '../../src/run/token-text.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
@@ -154,4 +156,46 @@ test('a calibration leaves its figures in the store and no attempts; a run is he
     expect(share.result).not.toBe('not judged')
     expect(share.figure).toMatch(/^\d+ %$/)
   })
+})
+
+test('requests of a trace that share blocks share the beginning of their prompts, to the token', () => {
+  const text = new TokenText(7)
+  const first = text.prompt({ inputTokens: 1100, hashIds: [5, 6, 7] }, 0)
+  const second = text.prompt({ inputTokens: 1500, hashIds: [5, 6, 8] }, 1)
+  const words = (prompt: string, from: number, to: number) =>
+    prompt.split(' ').slice(from, to).join(' ')
+  expect([countTokens(first), countTokens(second)]).toEqual([1100, 1500])
+  expect(words(first, 0, 1024)).toBe(words(second, 0, 1024))
+  expect(words(first, 1024, 1100)).not.toBe(words(second, 1024, 1100))
+  // The same block in another place, and cut short, is the same text.
+  expect(text.prompt({ inputTokens: 40, hashIds: [6] }, 9)).toBe(words(first, 512, 552))
+  // What no block names is the request's own.
+  const own = (index: number) => text.prompt({ inputTokens: 600, hashIds: [5] }, index)
+  expect(countTokens(own(1))).toBe(600)
+  expect(words(own(1), 0, 512)).toBe(words(first, 0, 512))
+  expect(words(own(1), 512, 600)).not.toBe(words(own(2), 512, 600))
+})
+
+test('a budget counts each request of a trace at the price of its own model', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  const folder = mkdtempSync(join(tmpdir(), 'assay-trace-'))
+  const row = { endpoint: 'chat', streamed: 0, prompt_tokens: 4, completion_tokens: 2 }
+  writeFileSync(
+    join(folder, 'own.jsonl'),
+    Array.from({ length: 8 }, (_, at) =>
+      JSON.stringify({ ...row, intended_us: at * 20_000, model: 'svc-k2.5' }),
+    ).join('\n'),
+  )
+  const scenario = chatScenario(
+    `  - { name: steady, load: replay, file: ${folder}/own.jsonl, format: assay }`,
+    'max_credits: 7',
+  )
+  expect(planOf(scenario, defaultContract, 1)[0]!.mostCredits).toBe(16)
+  await withStorePath(async (dbPath) => {
+    const result = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(result.ledger).toMatchObject({ planned: 8, ok: 3, notSent: 5 })
+    expect(result.creditsByContract).toBe(6)
+  })
+  rmSync(folder, { recursive: true })
+  target.close()
 })

@@ -163,3 +163,33 @@ test('a threshold that is to abort ends the run as soon as it is missed', async 
   })
   target.close()
 })
+
+test('a run that is interrupted while a sweep cools down ends then and there', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  const [drain, leave] = [new AbortController(), new AbortController()]
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: sweep, start: 20/s, max: 40/s, trial: 200ms, cool_down: 30s }',
+      'objectives: { service: 1us }',
+    )
+    const running = run(scenario, {
+      baseUrl: target.baseUrl,
+      dbPath,
+      keys,
+      onProgress: ({ ledger, inFlight }) => {
+        if (ledger.ok === 0 || inFlight > 0 || drain.signal.aborted) return
+        setTimeout(() => drain.abort(), 500)
+      },
+      signal: drain.signal,
+      stopNow: leave.signal,
+    })
+    const giveUp = setTimeout(() => leave.abort(), 20_000)
+    const { stopped, sweeps, ledger } = await running
+    clearTimeout(giveUp)
+    expect(leave.signal.aborted).toBe(false)
+    expect(stopped).toBe('interrupted')
+    expect(sweeps[0]!.trials.length).toBe(1)
+    expect(ledger.planned).toBe(ledger.ok)
+  })
+  target.close()
+})

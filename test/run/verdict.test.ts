@@ -12,6 +12,7 @@ const sound: RunFacts = {
   medianResponseUs: 80_000,
   plannedArrivals: 1000,
   arrivedInTime: 1000,
+  budgetSpent: false,
   threads: [{ shard: 0, loopDelayP99Us: 1000, utilisation: 0.2 }],
   pacing: 'timer',
   deepestQueue: 1,
@@ -112,4 +113,21 @@ test('a ledger that does not add up is told with its numbers', () => {
   expect(testOf({ ...sound, ledger: odd, rows: odd }, 'ledgers').figure).toBe(
     'sent 1000 is not ok 900 + http_error 0 + broken 0 + timeout 0 + aborted 0',
   )
+})
+
+test('where a budget kept requests back, the remedy is a larger one', () => {
+  const spent = {
+    ...sound,
+    ledger: { ...ledger, sent: 400, ok: 400, notSent: 600 },
+    rows: { ...ledger, sent: 400, ok: 400, notSent: 600 },
+    arrivedInTime: 400,
+    budgetSpent: true,
+  }
+  for (const name of ['achieved / planned rate', 'not sent']) {
+    expect(testOf(spent, name)).toMatchObject({
+      result: 'failed',
+      remedy:
+        'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.',
+    })
+  }
 })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
@@ -15,7 +15,7 @@ const tls = (name: string) => new URL(`../client/tls/${name}.pem`, import.meta.u
 const phase = '  - { name: steady, load: constant, rate: 100/s, max_requests: 20 }'
 
 /** A service over TLS that tells by which protocol it was asked. */
-async function secureTarget(): Promise<{ readonly baseUrl: string; readonly spoken: Set<string> }> {
+async function secureTarget() {
   const spoken = new Set<string>()
   const server = createSecureServer(
     { key: readFileSync(tls('server-key')), cert: readFileSync(tls('server')), allowHTTP1: true },
@@ -27,7 +27,7 @@ async function secureTarget(): Promise<{ readonly baseUrl: string; readonly spok
   ).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
-  return { baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`, spoken }
+  return { baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`, spoken, server }
 }
 
 test.each([
@@ -55,24 +55,57 @@ test.each([
   },
 )
 
-test('a service whose certificate nobody vouches for gets no request, whatever the transport', async () => {
+test('a service whose certificate nobody vouches for is told before a row is made', async () => {
   const { baseUrl, spoken } = await secureTarget()
+  await withStorePath(async (dbPath) => {
+    await expect(run(chatScenario(phase), { baseUrl, dbPath, keys })).rejects.toThrow(
+      'was never reached: its certificate is not trusted',
+    )
+    expect(existsSync(dbPath)).toBe(false)
+  })
+  expect(spoken.size).toBe(0)
+})
+
+test('a service that nobody vouches for from now on gets no request, whatever the transport, and was never reached', async () => {
   for (const transport of ['own', 'undici', 'http2']) {
+    const { baseUrl, spoken, server } = await secureTarget()
+    // The first to connect asks whether it is there at all.
+    server.once('connection', () =>
+      server.setSecureContext({
+        key: readFileSync(tls('other-key')),
+        cert: readFileSync(tls('other')),
+      }),
+    )
     await withStorePath(async (dbPath) => {
       const few = phase.replace('20 }', '3 }')
-      const { ledger } = await run(chatScenario(few, `transport: ${transport}`), {
-        baseUrl,
-        dbPath,
-        keys,
-      })
+      const scenario = chatScenario(few, `transport: ${transport}\nca_file: ${tls('authority')}`)
+      const { ledger, stopped } = await run(scenario, { baseUrl, dbPath, keys })
       expect(ledger).toMatchObject({ planned: 3, broken: 3 })
+      expect(stopped).toBe('unreachable')
       const store = await openStore(dbPath)
       const reasons = await store.rows('SELECT DISTINCT reason FROM attempts')
       store.close()
       expect(reasons).toEqual([{ reason: 'tls' }])
     })
+    expect(spoken.size).toBe(0)
   }
-  expect(spoken.size).toBe(0)
+})
+
+test('a service that was never reached is unreachable, whatever stop condition came up first', async () => {
+  const gone = createServer().listen(0, '127.0.0.1')
+  await once(gone, 'listening')
+  gone.once('connection', () => void gone.close())
+  const baseUrl = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      '  - { name: steady, load: constant, rate: 20/s, duration: 20s }',
+      'stop: { consecutive_failures: 5 }',
+    )
+    const { ledger, stopped } = await run(scenario, { baseUrl, dbPath, keys })
+    expect(ledger.planned).toBeLessThan(400)
+    expect(ledger.broken).toBe(ledger.planned)
+    expect(stopped).toBe('unreachable')
+  })
 })
 
 /** An HTTP proxy that makes tunnels, and remembers what it was asked. */
@@ -124,6 +157,10 @@ test('authorities that cannot be read are told before anything is sent', async (
   const scenario = chatScenario(phase, 'ca_file: /no/such/authority.pem')
   await expect(run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(
     'The authorities come from the file /no/such/authority.pem, which cannot be read.',
+  )
+  const noPem = chatScenario(phase, `ca_file: ${import.meta.filename}`)
+  await expect(run(noPem, { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })).rejects.toThrow(
+    'which holds no certificate. ca_file names a PEM file',
   )
 })
 

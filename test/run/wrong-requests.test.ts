@@ -95,3 +95,28 @@ phases: [{ name: steady, load: constant, rate: 10/s, max_requests: 4 }]`,
   )
   expect(planOf(many, defaultContract, 1)[0]!.mostCredits).toBe(24)
 })
+
+test('a dry run tells of a file of prompts that is not there', () => {
+  const text = `
+name: files
+question: Is the file there?
+model: svc-k2
+steps: { chat: { endpoint: chat, prompt: { file: no-such.txt } } }
+phases: [{ name: steady, load: constant, rate: 10/s, max_requests: 4 }]`
+  expect(() => planOf(parseScenario(text, 'files.yaml'), defaultContract, 1)).toThrow(
+    /^Step chat takes its prompts from .*no-such\.txt, which cannot be read\./,
+  )
+})
+
+test('a request is priced by the model that goes out, wherever the scenario names it', () => {
+  const dear = parseScenario(
+    `
+name: dear
+question: What does another model in the body cost?
+model: svc-k2
+steps: { chat: { endpoint: chat, body: { model: svc-k2.5 } } }
+phases: [{ name: steady, load: constant, rate: 10/s, max_requests: 4 }]`,
+    'dear.yaml',
+  )
+  expect(planOf(dear, defaultContract, 1)[0]!.mostCredits).toBe(8)
+})

@@ -135,6 +135,24 @@ phases:
   expect(parseScenario(scenario(two, ', steps: [never]'), 'a.yaml').phases.length).toBe(1)
 })
 
+test('a replay draws no step with a session, whose turns a trace cannot tell the length of', () => {
+  const steps = `  turns: { endpoint: chat, session: { turns: 3 } }
+  single: { endpoint: chat }`
+  const scenario = (more: string) => `name: a
+question: q
+model: m
+steps:
+${steps}
+phases:
+  - { name: p, load: replay, file: trace.jsonl, format: azure${more} }
+`
+  expect(faultsOf(scenario(''))).toEqual([
+    'a.yaml has a fault:',
+    'line 8, phases[0]: a trace says how long each request is, and step turns has a session. Name others in steps.',
+  ])
+  expect(parseScenario(scenario(', steps: [single]'), 'a.yaml').phases.length).toBe(1)
+})
+
 test('every load of the language becomes a load of the engine', () => {
   const loads = [
     '{ name: a, load: constant, rate: { from: 1/s, to: 9/s }, duration: 4s }',

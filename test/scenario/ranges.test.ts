@@ -99,3 +99,67 @@ test('a key that was written into a scenario is never shown', () => {
     expect(faults.join()).not.toContain('sk-secret')
   }
 })
+
+test('a header that would carry a key is a fault, and its value is not shown', () => {
+  const told = faultsOf(plain, {
+    step: ", headers: { Authorization: 'Bearer sk-secret', x-goog-api-key: sk-secret, x-keep: '1' }",
+  })
+  expect(told).toEqual([
+    '  line 5, steps.chat.headers.Authorization: header Authorization carries a key, which never stands in a scenario; name where it comes from under keys.',
+    '  line 5, steps.chat.headers.x-goog-api-key: header x-goog-api-key carries a key, which never stands in a scenario; name where it comes from under keys.',
+  ])
+})
+
+test('a base URL that holds more than host, port and path is a fault, told without it', () => {
+  const expected =
+    'expected an http or https URL without user, password, query or fragment: none of them would be sent'
+  for (const [url, shown] of [
+    ['http://me:word@a.test/v1', 'http://…@a.test/v1'],
+    ['https://a.test/?key=word', 'https://a.test/?…'],
+    ['http://a.test/#word', 'http://a.test/#…'],
+    ['a.test:80', 'a.test:80'],
+  ]) {
+    expect(faultsOf(plain, { more: `base_url: '${url}'` })).toEqual([
+      `  line 8, base_url: ${expected}; came "${shown}".`,
+    ])
+  }
+  expect(faultsOf(plain, { more: 'base_url: https://a.test:8443/base' })).toEqual([])
+})
+
+test('an abort point that a plain answer never comes to is a fault', () => {
+  const told = (point: string, more = '') =>
+    faultsOf(plain, { step: `, abort: ${point}${more}` }).map((line) => line.slice(2))
+  const fault = (point: string) => [
+    `line 5, steps.chat.abort: ${point} is a point of a stream, and this step asks for none; give it stream: true.`,
+  ]
+  expect(told('first-event')).toEqual(fault('first-event'))
+  expect(told('before-done')).toEqual(fault('before-done'))
+  expect(told('{ events: 5 }')).toEqual(fault('events'))
+  for (const point of ['before-headers', 'after-headers', '{ after: 1s }']) {
+    expect(told(point)).toEqual([])
+  }
+  expect(told('first-event', ', stream: true')).toEqual([])
+  expect(told('first-event', ', body: { stream: true }')).toEqual([])
+})
+
+test('a deadline of 0 and a rate past one request a microsecond are faults', () => {
+  expect(faultsOf(plain, { more: 'timeouts: { total: 0s, idle: 1ms }' })).toEqual([
+    '  line 8, timeouts.total: expected a timeout above 0; came "0s".',
+  ])
+  const fast = (at: string, came: string) => [
+    `  line 7, phases[0].${at}: expected at most 1000000/s, for times are whole microseconds; came "${came}".`,
+  ]
+  expect(faultsOf('load: poisson, rate: 2000000/s, duration: 1s')).toEqual(
+    fast('rate', '2000000/s'),
+  )
+  expect(faultsOf('load: constant, rate: { from: 1/s, to: 9000000/s }, duration: 1s')).toEqual(
+    fast('rate', '9000000/s'),
+  )
+  expect(faultsOf('load: stages, stages: [{ rate: 9000000/s, duration: 1s }]')).toEqual(
+    fast('stages', '9000000/s'),
+  )
+  expect(faultsOf('load: sweep, start: 1/s, max: 9000000/s, trial: 1s')).toEqual(
+    fast('max', '9000000/s'),
+  )
+  expect(faultsOf('load: poisson, rate: 1000000/s, duration: 1s')).toEqual([])
+})

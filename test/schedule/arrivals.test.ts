@@ -44,6 +44,16 @@ test('a stage without any rate holds no arrival, and the next begins where it en
   expect(times[10]).toBe(3e6)
 })
 
+test('a course of many pieces holds no arrival too many at its end, where sums are not exact', () => {
+  const durationUs = 2e6 / 24
+  const hours = Array.from({ length: 24 }, (_, hour) => {
+    const perS = hour < 12 ? 0 : 48
+    return { durationUs, fromPerS: perS, toPerS: perS }
+  })
+  const times = timesOf(planOf({ kind: 'constant' }, hours, 2e6))
+  expect([times.length, times[0]]).toEqual([48, 1e6])
+})
+
 test('any course holds its area of constant arrivals, in order and inside its duration', () => {
   const segment = fc.record({
     durationUs: fc.integer({ min: 1000, max: 5_000_000 }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseTrace } from '../../src/schedule/trace.ts'
 
-const silent = { endpoint: null, stream: null, model: null }
+const silent = { hashIds: [], endpoint: null, stream: null, model: null }
 
 test('a Mooncake trace is read with its milliseconds, in order of time', () => {
   const text = [
@@ -9,8 +9,8 @@ test('a Mooncake trace is read with its milliseconds, in order of time', () => {
     '{"timestamp": 1000, "input_length": 10, "output_length": 1, "hash_ids": [1]}',
   ].join('\n')
   expect(parseTrace(text, 'mooncake', 't')).toEqual([
-    { atUs: 0, inputTokens: 10, outputTokens: 1, ...silent },
-    { atUs: 2_000_000, inputTokens: 20, outputTokens: 2, ...silent },
+    { atUs: 0, inputTokens: 10, outputTokens: 1, ...silent, hashIds: [1] },
+    { atUs: 2_000_000, inputTokens: 20, outputTokens: 2, ...silent, hashIds: [1] },
   ])
 })
 
@@ -41,8 +41,24 @@ test('our own export gives first attempts of generations, with what was asked', 
     .map((line) => JSON.stringify(line))
     .join('\n')
   expect(parseTrace(text, 'assay', 't')).toEqual([
-    { atUs: 0, inputTokens: 5, outputTokens: 6, endpoint: 'chat', stream: true, model: 'm' },
-    { atUs: 400, inputTokens: 1, outputTokens: 9, endpoint: 'messages', stream: true, model: 'm' },
+    {
+      atUs: 0,
+      inputTokens: 5,
+      outputTokens: 6,
+      hashIds: [],
+      endpoint: 'chat',
+      stream: true,
+      model: 'm',
+    },
+    {
+      atUs: 400,
+      inputTokens: 1,
+      outputTokens: 9,
+      hashIds: [],
+      endpoint: 'messages',
+      stream: true,
+      model: 'm',
+    },
   ])
 })
 
@@ -54,4 +70,15 @@ test('a line that is no request is named with its number and what was expected',
     'a.jsonl, line 2: expected a JSON',
   )
   expect(() => parseTrace('', 'assay', 'a.jsonl')).toThrow('holds no request')
+})
+
+test('blocks of a Mooncake trace are whole numbers, or a fault of their line', () => {
+  const line = (ids: string) => `{"timestamp":0,"input_length":1,"output_length":1${ids}}`
+  expect(parseTrace(line(''), 'mooncake', 't')[0]!.hashIds).toEqual([])
+  expect(parseTrace(line(',"hash_ids":[]'), 'mooncake', 't')[0]!.hashIds).toEqual([])
+  for (const ids of ['"a"', '["a"]', '[1.5]', '7', '[-1]']) {
+    expect(() => parseTrace(line(`,"hash_ids":${ids}`), 'mooncake', 't')).toThrow(
+      't, line 1: expected timestamp (milliseconds), input_length and output_length, and hash_ids, if there, as whole numbers; came',
+    )
+  }
 })

@@ -91,3 +91,22 @@ test('what is paced ends when it is cancelled, in a step of its own too', () => 
   clock.advance(200)
   expect(times).toEqual([1, 2, 100])
 })
+
+test('what is due already can be had at once, in a step too no sooner than it is due', () => {
+  const clock = realClock()
+  const startUs = clock.nowUs()
+  const ran: string[] = []
+  clock.pace(startUs, (nowUs) => {
+    ran.push('due')
+    clock.at(startUs, () => ran.push('due meanwhile'))
+    clock.catchUp()
+    ran.push('done')
+    return nowUs + 1e12
+  })
+  clock.at(startUs + 1e12, () => ran.push('far off'))
+  expect(ran).toEqual([])
+  clock.catchUp()
+  expect(ran).toEqual(['due', 'done', 'due meanwhile'])
+  clock.catchUp()
+  expect(ran).toEqual(['due', 'done', 'due meanwhile'])
+})

@@ -29,6 +29,7 @@ function skippingClock() {
       go(dueUs)
       return () => cancel()
     },
+    catchUp: clock.catchUp,
   }
   return { ...skipping, advance: clock.advance }
 }
@@ -210,3 +211,22 @@ test('an unknown fault and a wrong share are refused with what is near', () => {
   expect(() => parseFaults(['double-charge=0.5=1'], faults)).toThrow('got "0.5=1"')
   expect(parseFaults(['double-charge'], faults)).toMatchObject([{ probability: 0.02 }])
 })
+
+test.each([
+  ['html-503', 503],
+  ['charge-on-503', 503],
+  ['refund-forgotten', 500],
+  ['failed-attempt-charged', 500],
+])(
+  '%s fails the request that it is told to, and all where it is told all',
+  async (name, status) => {
+    const statuses = async (share: string) => {
+      const target = await serving({ faults: [`${name}=${share}`] })
+      const all = []
+      for (let nth = 0; nth < 4; nth++) all.push((await target.chat()).status)
+      return all
+    }
+    expect(await statuses('#2')).toEqual([200, status, 200, 200])
+    expect(await statuses('1')).toEqual([status, status, status, status])
+  },
+)

@@ -1,9 +1,15 @@
+import { hash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { manualClock } from '../../src/service/clock.ts'
 import { Accounts } from '../../src/service/ledger/accounts.ts'
 import { Database } from '../../src/service/ledger/database.ts'
 import { Ledger } from '../../src/service/ledger/ledger.ts'
+import { startService } from '../../src/service/start.ts'
 
 const startUs = 1_800_000_000e6
 const note = {
@@ -14,6 +20,14 @@ const note = {
   stream: false,
   promptTokens: 1,
   completionTokens: 1,
+}
+
+/** A ledger in memory with one account, and a clock that stands still. */
+function withAccount(burnOrder: 'expiry' | 'purchase') {
+  const clock = manualClock(startUs)
+  const database = new Database(':memory:', 'process')
+  const ledger = new Ledger(database, clock, burnOrder)
+  return { clock, database, ledger, account: new Accounts(database, clock).add('a', 'code') }
 }
 
 type Step =
@@ -130,10 +144,7 @@ test('whatever happens, it agrees with counting credits one by one', () => {
 })
 
 test('credits burn in the order of purchase where the profile says so', async () => {
-  const clock = manualClock(startUs)
-  const database = new Database(':memory:', 'process')
-  const ledger = new Ledger(database, clock, 'purchase')
-  const account = new Accounts(database, clock).add('a', 'code')
+  const { clock, database, ledger, account } = withAccount('purchase')
   ledger.move(account, 10, 'purchase', 'lasting')
   ledger.move(account, 10, 'purchase', 'fleeting', { expiresUs: startUs + 100 })
   ledger.charge(account, 7, 0, note)
@@ -159,10 +170,7 @@ test('a key is kept as its hash, and a revoked one stays known', async () => {
 })
 
 test('what expired is written down at the moment at which it did, however late that is noticed', () => {
-  const clock = manualClock(startUs)
-  const database = new Database(':memory:', 'process')
-  const ledger = new Ledger(database, clock, 'expiry')
-  const account = new Accounts(database, clock).add('a', 'code')
+  const { clock, database, ledger, account } = withAccount('expiry')
   ledger.move(account, 10, 'purchase', 'short', { expiresUs: startUs + 100 })
   ledger.move(account, 10, 'purchase', 'long', { expiresUs: startUs + 200 })
   ledger.reserve(account, 14)
@@ -186,4 +194,33 @@ test('what expired is written down at the moment at which it did, however late t
     ['expiry', -10, 200],
   ])
   void database.close()
+})
+
+test('what an operator took from under a request is not charged, and is not held for ever', async () => {
+  const { database, ledger, account } = withAccount('expiry')
+  ledger.move(account, 10, 'grant', 'free credits')
+  ledger.reserve(account, 2)
+  ledger.move(account, -9, 'adjustment', 'set by the operator')
+  expect(ledger.charge(account, 2, 2, note)).toBeNull()
+  expect(ledger.balance(account)).toMatchObject({ balance: 1, held: 0 })
+  await database.close()
+})
+
+test('an account and its key are in the file before anybody is told of them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-ledger-'))
+  const dataPath = join(folder, 'ledger.db')
+  const service = await startService({ dataPath, accounts: [{ name: 'a', balance: 7 }] })
+  // Another reader of the file sees what is committed, as whoever comes after a `kill -9` does.
+  const file = new DatabaseSync(dataPath, { readOnly: true })
+  onTestFinished(async () => {
+    file.close()
+    await service.close()
+    rmSync(folder, { recursive: true })
+  })
+  const told = file.prepare(
+    'SELECT a.name, a.balance, k.hash FROM accounts a JOIN api_keys k ON k.account_id = a.id',
+  )
+  expect(told.all()).toEqual([
+    { name: 'a', balance: 7, hash: hash('sha256', service.keys[0]!.apiKey) },
+  ])
 })

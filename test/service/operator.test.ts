@@ -28,7 +28,10 @@ test('it moves the clock, balances and keys, for this machine and no browser', a
   ).toBe(403)
   expect((await operate('/clock', { advance_s: -1 })).status).toBe(400)
   expect((await operate(`/accounts/${account}/balance`, { balance: 'x' })).status).toBe(400)
-  expect((await operate('/accounts/999/balance', { balance: 1 })).status).toBe(404)
+  expect(await operate('/accounts/999/balance', { balance: 1 })).toMatchObject({
+    status: 404,
+    body: { error: { message: 'no account 999; GET /operator/accounts lists them' } },
+  })
 })
 
 test('what is wrong with a call is said: what was expected and what came', async () => {
@@ -48,6 +51,14 @@ test('what is wrong with a call is said: what was expected and what came', async
   expect(await said('/accounts/1/balance', { balance: 1.5 })).toBe(
     'balance: expected a whole number from -1000000000 to 1000000000; got 1.5',
   )
+  expect(await said('/accounts', { name: 'big', balance: 1e16 })).toBe(
+    'balance: expected a whole number from -1000000000 to 1000000000; got 10000000000000000',
+  )
+  expect(await said('/accounts', { name: 'band-2', balance: 5 })).toBe(
+    'name: expected one that no account has; "band-2" is that of account 2, whose balance ' +
+      'POST /operator/accounts/2/balance sets',
+  )
+  expect(target.service.operator.balance(2)).toBe(1_000)
   expect(await said('/clock', '{')).toBe('expected a body in JSON')
   expect(await said('/clock', [])).toBe('the body: expected {"advance_s": 60}; got []')
 })
@@ -86,6 +97,15 @@ test('a request that comes again with its Idempotency-Key is answered again, fre
   )
   expect(ids[1]).toBe(ids[0])
   expect(ids[2]).not.toBe(ids[0])
+  expect((await target.credits()).total_consumed).toBe(2)
+})
+
+test('a stream that comes again with its Idempotency-Key is a new one, and charged', async () => {
+  const target = await serving({ profile: { idempotencyKey: 'replayed' } })
+  for (let sent = 0; sent < 2; sent++) {
+    const answer = await target.chat({ stream: true }, target.key(), { 'idempotency-key': 'a' })
+    expect(await answer.text()).toContain('[DONE]')
+  }
   expect((await target.credits()).total_consumed).toBe(2)
 })
 

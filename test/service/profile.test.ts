@@ -31,6 +31,15 @@ test('what is not answered has the answer of the default', () => {
   })
 })
 
+test('an order is taken as the list of questions prints it, and in brackets', () => {
+  for (const order of ['key, credits, request, rate', '[key,credits,request,rate]']) {
+    const { precedence } = readProfile(undefined, [`precedence=${order}`])
+    expect(precedence).toEqual(['key', 'credits', 'request', 'rate'])
+  }
+  const printed = questionNamed('precedence').standard
+  expect(readProfile(undefined, [`precedence=${printed}`])).toEqual(defaultProfile)
+})
+
 test('a flag wins over the file, one question at a time', () => {
   const path = file('reset: epoch-ms\ncounts: { request: true, rate: true }\nmaxN: 4\n')
   expect(readProfile(path, ['counts.rate=false', 'maxN=16'])).toEqual({
@@ -73,6 +82,7 @@ test.each([
   ['- a list', 'expected "question: answer" lines'],
   ['reset: [delta-s', 'line 1: expected YAML: Flow sequence'],
   ['reset: delta-s\nreset: epoch-s', 'line 2: expected YAML: Map keys must be unique'],
+  ['__proto__: x', 'line 1, __proto__: no such question'],
   ['precedence: [rate, key, request, credits]', 'line 1, precedence: expected key first'],
 ])('a file that holds %j is refused in words', (text, words) => {
   expect(() => readProfile(file(text), [])).toThrow(words)
@@ -83,6 +93,11 @@ test.each([
   ['reset=[', '--set: expected question=answer, such as reset=epoch-s; got "reset=["'],
   ['reset=weeks', '--set: not a profile of the service\n  reset: expected'],
   ['nosuch=1', '  nosuch: no such question'],
+  ['__proto__=x', '  __proto__: no such question'],
+  ['__proto__.reset=epoch-s', '  __proto__: no such question'],
+  ['counts.__proto__=true', '  counts.__proto__: no such question'],
+  ['constructor=x', '  constructor: no such question'],
+  ['precedence=key, rate', '  precedence: expected the order of key'],
 ])('a flag that is %s is refused in words, as a flag', (flag, words) => {
   expect(() => readProfile(file('reset: epoch-s'), [flag])).toThrow(words)
 })

@@ -77,7 +77,7 @@ test('the anthropic client gets a message', async () => {
   expect(message).toMatchObject({ stop_reason: 'end_turn', stop_sequence: null, role: 'assistant' })
 })
 
-test('the anthropic client streams the blocks that it gets plain', async () => {
+test('the anthropic client streams the blocks that it gets plain, and goes on from them', async () => {
   const client = anthropic(
     await serving({ shape: { lengthTokens: { kind: 'constant', value: 20 } } }),
   )
@@ -88,6 +88,13 @@ test('the anthropic client streams the blocks that it gets plain', async () => {
   expect(streamed.content).toEqual(plain.content)
   expect(streamed.usage.output_tokens).toBe(plain.usage.output_tokens)
   expect(streamed.stop_reason).toBe('end_turn')
+  const goOn = [
+    ...request.messages,
+    { role: 'assistant' as const, content: streamed.content },
+    ...echo,
+  ]
+  const next = await client.messages.create({ ...request, model: 'svc-k2', messages: goOn })
+  expect(next.content).toEqual([{ type: 'text', text: 'one café, two cafés' }])
 })
 
 test('the anthropic client is told which stop sequence ended it', async () => {

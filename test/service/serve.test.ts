@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts')
@@ -79,6 +80,7 @@ test('what is wrong with its flags is said in words, with exit code 2', async ()
     [['--fault', 'double-ch', '--outage', '503'], 'did you mean double-charge?'],
     [['--port', port], 'expected a free port'],
     [['--fault', 'early-429', '--fault', 'early-429=0.3'], 'early-429: expected once'],
+    [['--seed', '4294967297'], 'expected a whole number below 4294967296'],
     [['--data', ''], 'expected a name; got an empty one'],
     [['--time-scale', '1e12'], 'at most 1000000'],
     [['--set', 'reset=['], '--set: expected question=answer, such as reset=epoch-s; got "reset=["'],
@@ -128,4 +130,45 @@ test('a person can read what it prints', async () => {
   expect(written.out).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\n/)
   expect(written.out).toContain('Broken on purpose: double-charge')
   expect(written.out.match(/sk-svc-\w{40}/g)).toHaveLength(5)
+})
+
+test('a ledger that cannot be written ends the service in a sentence, and what was told is in it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-full-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'ledger.db')
+  // No file of its may grow beyond 300 blocks of 512 bytes, as if the disk were full.
+  const child = spawn('sh', [
+    '-c',
+    `ulimit -f 300; exec "${process.execPath}" "${main}" serve --port 0 --json --tokens 4 --data "${path}"`,
+  ])
+  onTestFinished(() => {
+    child.kill('SIGKILL')
+  })
+  let err = ''
+  child.stderr.on('data', (chunk) => {
+    err += chunk
+  })
+  const ended = once(child, 'close')
+  const { baseUrl, keys } = await ready(child)
+  const headers = { authorization: `Bearer ${keys.at(-1)!.apiKey}` }
+  const body = JSON.stringify({ model: 'svc-k2', messages: [{ role: 'user', content: 'Hi' }] })
+  let told = 0
+  for (let nth = 0; nth < 1_000; nth++) {
+    const answer = await fetch(`${baseUrl}/v1/chat/completions`, { method: 'POST', headers, body })
+      .then((response) => response.json())
+      .catch(() => null)
+    if (answer === null) break
+    told++
+  }
+  expect((await ended)[0]).toBe(1)
+  expect(err).toMatch(
+    /^The ledger cannot be written: .*\. Nobody was told of what is not in it; .*\n$/,
+  )
+  expect(told).toBeGreaterThan(0)
+  const file = new DatabaseSync(path)
+  const [{ charged }] = file
+    .prepare("SELECT count(*) AS charged FROM entries WHERE kind = 'charge'")
+    .all() as [{ charged: number }]
+  file.close()
+  expect(charged).toBeGreaterThanOrEqual(told)
 })

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { manualClock } from '../../src/service/clock.ts'
+import { manualClock, realClock } from '../../src/service/clock.ts'
 import { startService } from '../../src/service/start.ts'
 import { hello, serving } from './serving.ts'
 
@@ -202,4 +203,23 @@ test('closing in the middle of streams ends them, and charges what the profile s
     .get()!
   file.close()
   expect(balance).toBe(entries)
+})
+
+test('tokens that are due go before a connection that comes, and before each of its requests', async () => {
+  const clock = realClock()
+  const order: string[] = []
+  const catchUp = () => {
+    order.push('tokens')
+    clock.catchUp()
+  }
+  const target = await serving({ clock: { ...clock, catchUp } })
+  const { hostname, port } = new URL(target.service.baseUrl)
+  const socket = connect(Number(port), hostname)
+  for (const path of ['/first', '/second']) {
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    order.push(answer.toString('latin1').slice(9, 12))
+  }
+  socket.destroy()
+  expect(order).toEqual(['tokens', 'tokens', '404', 'tokens', '404'])
 })

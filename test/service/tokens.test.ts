@@ -7,6 +7,26 @@ test('a megabyte of one letter is counted, and not in the square of its length',
   expect(countTokens(' '.repeat(1 << 16))).toBeGreaterThan(100)
 })
 
+test('counting ends where nothing more is taken, however long the text is', () => {
+  const words = 'several words of a text '.repeat(40_000)
+  expect(countTokens(words, 1_000)).toBe(1_001)
+  expect(countTokens(`${'x'.repeat(300)} ${words}`, 1_000)).toBe(1_001)
+  const word = fc.constantFrom('word ', 'é', '漢', '😀', '\n', 'Zwölf', '😀'.slice(1))
+  const text = fc.array(word, { maxLength: 200 }).map((words) => words.join(''))
+  fc.assert(
+    fc.property(text, fc.nat(300), (some, most) => {
+      const tokens = countTokens(some)
+      // Once more, in another text, since counts are remembered.
+      expect(countTokens(`${some}\u2028`, most) > most).toBe(countTokens(`${some}\u2028`) > most)
+      expect(countTokens(some, tokens)).toBe(tokens)
+    }),
+  )
+})
+
+test('half a character is one that nobody knows, and the rest is as it was', () => {
+  expect(piecesOf('a \ud83d b').join('')).toBe('a \ufffd b')
+})
+
 test('pieces are the text, one for each token, also of runs without a space', () => {
   const run = fc.tuple(fc.constantFrom('x', 'é', '€', '漢', '😀', ' ', '\n'), fc.nat(700))
   fc.assert(

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { manualClock } from '../../src/service/clock.ts'
+import { Accounts } from '../../src/service/ledger/accounts.ts'
+import { Database } from '../../src/service/ledger/database.ts'
+import { type ChargeNote, Ledger } from '../../src/service/ledger/ledger.ts'
 import type { CreditsReport } from '../../src/service/usage/report.ts'
+import { Rollups } from '../../src/service/usage/rollup.ts'
 import { zone } from '../../src/service/usage/zone.ts'
 import { serving } from './serving.ts'
 
@@ -189,4 +193,26 @@ test('an hour label is the moment that it names', () => {
       },
     ),
   )
+})
+
+test('a refund is booked where its charge was: no hour is negative, and no range', () => {
+  const clock = manualClock(us('2026-03-01T12:50:00Z'))
+  const database = new Database(':memory:', 'process')
+  const ledger = new Ledger(database, clock, 'expiry')
+  const account = new Accounts(database, clock).add('a', 'code')
+  ledger.move(account, 10, 'grant', 'free credits')
+  const charge = (requestId: string): ChargeNote => ({
+    ...{ keyId: 1, requestId, endpoint: 'chat', model: 'svc-k2', stream: false },
+    ...{ promptTokens: 7, completionTokens: 2 },
+  })
+  ledger.charge(account, 1, 0, charge('kept'))
+  ledger.charge(account, 1, 0, charge('given back'))
+  clock.advance(3600e6)
+  ledger.move(account, 1, 'refund', 'the client left', { charge: charge('given back') })
+  expect(new Rollups(database, false).of(account)).toEqual([
+    {
+      ...{ startUs: us('2026-03-01T12:45:00Z'), model: 'svc-k2' },
+      ...{ credits: 1, requests: 1, promptTokens: 7, completionTokens: 2 },
+    },
+  ])
 })

@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { resolve } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { loadContract } from '../../src/contract/load.ts'
 import type { Behaviour } from '../../src/service/behaviour.ts'
 import { Call } from '../../src/service/call.ts'
 import { chatEvents } from '../../src/service/format/chat.ts'
 import { Framer, type Frames } from '../../src/service/http/framer.ts'
 import { defaultProfile } from '../../src/service/profile.ts'
-import { serving, type Target } from './serving.ts'
+import { hello, serving, type Target } from './serving.ts'
 
 const call = new Call(
   {
@@ -112,4 +114,18 @@ test('a client of HTTP/1.0 gets the events without chunks, until the connection 
   expect(body!.startsWith('data: {')).toBe(true)
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   expect(contentsOf(text)).toBe('once')
+})
+
+test('an error has the status that a contract of another service gives to its code', async () => {
+  const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
+  const target = await serving({ contract, accounts: [{ name: 'empty', balance: 0 }] })
+  const ask = async (model: string, path = contract.paths.chat) => {
+    const bearer = { authorization: `Bearer ${target.key(1)}` }
+    const answer = await target.post(path, { ...hello, model }, bearer)
+    const { error } = (await answer.json()) as { error: { code: string } }
+    return [answer.status, error.code]
+  }
+  expect(await ask('no-such-model')).toEqual([404, 'model_not_found'])
+  expect(await ask('openai/gpt-4o')).toEqual([402, 'insufficient_credits'])
+  expect(await ask('openai/gpt-4o', '/v1/nope')).toEqual([404, 'invalid_request'])
 })

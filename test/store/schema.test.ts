@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
 import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
@@ -15,6 +16,16 @@ const columnsOf = (store: Store, table: string) =>
      FROM information_schema.columns WHERE table_name = $1 ORDER BY ordinal_position`,
     [table],
   )
+
+/** Past the store, as another program would. */
+async function askTheirs(path: string, sql: string) {
+  const instance = await DuckDBInstance.create(path)
+  const connection = await instance.connect()
+  const reader = await connection.runAndReadAll(sql)
+  connection.closeSync()
+  instance.closeSync()
+  return reader.getRows()
+}
 
 test('the view of attempts has the columns of the row type, in order', async () => {
   const store = await openStore(':memory:')
@@ -70,6 +81,20 @@ test('a store of another version is refused with both versions named', async () 
     await store.execute('UPDATE store_version SET version = 0')
     store.close()
     await expect(openStore(path)).rejects.toThrow(/store of version 0; this Assay reads version 3/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a DuckDB file of another program is refused by its tables, and gets none of ours', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-store-'))
+  try {
+    const path = join(folder, 'theirs.duckdb')
+    await askTheirs(path, 'CREATE TABLE orders (n INTEGER)')
+    await expect(openStore(path)).rejects.toThrow(
+      `${path} is no store of Assay: it has tables of another program (orders). Use another --db.`,
+    )
+    expect(await askTheirs(path, 'SELECT table_name FROM duckdb_tables()')).toEqual([['orders']])
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -7,8 +7,8 @@ import type { Ranges } from './combinations.ts'
  *
  * A policy that says of many attempts that they may be charged fits almost any sums by its ranges. One that
  * truly decides so would scatter: that it gives in each stretch the very sum of a plain policy is a
- * coincidence, and this tells how great a one. A sum of binomials for each stretch; the probability of each part is that
- * of least squares, weighted by the variance and kept off 0 and 1 by half a credit.
+ * coincidence, and this tells how great a one. A sum of binomials for each stretch; the probability of each
+ * part is that of least squares, weighted by the variance and kept off 0 and 1 by half a credit.
  *
  * @returns the natural logarithm of the likelihood; 0 where every part is sure and the sums are its own
  */

@@ -75,7 +75,9 @@ export function isExplained(
   leastLog: number,
 ): boolean {
   // The kind with the most policies comes last, where those that leave nothing open are looked up.
-  const [last = [], ...others] = possible(taken, fixed, kinds).sort((a, b) => b.length - a.length)
+  const left = possible(taken, fixed, kinds).sort((a, b) => b.length - a.length)
+  const [last = [], ...others] = left
+  if (left.some((policies) => policies.length === 0)) return false
   const isSure = ({ least, most }: Ranges) => least.every((credits, at) => credits === most[at])
   const [sure, open] = [last.filter(isSure), last.filter((policy) => !isSure(policy))]
   const bySums = new Map(sure.map((policy) => [policy.least.join(), policy]))
@@ -120,6 +122,7 @@ function possible(
         fixed,
       )
       left[nth] = left[nth]!.filter((policy) => fits(taken, rest, policy))
+      if (left[nth].length === 0) return left
     }
   }
   return left

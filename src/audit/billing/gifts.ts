@@ -53,10 +53,10 @@ export function withoutGifts(
     const sides = [value[row]! - received, value[row]! - before]
     let normal = Number.isFinite(lowest) ? nearest(sides, lowest) : sides[0]!
     const rise = normal - lowest
-    const gift = nearest(positive, rise)
     // Requests in flight together are shown their charges in any order.
     const beside = callsUpTo(row) - endsBefore(row)
-    if (rise > beside && Math.abs(rise - gift) <= beside && Number.isFinite(lowest)) {
+    const gift = rise > beside && Number.isFinite(lowest) ? nearest(positive, rise) : Infinity
+    if (Math.abs(rise - gift) <= beside) {
       gifts.push({ credits: gift, row })
       before = received
       received += gift
@@ -66,6 +66,15 @@ export function withoutGifts(
     lowest = Math.min(lowest, normal - toCome(row))
   }
   return { history: { ...history, value: lowered }, gifts }
+}
+
+/** What may come in between two values: one of the sizes, or two or three of them together. */
+export function sumsOf(sizes: readonly Credits[]): readonly Credits[] {
+  const ones = sizes.filter((credits) => credits > 0)
+  const plusOne = (sums: readonly Credits[]) =>
+    sums.flatMap((sum) => ones.map((credits) => sum + credits))
+  const twos = plusOne(ones)
+  return [...new Set([...ones, ...twos, ...plusOne(twos)])]
 }
 
 function nearest(numbers: readonly number[], to: number): number {

@@ -14,6 +14,8 @@ export interface History {
   readonly runId: string
   readonly account: string
   readonly size: number
+  /** Runs of the first rows, which are attempts that earlier runs left on the account; mostly none. */
+  readonly earlierRunIds?: readonly string[]
   readonly slot: Float64Array
   readonly retry: Float64Array
   /** When the socket began to carry the request: no effect is earlier. */
@@ -36,6 +38,8 @@ export interface History {
   readonly key: Float64Array
   /** HTTP status; NaN for none. */
   readonly status: Float64Array
+  /** 1 where the service refused it for insufficient credits, by its own words. */
+  readonly insufficient: Float64Array
   /** Number of the step among those of the run: requests that are alike. */
   readonly step: Float64Array
   /** How many events with text the client saw. */
@@ -68,6 +72,7 @@ export interface HistoryRow {
   readonly model?: number
   readonly key?: number
   readonly status?: number
+  readonly insufficient?: boolean
   readonly step?: number
   readonly contentEvents?: number
   readonly left?: keyof typeof lefts
@@ -96,6 +101,7 @@ export function historyOf(
     model: column((row) => row.model ?? 0),
     key: column((row) => row.key ?? 1),
     status: column((row) => row.status ?? (row.effect === 'failure' ? 500 : 200)),
+    insufficient: column((row) => (row.insufficient ? 1 : 0)),
     step: column((row) => row.step ?? 0),
     contentEvents: column((row) => row.contentEvents ?? 0),
     left: column((row) => lefts[row.left ?? 'no']),
@@ -112,6 +118,7 @@ export function filterHistory(history: History, keep: (row: number) => boolean):
     runId: history.runId,
     account: history.account,
     size: rows.length,
+    earlierRunIds: rows.flatMap((row) => history.earlierRunIds?.[row] ?? []),
     slot: take(history.slot),
     retry: take(history.retry),
     callUs: take(history.callUs),
@@ -124,6 +131,7 @@ export function filterHistory(history: History, keep: (row: number) => boolean):
     model: take(history.model),
     key: take(history.key),
     status: take(history.status),
+    insufficient: take(history.insufficient),
     step: take(history.step),
     contentEvents: take(history.contentEvents),
     left: take(history.left),

@@ -1,6 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Evidence } from '../rule.ts'
+import { withEarlier } from './earlier-runs.ts'
 import { effects, type History, lefts } from './history.ts'
+import { highestPrice, priceTable } from './price-table.ts'
 
 interface Ledger {
   readonly runId: string
@@ -56,7 +58,8 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        coalesce(keys.nth, 0)::DOUBLE, status::DOUBLE,
        steps.nth::DOUBLE, content_events::DOUBLE,
        CASE outcome WHEN 'aborted' THEN ${lefts.aborted} WHEN 'timeout' THEN ${lefts.timeout}
-         ELSE ${lefts.no} END::DOUBLE
+         ELSE ${lefts.no} END::DOUBLE,
+       CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE
      FROM attempts
        -- A service that takes a name in another case serves the model that it names.
        LEFT JOIN price ON lower(attempts.model) = lower(price.model)
@@ -70,9 +73,9 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
     [ledger.runId, ledger.account],
   )
   const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, ...rest] = columns
-  const [model, key, status, step, contentEvents, left] = rest
+  const [model, key, status, step, contentEvents, left, insufficient] = rest
   const longestMs = Math.max(contract.timeouts.readMs, contract.timeouts.streamMs)
-  return {
+  const history = {
     ...ledger,
     size: slot!.length,
     slot: slot!,
@@ -87,12 +90,14 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
     model: model!,
     key: key!,
     status: status!,
+    insufficient: insufficient!,
     step: step!,
     contentEvents: contentEvents!,
     left: left!,
     // A service that keeps its own deadlines has given up by then.
     lifetimeUs: (longestMs * 1000) / (scale?.scale ?? 1),
   }
+  return withEarlier(evidence, history)
 }
 
 /** Where no header tells the balance, the body of the credits endpoint may: a number so called. */
@@ -107,14 +112,17 @@ const repeatsOfKeys = `
         FROM attempts JOIN templates USING (run_id, template))
   WHERE idempotency_key <> ''`
 
-/** Models and prices of the contract as a SQL relation; quotes in names are doubled. */
-function priceTable({ models }: Contract): string {
-  const rows = models.map(
-    ({ id, costCredits }, at) => `('${id.replaceAll("'", "''")}', ${at}, ${costCredits})`,
+/**
+ * Whether an attempt was refused for its price, in SQL. A 403 may also mean a permission (§7.1), so the
+ * error must say it in a word of the contract; a 402 says nothing else.
+ */
+function isInsufficient({ chatErrors, messagesErrors }: Contract): string {
+  const chat = chatErrors.flatMap(({ code, type, status }) => (status === 403 ? [code, type] : []))
+  const messages = messagesErrors.flatMap(({ type, statuses }) =>
+    statuses?.length === 1 && statuses[0] === 403 ? [type] : [],
   )
-  return `(VALUES ${rows.join(', ')})`
-}
-
-function highestPrice({ models }: Contract): number {
-  return Math.max(...models.map((model) => model.costCredits))
+  const words = [...chat, ...messages].filter((word) => /credit|quota|balance|fund/i.test(word))
+  const said = words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')
+  const says = said === '' ? 'false' : `(error_code IN (${said}) OR error_type IN (${said}))`
+  return `outcome = 'http_error' AND (status = 402 OR status = 403 AND ${says})`
 }

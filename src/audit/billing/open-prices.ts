@@ -10,6 +10,8 @@ import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
  */
 export interface OpenPrices {
   readonly reads: ReadPrices
+  /** Reads that may cost a credit, and may not. */
+  readonly openReads: readonly (keyof ReadPrices)[]
   /** Whether an answer without a token costs its price; null where nothing tells. */
   readonly emptyIsFree: boolean | null
 }
@@ -24,8 +26,8 @@ export async function withoutOpenPrices(
   const marked = await markedSuccesses(evidence)
   const markOf = (history: History, row: number) =>
     marked.get(`${history.runId}/${history.slot[row]}/${history.retry[row]}`)
-  const reads = readPricesOf(histories, markOf)
-  const asIfFree =
+  const { prices: reads, open: openReads } = readPricesOf(histories, markOf)
+  const known =
     reads.models + reads.credits === 0
       ? histories
       : histories.map((history) =>
@@ -34,11 +36,12 @@ export async function withoutOpenPrices(
             return mark === 'models' || mark === 'credits' ? reads[mark] : 0
           }),
         )
+  const asIfFree = known.map((history) => withOpenReads(history, openReads, markOf))
   const hasEmpty = [...marked.values()].some((mark) => mark === 'empty' || mark === 'perhaps-empty')
-  if (!hasEmpty) return { prices: { reads, emptyIsFree: null }, histories: asIfFree }
+  if (!hasEmpty) return { prices: { reads, openReads, emptyIsFree: null }, histories: asIfFree }
   const emptyIsFree = emptyPolicy(asIfFree, markOf)
   return {
-    prices: { reads, emptyIsFree },
+    prices: { reads, openReads, emptyIsFree },
     histories: asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf)),
   }
 }
@@ -99,6 +102,24 @@ function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): Hi
   // A service that says 0 of most of its answers does not count tokens.
   const isMany = successes >= 20 && empty * (isFree ? 2 : 10) > successes
   return isMany ? history : { ...history, effect, costCredits }
+}
+
+/** The history with those reads ambiguous whose price nothing tells. */
+function withOpenReads(
+  history: History,
+  open: readonly (keyof ReadPrices)[],
+  markOf: MarkOf,
+): History {
+  if (open.length === 0) return history
+  const effect = history.effect.slice()
+  const costCredits = history.costCredits.slice()
+  for (let row = 0; row < history.size; row++) {
+    const mark = markOf(history, row)
+    if (mark === undefined || !open.some((read) => read === mark)) continue
+    effect[row] = effects.ambiguous
+    costCredits[row] = 1
+  }
+  return { ...history, effect, costCredits }
 }
 
 /**

@@ -4,6 +4,12 @@ import { effects, type History, showsBalance } from './history.ts'
 /** What a successful read of the models or of the credits costs: 0 on most services (gap G-17). */
 export type ReadPrices = Readonly<Record<'models' | 'credits', Credits>>
 
+export interface InferredReadPrices {
+  readonly prices: ReadPrices
+  /** Reads whose price two fits tell differently, or none: a credit each at most. */
+  readonly open: readonly (keyof ReadPrices)[]
+}
+
 /**
  * A success that is no plain matter of the contract's prices: a read, an answer without a token, or
  * a stream that showed no text and told no count, which may have had tokens that nobody saw.
@@ -31,17 +37,19 @@ interface Stretch {
  * Infers the price of reads from stretches between two values that came alone. Reads cost something
  * where that explains three quarters of what can be explained at all, and more than no price does; so
  * one wrong charge among free reads stays a wrong charge. A stretch with successes in it has no say:
- * what they took too much is no price.
+ * what they took too much is no price. Reads of the models that no stretch tells of stay open; where reads
+ * cost something, so do those of the balance, and those that two fits price differently.
  */
 export function readPricesOf(
   histories: readonly History[],
   markOf: (history: History, row: number) => Mark | undefined,
-): ReadPrices {
+): InferredReadPrices {
   const stretches = histories.flatMap((history) =>
     stretchesOf(history, (row) => markOf(history, row)),
   )
   const explainable = new Set<Stretch>()
-  let [best, most] = [free, 0]
+  let best: readonly ReadPrices[] = [free]
+  let most = 0
   for (const prices of [free, ...priced]) {
     for (const meaning of meanings) {
       const explained = stretches.filter(({ lost, reads }) => {
@@ -49,10 +57,25 @@ export function readPricesOf(
         return lost === models * prices.models + credits * prices.credits
       })
       for (const stretch of explained) explainable.add(stretch)
-      if (explained.length > most) [best, most] = [prices, explained.length]
+      if (explained.length > most) [best, most] = [[prices], explained.length]
+      else if (explained.length === most) best = [...best, prices]
     }
   }
-  return most * 4 >= explainable.size * 3 ? best : free
+  const [first] = best
+  const isThere = (read: keyof ReadPrices) =>
+    histories.some((history) => history.slot.some((_, row) => markOf(history, row) === read))
+  const isUntold = (read: keyof ReadPrices) =>
+    stretches.every(({ reads }) => reads.after[read] + reads.before[read] === 0)
+  // What no price explains as well is free. Reads of the balance are free unless something tells otherwise:
+  // without them no balance would be known at all.
+  if (most * 4 < explainable.size * 3 || first === free) {
+    return { prices: free, open: isThere('models') && isUntold('models') ? ['models'] : [] }
+  }
+  const isOpen = (read: keyof ReadPrices) =>
+    best.some((each) => each[read] !== first![read]) || isUntold(read)
+  const open = (['models', 'credits'] as const).filter((read) => isThere(read) && isOpen(read))
+  const settled = Object.fromEntries(open.map((read) => [read, 0]))
+  return { prices: { ...first!, ...settled }, open }
 }
 
 function stretchesOf(history: History, markOf: (row: number) => Mark | undefined): Stretch[] {

@@ -25,7 +25,7 @@ export function decodeEvents(body: string): StreamEvents {
   const strays: string[] = []
   let name: string | null = null
   let data: string[] = []
-  const lines = body.split(/\r\n|\n|\r/)
+  const lines = body.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
   for (const line of lines) {
     if (line === '') {
       if (data.length > 0) events.push(eventOf(name, data))

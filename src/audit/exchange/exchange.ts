@@ -132,6 +132,8 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
      FROM attempts JOIN chosen USING (run_id, slot, retry)
        LEFT JOIN bodies USING (run_id, slot, retry)
        LEFT JOIN templates USING (run_id, template)
+     -- A run that was killed has rows of requests whose template it lost: nobody knows what they asked.
+     WHERE attempts.template IS NULL OR method IS NOT NULL
      ORDER BY run_id, slot, retry LIMIT 50000`,
     [JSON.stringify(runIds)],
   )

@@ -1,6 +1,6 @@
-import type { AuditReport } from '../audit.ts'
+import { type AuditReport, isBroken } from '../audit.ts'
 import type { Finding } from '../verdict.ts'
-import { printable } from './printable.ts'
+import { printable, printableJson } from './printable.ts'
 import { summary } from './terminal.ts'
 
 type Commands = ReadonlyMap<string, string>
@@ -11,7 +11,7 @@ export function jsonText(report: AuditReport, commands: Commands): string {
     const command = commands.get(finding.rule)
     return command === undefined ? finding : { ...finding, again: command }
   })
-  return `${JSON.stringify({ ...report, findings }, null, 2)}\n`
+  return `${printableJson(JSON.stringify({ ...report, findings }, null, 2))}\n`
 }
 
 /**
@@ -20,7 +20,7 @@ export function jsonText(report: AuditReport, commands: Commands): string {
  */
 export function junitText(report: AuditReport, commands: Commands): string {
   const { findings } = report
-  const failed = findings.filter(isFailure).length
+  const failed = findings.filter(isBroken).length
   const skipped = findings.filter(
     ({ verdict }) => verdict.verdict === 'inconclusive' || verdict.verdict === 'not-observed',
   ).length
@@ -49,7 +49,7 @@ function outcomeOf(finding: Finding, again: string | undefined): string {
       const text = xml(
         `expected: ${verdict.expected}\ncame: ${verdict.came}\n${attemptsOf(finding)}${again === undefined ? '' : `\nagain: ${again}`}`,
       )
-      return isFailure(finding)
+      return isBroken(finding)
         ? `<failure type="${finding.severity}" message="${xml(verdict.came)}">${text}</failure>`
         : `<system-out>advice: ${text}</system-out>`
     }
@@ -58,44 +58,6 @@ function outcomeOf(finding: Finding, again: string | undefined): string {
     case 'not-observed':
       return `<skipped message="${xml(`not observed; it takes ${verdict.takes}`)}"/>`
   }
-}
-
-/** SARIF 2.1.0, for code scanning pages: failures, advice and what is inconclusive. */
-export function sarifText(report: AuditReport, commands: Commands): string {
-  const results = report.findings.flatMap((finding) => {
-    const { verdict } = finding
-    if (verdict.verdict !== 'fail' && verdict.verdict !== 'inconclusive') return []
-    const again = commands.get(finding.rule)
-    const text =
-      verdict.verdict === 'fail'
-        ? `expected ${verdict.expected}; came ${verdict.came}`
-        : `inconclusive: ${verdict.why}`
-    return [
-      {
-        ruleId: finding.rule,
-        level: isFailure(finding) ? 'error' : verdict.verdict === 'fail' ? 'warning' : 'note',
-        message: { text: printable(text) },
-        ...(again === undefined ? {} : { properties: { again: printable(again) } }),
-        locations: (verdict.witnesses ?? []).map(({ runId, slot, retry, shows }) => ({
-          logicalLocations: [{ fullyQualifiedName: `${runId}/${slot}/${retry}`, kind: 'resource' }],
-          message: { text: printable(shows) },
-        })),
-      },
-    ]
-  })
-  const rules = report.findings.map(({ rule, says }) => ({
-    id: rule,
-    shortDescription: { text: says },
-  }))
-  return `${JSON.stringify(
-    {
-      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-      version: '2.1.0',
-      runs: [{ tool: { driver: { name: 'assay', rules } }, results }],
-    },
-    null,
-    2,
-  )}\n`
 }
 
 /** Markdown, for a pull request or a ticket: failures first, as on the terminal. */
@@ -147,10 +109,6 @@ function attemptsOf({ verdict }: Finding): string {
     .join('\n')
 }
 
-function isFailure({ verdict, severity }: Finding): boolean {
-  return verdict.verdict === 'fail' && severity !== 'advice'
-}
-
 function xml(text: string): string {
   const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
   return text
@@ -161,5 +119,5 @@ function xml(text: string): string {
 
 /** Text of a service in a table of Markdown: it stays text. */
 function cell(text: string): string {
-  return printable(text).replace(/[\\`*_{}[\]<>|#!&]/g, (character) => `\\${character}`)
+  return printable(text).replace(/[\\`*_{}[\]<>|#!&~$]/g, (character) => `\\${character}`)
 }

@@ -1,4 +1,4 @@
-import type { AuditReport } from '../audit.ts'
+import { type AuditReport, isBroken } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
 import { broken } from './broken.ts'
 import { printable } from './printable.ts'
@@ -40,7 +40,9 @@ export function terminalText(
         verdict.verdict === 'not-observed' ? line(rule, verdict.takes, width) : '',
       ),
     ),
-    `PASSED  ${count(passes.length, 'rule')}, decided by ${observations.toLocaleString('en')} observations${noted(passes, width)}`,
+    passes.length === 0
+      ? ''
+      : `PASSED  ${count(passes.length, 'rule')}, decided by ${count(observations, 'observation')}${noted(passes, width)}`,
     summary(report),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
@@ -50,7 +52,9 @@ export function terminalText(
 export function summary({ findings }: AuditReport): string {
   const of = (verdict: string) =>
     findings.filter((finding) => finding.verdict.verdict === verdict).length
-  return `${of('fail')} failed, ${of('inconclusive')} inconclusive, ${of('not-observed')} not observed, ${of('pass')} passed`
+  const broken = findings.filter(isBroken).length
+  const advised = of('fail') - broken
+  return `${broken} failed, ${advised === 0 ? '' : `${advised} advised, `}${of('inconclusive')} inconclusive, ${of('not-observed')} not observed, ${of('pass')} passed`
 }
 
 function failure(

@@ -17,10 +17,16 @@ export interface Continuity {
 export interface Switch {
   readonly before: Arrival
   readonly after: Arrival
+  /**
+   * How many requests a counter must have forgotten by now for the other reading to hold, as a bucket
+   * does that regains tokens. Below 0 that reading cannot hold: no request counts more than once.
+   */
+  readonly forgotten: number
 }
 
 /**
- * @param arrivals by start; only answers that came wholly one after the other speak
+ * @param arrivals by start, with the reads, which may be counted, too; only answers that came wholly one
+ *   after the other speak
  * @param limitsMayDiffer whether groups may have different limits (keys of different balance)
  */
 export function continuityOf(
@@ -51,15 +57,33 @@ export function continuityOf(
       previous.limit === after.limit &&
       (limitsMayDiffer || before.limit === after.limit)
     ) {
-      const goesOnFromOwn = usedOf(after) === usedOf(previous)! + 1
-      const goesOnFromAll = usedOf(after) === usedOf(before)! + 1
-      if (goesOnFromOwn && !goesOnFromAll) own.push({ before, after })
-      if (goesOnFromAll && !goesOnFromOwn) shared.push({ before, after })
+      const sinceOwn = usedOf(after)! - usedOf(previous)!
+      const sinceAll = usedOf(after)! - usedOf(before)!
+      if (sinceOwn === 1 && sinceAll !== 1) own.push({ before, after, forgotten: 1 - sinceAll })
+      if (sinceAll === 1 && sinceOwn !== 1) shared.push({ before, after, forgotten: 1 - sinceOwn })
     }
     last = after
     lastOfGroup.set(groupOf(after), after)
   }
   return { own, shared }
+}
+
+/**
+ * The most that one counter forgets between two arrivals: what a bucket regains, and a log all that
+ * came a window before.
+ */
+export function mostForgotten(
+  arrivals: readonly Arrival[],
+  first: Arrival,
+  last: Arrival,
+  windowUs: number,
+): number {
+  const regained = ((last.untilUs - first.fromUs) * last.limit!) / windowUs
+  const leaving = arrivals.filter(
+    ({ fromUs, untilUs }) =>
+      untilUs >= first.fromUs - windowUs && fromUs <= last.untilUs - windowUs,
+  )
+  return Math.floor(regained) + 1 + leaving.length
 }
 
 function usedOf({ limit, remaining }: Arrival): number | null {

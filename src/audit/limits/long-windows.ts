@@ -9,10 +9,10 @@ import { judgeRejections } from './rate-05.ts'
 function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
   return {
     id,
-    says: `the limit of the ${window} is kept: no more are admitted, none rejected before`,
+    says: `The limit of the ${window} is kept: no more are admitted, none rejected before`,
     section: '§8.1',
     severity: 'must',
-    needs: ['time'],
+    needs: ['time', 'quiescence'],
     explain: `The tests of RATE-03 and RATE-05 with the ${window}'s window, over the service's own time: a
 run that scaled time counts accordingly. Most of these limits cannot be reached by paid requests, since
 each costs a credit and the band ends first; the verdict then says which, and what it would take.`,

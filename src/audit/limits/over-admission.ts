@@ -100,7 +100,7 @@ export function whatItTakes({ sightings }: History, contract: Contract, window: 
     .map((band) => {
       const reach = reachOf(band, window)
       if (!reach.reachable) {
-        return `not by paid requests: ${reach.why}; it takes top-ups`
+        return `top-ups: ${reach.why}`
       }
       const time = window === 'minute' ? 'a minute' : `at least ${reach.minutes} minutes`
       return `more than ${band.requests[window]} requests of one key in ${time} in band ${band.name}${window === 'minute' ? '' : `, from ${reach.credits} credits`}`

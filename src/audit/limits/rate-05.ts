@@ -10,16 +10,18 @@ import { type History, historyOf, witnessOf } from './history.ts'
 
 export const rate05: Rule = {
   id: 'RATE-05',
-  says: 'nothing is rejected before the limit is used up',
+  says: 'Nothing is rejected before the limit is used up',
   section: '§8.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `A rejection needs a trailing minute with N requests that may have been counted: every
 attempt of the key counts as possible, rejections and errors too (gap G-18; reads, 400s and 401s not
-where the deployment profile says so), and so does what was counted before the record began, as its first answer tells. A limiter that paces requests (a bucket
-of fewer than N) rejects earlier and still keeps "N per minute": the whole record is replayed through
-the models, and a rejection fails only when no pacing explains it either. Attempts of other keys of the account count
-as possible too (gap G-36). Traffic of others with the same key looks like a fault here. A rejection that may belong to the hour or the day decides nothing.`,
+where the deployment profile says so), and so does what was counted before the record began, as its
+first answer tells. A limiter that paces requests (a bucket of fewer than N) rejects earlier and still
+keeps "N per minute": the whole record is replayed through the models, and a rejection fails only when
+no pacing explains it either. Attempts of other keys of the account count as possible too (gap
+G-36). Traffic of others with the same key looks like a fault here. A rejection that may belong to the
+hour or the day decides nothing.`,
   async decide(evidence) {
     return judgeRejections(await historyOf(evidence), evidence, 'minute')
   },

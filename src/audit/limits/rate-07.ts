@@ -5,7 +5,7 @@ import { historyOf, type Sighting, witnessOf } from './history.ts'
 
 export const rate07: Rule = {
   id: 'RATE-07',
-  says: 'the three rate-limit headers are present and numeric',
+  says: 'The three rate-limit headers are present and numeric',
   section: '§8.1',
   severity: 'must',
   needs: ['passive'],

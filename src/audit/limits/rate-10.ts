@@ -5,7 +5,7 @@ import { historyOf, recordBegan, witnessOf } from './history.ts'
 
 export const rate10: Rule = {
   id: 'RATE-10',
-  says: 'on a rejection nothing remains',
+  says: 'On a rejection nothing remains',
   section: '§8.1',
   severity: 'must',
   needs: ['passive'],

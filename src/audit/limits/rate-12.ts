@@ -8,11 +8,11 @@ export const rate12: Rule = {
   says: 'X-RateLimit-Reset has one unit everywhere, and looks no further than its window',
   section: '§8.1',
   severity: 'must',
-  needs: ['passive'],
+  needs: ['passive', 'quiescence'],
   explain: `The unit is not specified (gap G-21), but it is one: seconds or milliseconds from now, or an
 epoch in seconds, milliseconds or microseconds. A unit falls when a value in it would lie in the past or
-beyond the window that the limit names (with what counted rejections may add; epochs are mapped
-through the service's Date), or when values
+beyond the window that the limit names (with what counted rejections may add; epochs are read by one
+clock for all, which may differ from the service's Date by up to a minute), or when values
 fall with time in the other delta unit. The rule fails when none is left, and decides nothing while two
 are, unless the deployment profile tells which one is meant.`,
   async decide(evidence) {

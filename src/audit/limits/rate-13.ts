@@ -1,6 +1,6 @@
 import type { Arrival } from '../../limits/arrival.ts'
 import type { BandCourse } from '../../limits/courses.ts'
-import { resetInstant } from '../../limits/reset-unit.ts'
+import { limiterClock, resetInstant } from '../../limits/reset-unit.ts'
 import type { Rule } from '../rule.ts'
 import type { Verdict } from '../verdict.ts'
 import { coursesIn, explain, type Known } from './courses.ts'
@@ -13,24 +13,25 @@ export const rate13: Rule = {
   section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Takes a rejection with its reset, read in the unit that fits the deployment (RATE-12); where two
-fit, it must be untrue in both. Not too late: a window after the last request that counted, every limiter
-has forgotten all.
-Not after: the next attempt, sent after that instant (with W/N and 1 % of the window to spare) and alone,
-must not be rejected. Where a limiter that counts rejections explains the record, the time by which they may have
-moved the reset is spared too. Not before: where only
-fixed windows explain the record, nothing is admitted between the rejection and its reset. For other
-limiters a reset may name the next token or the whole refill, so an early admission decides nothing.`,
+  explain: `Takes a rejection with its reset, read in the unit that fits the deployment (RATE-12); where
+two fit, it must be untrue in both, and an epoch by every clock that RATE-12 allows. Not too late: a window after the last request that counted, every
+limiter has forgotten all.
+Not after: the next attempt, sent after that instant (with W/N and 1 % of the window to spare) and
+alone, must not be rejected. Where a limiter that counts rejections explains the record, the time by
+which they may have moved the reset is spared too. Not before: where only fixed windows explain the
+record, nothing is admitted between the rejection and its reset. For other limiters a reset may name the
+next token or the whole refill, so an early admission decides nothing.`,
   async decide(evidence) {
     const history = await historyOf(evidence)
-    const { clock, inference } = readResets(history, evidence)
+    const { samples, clock, inference } = readResets(history, evidence)
     // Where the values fit two units, each of them must be untrue.
-    const verdicts = inference.units.map((unit) =>
-      judge(history, evidence, (rejection) => {
+    const verdicts = inference.units.map((unit) => {
+      const limiters = limiterClock(unit, samples, clock)
+      return judge(history, evidence, (rejection) => {
         const sample = sampleOf(rejection, evidence.contract)
-        return sample === null ? null : resetInstant(unit, sample, clock)
-      }),
-    )
+        return sample === null ? null : resetInstant(unit, sample, limiters)
+      })
+    })
     const held = verdicts.find(({ verdict }) => verdict === 'pass')
     if (held !== undefined) return held
     if (verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === 'fail')) {
@@ -103,7 +104,7 @@ function judge(
           verdict: 'fail',
           observations,
           expected: `admitted ${Math.round((next.fromUs - instant.highUs) / 1e3)} ms after the reset`,
-          came: '429 again, with nothing else sent since',
+          came: '429 again, with no generation sent since',
           witnesses: [shown, witnessOf(next, '429 after that instant')],
         }
       }

@@ -8,23 +8,25 @@ const agreement = 3
 
 export const rate14: Rule = {
   id: 'RATE-14',
-  says: 'each key is limited for itself',
+  says: 'Each key is limited for itself',
   section: '§8.1',
   severity: 'must',
-  needs: ['active'],
+  needs: ['active', 'quiescence'],
   explain: `Two ways to see it. A key is admitted while another is being rejected, before and after:
-the second is not bound by the first. And where keys alternate, the number used goes on from the key's own
-last answer, not from the other key's; three answers that go on from one other key, and none beside it from its
-own, fail. A new key that inherits once what its
-account used (gap G-36) goes on from its own answers afterwards.`,
+the second is not bound by the first. And where keys alternate, the number used goes on from the key's
+own last answer, not from the other key's; three answers that go on from one other key, and none beside
+it from its own, fail, where its own would have had to go on by more than one. A new key that inherits once what its account used (gap G-36) goes on from its
+own answers afterwards.`,
   async decide(evidence) {
     const { sightings, byKey } = await historyOf(evidence)
     if (byKey.size < 2) return { verdict: 'not-observed', takes: 'traffic of two keys' }
     const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
     const free = admittedWhileAnotherIsRejected(sightings)
     const observations = own.length + shared.length + free
+    // Its own may have fallen to that number by what it forgot meanwhile.
+    const ahead = shared.filter(({ forgotten }) => forgotten < 0)
     const ownOfPair = Map.groupBy(own, pairOf)
-    const suspects = [...Map.groupBy(shared, pairOf)].filter(([pair]) => !ownOfPair.has(pair))
+    const suspects = [...Map.groupBy(ahead, pairOf)].filter(([pair]) => !ownOfPair.has(pair))
     const pooled = suspects.find(([, switches]) => switches.length >= agreement)?.[1]
     if (pooled !== undefined) {
       const [first, ...others] = pooled

@@ -6,10 +6,10 @@ import { historyOf, type Sighting, witnessOf } from './history.ts'
 
 export const rate18: Rule = {
   id: 'RATE-18',
-  says: 'the limit follows the balance over an edge at once or with the next window, and changes for nothing else',
+  says: 'The limit follows the balance over an edge at once or with the next window, and changes for nothing else',
   section: '§8.1',
   severity: 'must',
-  needs: ['active'],
+  needs: ['active', 'quiescence'],
   explain: `Looks at answers of one key whose limits are of the minute. Two rows that differ between
 neighbouring answers need an edge within the balances of the trailing minute; a row that is a minute
 behind its balance did not follow. Where the balance is not known (no credits header near), nothing is

@@ -11,13 +11,13 @@ import type { History } from './history.ts'
 export function resetSamples({ byKey }: History, contract: Contract): readonly ResetSample[] {
   const samples: ResetSample[] = []
   for (const sightings of byKey.values()) {
-    // Where rejections count, each may push the reset further.
-    let rejections = 0
+    // Where refused requests or reads count (gap G-18), each may push the reset further.
+    let others = 0
     for (const sighting of sightings) {
-      if (sighting.decision === 'rejected') rejections++
+      if (sighting.decision !== 'admitted') others++
       const sample = sampleOf(sighting, contract)
       if (sample === null) continue
-      const pushed = sighting.limit === null ? 0 : rejections / sighting.limit
+      const pushed = sighting.limit === null ? 0 : others / sighting.limit
       samples.push({ ...sample, windowUs: sample.windowUs * (1 + pushed) })
     }
   }

@@ -7,6 +7,8 @@ import type { Bracket } from '../../limits/balance.ts'
 /** An arrival with what is known of its account's balance at that moment. */
 export interface Sighting extends Arrival {
   readonly balance: Bracket
+  /** Whether it asked for a stream. */
+  readonly streamed: boolean
   readonly outcome: Outcome
   readonly errorCode: string | null
   readonly errorType: string | null
@@ -40,6 +42,7 @@ export const numberColumns = [
   'retry_after',
   'date_s',
   'flags',
+  'streamed',
 ] as const
 
 /**
@@ -176,6 +179,9 @@ export class SightingRow implements Sighting {
   }
   get retryAfterS(): number | null {
     return orNull(this.table.numbers.retry_after[this.row]!)
+  }
+  get streamed(): boolean {
+    return this.table.numbers.streamed[this.row] === 1
   }
   get outcome(): Outcome {
     return this.word(this.table.codes.outcome) as Outcome

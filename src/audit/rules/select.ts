@@ -4,9 +4,10 @@ import { allRules } from './list.ts'
 
 /**
  * @param wanted ids such as `BILL-11` or families such as `BILL`, in any case; empty for all
+ * @param option that named them, for the error
  * @throws UsageError naming what is no rule
  */
-export function selectRules(wanted: readonly string[]): readonly Rule[] {
+export function selectRules(wanted: readonly string[], option = '--rule'): readonly Rule[] {
   if (wanted.length === 0) return allRules
   const names = wanted.map((name) => name.toUpperCase())
   const known = (name: string) => allRules.some((rule) => answersTo(rule, name))
@@ -14,7 +15,7 @@ export function selectRules(wanted: readonly string[]): readonly Rule[] {
   if (strangers.length > 0) {
     const families = [...new Set(allRules.map((rule) => familyOf(rule.id)))]
     throw new UsageError(
-      `--rule: no rule is called ${strangers.join(', ')}. Expected an id such as ${allRules[0]?.id}, or a family: ${families.join(', ')}.`,
+      `${option}: no rule is called ${strangers.join(', ')}. Expected an id such as ${allRules[0]?.id}, or a family: ${families.join(', ')}.`,
     )
   }
   return allRules.filter((rule) => names.some((name) => answersTo(rule, name)))

@@ -21,10 +21,12 @@ export interface SqlRule extends Omit<Rule, 'decide'> {
   readonly observe: (contract: Contract) => string
   /** What it takes for the rule to be decided. */
   readonly takes: string
+  /** Why one row alone that breaks it decides nothing; absent where it does. */
+  readonly lone?: string
 }
 
 /** A rule that looks at each row by itself: set-based, so a million rows are one query. */
-export function sqlRule({ expected, observe, takes, ...rule }: SqlRule): Rule {
+export function sqlRule({ expected, observe, takes, lone, ...rule }: SqlRule): Rule {
   return {
     ...rule,
     async decide({ store, runIds, contract }) {
@@ -44,6 +46,10 @@ export function sqlRule({ expected, observe, takes, ...rule }: SqlRule): Rule {
       const [first, ...rest] = witnesses
       if (first === undefined) return { verdict: 'pass', observations }
       const count = broken.reduce((sum, { n }) => sum + n, 0)
+      if (count === 1 && lone !== undefined) {
+        const why = `${first.shows}: ${lone}`
+        return { verdict: 'inconclusive', observations, why, witnesses }
+      }
       return {
         verdict: 'fail',
         observations,

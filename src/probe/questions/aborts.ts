@@ -1,31 +1,50 @@
+import type { AttemptRow } from '../../attempt/columns.ts'
 import type { AbortPoint } from '../../contract/request.ts'
 import type { Asking } from '../asking.ts'
-import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
-import type { Reply } from '../reply.ts'
+import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
 /** Requests left at each point; an answer is an answer only when all of them agree. */
 const repeats = 3
+/** Requests left at a point that is told by the time, since one or two may be answered before. */
+const mostEarly = 5
+/** Asked for, so that there is time to leave. */
+const maxTokens = 64
 
-const points: readonly (readonly [name: string, point: AbortPoint])[] = [
-  ['after headers', { at: 'after-headers' }],
-  ['after the first event', { at: 'first-event' }],
-  ['after four events', { at: 'after-events', events: 4 }],
-  ['before the end', { at: 'before-done' }],
+/** Reads of the balance before and after, and one where no header told a limit. */
+const readsPerPoint = 2 * idleReads + 1
+
+/** Where a request is left, and what must still be ahead of the service for that to tell anything. */
+interface Point {
+  readonly name: string
+  /** `early` is while the service is surely at work, by the time. */
+  readonly abort: AbortPoint | 'early'
+  readonly ahead: 'headersUs' | 'doneUs' | null
+}
+
+const beforeHeaders: Point = { name: 'before headers', abort: 'early', ahead: 'headersUs' }
+
+const points: readonly Point[] = [
+  beforeHeaders,
+  { name: 'after headers', abort: { at: 'after-headers' }, ahead: 'doneUs' },
+  { name: 'after the first event', abort: { at: 'first-event' }, ahead: 'doneUs' },
+  { name: 'after four events', abort: { at: 'after-events', events: 4 }, ahead: 'doneUs' },
+  { name: 'before the end', abort: { at: 'before-done' }, ahead: null },
 ]
 
 /** G-14: streams left at each point, one phase each, between idle reads of the balance. */
 export const abortedStreams: Question = {
   gaps: ['G-14'],
-  price: ({ contract }) => ((points.length + 1) * repeats + 1) * pricesOf(contract).least + 20,
+  price: ({ contract, readCredits }) =>
+    (1 + mostEarly + (points.length - 1) * repeats + points.length) * pricesOf(contract).least +
+    points.length * readsPerPoint * readCredits,
   async ask(asking) {
     const found: Record<string, string | { oneOf: readonly string[] }> = {}
     const evidence: string[] = []
-    const whole = await asking.chat({ stream: true, maxTokens: 64 }, { step: 'not left' })
-    const first = ['before headers', early(whole)] as const
-    for (const [name, abort] of [first, ...points]) {
-      const outcome = await leave(asking, name, abort, true)
+    await asking.chat({ stream: true, maxTokens }, { step: 'not left' })
+    for (const point of points) {
+      const outcome = await leave(asking, point, true)
       if (outcome === null) return { 'G-14': notAskable('no balance can be read') }
-      found[name] = outcome.charged
+      found[point.name] = outcome.charged
       evidence.push(outcome.evidence)
     }
     return { 'G-14': ofFacets(found, ...evidence) }
@@ -35,43 +54,92 @@ export const abortedStreams: Question = {
 /** G-15: plain requests left before their answer. */
 export const abortedPlain: Question = {
   gaps: ['G-15'],
-  price: ({ contract }) => (repeats + 1) * pricesOf(contract).least + 6,
+  price: ({ contract, readCredits }) =>
+    (1 + mostEarly + 1) * pricesOf(contract).least + readsPerPoint * readCredits,
   async ask(asking) {
-    const whole = await asking.chat({ maxTokens: 64 }, { step: 'not left' })
-    const outcome = await leave(asking, 'before headers', early(whole), false)
+    await asking.chat({ maxTokens }, { step: 'not left' })
+    const outcome = await leave(asking, beforeHeaders, false)
     if (outcome === null) return { 'G-15': notAskable('no balance can be read') }
     return { 'G-15': ofFacets({ charge: outcome.charged }, outcome.evidence) }
   },
 }
 
-/** Left while the service is surely at work: a third of the time that its headers took. */
-function early({ columns }: Reply): AbortPoint {
-  const us = ((columns.headersUs ?? 0) - (columns.sentUs ?? 0)) / 3
-  return { at: 'after-us', us: Math.max(500, us) }
-}
-
-async function leave(asking: Asking, name: string, abort: AbortPoint, stream: boolean) {
+async function leave(asking: Asking, { name, abort, ahead }: Point, stream: boolean) {
   const price = pricesOf(asking.contract).least
+  const most = abort === 'early' ? mostEarly : repeats
+  await asking.roomFor(most + 2 * idleReads)
   const before = await asking.idleBalance()
-  let left = 0
+  const gone: AttemptRow[] = []
   let served = 0
-  for (let nth = 0; nth < repeats; nth++) {
+  // One that was over before its end was heard of is charged by any policy.
+  const inTime = () => gone.filter((row) => ahead === null || isInTime(row, asking, ahead)).length
+  for (let sent = 0; sent < most && inTime() < repeats; sent++) {
+    const us = Math.max(500, toHeadersUs(asking, stream) / 3)
     const { columns } = await asking.chat(
-      { stream, abort, maxTokens: 64 },
+      { stream, abort: abort === 'early' ? { at: 'after-us', us } : abort, maxTokens },
       { step: `left ${name}`, expects: 'any' },
     )
-    if (columns.outcome === 'aborted') left++
+    if (columns.outcome === 'aborted') gone.push(columns)
     else if (columns.outcome === 'ok') served++
   }
-  // The service may finish the answer for itself and charge then.
-  await asking.options.sleep(300_000)
+  // A rejection is not seen by who has left: this one sees whether there was one.
+  const last = await asking.chat(
+    { stream, maxTokens },
+    { step: 'not left', expects: 'any', patient: false },
+  )
+  if (last.columns.outcome === 'ok') served++
+  // The service may finish the answers for itself and charge then.
+  const slowestUs = Math.max(0, ...tookUs(asking, stream, 'sentUs', 'doneUs'))
+  await asking.options.sleep(300_000 + slowestUs)
   const after = await asking.idleBalance()
   if (before === null || after === null) return null
+  const left = gone.length
   const fell = before - after - served * price
-  const evidence = `${name}: ${left} of ${repeats} left, balance ${before} to ${after}`
-  if (left === 0) return { charged: { oneOf: ['charged', 'free'] as const }, evidence }
-  if (fell === 0) return { charged: 'free', evidence }
-  if (fell === left * price) return { charged: 'charged', evidence }
-  // Some were over before they were left, or it depends on more than the point.
+  const evidence = `${name}: ${left} left, ${served} served, balance ${before} to ${after}`
+  if (left > 0 && fell === 0 && last.status === 200) return { charged: 'free', evidence }
+  const enough = ahead === null ? left > 0 : inTime() >= repeats
+  if (enough && fell === left * price) return { charged: 'charged', evidence }
+  // Some may have been over before they were left, or it depends on more than the point.
   return { charged: { oneOf: ['charged', 'free'] }, evidence }
+}
+
+/** Whether the service heard of the leaving, as far as is known, well before what was ahead of it. */
+function isInTime(row: AttemptRow, asking: Asking, ahead: 'headersUs' | 'doneUs'): boolean {
+  const stream = row.streamed === 1
+  if (ahead === 'headersUs') {
+    return row.closedUs! - row.sentUs! <= 0.75 * toHeadersUs(asking, stream)
+  }
+  // It hears of it a way later than it sent what was seen, and that came a way later, too.
+  const heardUs = row.closedUs! - row.headersUs! + wayUs(asking)
+  const wholeUs = tookUs(asking, stream, 'headersUs', 'doneUs')
+  return wholeUs.length > 0 && heardUs <= 0.75 * Math.min(...wholeUs)
+}
+
+/** How long the service surely works before headers: by the quickest so far, without its way. 0 if unknown. */
+function toHeadersUs(asking: Asking, stream: boolean): number {
+  const us = Math.min(...tookUs(asking, stream, 'sentUs', 'headersUs')) - wayUs(asking)
+  return Number.isFinite(us) ? Math.max(0, us) : 0
+}
+
+/** There and back, at most: the quickest read. Infinite where none was answered. */
+function wayUs({ replies }: Asking): number {
+  const reads = replies.filter(
+    ({ spec: { endpoint }, columns }) =>
+      (endpoint === 'credits' || endpoint === 'models') && columns.outcome === 'ok',
+  )
+  return Math.min(...reads.map(({ columns }) => columns.headersUs! - columns.sentUs!))
+}
+
+/** What whole answers took between two moments; of shorter ones what they took to their headers alone. */
+function tookUs(
+  { replies }: Asking,
+  stream: boolean,
+  from: 'sentUs' | 'headersUs',
+  to: 'headersUs' | 'doneUs',
+): readonly number[] {
+  return replies
+    .filter(({ spec }) => spec.endpoint === 'chat' && spec.stream === stream)
+    .filter(({ spec }) => to === 'headersUs' || spec.maxTokens === maxTokens)
+    .filter(({ columns }) => columns.outcome === 'ok')
+    .map(({ columns }) => columns[to]! - columns[from]!)
 }

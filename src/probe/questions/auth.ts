@@ -6,6 +6,8 @@ const wrongKey = 'assay-wrong-key-0000000000000000'
 export const otherHeader: Question = {
   gaps: ['G-08'],
   price: ({ contract }) => 6 * pricesOf(contract).least,
+  obstacle: ({ contract: { auth } }) =>
+    auth.chat.name === auth.messages.name ? `both endpoints take ${auth.chat.name}` : null,
   async ask(asking) {
     const { auth } = asking.contract
     const expects = { expects: 'any' }
@@ -20,15 +22,14 @@ export const otherHeader: Question = {
       expects,
     )
     const messagesOwnWrong = await asking.messages({ auth: 'chat', headers: wrongPlain }, expects)
-    const accepted = (status: number | null) => (status === 200 ? 'accepted' : 'refused')
-    const winner = (right: number | null, wrong: number | null) =>
-      right === 200 && wrong !== 200
-        ? 'own header'
-        : right !== 200 && wrong === 200
-          ? 'other header'
-          : right === 200
-            ? 'any valid one'
-            : 'both must be valid'
+    const accepted = (status: number | null) =>
+      status === 200 ? 'accepted' : isRefusal(status) ? 'refused' : `status ${status ?? 'none'}`
+    const winner = (right: number | null, wrong: number | null) => {
+      const odd = [right, wrong].find((status) => status !== 200 && !isRefusal(status))
+      if (odd !== undefined) return `status ${odd ?? 'none'}`
+      if (right === 200) return wrong === 200 ? 'any valid one' : 'own header'
+      return wrong === 200 ? 'other header' : 'both must be valid'
+    }
     return {
       'G-08': ofFacets(
         {
@@ -41,4 +42,9 @@ export const otherHeader: Question = {
       ),
     }
   },
+}
+
+/** Whether a status tells of the key: an endpoint that is not there refuses none. */
+function isRefusal(status: number | null): boolean {
+  return status === 401 || status === 403
 }

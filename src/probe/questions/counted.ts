@@ -1,45 +1,82 @@
 import type { RequestSpec } from '../../client/request.ts'
+import { windowUs } from '../../contract/contract.ts'
+import { cellsNamed } from '../../limits/band.ts'
 import type { Asking } from '../asking.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
 
 interface Class {
   readonly name: string
+  /** How a call ends that belongs to the class. */
+  readonly statuses: readonly number[]
   call(asking: Asking): Promise<Reply>
 }
 
-const wrong = (name: string, fault: NonNullable<RequestSpec['wrong']>): Class => ({
-  name,
+const wrong = (
+  name: string,
+  fault: NonNullable<RequestSpec['wrong']>,
+  ...statuses: readonly number[]
+): Class => ({
+  ...{ name, statuses },
   call: (asking) => asking.chat({ wrong: fault }),
 })
 
 const classes: readonly Class[] = [
-  wrong('400', 'invalid-parameter'),
-  wrong('401', 'invalid-key'),
-  wrong('unknown model', 'unknown-model'),
-  { name: 'models', call: (asking) => asking.read('models') },
-  { name: 'credits', call: (asking) => asking.read('credits') },
+  wrong('400', 'invalid-parameter', 400),
+  wrong('401', 'invalid-key', 401),
+  wrong('unknown model', 'unknown-model', 400, 404),
+  { name: 'models', statuses: [200], call: (asking) => asking.read('models') },
+  { name: 'credits', statuses: [200], call: (asking) => asking.read('credits') },
 ]
+
+/** Another paid request, of which each is counted. */
+const paid: Class = {
+  ...{ name: 'paid', statuses: [200] },
+  call: (asking) => asking.chat({}, { step: 'counter' }),
+}
 
 /** Calls of a class between two paid requests whose headers are compared. */
 const calls = 2
 
+/** Paid requests of a look at a class, and of one at what is counted for certain. */
+const [lookPrice, checkPrice] = [2, calls + 2]
+
+/** Paid requests beside a look at each class: enough for a check of each, or for looks once more. */
+const spareRequests = 20
+
 /** G-18: what remains before and after a few calls of each class. 403 and 429 need other means. */
 export const countedClasses: Question = {
   gaps: ['G-18'],
-  price: ({ contract }) => (2 * classes.length + 2) * pricesOf(contract).least + 2 * calls,
+  price: ({ contract, readCredits }) =>
+    (lookPrice * classes.length + spareRequests) * pricesOf(contract).least +
+    2 * 2 * calls * readCredits,
   async ask(asking) {
     const found: Record<string, string | { oneOf: readonly string[] }> = {}
     const evidence: string[] = []
     let shown = false
-    for (const { name, call } of classes) {
-      let fell: number | null = null
-      // A window may end in between: one more try tells.
-      for (let attempt = 0; attempt < 2 && (fell === null || fell < 0); attempt++) {
-        fell = await remainingFall(asking, call)
-        if (fell !== null) shown = true
+    let spare = spareRequests
+    const afford = (requests: number) => {
+      if (spare < requests) return false
+      spare -= requests
+      return true
+    }
+    for (const each of classes) {
+      const { name } = each
+      let look = await remainingFall(asking, each)
+      // A window may have ended in between: one more look tells.
+      if ((typeof look === 'string' || look.fell < 0) && afford(lookPrice)) {
+        look = await remainingFall(asking, each)
       }
-      evidence.push(`${name}: remaining fell by ${fell ?? 'unknown'} over ${calls} calls`)
+      if (typeof look === 'string') evidence.push(`${name}: ${look}`)
+      const seen = typeof look === 'string' ? null : look
+      if (seen !== null) shown = true
+      // What took nothing may have been put back meanwhile.
+      const seemsFree = seen?.fell === 0 && seen.mayComeBack >= calls
+      const isSure = !seemsFree || (afford(checkPrice) && (await nothingComesBack(asking, seen!)))
+      const fell = isSure ? (seen?.fell ?? null) : null
+      if (seen !== null) {
+        evidence.push(`${name}: remaining fell by ${fell ?? 'unknown'} over ${calls} calls`)
+      }
       found[name] =
         fell === 0
           ? 'not counted'
@@ -48,23 +85,67 @@ export const countedClasses: Question = {
             : { oneOf: ['counted', 'not counted'] }
     }
     if (!shown) {
-      return { 'G-18': notAskable('no answer shows what remains, or it does not fall by one') }
+      return { 'G-18': notAskable(`no class could be looked at: ${evidence.join('; ')}`) }
     }
     found['429'] = { oneOf: ['counted', 'not counted'] }
     return { 'G-18': ofFacets(found, ...evidence) }
   },
 }
 
-/** What a few calls took of the remaining requests; null where the headers do not tell. */
-async function remainingFall(asking: Asking, call: Class['call']): Promise<number | null> {
+interface Fall {
+  /** What the calls between two paid requests took of what remains. */
+  readonly fell: number
+  /** In the service's time. */
+  readonly tookUs: number
+  /** Requests that were a window old then, which a log forgets all at once. */
+  readonly forgotten: number
+  /** What may have been put back meanwhile, by a limiter that gains as time passes or one that forgets. */
+  readonly mayComeBack: number
+}
+
+/** What a few calls took of the remaining requests, or why that is not told. */
+async function remainingFall(
+  asking: Asking,
+  { statuses, call }: Pick<Class, 'statuses' | 'call'>,
+): Promise<Fall | string> {
+  const beganUs = asking.now()
+  const began = asking.replies.length
   const before = await asking.chat({}, { step: 'counter' })
   for (let nth = 0; nth < calls; nth++) await call(asking)
   const after = await asking.chat({}, { step: 'counter' })
+  // What was asked again may have been counted each time.
+  const seen = asking.replies.slice(began).map(({ status }) => status)
+  const expected = [[200], ...Array.from({ length: calls }, () => statuses), [200]]
+  const isAsExpected = expected.every((each, nth) => each.includes(seen[nth] ?? 0))
+  if (seen.length !== expected.length || !isAsExpected) {
+    return `statuses ${seen.map((status) => status ?? 'none').join(', ')}`
+  }
   const [a, b] = [before.columns, after.columns]
   if (a.rateRemaining === null || b.rateRemaining === null || a.rateLimit !== b.rateLimit) {
-    return null
+    return 'no two answers show what remains of one limit'
   }
-  // A limiter that paces shows nothing remaining after each request: it does not tell.
-  if (a.rateRemaining === 0 && b.rateRemaining === 0) return null
-  return a.rateRemaining - b.rateRemaining - 1
+  if (a.rateRemaining === 0 && b.rateRemaining === 0) {
+    return 'nothing remains after any request, as where a limiter paces'
+  }
+  const { timeScale } = asking.options
+  const [fromUs, untilUs] = [beganUs * timeScale, asking.now() * timeScale]
+  const limit = a.rateLimit ?? 0
+  const us = windowUs[cellsNamed(asking.contract, limit)[0]?.window ?? 'minute']
+  const forgotten = asking.arrivals.filter(
+    (each) => each.untilUs >= fromUs - us && each.fromUs <= untilUs - us,
+  ).length
+  const tookUs = untilUs - fromUs
+  return {
+    fell: a.rateRemaining - b.rateRemaining - 1,
+    tookUs,
+    forgotten,
+    mayComeBack: Math.max(Math.ceil((limit * tookUs) / us), forgotten),
+  }
+}
+
+/** Whether calls that took nothing did not only seem so: as many that are counted are seen to be. */
+async function nothingComesBack(asking: Asking, { tookUs, forgotten }: Fall): Promise<boolean> {
+  if (forgotten >= calls) return false
+  const counted = await remainingFall(asking, paid)
+  return typeof counted !== 'string' && counted.fell === calls && counted.tookUs >= tookUs
 }

@@ -1,22 +1,33 @@
+import type { Contract } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import type { Asking } from '../asking.ts'
-import { leavesOf } from '../credits-body.ts'
-import { answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
+import {
+  answered,
+  cheapestModel,
+  idleReads,
+  notAskable,
+  ofFacets,
+  pricesOf,
+  type Question,
+} from '../question.ts'
 
 /** G-09: the meaning of each number, by what three cheap requests and a dear one change in it. */
 export const creditsBody: Question = {
   gaps: ['G-09'],
-  price: ({ contract }) => 3 * pricesOf(contract).least + pricesOf(contract).most + 4,
+  price: ({ contract, readCredits }) =>
+    3 * pricesOf(contract).least + pricesOf(contract).most + 4 * idleReads * readCredits,
   async ask(asking) {
     // Learns whether the reads themselves cost something.
     await asking.idleBalance()
+    const sinceUs = asking.now()
     const before = await settledLeaves(asking)
     const { balances } = asking
     const spentBefore = balances.spentOnReads
     if (before === null) {
       return { 'G-09': notAskable(`GET ${asking.contract.paths.credits} gives no numbers`) }
     }
-    const dear = asking.contract.models.reduce((a, b) => (b.costCredits > a.costCredits ? b : a))
+    const dear = dearestModel(asking.contract)
     let spent = 0
     let tokens = 0
     const successes = [await asking.chat(), await asking.chat(), await asking.chat()]
@@ -33,52 +44,55 @@ export const creditsBody: Question = {
     if (served < 4 || after === null) {
       return { 'G-09': notAskable(`only ${served} of 4 requests were served`) }
     }
-    const changed = (by: number) =>
-      [...after]
-        .filter(([path, value]) => !isName(path) && value - (before.get(path) ?? 0) === by)
-        .map(([path]) => path)
-    const [remaining, consumed, requests, tokenSums] = [
-      changed(-spent),
-      changed(spent),
-      changed(served),
-      tokens > 0 ? changed(tokens) : [],
-    ]
-    balances.remainingPath = remaining[0] ?? null
+    // A clock, or a count of reads, may have moved by as much: as long again without requests tells.
+    const spentOnReads = balances.spentOnReads
+    await asking.rest((asking.now() - sinceUs) * asking.options.timeScale)
+    const idle = await settledLeaves(asking)
+    if (idle === null) return { 'G-09': notAskable('the numbers could not be read again') }
+    const idleSpent = balances.spentOnReads - spentOnReads
+    const found = fieldsThatMoved([before, after, idle], {
+      remaining: [-spent, -idleSpent],
+      consumed: [spent, idleSpent],
+      requests: [served, 0],
+      ...(tokens > 0 ? { tokens: [tokens, 0] } : {}),
+    })
+    balances.remainingPath = movedBy([before, after, idle], [-spent, -idleSpent])[0] ?? null
     return {
       'G-09': ofFacets(
-        { remaining, consumed, requests, tokens: tokenSums },
-        `${served} requests for ${spent} credits and ${tokens} tokens moved these fields by as much`,
+        { ...found, tokens: found.tokens ?? [] },
+        `${served} requests for ${spent} credits and ${tokens} tokens moved these fields by as much, and as long without requests did not`,
       ),
     }
   },
 }
 
-/** Numbers of rows grow with the requests, too: a list with the newest entry first counts nothing by them. */
-function isName(path: string): boolean {
-  return /(?:^|[._])id$/i.test(path)
+function dearestModel({ models }: Contract): Contract['models'][number] {
+  return models.reduce((a, b) => (b.costCredits > a.costCredits ? b : a))
 }
 
+/** Read until two agree, as idle reads are; what moves by itself is told by a longer look. */
 async function settledLeaves(asking: Asking): Promise<ReadonlyMap<string, number> | null> {
   let last: string | null = null
-  for (let nth = 0; nth < 8; nth++) {
+  for (let nth = 1; ; nth++) {
     const { json, status } = await asking.read('credits', {}, { step: 'balance' })
     const leaves = leavesOf(json)
     if (status !== 200 || leaves.size === 0) return null
     const now = JSON.stringify([...leaves])
     // Where a read changes what the next one tells, idle is all that can be waited for.
-    if (now === last || asking.balances.readPrices.credits > 0) return leaves
+    if (now === last || nth === idleReads || asking.balances.readPrices.credits > 0) return leaves
     last = now
-    await asking.options.sleep(20_000)
+    await asking.options.sleep(nth * 70_000)
   }
-  return null
 }
+
+/** Reads of each endpoint between two balances. */
+const reads = 4
 
 /** G-17: whether reads cost a credit. */
 export const readsCharged: Question = {
   gaps: ['G-17'],
-  price: () => 24,
+  price: ({ readCredits }) => (idleReads + 2 * reads + 2) * readCredits,
   async ask(asking) {
-    const reads = 4
     const { balances } = asking
     if ((await asking.idleBalance()) === null) {
       return { 'G-17': notAskable('no balance can be read') }
@@ -90,51 +104,81 @@ export const readsCharged: Question = {
     }
     // The reads of the balance are reads themselves: first those alone, then others between two.
     for (let nth = 0; nth <= reads; nth++) await look()
-    for (let nth = 0; nth < reads; nth++) await asking.read('models')
+    let served = 0
+    for (let nth = 0; nth < reads; nth++) {
+      if ((await asking.read('models')).status === 200) served++
+    }
     await look()
-    if (shown.length < reads + 2) return { 'G-17': notAskable('the balance did not settle') }
+    if (shown.length < reads + 2) return { 'G-17': notAskable('the balance could not be read') }
     const credits = (shown[0]! - shown[reads]!) / reads
-    const models = (shown[reads]! - shown[reads + 1]! - credits) / reads
-    balances.readPrices.models = models === 1 ? 1 : 0
+    const models = (shown[reads]! - shown[reads + 1]! - credits) / served
+    // What failed costs nothing, so it tells nothing.
+    if (served > 0) balances.readPrices.models = models === 1 ? 1 : 0
     if (credits === 0 && models === 0) asking.readCredits = 0
-    const cost = (each: number): string =>
-      each === 0 ? 'free' : `${each} ${each === 1 ? 'credit' : 'credits'} each`
     return {
-      'G-17': answered(
-        { models: cost(models), credits: cost(credits) },
-        `balances ${shown.slice(0, -1).join(', ')} in ${reads + 1} reads of credits, then ${shown.at(-1)} after ${reads} of models`,
+      'G-17': ofFacets(
+        { ...(served > 0 ? { models: costOfRead(models) } : {}), credits: costOfRead(credits) },
+        `balances ${shown.slice(0, -1).join(', ')} in ${reads + 1} reads of credits, then ${shown.at(-1)} after ${served} of models were served`,
       ),
     }
   },
 }
 
+/** The cost of each read where it is whole; reads that cost it now and then, or gain it, leave it open. */
+function costOfRead(credits: number): string | Open {
+  if (!Number.isInteger(credits) || credits < 0) return { oneOf: ['free', '1 credit each'] }
+  if (credits === 0) return 'free'
+  return `${credits} ${credits === 1 ? 'credit' : 'credits'} each`
+}
+
+/** What fits a facet that stays open. */
+type Open = { readonly oneOf: readonly string[] }
+
+const kinds = [
+  ['chat', false],
+  ['chat', true],
+  ['messages', false],
+  ['messages', true],
+] as const
+
 /** G-12: the header beside the balance, for each endpoint and mode, and under concurrency. */
 export const creditsHeader: Question = {
   gaps: ['G-12'],
-  price: ({ contract }) => (4 * 2 + burstSize) * pricesOf(contract).least + 10,
+  price: ({ contract, readCredits }) =>
+    kinds.length * pricesOf(contract)[readCredits > 0 ? 'most' : 'least'] +
+    burstSize * pricesOf(contract).least +
+    kinds.length * idleReads * readCredits,
   async ask(asking) {
-    const kinds = [
-      ['chat', false],
-      ['chat', true],
-      ['messages', false],
-      ['messages', true],
-    ] as const
-    const price = pricesOf(asking.contract).least
-    const found: Record<string, string | { oneOf: readonly string[] }> = {}
+    const { balances, contract } = asking
+    const readsCost = asking.readCredits > 0 && balances.readPrices.credits > 0
+    // Where reads cost, a charge of more than theirs tells it from theirs.
+    const { id: model, costCredits: price } = readsCost
+      ? dearestModel(contract)
+      : cheapestModel(contract)
+    const found: Record<string, string | Open> = {}
     const evidence: string[] = []
+    const headers: { name: string; before: number; shown: number }[] = []
     for (const [endpoint, stream] of kinds) {
       const name = stream ? `${endpoint} stream` : endpoint
       const before = await asking.idleBalance()
-      const reply = await asking[endpoint]({ stream })
+      const reply = await asking[endpoint]({ stream, model })
       const header = reply.columns.creditsRemaining
-      const shown = header === null ? null : header + asking.balances.spentOnReads
+      const shown = header === null ? null : header + balances.spentOnReads
       if (reply.columns.outcome !== 'ok') found[name] = `status ${reply.status}`
       else if (shown === null) found[name] = 'absent'
-      else if (before === null) found[name] = { oneOf: ['after own charge', 'before own charge'] }
-      else if (shown === before - price) found[name] = 'after own charge'
-      else if (shown === before) found[name] = 'before own charge'
-      else found[name] = `${shown} after a balance of ${before}`
+      else if (before === null) found[name] = { oneOf: [meanings.after, meanings.before] }
+      else headers.push({ name, before, shown })
       evidence.push(`${name}: balance ${before}, header ${shown}`)
+    }
+    const meaningOf = meaningsOf(
+      headers.map(({ before, shown }) => before - shown),
+      price,
+      readsCost ? [0, 1] : [0],
+    )
+    for (const { name, before, shown } of headers) {
+      const fits = meaningOf(before - shown)
+      found[name] =
+        fits.length > 1 ? { oneOf: fits } : (fits[0] ?? `${shown} after a balance of ${before}`)
     }
     const burst = await Promise.all(
       Array.from({ length: burstSize }, () => asking.chat({}, { step: 'burst', patient: false })),
@@ -147,13 +191,48 @@ export const creditsHeader: Question = {
     if (values.length > 1) {
       const repeats = values.length - new Set(values).size
       evidence.push(`${values.length} at once: ${repeats} values repeat`)
-      found.concurrent =
-        repeats > 0 ? 'later snapshot' : { oneOf: ['own charge, atomic', 'later snapshot'] }
-      // All different under sixteen-fold concurrency: a snapshot would have to be lucky each time.
-      if (repeats === 0 && values.length >= burstSize / 2) found.concurrent = 'own charge, atomic'
+      const concurrent = concurrentMeaning(found.chat, repeats > 0)
+      if (concurrent !== null) found.concurrent = concurrent
     }
     return { 'G-12': ofFacets(found, ...evidence) }
   },
+}
+
+const meanings = { after: 'after own charge', before: 'before own charge' } as const
+
+/**
+ * What a header means that is lower than the balance read before it.
+ *
+ * @param falls of each header, from the balance before it
+ * @param leads credits by which that balance may have been told too high, in all reads alike: one
+ *   where a read may be charged after its body is made
+ */
+function meaningsOf(
+  falls: readonly number[],
+  price: number,
+  leads: readonly number[],
+): (fell: number) => readonly string[] {
+  const fits = (fell: number, lead: number) => [
+    ...(fell === price + lead ? [meanings.after] : []),
+    ...(fell === lead ? [meanings.before] : []),
+  ]
+  const possible = leads.filter((lead) => falls.every((fell) => fits(fell, lead).length > 0))
+  const left = possible.length > 0 ? possible : leads
+  return (fell) => [...new Set(left.flatMap((lead) => fits(fell, lead)))].sort()
+}
+
+/**
+ * Values that repeat are no charge's own; values that do not are no proof, since a later snapshot repeats
+ * only where two charges come before both reads. Null where a header tells nothing of its own charge.
+ */
+function concurrentMeaning(
+  alone: string | Open | undefined,
+  repeats: boolean,
+): string | Open | null {
+  const fits = [...(repeats ? [] : ['own charge, atomic']), 'later snapshot']
+  if (typeof alone === 'object') return { oneOf: [...fits, meanings.before] }
+  if (alone !== meanings.after) return null
+  return repeats ? 'later snapshot' : { oneOf: fits }
 }
 
 const burstSize = 16
@@ -161,7 +240,8 @@ const burstSize = 16
 /** G-13: the balance while a stream is open. */
 export const chargeTime: Question = {
   gaps: ['G-13'],
-  price: ({ contract }) => pricesOf(contract).least + 6,
+  price: ({ contract, readCredits }) =>
+    pricesOf(contract).least + (2 * idleReads + 1) * readCredits,
   async ask(asking) {
     const before = await asking.idleBalance()
     if (before === null) return { 'G-13': notAskable('no balance can be read') }

@@ -1,12 +1,13 @@
 import { plainRequest } from '../../client/request.ts'
 import { textOf } from '../../client/wrong.ts'
+import type { Asking } from '../asking.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
 
 /** G-26: requests with two faults; the status tells which was seen first. Asked after G-22. */
 export const precedence: Question = {
   gaps: ['G-26'],
-  price: ({ contract }) => 4 * pricesOf(contract).least,
+  price: ({ contract, readCredits }) => 4 * pricesOf(contract).least + readCredits,
   async ask(asking) {
     const expects = { expects: 'any' } as const
     const badTemperature = { temperature: asking.contract.ranges.chatTemperature.max + 97 }
@@ -37,8 +38,7 @@ export const precedence: Question = {
       '401 or 404': statusOf(bothKeyAndPath),
       '400 or unknown model': codeOf(bothBodyAndModel),
       '403 or 400': { oneOf: ['403', '400'] },
-      '429 or 400':
-        asking.whenFull === null ? { oneOf: ['429', '400'] } : statusOf(asking.whenFull),
+      '429 or 400': asking.whenFull ?? { oneOf: ['429', '400'] },
     }
     const evidence = [`statuses of double faults`]
     if (asking.operator !== null) {
@@ -52,20 +52,14 @@ export const precedence: Question = {
 /** G-27, G-28: statuses and shapes that the tables leave open. */
 export const refusals: Question = {
   gaps: ['G-27', 'G-28'],
-  price: ({ contract }) => 2 * pricesOf(contract).most + 2,
+  price: ({ contract, readCredits }) => 4 * pricesOf(contract).most + 3 * readCredits,
   async ask(asking) {
     const chat = await asking.chat({ wrong: 'unknown-model' })
     const messages = await asking.messages({ wrong: 'unknown-model' })
     const small = asking.contract.models.reduce((a, b) =>
       b.contextWindowTokens < a.contextWindowTokens ? b : a,
     )
-    const long = await asking.chat(
-      {
-        model: small.id,
-        messages: [{ role: 'user', content: textOf(small.contextWindowTokens + 2_000) }],
-      },
-      { step: 'long input', expects: 'any' },
-    )
+    const long = await askBeyond(asking, small.id, small.contextWindowTokens)
     const models = await asking.read('models', { wrong: 'invalid-key' })
     const credits = await asking.read('credits', { wrong: 'invalid-key' })
     const path = await asking.send({
@@ -83,9 +77,12 @@ export const refusals: Question = {
         {
           'unknown model on chat': statusOf(chat),
           'unknown model on messages': statusOf(messages),
-          'context too long': statusOf(long),
+          'context too long':
+            long.length === null
+              ? { oneOf: [...new Set(['400', '404', '200', statusOf(long.reply)])] }
+              : statusOf(long.reply),
         },
-        `codes ${chat.columns.errorCode}, ${messages.columns.errorType}, ${long.columns.errorCode}`,
+        `codes ${chat.columns.errorCode}, ${messages.columns.errorType}; of the long context ${long.evidence}`,
       ),
       'G-28': ofFacets(
         { models: shape(models), credits: shape(credits), 'unknown path': shape(path) },
@@ -98,7 +95,7 @@ export const refusals: Question = {
 /** G-29, G-30: requests that two limits speak about. */
 export const sizes: Question = {
   gaps: ['G-29', 'G-30'],
-  price: ({ contract }) => 3 * pricesOf(contract).most,
+  price: ({ contract }) => 4 * pricesOf(contract).most,
   async ask(asking) {
     const { maxOutputTokens, maxTokensParameter, maxInputTokens } = asking.contract.limits
     const above = await asking.chat({ maxTokens: maxOutputTokens + 1 }, { expects: 'any' })
@@ -108,13 +105,15 @@ export const sizes: Question = {
     )
     const tokens = most.columns.completionTokens ?? 0
     const treatment = (reply: Reply): string | { oneOf: readonly string[] } =>
-      reply.status === 400
-        ? 'refused'
-        : reply.status !== 200
-          ? `status ${reply.status}`
-          : (reply.columns.completionTokens ?? 0) > maxOutputTokens
-            ? 'honoured'
-            : { oneOf: ['clamped', 'honoured'] }
+      isFailure(reply.status)
+        ? { oneOf: ['refused', 'clamped', 'honoured'] }
+        : reply.status === 400
+          ? 'refused'
+          : reply.status !== 200
+            ? `status ${reply.status}`
+            : (reply.columns.completionTokens ?? 0) > maxOutputTokens
+              ? 'honoured'
+              : { oneOf: ['clamped', 'honoured'] }
     const answers = {
       'G-29': ofFacets(
         {
@@ -127,25 +126,49 @@ export const sizes: Question = {
     if (wide === undefined) {
       return { ...answers, 'G-30': notAskable('no model has a window beyond the input limit') }
     }
-    const long = await asking.chat(
-      { model: wide.id, messages: [{ role: 'user', content: textOf(maxInputTokens + 2_000) }] },
-      { step: 'long input', expects: 'any' },
-    )
-    const binds =
-      long.status === 200
-        ? 'window'
-        : long.columns.errorCode === 'context_length_exceeded' || long.status === 400
-          ? 'limits'
-          : `status ${long.status}`
+    const { length, evidence } = await askBeyond(asking, wide.id, maxInputTokens)
+    const binds = { taken: 'window', refused: 'limits' } as const
     return {
       ...answers,
       'G-30': ofFacets(
-        { binds },
-        `status ${long.status}, ${long.columns.promptTokens ?? 'no'} prompt tokens counted`,
+        { binds: length === null ? { oneOf: ['limits', 'window'] } : binds[length] },
+        evidence,
       ),
     }
   },
 }
+
+interface Beyond {
+  readonly reply: Reply
+  /** What became of the length: null where the answer may have another cause, or a prompt that was cut. */
+  readonly length: 'taken' | 'refused' | null
+  readonly evidence: string
+}
+
+/**
+ * Asks with a prompt of more tokens than a bound. A refusal that does not name the length speaks of it
+ * where a short prompt to the same model is served.
+ */
+async function askBeyond(asking: Asking, model: string, tokens: number): Promise<Beyond> {
+  const reply = await asking.chat(
+    { model, messages: [{ role: 'user', content: textOf(tokens + 2_000) }] },
+    { step: 'long input', expects: 'any' },
+  )
+  const { errorCode, promptTokens } = reply.columns
+  const evidence = `status ${reply.status}, ${errorCode ?? 'no code'}, ${promptTokens ?? 'no'} prompt tokens counted`
+  if (reply.status === 200) {
+    return { reply, length: (promptTokens ?? 0) > tokens ? 'taken' : null, evidence }
+  }
+  if (isFailure(reply.status)) return { reply, length: null, evidence }
+  if (errorCode === 'context_length_exceeded') return { reply, length: 'refused', evidence }
+  if (!mayNameLength.has(reply.status)) return { reply, length: null, evidence }
+  const { status } = await asking.chat({ model }, { step: 'short input', expects: 'any' })
+  const length = status === 200 ? 'refused' : null
+  return { reply, length, evidence: `${evidence}; status ${status} of a short prompt` }
+}
+
+/** Others speak of the key, of credits, or of bytes. */
+const mayNameLength: ReadonlySet<number | null> = new Set([400, 404, 422])
 
 /** G-31: parameters at bounds that no table gives. */
 export const parameters: Question = {
@@ -153,35 +176,52 @@ export const parameters: Question = {
   price: ({ contract }) => 20 * pricesOf(contract).least,
   async ask(asking) {
     const expects = { expects: 'any', step: 'parameter' } as const
-    const taken = async (body: Record<string, unknown>) => {
-      const { status } = await asking.chat({ maxTokens: 1, body }, expects)
-      return status === 200 ? 'accepted' : status === 400 ? 'refused' : `status ${status}`
+    const plain = await asking.chat({}, expects)
+    if (plain.status !== 200) {
+      const why = `the same request without them ended with status ${plain.status ?? 'none'}`
+      return { 'G-31': notAskable(why) }
     }
+    /** Null where its end says nothing of the parameter. */
+    const taken = async (body: Record<string, unknown>) => {
+      const { status, columns } = await asking.chat({ body }, expects)
+      if (columns.outcome === 'ok') return 'accepted'
+      if (columns.outcome !== 'http_error' || isFailure(status)) return null
+      return status === 400 ? 'refused' : `status ${status}`
+    }
+    const facet = async (body: Record<string, unknown>) =>
+      (await taken(body)) ?? { oneOf: ['accepted', 'refused'] }
     const found = {
-      'top_p 1.5': await taken({ top_p: 1.5 }),
-      'top_p 0': await taken({ top_p: 0 }),
-      'empty messages': await taken({ messages: [] }),
-      'unknown field': await taken({ assay_unknown_field: 1 }),
+      'top_p 1.5': await facet({ top_p: 1.5 }),
+      'top_p 0': await facet({ top_p: 0 }),
+      'empty messages': await facet({ messages: [] }),
+      'unknown field': await facet({ assay_unknown_field: 1 }),
     }
     // Each success may be charged for each choice, so the search stays small.
     let accepted = 1
+    let last: string | null = 'accepted'
     let refused: number | null = null
     for (const n of [2, 4, 8]) {
-      if (refused !== null) break
-      if ((await taken({ n })) === 'accepted') accepted = n
-      else refused = n
+      if (last !== 'accepted') break
+      last = await taken({ n })
+      if (last === 'accepted') accepted = n
+      else if (last !== null) refused = n
     }
     return {
       'G-31': ofFacets(
         {
           ...found,
-          'n accepted': accepted,
+          'n accepted': last === null ? { oneOf: [`${accepted}`, 'more'] } : accepted,
           'n refused': refused ?? { oneOf: [`above ${accepted}`, 'never'] },
         },
         'single requests with one parameter changed',
       ),
     }
   },
+}
+
+/** Whether a status says nothing of the request: a failure of the service, or its limit. */
+function isFailure(status: number | null): boolean {
+  return status === null || status >= 500 || status === 408 || status === 429
 }
 
 function statusOf({ status }: Reply): string {

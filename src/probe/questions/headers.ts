@@ -1,4 +1,5 @@
-import { windows } from '../../contract/contract.ts'
+import type { AttemptRow } from '../../attempt/columns.ts'
+import { type Contract, windows } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import type { Asking } from '../asking.ts'
@@ -9,7 +10,13 @@ export const headersShown: Question = {
   gaps: ['G-19', 'G-20'],
   price: () => 0,
   async ask(asking) {
-    return { 'G-19': statusesWithHeaders(asking), 'G-20': windowShown(asking) }
+    return {
+      'G-19': statusesWithHeaders(asking),
+      'G-20': windowShown(
+        asking.replies.map(({ columns }) => columns),
+        asking.contract,
+      ),
+    }
   },
 }
 
@@ -33,27 +40,41 @@ function statusesWithHeaders({ replies }: Asking): GapAnswer {
   return ofFacets(found, `${generations.length} answers of the generation endpoints`)
 }
 
-function windowShown({ replies, contract }: Asking): GapAnswer {
-  const shown = replies.flatMap(({ columns }) => {
-    const [cell] = columns.rateLimit === null ? [] : cellsNamed(contract, columns.rateLimit)
-    return cell === undefined ? [] : [{ window: cell.window, columns }]
+type Shown = Pick<AttemptRow, 'status' | 'rateLimit' | 'rateRemaining'>
+
+/** So many changes are no share of one window that happens to pass another's. */
+const manyChanges = 6
+
+/** The ways to choose a window that fit every answer: while the minute has the least left, most do. */
+export function windowShown(answers: readonly Shown[], contract: Contract): GapAnswer {
+  const shown = answers.flatMap(({ status, rateLimit, rateRemaining }) => {
+    const [cell] = rateLimit === null ? [] : cellsNamed(contract, rateLimit)
+    return cell === undefined
+      ? []
+      : [{ window: cell.window, isRejection: status === 429, remaining: rateRemaining ?? 0 }]
   })
   if (shown.length === 0) return notAskable('no answer names a limit of the table')
   const counts = windows
     .map((window) => [window, shown.filter((each) => each.window === window).length] as const)
     .filter(([, count]) => count > 0)
+  const free = shown.filter(({ isRejection }) => !isRejection)
+  const changes = free.filter(({ window }, at) => at > 0 && window !== free[at - 1]!.window).length
+  // Answers that show no window may have had a turn, too.
+  const takesTurns = changes * 2 >= free.length - 1
+  // A window that rejects the very next request had nothing left, and the minute was shown that had.
+  const passesOverLeast = shown.some(({ window, isRejection }, at) => {
+    const before = shown[at - 1]
+    const isOther = isRejection && window !== 'minute'
+    return isOther && before?.window === 'minute' && !before.isRejection && before.remaining > 0
+  })
+  const fits = [
+    ...(counts.length === 1 ? [counts[0]![0]] : []),
+    ...(free.every(({ window }) => window === 'minute') ? ['failed'] : []),
+    ...(passesOverLeast || (takesTurns && changes >= manyChanges) ? [] : ['tightest']),
+    ...(takesTurns ? ['rotate'] : []),
+  ]
   const evidence = counts.map(([window, count]) => `${window} ${count} times`).join(', ')
-  if (counts.length === 1) {
-    return ofFacets(
-      { window: { oneOf: ['minute', 'failed'] } },
-      `${evidence}; no longer window was full`,
-    )
-  }
-  const onSuccess = shown.filter(({ columns }) => columns.outcome === 'ok')
-  const others = onSuccess.filter(({ window }) => window !== 'minute')
-  if (others.length === 0) return ofFacets({ window: 'failed' }, evidence)
-  const changes = onSuccess.filter(
-    (each, index) => index > 0 && each.window !== onSuccess[index - 1]!.window,
-  ).length
-  return ofFacets({ window: changes * 2 > onSuccess.length ? 'rotate' : 'tightest' }, evidence)
+  const [only, second] = fits
+  if (only === undefined) return notAskable(`no way to choose a window fits: ${evidence}`)
+  return ofFacets({ window: second === undefined ? only : { oneOf: fits } }, evidence)
 }

@@ -1,5 +1,15 @@
+import type { AttemptRow } from '../../attempt/columns.ts'
 import { windowUs } from '../../contract/contract.ts'
-import { answered, notAskable, pricesOf, type Question } from '../question.ts'
+import type { GapAnswer } from '../../contract/profile.ts'
+import {
+  ambiguous,
+  answered,
+  idleReads,
+  notAskable,
+  ofFacets,
+  pricesOf,
+  type Question,
+} from '../question.ts'
 import { at } from '../reply.ts'
 
 /** Requests made with the first key before the second is looked at. */
@@ -13,28 +23,58 @@ export const newKey: Question = {
     hasSecondKey ? null : 'it takes a second key of the same account in ASSAY_API_KEY_2',
   async ask(asking) {
     await asking.rest(2 * windowUs.minute + 1e6)
-    for (let nth = 0; nth < usedByFirst; nth++) await asking.chat({}, { step: 'first key' })
+    const first: Shown[] = []
+    const useFirst = async () => first.push((await asking.chat({}, { step: 'first key' })).columns)
+    for (let nth = 0; nth < usedByFirst; nth++) await useFirst()
     const second = await asking.chat({}, { step: 'second key', second: true })
-    const { rateLimit, rateRemaining } = second.columns
-    if (rateLimit === null || rateRemaining === null) {
-      return { 'G-36': notAskable('the second key shows no remaining requests') }
-    }
-    const used = rateLimit - rateRemaining
-    // A bucket regains some meanwhile, and rounds.
-    const counts = used <= 2 ? 'fresh' : used >= usedByFirst - 1 ? 'inherited' : `${used} used`
-    return {
-      'G-36': answered(
-        { counts },
-        `${usedByFirst} used by the first key, then ${rateRemaining} of ${rateLimit} for the second`,
-      ),
-    }
+    await useFirst()
+    return { 'G-36': countsOf(first, second.columns) }
   },
+}
+
+type Shown = Pick<AttemptRow, 'rateLimit' | 'rateRemaining'>
+
+/**
+ * What the second key counts from.
+ *
+ * A limiter that paces shows nothing remaining after any request, so only a count that was seen to fall
+ * tells; and one that went on falling, that no window ended before the second key was used.
+ *
+ * @param first what the first key showed, the last time after the second
+ */
+export function countsOf(first: readonly Shown[], second: Shown): GapAnswer {
+  const { rateLimit, rateRemaining } = second
+  if (rateLimit === null || rateRemaining === null) {
+    return notAskable('the second key shows no remaining requests')
+  }
+  const last = first.length - 1
+  const shown = first.flatMap((each, nth) =>
+    each.rateLimit === rateLimit && each.rateRemaining !== null
+      ? [{ nth, remaining: each.rateRemaining }]
+      : [],
+  )
+  const fallsByOne = shown.slice(1).every(({ nth, remaining }, index) => {
+    const before = shown[index]!
+    const more = before.remaining - remaining - (nth - before.nth)
+    // Where both keys share a count, the second's request is in it.
+    return more === 0 || (more === 1 && nth === last)
+  })
+  if (shown.length < 2 || !fallsByOne) {
+    return notAskable('no answer shows what remains, or it does not fall by one')
+  }
+  const used = rateLimit - rateRemaining
+  const evidence = `${last} used by the first key, then ${rateRemaining} of ${rateLimit} for the second`
+  // A bucket regains some meanwhile, and rounds.
+  const counts = used <= 2 ? 'fresh' : used >= last - 1 ? 'inherited' : `${used} used`
+  return counts === 'inherited' || shown.at(-1)!.nth === last
+    ? answered({ counts }, evidence)
+    : ambiguous({ counts: ['fresh', 'inherited'] }, {}, `${evidence}; a window may have ended`)
 }
 
 /** G-37: the same Idempotency-Key twice. */
 export const idempotency: Question = {
   gaps: ['G-37'],
-  price: ({ contract }) => 2 * pricesOf(contract).least + 6,
+  price: ({ contract, readCredits }) => 2 * pricesOf(contract).least + 3 * idleReads * readCredits,
   async ask(asking) {
     const headers = { 'idempotency-key': `assay-${asking.options.runId}` }
     const before = await asking.idleBalance()
@@ -42,17 +82,30 @@ export const idempotency: Question = {
     const between = await asking.idleBalance()
     const again = await asking.chat({ headers }, { step: 'again' })
     const after = await asking.idleBalance()
-    const replayed =
-      at(first.json, 'id') !== undefined && at(first.json, 'id') === at(again.json, 'id')
-    const charge =
-      between === null || after === null ? 'unknown' : between - after === 0 ? 'free' : 'charged'
+    if (first.status !== 200 || again.status !== 200) {
+      const statuses = `${first.status ?? 'none'} and ${again.status ?? 'none'}`
+      return { 'G-37': notAskable(`one of the two was not served: statuses ${statuses}`) }
+    }
+    const ids = [at(first.json, 'id'), at(again.json, 'id')]
+    const answer = ids.includes(undefined)
+      ? { oneOf: ['replayed', 'new'] }
+      : ids[0] === ids[1]
+        ? 'replayed'
+        : 'new'
     return {
-      'G-37': answered(
-        { answer: replayed ? 'replayed' : 'new', 'second time': charge },
-        `balance ${before}, ${between}, ${after}; ${replayed ? 'the same id' : 'another id'}`,
+      'G-37': ofFacets(
+        { answer, 'second time': secondCharge(before, between, after) },
+        `balance ${before}, ${between}, ${after}; ids ${ids.join(', ')}`,
       ),
     }
   },
+}
+
+/** What the second took of the balance, told only where the first was seen to be charged. */
+function secondCharge(before: number | null, between: number | null, after: number | null) {
+  const wasSeen = before !== null && between !== null && after !== null && before > between
+  if (!wasSeen || after > between) return { oneOf: ['free', 'charged'] }
+  return after === between ? 'free' : 'charged'
 }
 
 /** G-34, G-35: answered by nobody's traffic. */

@@ -1,13 +1,16 @@
 import { windows, windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
+import type { Arrival } from '../../limits/arrival.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { coursesOf } from '../../limits/courses.ts'
 import { modelsThatExplain, nameModels } from '../../limits/models/fit.ts'
-import type { Model } from '../../limits/models/model.ts'
+import type { Course, Model } from '../../limits/models/model.ts'
 import { inferResetUnit } from '../../limits/reset-unit.ts'
 import { serviceClock } from '../../limits/service-clock.ts'
 import type { Asking } from '../asking.ts'
 import { ambiguous, answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import type { Reply } from '../reply.ts'
+import { askWhenFull } from './when-full.ts'
 
 /** Requests that come well before the others. */
 const earlyOnes = 3
@@ -29,9 +32,10 @@ const pollsPerToken = 2
 export const limiter: Question = {
   gaps: ['G-22', 'G-32'],
   price: ({ contract, minuteLimit }) =>
-    (2 * (minuteLimit ?? Math.max(...contract.bands.map((band) => band.requests.minute))) + 20) *
-      pricesOf(contract).least +
-    (minuteLimit !== null && minuteLimit <= refillUpTo ? minuteLimit : 0),
+    (2 * (minuteLimit ?? Math.max(...contract.bands.map((band) => band.requests.minute))) +
+      20 +
+      (minuteLimit !== null && minuteLimit <= refillUpTo ? minuteLimit : 0)) *
+    pricesOf(contract).least,
   obstacle: ({ contract }) =>
     contract.bands.length === 0 ? 'the contract names no rate limits' : null,
   async ask(asking) {
@@ -48,13 +52,13 @@ export const limiter: Question = {
     await asking.rest(windowUs.minute / 6)
     // A bucket regains some while it is emptied, so it takes more than N.
     let rejected = 0
+    let last: Reply | null = null
     for (let nth = 0; nth < 1.4 * limit + 4 && rejected < 2; nth++) {
-      const reply = await asking.chat({ maxTokens: 1 }, once)
-      if (reply.status === 429) rejected++
+      last = await asking.chat({ maxTokens: 1 }, once)
+      if (last.status === 429) rejected++
     }
-    if (rejected > 0) {
-      const temperature = asking.contract.ranges.chatTemperature.max + 97
-      asking.whenFull = await asking.chat({ body: { temperature } }, { ...once, step: 'full' })
+    if (last?.status === 429) {
+      asking.whenFull = await askWhenFull(asking, last, gapUs / asking.options.timeScale)
     }
     await asking.rest(4 * gapUs)
     await asking.chat({ maxTokens: 1 }, once)
@@ -81,16 +85,15 @@ export const limiter: Question = {
   },
 }
 
-function algorithmOf(asking: Asking, began: number, limit: number): GapAnswer {
+/** @param began the first of its own arrivals */
+export function algorithmOf(
+  asking: Pick<Asking, 'arrivals' | 'contract'>,
+  began: number,
+  limit: number,
+): GapAnswer {
   const arrivals = asking.arrivals.slice(began)
   const rejected = arrivals.filter(({ decision }) => decision === 'rejected').length
-  if (rejected === 0) {
-    return ambiguous(
-      { algorithm: ['no limit', 'a higher limit'] },
-      {},
-      `${arrivals.length} requests and no rejection with a limit of ${limit}`,
-    )
-  }
+  if (rejected === 0) return withoutRejection(asking, arrivals, limit)
   const clock = serviceClock(asking.arrivals)
   const evidence = [`${arrivals.length} attempts, ${rejected} rejections, limit ${limit}`]
   let names: readonly string[] | null = null
@@ -101,12 +104,10 @@ function algorithmOf(asking: Asking, began: number, limit: number): GapAnswer {
     const course = coursesOf(placed, asking.contract, window, clock).at(-1)
     const own = course?.arrivals.filter(({ decision }) => decision === 'rejected').length ?? 0
     if (course === undefined || own === 0) continue
-    const models = modelsThatExplain({ ...course, earlierAtMost: 0 })
+    const models = modelsThatExplain(window === 'minute' ? sinceRest(course, given) : course)
     const fit = nameModels(models, course.limit)
     evidence.push(`${own} rejections by the ${window}: ${fit.join(', ') || 'no model'}`)
-    const found: readonly string[] = [
-      ...new Set(models.map((model) => nameOf(model, course.limit))),
-    ]
+    const found = namesOf(models, course.limit)
     names = names === null ? found : intersection(names, found)
   }
   const [only, second] = names ?? []
@@ -116,12 +117,61 @@ function algorithmOf(asking: Asking, began: number, limit: number): GapAnswer {
   return ofFacets({ algorithm: second === undefined ? only : { oneOf: names! } }, ...evidence)
 }
 
+/** A course of the minute, before which nothing was counted where it begins with the question, at rest. */
+function sinceRest(course: Course, own: readonly Arrival[]): Course {
+  return course.arrivals[0]?.slot === own[0]?.slot ? { ...course, earlierAtMost: 0 } : course
+}
+
+/** Where all was let in: the limiters that would have done so, beside none of that limit. */
+function withoutRejection(
+  asking: Pick<Asking, 'arrivals' | 'contract'>,
+  arrivals: readonly Arrival[],
+  limit: number,
+): GapAnswer {
+  const refused = arrivals.find(({ decision }) => decision !== 'admitted')
+  if (refused !== undefined) {
+    return notAskable(`no rejection, but a request that ended with status ${refused.status}`)
+  }
+  const most = mostWithin(arrivals, windowUs.minute)
+  if (most <= limit) {
+    return notAskable(
+      `answers came too slowly to pass the limit: ${most} of ${limit} in one minute`,
+    )
+  }
+  // The limit that is asked about holds for all, whatever windows the headers show.
+  const placed = arrivals.map((arrival) => ({ ...arrival, limit, balance: everyBalance }))
+  const clock = serviceClock(asking.arrivals)
+  const courses = coursesOf(placed, asking.contract, 'minute', clock)
+  if (courses.length === 0) return notAskable(`${limit} is a limit of more than one window`)
+  const models = courses.flatMap((course) => modelsThatExplain(sinceRest(course, arrivals)))
+  return ambiguous(
+    { algorithm: ['no limit', 'a higher limit', ...namesOf(models, limit)] },
+    {},
+    `${arrivals.length} requests and no rejection with a limit of ${limit}, ${most} in the busiest minute`,
+  )
+}
+
+/** The most that began within one window of a length. */
+function mostWithin(arrivals: readonly Arrival[], us: number): number {
+  let first = 0
+  let most = 0
+  for (const [at, { fromUs }] of arrivals.entries()) {
+    while (arrivals[first]!.fromUs <= fromUs - us) first++
+    most = Math.max(most, at - first + 1)
+  }
+  return most
+}
+
 function intersection(a: readonly string[], b: readonly string[]): readonly string[] {
   return a.filter((name) => b.includes(name))
 }
 
 /** A bracket of a balance that is not known; the limit header tells the band. */
 const everyBalance = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
+
+function namesOf(models: readonly Model[], limit: number): readonly string[] {
+  return [...new Set(models.map((model) => nameOf(model, limit)))]
+}
 
 function nameOf(model: Model, limit: number): string {
   if (model.algorithm !== 'bucket') return model.algorithm

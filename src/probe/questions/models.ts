@@ -1,13 +1,13 @@
 import type { RequestSpec } from '../../client/request.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import type { Asking } from '../asking.ts'
-import { answered, notAskable, type Question } from '../question.ts'
+import { answered, notAskable, ofFacets, type Question } from '../question.ts'
 import { at } from '../reply.ts'
 
 /** G-02, G-03: what the model list shows. */
 export const modelList: Question = {
   gaps: ['G-02', 'G-03'],
-  price: () => 1,
+  price: ({ readCredits }) => readCredits,
   async ask(asking) {
     const reply = await asking.read('models')
     const list = at(reply.json, 'data')
@@ -27,10 +27,13 @@ export const modelList: Question = {
       ),
     )
     return {
-      'G-02': answered(
-        Object.fromEntries(hidden.map(({ id }) => [id, ids.includes(id)])),
-        `listed: ${ids.join(', ')}`,
-      ),
+      'G-02':
+        hidden.length === 0
+          ? notAskable('the contract has every model listed')
+          : answered(
+              Object.fromEntries(hidden.map(({ id }) => [id, ids.includes(id)])),
+              `listed: ${ids.join(', ')}`,
+            ),
       'G-03': answered(
         { elements: elements.length > 0, fields: [...fields].sort() },
         `${elements.length} elements in ${list.length} models`,
@@ -42,7 +45,7 @@ export const modelList: Question = {
 /** G-06, G-07: which header lets a read through, and whether one is needed at all. */
 export const readKeys: Question = {
   gaps: ['G-06', 'G-07'],
-  price: () => 8,
+  price: ({ readCredits }) => 8 * readCredits,
   async ask(asking) {
     return {
       'G-06': await askHeaders(asking, 'models'),
@@ -56,18 +59,45 @@ async function askHeaders(asking: Asking, endpoint: 'models' | 'credits'): Promi
     const reply = await asking.read(endpoint, { auth }, { step: `auth ${auth}`, expects: 'any' })
     return reply.status
   }
-  const [none, bearer, plain, both] = [
-    await status('none'),
-    await status('chat'),
-    await status('messages'),
-    await status('both'),
-  ]
+  const { chat, messages } = asking.contract.auth
+  const none = await status('none')
+  const bearer = await status('chat')
+  if (chat.name === messages.name) {
+    const evidence = `status without a key ${none}, by the one header ${bearer}`
+    return keyOf(['none', 'bearer'], [none, bearer], evidence)
+  }
+  const plain = await status('messages')
+  const both = await status('both')
   const evidence = `status without a key ${none}, by the chat header ${bearer}, by the messages header ${plain}, by both ${both}`
   if (none === 404 && both === 404) return notAskable(`the endpoint is not there: ${evidence}`)
-  const opens = (status: number | null) => status === 200
-  if (opens(none)) return answered({ key: 'none' }, evidence)
-  if (opens(bearer) && opens(plain)) return answered({ key: 'either' }, evidence)
-  if (opens(bearer)) return answered({ key: 'bearer' }, evidence)
-  if (opens(plain)) return answered({ key: 'x-api-key' }, evidence)
-  return notAskable(`no header opens it: ${evidence}`)
+  return keyOf(['none', 'either', 'bearer', 'x-api-key'], [none, bearer, plain], evidence)
+}
+
+/** What each key says of a read without one, by the chat header, and by the messages header. */
+const opened = {
+  none: [true, true, true],
+  either: [false, true, true],
+  bearer: [false, true, false],
+  'x-api-key': [false, false, true],
+} as const
+
+/** The keys that fit what was seen: a failure fits each. */
+function keyOf(
+  keys: readonly (keyof typeof opened)[],
+  statuses: readonly (number | null)[],
+  evidence: string,
+): GapAnswer {
+  if (!statuses.includes(200)) return notAskable(`no header opens it: ${evidence}`)
+  // Nothing more is to be known of a read that needs no key.
+  if (statuses[0] === 200) return answered({ key: 'none' }, evidence)
+  const opens = statuses.map((status) => (status === 200 ? true : isRefusal(status) ? false : null))
+  const fit = keys.filter((key) =>
+    opens.every((open, nth) => open === null || open === opened[key][nth]),
+  )
+  return ofFacets({ key: fit.length === 1 ? fit[0]! : { oneOf: fit } }, evidence)
+}
+
+/** Whether a status speaks of the request: neither a failure of the service nor its limit. */
+function isRefusal(status: number | null): boolean {
+  return status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429
 }

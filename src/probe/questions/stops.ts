@@ -1,19 +1,19 @@
-import { ofFacets, pricesOf, type Question } from '../question.ts'
-import { textOf } from '../reply.ts'
+import type { GapAnswer } from '../../contract/profile.ts'
+import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
+import { type Reply, textOf } from '../reply.ts'
 
-/** Characters of which any answer holds one soon. */
-const stops = ['e', 'a', 'o', ' ']
+/** Characters of which any answer holds one soon; one of whitespace is refused by some services. */
+const stops = ['e', 'a', 'o', 'i']
 
 /** G-04, G-16, G-33: one request for each cause of an end, and what the shortest answers cost. */
 export const ends: Question = {
   gaps: ['G-04', 'G-16', 'G-33'],
-  price: ({ contract }) => 6 * pricesOf(contract).least + 8,
+  price: ({ contract, readCredits }) => 6 * pricesOf(contract).least + 3 * idleReads * readCredits,
   async ask(asking) {
     const natural = await asking.messages({ maxTokens: 1024 })
     const byLength = await asking.messages({ maxTokens: 1 })
     const byStop = await asking.messages({ maxTokens: 256, body: { stop_sequences: stops } })
     const chatStop = await asking.chat({ maxTokens: 256, body: { stop: stops } })
-    const reasons = [natural, byLength, byStop].map(({ columns }) => columns.finishReason)
     const price = pricesOf(asking.contract).least
     const start = await asking.idleBalance()
     const short = await asking.chat({ maxTokens: 1 })
@@ -24,15 +24,10 @@ export const ends: Question = {
       body: { stop: ['stop', 'Stop', 's', 'S'] },
     })
     const end = await asking.idleBalance()
-    const charged = (fell: number | null) =>
-      fell === null
-        ? 'unknown'
-        : fell === 0
-          ? 'free'
-          : fell === price
-            ? 'charged'
-            : `${fell} credits`
-    const fell = (a: number | null, b: number | null) => (a === null || b === null ? null : a - b)
+    const charged = (tells: boolean, from: number | null, to: number | null) =>
+      tells && from !== null && to !== null
+        ? chargeOf(from - to, price)
+        : { oneOf: ['charged', 'free'] }
     const included = (text: string, reason: string | null, stopped: string) =>
       reason !== stopped
         ? { oneOf: ['included', 'excluded'] }
@@ -40,25 +35,17 @@ export const ends: Question = {
           ? 'included'
           : 'excluded'
     return {
-      'G-04': ofFacets(
-        {
-          'natural end': reasons[0] ?? 'null',
-          'token limit': reasons[1] ?? 'null',
-          'stop sequence': reasons[2] ?? 'null',
-        },
-        `stop reasons of three messages: ${reasons.join(', ')}`,
-      ),
+      'G-04': stopReasons({
+        'natural end': natural,
+        'token limit': byLength,
+        'stop sequence': byStop,
+      }),
       'G-16': ofFacets(
-        start === null
-          ? { 'one token': { oneOf: ['charged', 'free'] } }
-          : {
-              'one token': charged(fell(start, between)),
-              // Only an answer without a token tells what such a one costs.
-              'no token':
-                empty.columns.completionTokens === 0
-                  ? charged(fell(between, end))
-                  : { oneOf: ['charged', 'free'] },
-            },
+        {
+          'one token': charged(isServed(short) && !isEmpty(short), start, between),
+          // Only an answer without a token tells what such a one costs.
+          'no token': charged(isServed(empty) && isEmpty(empty), between, end),
+        },
         `${short.columns.completionTokens} token, then ${empty.columns.completionTokens}: balance ${start}, ${between}, ${end}`,
       ),
       'G-33': ofFacets(
@@ -70,4 +57,33 @@ export const ends: Question = {
       ),
     }
   },
+}
+
+function isServed({ columns }: Reply): boolean {
+  return columns.outcome === 'ok'
+}
+
+function isEmpty({ columns }: Reply): boolean {
+  return columns.completionTokens === 0
+}
+
+function chargeOf(fell: number, price: number): string {
+  if (fell === 0) return 'free'
+  return fell === price ? 'charged' : `${fell} credits`
+}
+
+/** G-04: the reason in each message that was served; one that was refused ended for none. */
+function stopReasons(causes: Readonly<Record<string, Reply>>): GapAnswer {
+  const served = Object.entries(causes).filter(([, reply]) => isServed(reply))
+  if (served.length === 0) {
+    const statuses = Object.values(causes).map(({ status }) => status)
+    return notAskable(`no message was served: statuses ${statuses.join(', ')}`)
+  }
+  const reasons = served.map(
+    ([cause, { columns }]) => [cause, columns.finishReason ?? 'null'] as const,
+  )
+  return ofFacets(
+    Object.fromEntries(reasons),
+    `stop reasons of ${served.length} of three messages: ${reasons.map(([, reason]) => reason).join(', ')}`,
+  )
 }

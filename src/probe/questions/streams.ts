@@ -1,5 +1,5 @@
 import { answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
-import { at, type Reply } from '../reply.ts'
+import { at, type Reply, textOf } from '../reply.ts'
 
 /** G-10: how the messages format streams. */
 export const messagesStream: Question = {
@@ -7,9 +7,10 @@ export const messagesStream: Question = {
   price: ({ contract }) => pricesOf(contract).least,
   async ask(asking) {
     const reply = await asking.messages({ stream: true }, { expects: 'any' })
-    if (reply.status !== 200) {
+    if (isRefused(reply)) {
       return { 'G-10': answered({ framing: `status ${reply.status}` }, 'stream: true refused') }
     }
+    if (reply.columns.outcome !== 'ok') return { 'G-10': notAskable(notServed(reply)) }
     const types = [...new Set(reply.chunks.map((chunk) => at(chunk, 'type')))].filter(
       (type) => typeof type === 'string',
     )
@@ -38,7 +39,7 @@ export const chatStream: Question = {
       { expects: 'any' },
     )
     if (plain.columns.outcome !== 'ok') {
-      return { 'G-11': notAskable(`the stream ended ${plain.status} ${plain.columns.outcome}`) }
+      return { 'G-11': notAskable(notServed(plain)) }
     }
     const has = (...path: readonly (string | number)[]) =>
       plain.chunks.some((chunk) => ![undefined, null].includes(at(chunk, ...path) as null))
@@ -69,6 +70,7 @@ function usageIn(reply: Reply): string {
     const inside = reply.chunks.some((chunk) => at(chunk, 'choices', 0, 'usage') != null)
     return inside ? 'inside a choice' : 'none'
   }
+  if (bearing.length > 1) return 'several chunks'
   const choices = at(first, 'choices')
   return Array.isArray(choices) && choices.length === 0 ? 'chunk without choices' : 'last chunk'
 }
@@ -102,21 +104,32 @@ export const reasoning: Question = {
     const streamed = replies['messages stream'].chunks
       .map((chunk) => at(chunk, 'content_block', 'type'))
       .filter((type) => typeof type === 'string')
+    const places = Object.entries(replies).flatMap(([name, reply]) => {
+      const place = placeOf(reply)
+      return place === null ? [] : [[name, place] as const]
+    })
+    const served = [replies.messages, replies['messages stream'], plain].some(
+      ({ columns }) => columns.outcome === 'ok',
+    )
     return {
-      'G-01': answered(
-        Object.fromEntries(Object.entries(replies).map(([name, reply]) => [name, placeOf(reply)])),
-        `model ${model}`,
-      ),
-      'G-05': answered(
-        { types: [...new Set([...blocks, ...(streamed as string[])])].sort() },
-        `${blocks.length} blocks of messages, ${streamed.length} of a stream`,
-      ),
+      'G-01':
+        places.length > 0
+          ? ofFacets(Object.fromEntries(places), `model ${model}`)
+          : notAskable(notServed(replies.chat)),
+      'G-05': served
+        ? answered(
+            { types: [...new Set([...blocks, ...(streamed as string[])])].sort() },
+            `${blocks.length} blocks of messages, ${streamed.length} of a stream`,
+          )
+        : notAskable(notServed(plain)),
     }
   },
 }
 
-function placeOf(reply: Reply): string {
-  if (reply.columns.outcome !== 'ok') return `status ${reply.status}`
+/** Where its reasoning is; null where that is not told by this reply. */
+function placeOf(reply: Reply): string | { oneOf: readonly string[] } | null {
+  if (isRefused(reply)) return `status ${reply.status}`
+  if (reply.columns.outcome !== 'ok') return null
   const all = reply.spec.stream ? reply.chunks : [reply.json]
   const found = (...path: readonly (string | number)[]) =>
     all.some((value) => {
@@ -135,5 +148,16 @@ function placeOf(reply: Reply): string {
   if (blocks.some((block) => /thinking|reasoning/.test(String(at(block, 'type'))))) {
     return 'thinking block'
   }
-  return /<think/i.test(JSON.stringify(all)) ? 'inline <think>' : 'nowhere'
+  // Templates may open the thought themselves, so that only its end is in the text.
+  if (/<\/?think/i.test(textOf(reply))) return 'inline <think>'
+  const cutOff = ['length', 'max_tokens'].includes(reply.columns.finishReason ?? '')
+  return cutOff ? { oneOf: ['inline <think>', 'nowhere'] } : 'nowhere'
+}
+
+function isRefused({ status }: Reply): boolean {
+  return status !== null && status >= 400 && status < 500
+}
+
+function notServed({ status, columns }: Reply): string {
+  return `it was not served: ${status === null ? 'no status' : `status ${status}`}, ${columns.outcome}`
 }

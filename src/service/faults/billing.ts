@@ -6,7 +6,7 @@ import { type Fault, fault } from './fault.ts'
 import { failureShare } from './transport.ts'
 
 /** Time between check and act, or read and write, that lets a race show itself. */
-const raceUs = 5_000
+const raceUs = 25_000
 const lateUs = 5e6
 const trustedAbove = 5_000
 
@@ -42,8 +42,8 @@ const unguarded = ({ ledger }: Kit): Pick<Behaviour, 'settle' | 'release'> => ({
 })
 
 /** Fails a share of the generations that would have succeeded. */
-const failing = (honest: Behaviour, { random }: Kit, kind: 'internal' | 'unavailable') => ({
-  outage: (call: Call) => honest.outage(call) ?? (random() < failureShare ? kind : null),
+const failing = (honest: Behaviour, kind: 'internal' | 'unavailable') => ({
+  outage: (call: Call) => honest.outage(call) ?? kind,
 })
 
 export const billingFaults: readonly Fault[] = [
@@ -83,19 +83,19 @@ export const billingFaults: readonly Fault[] = [
     'BILL-06',
     'one generation in ten is a 503, and costs 1',
     (honest, kit) => ({
-      ...failing(honest, kit, 'unavailable'),
+      ...failing(honest, 'unavailable'),
       ...chargedRefusals(honest, kit, ['unavailable']),
     }),
+    failureShare,
   ),
   fault(
     'refund-forgotten',
     'BILL-06',
     'one generation in ten fails after its charge',
-    (honest, { random }) => {
+    (honest) => {
       const failed = new WeakSet<Call>()
       return {
         generate(call, sink) {
-          if (random() >= failureShare) return honest.generate(call, sink)
           failed.add(call)
           sink.fail({ kind: 'internal', message: 'the service failed' })
           return () => {}
@@ -106,6 +106,7 @@ export const billingFaults: readonly Fault[] = [
         },
       }
     },
+    failureShare,
   ),
   fault(
     'charged-at-start',
@@ -242,9 +243,10 @@ export const billingFaults: readonly Fault[] = [
     'BILL-17',
     'one generation in ten is a 500, and costs 1',
     (honest, kit) => ({
-      ...failing(honest, kit, 'internal'),
+      ...failing(honest, 'internal'),
       ...chargedRefusals(honest, kit, ['internal']),
     }),
+    failureShare,
   ),
   fault(
     'replay-charged',

@@ -3,12 +3,18 @@ import type { Call } from '../call.ts'
 import type { ModelList, ModelObject } from '../honest/access.ts'
 import { type Fault, fault } from './fault.ts'
 
-const edited = (honest: Behaviour, edit: (model: ModelObject) => object) => ({
+type Listed = readonly ModelObject[]
+
+/** The list with other models in it, also where a fault before has taken its object away. */
+const relisted = (honest: Behaviour, relist: (models: Listed) => readonly object[]) => ({
   modelList(call: Call) {
-    const list = honest.modelList(call)
-    return Array.isArray(list) ? list : { ...list, data: (list as ModelList).data.map(edit) }
+    const list = honest.modelList(call) as ModelList | Listed
+    return 'data' in list ? { ...list, data: relist(list.data) } : relist(list)
   },
 })
+
+const edited = (honest: Behaviour, edit: (model: ModelObject) => object) =>
+  relisted(honest, (models) => models.map(edit))
 
 export const modelFaults: readonly Fault[] = [
   fault('models-bare-array', 'MODEL-01', 'the list is an array without its object', (honest) => ({
@@ -23,18 +29,12 @@ export const modelFaults: readonly Fault[] = [
   fault('model-root-stale', 'MODEL-02', 'root names another model', (honest) =>
     edited(honest, (model) => ({ ...model, root: 'svc-k1' })),
   ),
-  fault('model-missing', 'MODEL-03', 'svc-k2-0905 is not listed', (honest) => ({
-    modelList(call) {
-      const list = honest.modelList(call) as ModelList
-      return { ...list, data: list.data.filter(({ id }) => id !== 'svc-k2-0905') }
-    },
-  })),
-  fault('models-duplicated', 'MODEL-03', 'svc-k2 is listed twice', (honest) => ({
-    modelList(call) {
-      const list = honest.modelList(call) as ModelList
-      return { ...list, data: [...list.data, ...list.data.slice(0, 1)] }
-    },
-  })),
+  fault('model-missing', 'MODEL-03', 'svc-k2-0905 is not listed', (honest) =>
+    relisted(honest, (models) => models.filter(({ id }) => id !== 'svc-k2-0905')),
+  ),
+  fault('models-duplicated', 'MODEL-03', 'svc-k2 is listed twice', (honest) =>
+    relisted(honest, (models) => [...models, ...models.slice(0, 1)]),
+  ),
   fault('listed-model-not-found', 'MODEL-04', 'svc-k2-0905 is listed and unknown', (honest) => ({
     modelFor: (call, id) => (id === 'svc-k2-0905' ? null : honest.modelFor(call, id)),
   })),

@@ -8,14 +8,15 @@ export const transportFaults: readonly Fault[] = [
     'html-503',
     'TRN-02',
     'one generation in ten is a 503 with an HTML body',
-    (honest, { random }) => ({
-      outage: (call) => honest.outage(call) ?? (random() < failureShare ? 'unavailable' : null),
+    (honest) => ({
+      outage: (call) => honest.outage(call) ?? 'unavailable',
       reply(call, reply) {
         if (reply.status !== 503) return honest.reply(call, reply)
         reply.headers['content-type'] = 'text/html'
         return { ...reply, body: '<html><body><h1>503 Service Unavailable</h1></body></html>' }
       },
     }),
+    failureShare,
   ),
   fault('latin1-body', 'TRN-02', 'plain bodies are in Latin-1', (honest) => ({
     reply: (call, reply) =>

@@ -19,10 +19,17 @@ const doubled = <Line extends UsageLine>(line: Line): Line => ({
   requests: line.requests * 2,
 })
 
+/** A body of the credits without its hours, in whichever layout it has them. */
+function withoutHours(body: object): object {
+  const isHours = (name: string) => name === 'by_hour' || name === 'hourly'
+  return JSON.parse(JSON.stringify(body, (name, value) => (isHours(name) ? undefined : value)))
+}
+
 export const usageFaults: readonly Fault[] = [
-  fault('usage-not-hourly', 'USE-01', 'no usage by hour', (honest) =>
-    edited(honest, ({ by_hour: _, ...report }) => report),
-  ),
+  fault('usage-not-hourly', 'USE-01', 'no usage by hour', (honest) => ({
+    // Of the body, and not of the report, in which others still look for the hours.
+    creditsBody: (call, report) => withoutHours(honest.creditsBody(call, report)),
+  })),
   fault('consumed-counts-failures', 'USE-02', 'failed requests count as consumed', (honest) => {
     const failures = new Map<number, number>()
     return {

@@ -92,7 +92,7 @@ export function messageEvents(
     case 'end': {
       const choice = moment.answer.choices[0]!
       return [
-        ...(call.block === null ? openBlock(call, 'text') : []),
+        ...(call.block === null ? openBlock(call, 'text', emptyBlocks.text) : []),
         // The block that closed the reasoning was never opened when the text is empty.
         ...closeBlock(call),
         named('message_delta', {
@@ -107,7 +107,7 @@ export function messageEvents(
   }
 }
 
-function named(name: string, fields: object): StreamEvent {
+export function named(name: string, fields: object): StreamEvent {
   return { name, data: { type: name, ...fields } }
 }
 
@@ -119,7 +119,10 @@ function delta(
 ): readonly StreamEvent[] {
   const inline = profile.reasoning === 'inline'
   const kind = reasoning && !inline ? 'thinking' : 'text'
-  const opening = call.block?.kind === kind ? [] : [...closeBlock(call), ...openBlock(call, kind)]
+  const opening =
+    call.block?.kind === kind
+      ? []
+      : [...closeBlock(call), ...openBlock(call, kind, emptyBlocks[kind])]
   const shown = inline ? inlineThinking(call, 0, text, reasoning) : text
   return [
     ...opening,
@@ -133,14 +136,23 @@ function delta(
   ]
 }
 
-function openBlock(call: Call, kind: 'text' | 'thinking'): readonly StreamEvent[] {
-  call.block = { kind, index: call.nextBlock++ }
-  const content_block =
-    kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' }
+/** @param tool the number of the call that a tool_use block is of */
+export function openBlock(
+  call: Call,
+  kind: NonNullable<Call['block']>['kind'],
+  content_block: object,
+  tool?: number,
+): readonly StreamEvent[] {
+  call.block = { kind, index: call.nextBlock++, ...(tool === undefined ? {} : { tool }) }
   return [named('content_block_start', { index: call.block.index, content_block })]
 }
 
-function closeBlock(call: Call): readonly StreamEvent[] {
+const emptyBlocks = {
+  text: { type: 'text', text: '' },
+  thinking: { type: 'thinking', thinking: '', signature: '' },
+}
+
+export function closeBlock(call: Call): readonly StreamEvent[] {
   if (call.block === null) return []
   const { index } = call.block
   call.block = null

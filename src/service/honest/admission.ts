@@ -20,10 +20,15 @@ export function honestAdmission(
   const { limits } = contract
   return {
     rules: (call) => rules[call.format ?? 'chat'],
-    promptTokens(_call, request) {
+    promptTokens({ model }, { system, messages }) {
+      // Beyond every limit of the model it is refused, however much more it is.
+      const most = Math.max(model?.contextWindowTokens ?? 0, limits.maxInputTokens)
       let tokens = primingTokens
-      if (request.system !== null) tokens += perMessageTokens + countTokens(request.system)
-      for (const { text } of request.messages) tokens += perMessageTokens + countTokens(text)
+      const add = (text: string) => {
+        tokens += perMessageTokens + countTokens(text, Math.max(most - tokens, 0))
+      }
+      if (system !== null) add(system)
+      for (const { text } of messages) add(text)
       return tokens
     },
     fits({ model, request, promptTokens }) {
@@ -34,7 +39,7 @@ export function honestAdmission(
       if (promptTokens > maxInput) {
         return {
           kind: 'context',
-          message: `${model.id} takes at most ${maxInput} tokens of input; got ${promptTokens}`,
+          message: `${model.id} takes at most ${maxInput} tokens of input; got more`,
         }
       }
       const maxTotal = wide ? own : Math.min(own, limits.maxTotalTokens)

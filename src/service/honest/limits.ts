@@ -1,4 +1,11 @@
-import { bandsAt, type Window, windows } from '../../contract/contract.ts'
+import {
+  type Band,
+  bandsAt,
+  type Contract,
+  type Credits,
+  type Window,
+  windows,
+} from '../../contract/contract.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { RateLook } from '../call.ts'
 import type { Profile } from '../profile.ts'
@@ -24,11 +31,7 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
     }
   }
   return {
-    band(_call, balance) {
-      const rows = bandsAt(contract, balance)
-      const row = profile.sharedEdge === 'upper' ? rows.at(-1) : rows[0]
-      return row ?? lowest
-    },
+    band: (_call, balance) => bandOf(contract, profile, balance) ?? lowest,
     limits: (call) => (call.band ?? lowest).requests,
     rateSubject: (call) => `key ${call.key?.id}`,
     look: (call) => rates.look(call.subject, call.limits, clock.nowUs()),
@@ -73,4 +76,13 @@ export function resetValue(resetUs: number, nowUs: number, unit: Profile['reset'
     case 'epoch-us':
       return Math.ceil(resetUs)
   }
+}
+
+/** The row that a balance meets; at an edge that two rows share, the profile's. */
+export function bandOf(
+  contract: Contract,
+  { sharedEdge }: Pick<Profile, 'sharedEdge'>,
+  balance: Credits,
+): Band | undefined {
+  return bandsAt(contract, balance).at(sharedEdge === 'upper' ? -1 : 0)
 }

@@ -48,6 +48,7 @@ export class Admission {
 
   /** Parses and checks the body; what is wrong with it, or null. */
   #read(call: Call): Refusal | null {
+    if (call.bodyFault !== null) return call.bodyFault
     const behaviour = this.#behaviour
     const body = parseJson(call.body)
     const request =

@@ -5,31 +5,39 @@ import type { Endpoint } from '../../contract/request.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import { type Arrival, Call } from '../call.ts'
 
+/** Numbers that a life of a ledger's file has for itself: the same seed draws the same once more. */
+const perLife = 2 ** 24
+
 /** Makes a call of each request that comes in: numbered, stamped, and with its endpoint. */
 export class Arrivals {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
   readonly #endpoints: ReadonlyMap<string, { readonly endpoint: Endpoint; readonly method: string }>
   readonly #connections = new Connections()
-  #sequence = 0
+  #sequence: number
 
   constructor(kit: Kit, behaviour: Behaviour) {
     this.#kit = kit
     this.#behaviour = behaviour
     this.#endpoints = endpointsOf(kit.contract)
+    this.#sequence = (kit.database.startsBefore % 0x1_0000) * perLife
   }
 
-  callOf(request: IncomingMessage): Call {
+  /** @param request as `node:http` gives it */
+  callOf(request: Pick<IncomingMessage, 'url' | 'method' | 'headers' | 'socket'>): Call {
     const { clock, random } = this.#kit
     const sequence = this.#sequence++
     const id = idOf(sequence, random())
     const arrival = new HttpArrival(request, sequence, id, clock.nowUs(), this.#connections)
     const call = new Call(arrival, random)
     const route = this.#endpoints.get(this.#behaviour.path(call))
-    if (route !== undefined && route.method === arrival.method) call.endpoint = route.endpoint
+    if (route?.method === arrival.method) call.endpoint = route.endpoint
     return call
   }
 }
+
+/** Clients that take this for a proxy name it in the target (RFC 9112 §3.2.2). */
+const schemeAndHost = /^https?:\/\/[^/?]*/i
 
 /** What few ask for is found out when they do: each costs a new connection some microseconds. */
 class HttpArrival implements Arrival {
@@ -44,19 +52,20 @@ class HttpArrival implements Arrival {
   readonly #connections: Connections
 
   constructor(
-    { url = '/', method = 'GET', headers, socket }: IncomingMessage,
+    { url = '/', method = 'GET', headers, socket }: Parameters<Arrivals['callOf']>[0],
     sequence: number,
     id: string,
     atUs: number,
     connections: Connections,
   ) {
-    const at = url.indexOf('?')
+    const target = url.startsWith('/') ? url : url.replace(schemeAndHost, '')
+    const at = target.indexOf('?')
     this.sequence = sequence
     this.id = id
     this.atUs = atUs
-    this.method = method
-    this.path = at < 0 ? url : url.slice(0, at)
-    this.query = at < 0 ? '' : url.slice(at + 1)
+    this.method = method === 'HEAD' ? 'GET' : method
+    this.path = at < 0 ? target : target.slice(0, at)
+    this.query = at < 0 ? '' : target.slice(at + 1)
     this.headers = headers
     this.#socket = socket
     this.#connections = connections
@@ -85,7 +94,7 @@ class Connections {
   }
 }
 
-/** Unique within a service by its sequence, and between services by its random half. */
+/** Unique within a ledger's file by its sequence, and between services by its random half. */
 function idOf(sequence: number, random: number): string {
   const drawn = Math.floor(random * 0x1_0000_0000)
   return (

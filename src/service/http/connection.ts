@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 
 /**
  * A connection that is written to directly where the system allows it: a write that it takes at
- * once needs none of what Node keeps for one that waits, and leaves half the garbage. Whatever it does not take at once, and every failure, goes Node's way.
+ * once needs none of what Node keeps for one that waits, and leaves half the garbage. Whatever it
+ * does not take at once, and every failure, goes Node's way.
  */
 export class Connection {
   readonly #socket: Socket

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Pages } from '../pages/pages.ts'
+import type { Refusal } from '../refusal.ts'
 import { QueryError } from '../usage/report.ts'
 import { Admission, noCredits } from './admission.ts'
 import { Arrivals } from './arrivals.ts'
@@ -11,8 +13,9 @@ import { Replays } from './replays.ts'
 import { json, Replies } from './replies.ts'
 import { signpost } from './signpost.ts'
 import { StreamAnswer } from './stream-answer.ts'
+import { endWith, refuseUnreadable } from './unreadable.ts'
 
-/** More than any context window; beyond it a body is not read to its end. */
+/** More than any context window; what is beyond it is read, and not kept. */
 const maxBodyBytes = 16 << 20
 
 /**
@@ -56,6 +59,11 @@ export class Gateway {
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     const call = this.#arrivals.callOf(request)
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      const message = 'the headers: expected a Host, as HTTP/1.1 has it; got none'
+      this.#replies.refuse(call, response, { kind: 'request', message })
+      return
+    }
     if (request.method === 'OPTIONS') {
       this.#preflight(call, request, response)
       return
@@ -67,12 +75,32 @@ export class Gateway {
       if (bytes <= maxBodyBytes) chunks.push(chunk)
     })
     request.on('end', () => {
-      call.body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
       if (bytes > maxBodyBytes) {
         const message = `the body must not exceed ${maxBodyBytes} bytes; got ${bytes}`
-        this.#replies.refuse(call, response, { kind: 'request', message })
-      } else this.#safely(call, response)
+        call.bodyFault = { kind: 'request', message }
+      } else call.body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+      this.#safely(call, response)
     })
+  }
+
+  /** For bytes that are no request. */
+  refuseUnreadable(error: Error, socket: Socket): void {
+    refuseUnreadable(error, socket, this.#arrivals, this.#replies)
+  }
+
+  /** For a tunnel, which nobody builds here. */
+  refuseTunnel(request: IncomingMessage, socket: Socket): void {
+    // The server has let go of it: a client that is gone by now would end the process.
+    socket.on('error', () => {})
+    endWith(socket, () => {
+      const call = this.#arrivals.callOf(request)
+      return this.#replies.refusalOf(call, this.#noEndpoint(call))
+    })
+  }
+
+  #noEndpoint({ arrival: { method, path } }: Call): Refusal {
+    const words = `no such endpoint: ${method} ${path.slice(0, 200)}`
+    return { kind: 'path', message: words + signpost(this.#kit.contract, method, path) }
   }
 
   #preflight(call: Call, request: IncomingMessage, response: ServerResponse): void {
@@ -104,6 +132,10 @@ export class Gateway {
   #answer(call: Call, response: ServerResponse): void {
     const behaviour = this.#behaviour
     if (call.endpoint === 'other') {
+      if (call.bodyFault !== null) {
+        this.#replies.refuse(call, response, call.bodyFault)
+        return
+      }
       if (this.#pages.handle(call, response)) return
       const desk = this.#desk?.answer(call) ?? null
       if (desk !== null) {
@@ -111,11 +143,7 @@ export class Gateway {
         this.#replies.write(call, response, desk.status, { 'content-type': json }, body)
         return
       }
-      const { method, path } = call.arrival
-      const message =
-        `no such endpoint: ${method} ${path.slice(0, 200)}` +
-        signpost(this.#kit.contract, method, path)
-      this.#replies.refuse(call, response, { kind: 'path', message })
+      this.#replies.refuse(call, response, this.#noEndpoint(call))
       return
     }
     const keyless = call.endpoint === 'models' && this.#kit.profile.modelsAuth === 'none'
@@ -132,6 +160,10 @@ export class Gateway {
 
   #look(call: Call, response: ServerResponse, endpoint: 'models' | 'credits'): void {
     const { counts } = this.#kit.profile
+    if (call.bodyFault !== null) {
+      this.#replies.refuse(call, response, call.bodyFault)
+      return
+    }
     if (endpoint === 'models' ? counts.models : counts.usage) this.#count(call)
     const behaviour = this.#behaviour
     let body: object

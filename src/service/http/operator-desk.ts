@@ -89,6 +89,8 @@ export class OperatorDesk {
         return { status: 200, body: { accounts: operator.accounts() } }
       case 'POST /accounts': {
         const { name, balance } = bodies.account.parse(body)
+        const known = operator.accountNamed(name)
+        if (known !== null) return nameTaken(name, known)
         return this.#account(operator.openAccount(name, balance))
       }
       case 'POST /accounts/find': {
@@ -100,7 +102,10 @@ export class OperatorDesk {
     }
     const match = /^POST \/accounts\/(\d{1,15})\/(balance|top-up|keys)$/.exec(what)
     const account = Number(match?.[1])
-    if (match === null || !operator.hasAccount(account)) return null
+    if (match === null) return null
+    if (!operator.hasAccount(account)) {
+      return refusal(404, `no account ${account}; GET /operator/accounts lists them`)
+    }
     switch (match[2]) {
       case 'balance':
         operator.setBalance(account, bodies.balance.parse(body).balance)
@@ -130,6 +135,14 @@ function refusal(status: number, message: string): DeskAnswer {
   return { status, body: { error: { message, type: 'invalid_request_error', code: 'operator' } } }
 }
 
+function nameTaken(name: string, account: number): DeskAnswer {
+  return refusal(
+    400,
+    `name: expected one that no account has; "${name}" is that of account ${account}, whose ` +
+      `balance POST /operator/accounts/${account}/balance sets`,
+  )
+}
+
 /** Headers that browsers and proxies add, and that no program of the operator sends by itself. */
 const strangers = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for', 'via'] as const
 
@@ -150,9 +163,8 @@ function isLoopback(address: string): boolean {
   return /^127\.\d+\.\d+\.\d+$/.test(address)
 }
 
-/** Each fault of a body: where it is and what was expected. */
+/** Each fault of a body once: where it is and what was expected. */
 function wordsOf({ issues }: z.ZodError): string {
-  return issues
-    .map(({ path, message }) => [path.join('.') || 'the body', message].join(': '))
-    .join('; ')
+  const words = issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`)
+  return [...new Set(words)].join('; ')
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import type { Behaviour, Kit } from '../behaviour.ts'
+import type { Behaviour, Kit, Reply } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import { type Refusal, type RefusalKind, statusOf } from '../refusal.ts'
+import type { Refusal, RefusalKind } from '../refusal.ts'
 
 export const json = 'application/json; charset=utf-8'
 
@@ -33,17 +33,28 @@ export class Replies {
   }
 
   refuse(call: Call, response: ServerResponse, refusal: Refusal): void {
+    const { status, headers, body } = this.#refusal(call, refusal)
+    this.write(call, response, status, headers, body)
+  }
+
+  /** A refusal whole, for who has no response to write it to. */
+  refusalOf(call: Call, refusal: Refusal): Reply {
+    const { status, headers, body } = this.#refusal(call, refusal)
+    return this.#whole(call, status, headers, body)
+  }
+
+  #refusal(call: Call, refusal: Refusal) {
     const { profile } = this.#kit
     if (call.key !== null && this.#isCounted(refusal.kind)) this.#behaviour.count(call)
     const error = this.#behaviour.wireError(call, refusal)
-    const limited = statusOf(refusal.kind, profile) === 429
+    const limited = refusal.kind === 'rate'
     const headers = limited || profile.rateHeadersOnErrors ? this.rateHeaders(call, limited) : {}
     if (profile.creditsHeaderOnErrors && call.key !== null) {
       this.creditsHeader(call, this.#behaviour.available(call), headers)
     }
     headers['content-type'] = json
     const body = JSON.stringify(this.#behaviour.errorBody(call, error))
-    this.write(call, response, error.status, headers, body)
+    return { status: error.status, headers, body }
   }
 
   rateHeaders(call: Call, refused: boolean): Record<string, string> {
@@ -77,11 +88,7 @@ export class Replies {
     headers: Record<string, string>,
     body: string,
   ): void {
-    const reply = this.#behaviour.reply(call, {
-      status,
-      headers: this.finished(call, status, headers),
-      body,
-    })
+    const reply = this.#whole(call, status, headers, body)
     this.#kit.database.afterCommit(() => {
       const { length } = reply.body
       const bytes = Buffer.byteLength(reply.body)
@@ -90,6 +97,14 @@ export class Replies {
       // As many bytes as characters: ASCII, which goes out without being encoded.
       if (typeof reply.body === 'string' && bytes === length) response.end(reply.body, 'latin1')
       else response.end(reply.body)
+    })
+  }
+
+  #whole(call: Call, status: number, headers: Record<string, string>, body: string): Reply {
+    return this.#behaviour.reply(call, {
+      status,
+      headers: this.finished(call, status, headers),
+      body,
     })
   }
 

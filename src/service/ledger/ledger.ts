@@ -110,15 +110,19 @@ export class Ledger {
     state.held = Math.max(0, state.held - credits)
   }
 
-  /** Deducts credits of which `reserved` were set aside; null when the rest is not there. */
+  /**
+   * Deducts credits of which `reserved` were set aside; null when they are not there: the rest, or
+   * what an operator has taken from under them. Nothing stays set aside in either case.
+   */
   charge(accountId: number, credits: Credits, reserved: Credits, note: ChargeNote): Charged | null {
     const nowUs = this.#clock.nowUs()
     const state = this.#current(accountId, nowUs)
-    if (state.balance - state.held < credits - reserved) return null
+    const free = state.balance - state.held
+    state.held = Math.max(0, state.held - reserved)
+    if (free < credits - reserved) return null
     this.#database.write()
     if (state.charged === 0) this.#chargedAccounts.push(accountId)
     state.charged += credits
-    state.held = Math.max(0, state.held - reserved)
     state.balance -= credits
     return this.#entered(accountId, nowUs, 'charge', -credits, state.balance, null, note)
   }

@@ -68,10 +68,11 @@ export class DashboardRoutes {
   }
 
   #show({ request, viewer, session }: Visit, error: string | null = null): PageAnswer {
-    const { contract, ledger } = this.#kit
+    const { contract, profile, ledger } = this.#kit
     const main = dashboardPage({
       viewer,
       contract,
+      profile,
       ledger,
       desk: this.#desk,
       origin: originOf(request.call),

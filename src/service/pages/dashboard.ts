@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { bandsAt, type Contract, type Package } from '../../contract/contract.ts'
+import type { Contract, Package } from '../../contract/contract.ts'
+import { bandOf } from '../honest/limits.ts'
 import type { ApiKey } from '../ledger/accounts.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Profile } from '../profile.ts'
 import type { Desk, Payment } from './desk.ts'
 import { complaint, document, type Viewer } from './document.ts'
 import { count, day, moment, plural, price } from './figures.ts'
 import { type Html, html } from './html.ts'
+import { nextExpiry } from './next-expiry.ts'
 
 export interface DashboardParts {
   readonly viewer: Viewer
   readonly contract: Contract
+  readonly profile: Profile
   readonly ledger: Ledger
   readonly desk: Desk
   /** Scheme, host and port as the browser knows them. */
@@ -21,7 +25,7 @@ export interface DashboardParts {
 }
 
 export function dashboardPage(parts: DashboardParts): Html {
-  const { viewer, contract, ledger, desk, origin, newKey, said, error } = parts
+  const { viewer, contract, profile, ledger, desk, origin, newKey, said, error } = parts
   const { account, formToken } = viewer
   const { balance } = ledger.balance(account.id)
   const token = html`<input type="hidden" name="token" value="${formToken}">`
@@ -46,7 +50,7 @@ ${keyTable(desk.liveKeys(account.id), token)}
 <section id="packages">
 <h2>Buy credits</h2>
 <div class="packages">${contract.packages.map((pack) => packageCard(pack, token))}</div>
-<p class="note">Payments are simulated: no money moves, and no card is asked for. Credits that expire soonest are spent first. For more than these, contact sales.</p>
+<p class="note">Payments are simulated: no money moves, and no card is asked for. ${profile.burnOrder === 'expiry' ? 'Credits that expire soonest' : 'The oldest credits'} are spent first. For more than these, contact sales.</p>
 ${payments.length > 0 && paymentTable(payments)}
 </section>
 ${inviteCard(parts)}`,
@@ -71,16 +75,15 @@ function newKeyCard(
 </section>`
 }
 
-function balanceFigures({ viewer, contract, ledger, desk }: DashboardParts, balance: number): Html {
-  const soonest = ledger.lotsOf(viewer.account.id).find((lot) => lot.expiresUs !== null)
-  const band = bandsAt(contract, balance).at(-1)
+function balanceFigures(
+  { viewer, contract, profile, ledger, desk }: DashboardParts,
+  balance: number,
+): Html {
+  const lots = ledger.lotsOf(viewer.account.id)
+  const band = bandOf(contract, profile, balance)
   const keys = desk.liveKeys(viewer.account.id).length
   return html`<dl class="figures">
-<div><dt>Credits</dt><dd id="balance">${count(balance)}</dd><dd class="aside">${
-    soonest === undefined || soonest.expiresUs === null
-      ? 'none of them expire'
-      : `${count(soonest.remaining)} expire on ${day(soonest.expiresUs)} (UTC)`
-  }</dd></div>
+<div><dt>Credits</dt><dd id="balance">${count(balance)}</dd><dd class="aside">${nextExpiry(lots, (us) => `${day(us)} (UTC)`)}</dd></div>
 <div><dt>Requests a minute, for each key</dt><dd>${band === undefined ? '–' : count(band.requests.minute)}</dd><dd class="aside">${
     band === undefined
       ? 'no credits left: buy some below'
@@ -91,7 +94,7 @@ function balanceFigures({ viewer, contract, ledger, desk }: DashboardParts, bala
 }
 
 function keyTable(keys: readonly ApiKey[], token: Html): Html {
-  if (keys.length === 0) return html`<p class="empty">No key yet. Make one to send requests.</p>`
+  if (keys.length === 0) return html`<p class="empty">No key. Make one to send requests.</p>`
   return html`<div class="table-scroll" tabindex="0"><table>
 <thead><tr><th>Name</th><th>Key</th><th class="wide">Made (UTC)</th><th></th></tr></thead>
 <tbody>${keys.map(

@@ -40,8 +40,7 @@ const policy = [
 ].join('; ')
 
 export function readPageRequest(call: Call): PageRequest | null {
-  const { path, query, headers } = call.arrival
-  const method = call.arrival.method === 'HEAD' ? 'GET' : call.arrival.method
+  const { method, path, query, headers } = call.arrival
   if (method !== 'GET' && method !== 'POST') return null
   const isForm =
     method === 'POST' &&

@@ -21,7 +21,9 @@ async function refresh() {
     const old = document.querySelector('main')
     if (fresh === null || old === null) return
     keepOpen(old, fresh)
+    const focused = focusedIn(old, fresh)
     old.replaceWith(fresh)
+    focused?.focus({ preventScroll: true })
     showTime(response)
     tag = fresh.querySelector('[data-tag]')?.dataset.tag ?? ''
   } catch {
@@ -55,6 +57,17 @@ function keepOpen(old, fresh) {
   queueMicrotask(() => {
     for (const [after, left] of scrolled) if (after !== undefined) after.scrollLeft = left
   })
+}
+
+/** What the keyboard was at: the same one of those that say the same. */
+function focusedIn(old, fresh) {
+  const here = document.activeElement
+  if (here === null || !old.contains(here)) return null
+  const alike = (main) =>
+    [...main.querySelectorAll(here.localName)].filter(
+      (each) => each.textContent === here.textContent,
+    )
+  return alike(fresh)[alike(old).indexOf(here)] ?? null
 }
 
 /** Who asked for no time zone means their own. */

@@ -5,6 +5,7 @@ import { complaint, document, type Viewer } from './document.ts'
 import type { Drawer } from './drawer.ts'
 import { average, count, moment, plural } from './figures.ts'
 import { Html, html } from './html.ts'
+import { nextExpiry } from './next-expiry.ts'
 
 /** Three looks at one account: all of it, its last hours, its last days. */
 export interface UsageLook {
@@ -130,17 +131,19 @@ function headFigures(whole: CreditsReport): Html {
     0,
   )
   return html`<dl class="figures">
-<div><dt>Credits left</dt><dd id="remaining">${count(remaining)}</dd><dd class="aside">${nextExpiry(whole)}</dd></div>
+<div><dt>Credits left</dt><dd id="remaining">${count(remaining)}</dd><dd class="aside">${expiringNext(whole)}</dd></div>
 <div><dt>Credits used</dt><dd id="consumed">${count(total_consumed)}</dd><dd class="aside">of ${count(total_granted)} received${total_expired > 0 && `, ${count(total_expired)} expired`}</dd></div>
 <div><dt>Requests</dt><dd id="requests">${count(requests)}</dd><dd class="aside">successful</dd></div>
 <div><dt>Tokens per request</dt><dd id="average">${average(whole.average_tokens_per_request)}</dd><dd class="aside">${requests === 0 ? 'no request yet' : `${count(tokens)} in all, in and out`}</dd></div>
 </dl>`
 }
 
-function nextExpiry({ expiring, timezone }: CreditsReport): string {
-  const next = expiring.find((lot) => lot.expires_at !== null)
-  if (next === undefined || next.expires_at === null) return 'none of them expire'
-  return `${count(next.remaining)} expire on ${moment(Date.parse(next.expires_at) * 1000, timezone)}`
+function expiringNext({ expiring, timezone }: CreditsReport): string {
+  const lots = expiring.map(({ remaining, expires_at }) => ({
+    remaining,
+    expiresUs: expires_at === null ? null : Date.parse(expires_at) * 1000,
+  }))
+  return nextExpiry(lots, (us) => moment(us, timezone))
 }
 
 async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Promise<Html> {

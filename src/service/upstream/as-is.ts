@@ -1,5 +1,7 @@
 import type { Behaviour, StreamEvent } from '../behaviour.ts'
+import type { Message } from '../format/messages.ts'
 import type { Choice } from '../generate.ts'
+import { toolEvents, withToolEnd, withToolUses } from './tools.ts'
 
 type Shapes = Pick<Behaviour, 'completion' | 'events'>
 
@@ -9,13 +11,25 @@ interface ChatBody {
 
 /**
  * Chat answers as the upstream sent them, in an envelope of ours: messages and deltas may hold more
- * than text (tool calls, log probabilities), and end for reasons of their own.
+ * than text (tool calls, log probabilities), and end for reasons of their own. Messages are
+ * translated, with their calls of tools.
  */
 export function asIs(honest: Shapes): Shapes {
+  const messageEvents: Shapes['events'] = (call, moment) => {
+    if (moment.at === 'pieces') {
+      return moment.pieces.flatMap((piece) => [
+        ...(piece.text === '' ? [] : honest.events(call, { at: 'pieces', pieces: [piece] })),
+        ...toolEvents(call, piece),
+      ])
+    }
+    const usesTools = call.block?.kind === 'tool_use'
+    const made = honest.events(call, moment)
+    return usesTools && moment.at === 'end' ? withToolEnd(made, moment.answer.choices[0]) : made
+  }
   return {
     completion(call, answer, usage) {
       const made = honest.completion(call, answer, usage)
-      if (call.endpoint !== 'chat') return made
+      if (call.endpoint !== 'chat') return withToolUses(made as Message, answer.choices[0])
       const choices = (made as ChatBody).choices.map((choice, at) => ({
         ...choice,
         ...relayedEnd(answer.choices[at]),
@@ -23,8 +37,8 @@ export function asIs(honest: Shapes): Shapes {
       return { ...made, choices }
     },
     events(call, moment) {
+      if (call.endpoint !== 'chat') return messageEvents(call, moment)
       const made = honest.events(call, moment)
-      if (call.endpoint !== 'chat') return made
       switch (moment.at) {
         case 'pieces':
           return made.map((event, at) => {

@@ -1,4 +1,5 @@
 import type { Call } from '../call.ts'
+import { chatMessages, chatTools } from './tool-question.ts'
 
 /** The body of the request upstream: always chat completions, whatever was asked here. */
 export function questionOf(call: Call, model: string, maxOutputTokens: number): object {
@@ -26,8 +27,9 @@ export function questionOf(call: Call, model: string, maxOutputTokens: number): 
     ...shared,
     messages: [
       ...(request.system === null ? [] : [{ role: 'system', content: request.system }]),
-      ...request.messages.map(({ role, text }) => ({ role, content: text })),
+      ...chatMessages(body.messages as Parameters<typeof chatMessages>[0]),
     ],
+    ...chatTools(body),
     ...(request.stop.length > 0 ? { stop: request.stop } : {}),
     ...(typeof user === 'string' ? { user } : {}),
     ...usageWanted(request.stream, null),

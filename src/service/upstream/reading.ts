@@ -1,7 +1,9 @@
 import type { Piece } from '../behaviour.ts'
 import type { Answer, Choice } from '../generate.ts'
+import { isRecord } from '../request.ts'
 import { countTokens } from '../tokens.ts'
 import { BrokenStream } from './events.ts'
+import { calledText } from './tools.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -9,6 +11,8 @@ type Json = Readonly<Record<string, unknown>>
 interface Draft {
   text: string
   reasoning: string
+  /** What it called tools with. */
+  called: string
   finish: string | null
   /** Which of our stop sequences ended it, where the upstream says so. */
   stopSequence: string | null
@@ -43,17 +47,20 @@ export class Reading {
    */
   chunk(data: string): readonly Piece[] {
     const chunk = parseObject(data)
-    if (chunk.error !== undefined) throw new BrokenStream('an error in the stream')
+    if (chunk.error !== undefined) {
+      throw new BrokenStream(`an error in the stream: ${JSON.stringify(chunk.error)}`)
+    }
     this.#readUsage(chunk.usage)
     const pieces: Piece[] = []
     for (const choice of listOf(chunk.choices)) {
       const index = typeof choice.index === 'number' ? choice.index : 0
       const draft = this.#draft(index)
-      const delta = isObject(choice.delta) ? choice.delta : {}
+      const delta = isRecord(choice.delta) ? choice.delta : {}
       const text = textOf(delta.content)
       const reasoning = reasoningOf(delta)
       draft.text += text
       draft.reasoning += reasoning
+      draft.called += calledText(delta)
       this.#readFinish(draft, choice)
       if (saysSomething(delta)) {
         const isReasoning = text === '' && reasoning !== ''
@@ -77,10 +84,11 @@ export class Reading {
     const body = parseObject(data)
     this.#readUsage(body.usage)
     for (const choice of listOf(body.choices)) {
-      if (!isObject(choice.message)) throw new BrokenStream('a choice without a message')
+      if (!isRecord(choice.message)) throw new BrokenStream('a choice without a message')
       const draft = this.#draft(typeof choice.index === 'number' ? choice.index : 0)
       draft.text = textOf(choice.message.content)
       draft.reasoning = reasoningOf(choice.message)
+      draft.called = calledText(choice.message)
       draft.message = choice.message
       this.#readFinish(draft, choice)
     }
@@ -97,10 +105,9 @@ export class Reading {
   answer(): Answer {
     const drafts = [...this.#choices].sort(([a], [b]) => a - b).map(([, draft]) => draft)
     const ownCount = () =>
-      drafts.reduce(
-        (sum, { text, reasoning }) => sum + countTokens(text) + countTokens(reasoning),
-        0,
-      )
+      drafts
+        .flatMap(({ text, reasoning, called }) => [text, reasoning, called])
+        .reduce((sum, each) => sum + countTokens(each), 0)
     return {
       choices: drafts.map(choiceOf),
       promptTokens: this.#usage?.prompt ?? this.#promptTokens,
@@ -111,7 +118,14 @@ export class Reading {
   #draft(index: number): Draft {
     let draft = this.#choices.get(index)
     if (draft === undefined) {
-      draft = { text: '', reasoning: '', finish: null, stopSequence: null, message: null }
+      draft = {
+        text: '',
+        reasoning: '',
+        called: '',
+        finish: null,
+        stopSequence: null,
+        message: null,
+      }
       this.#choices.set(index, draft)
     }
     return draft
@@ -125,7 +139,7 @@ export class Reading {
   }
 
   #readUsage(usage: unknown): void {
-    if (!isObject(usage)) return
+    if (!isRecord(usage)) return
     const { prompt_tokens: prompt, completion_tokens: completion } = usage
     if (isCount(prompt) && isCount(completion)) this.#usage = { prompt, completion }
   }
@@ -161,12 +175,8 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function listOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
+  return Array.isArray(value) ? value.filter(isRecord) : []
 }
 
 function parseObject(data: string): Json {
@@ -176,6 +186,6 @@ function parseObject(data: string): Json {
   } catch {
     throw new BrokenStream('not JSON')
   }
-  if (!isObject(value)) throw new BrokenStream('not an object')
+  if (!isRecord(value)) throw new BrokenStream('not an object')
   return value
 }

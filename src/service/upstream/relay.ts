@@ -7,6 +7,7 @@ import { BrokenStream, EventData } from './events.ts'
 import { questionOf } from './question.ts'
 import { Reading } from './reading.ts'
 import { chatAddress, modelNames, type UpstreamOptions } from './target.ts'
+import { toolUsesOf } from './tools.ts'
 
 type Generation = Pick<Behaviour, 'generate' | 'answer' | 'timing' | 'usage'>
 
@@ -74,10 +75,10 @@ export class Upstream {
 
   #generate(call: Call, sink: Sink): () => void {
     const left = new AbortController()
-    const late = setTimeout(() => left.abort(), this.#streamMs)
+    const late = setTimeout(() => left.abort(new LateEnd(this.#streamMs)), this.#streamMs)
     this.#relay(call, sink, left.signal)
       .catch((error: unknown) => {
-        if (!left.signal.aborted)
+        if (!left.signal.aborted || error instanceof LateEnd)
           this.#tell(error instanceof Error ? error : new Error(String(error)))
         sink.fail(failureOf(error))
       })
@@ -116,7 +117,10 @@ export class Upstream {
     }
     const reading = new Reading(call.promptTokens, request)
     if (!request.stream) {
-      sink.done(reading.whole(await textOf(body, maxBodyBytes)))
+      const answer = reading.whole(await textOf(body, maxBodyBytes))
+      // Understood before it is charged for.
+      if (request.format === 'messages') toolUsesOf(answer.choices[0])
+      sink.done(answer)
       return
     }
     if (!String(headers['content-type']).includes('text/event-stream')) {
@@ -148,6 +152,12 @@ export class Upstream {
     const shown = this.#apiKey === null ? text : text.replaceAll(this.#apiKey, '(key)')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it replaces
     return shown.slice(0, 500).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+  }
+}
+
+class LateEnd extends Error {
+  constructor(afterMs: number) {
+    super(`no end of an answer after ${afterMs / 1000} s`)
   }
 }
 
@@ -210,8 +220,7 @@ function failureOf(error: unknown): Refusal {
     return { kind: 'internal', message: 'the upstream broke off; nothing was charged' }
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const silent =
-    /TIMEOUT|ABORT/.test(code) || (error instanceof Error && error.name === 'AbortError')
+  const silent = error instanceof LateEnd || code.includes('TIMEOUT')
   return {
     kind: 'unavailable',
     message: silent

@@ -1,31 +1,108 @@
-import type { Behaviour } from '../behaviour.ts'
+import type { Behaviour, Piece, StreamEvent } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import { closeBlock, type Message, named, openBlock } from '../format/messages.ts'
+import type { Choice } from '../generate.ts'
+import type { Profile } from '../profile.ts'
+import { BrokenStream } from './events.ts'
+import { faultInTools } from './tool-question.ts'
 
 /**
- * Tools of the messages format are no parameter of the specification (§4.3), and there is no
- * translation for them here: refused as a request that is not valid, rather than left out of the
- * question without a word and charged. Those of chat go upstream as they came.
+ * Tools of the messages format are no parameter of the specification (§4.3); here they go upstream,
+ * in the words of chat. What cannot be said there is refused as a request that is not valid, rather
+ * than left out of the question without a word and charged.
  */
-export function withoutTools(honest: Pick<Behaviour, 'fits'>): Pick<Behaviour, 'fits'> {
+export function toolRequests(
+  honest: Pick<Behaviour, 'fits' | 'rules'>,
+  { messagesStream }: Profile,
+): Pick<Behaviour, 'fits' | 'rules'> {
   return {
+    rules: (call) =>
+      call.endpoint === 'messages'
+        ? { ...honest.rules(call), toolBlocks: true }
+        : honest.rules(call),
     fits(call) {
-      const asked = call.endpoint === 'messages' ? toolsIn(call.body) : null
-      if (asked === null) return honest.fits(call)
-      return {
-        kind: 'request',
-        message: `${asked}: not translated for the upstream; use chat completions for tools`,
-      }
+      // Most requests ask for none, and need not be read again to see it.
+      if (call.endpoint !== 'messages' || !call.body.includes('"tool')) return honest.fits(call)
+      const body = JSON.parse(call.body.toString('utf8')) as Readonly<Record<string, unknown>>
+      const fault =
+        messagesStream === 'chat-chunks' && call.request?.stream === true && body.tools
+          ? 'tools: not translated into streams of chat chunks'
+          : faultInTools(body)
+      return fault === null ? honest.fits(call) : { kind: 'request', message: fault }
     },
   }
 }
 
-/** The parameter that asks for tools; null when nothing does. */
-function toolsIn(body: Buffer): string | null {
-  // Most requests ask for none, and need not be read again to see it.
-  if (!body.includes('"tool')) return null
-  const { tools, tool_choice: choice } = JSON.parse(body.toString('utf8')) as {
-    readonly tools?: unknown
-    readonly tool_choice?: unknown
-  }
-  if (Array.isArray(tools) ? tools.length > 0 : (tools ?? null) !== null) return 'tools'
-  return (choice ?? null) === null ? null : 'tool_choice'
+/** One call of a tool, or a part of it, as chat tells it. */
+interface ToolCall {
+  readonly index?: number
+  readonly id?: string
+  readonly function?: { readonly name?: string; readonly arguments?: string }
+}
+
+function callsIn(from: object | null | undefined): readonly ToolCall[] {
+  const calls = (from as { readonly tool_calls?: unknown } | null | undefined)?.tool_calls
+  return Array.isArray(calls) ? (calls as readonly ToolCall[]) : []
+}
+
+/** Names and arguments of the calls in a message, or in a delta: what is counted of them. */
+export function calledText(from: object): string {
+  return callsIn(from)
+    .map(({ function: called }) => `${called?.name ?? ''}${called?.arguments ?? ''}`)
+    .join('')
+}
+
+/**
+ * The tool_use blocks of a whole answer.
+ *
+ * @throws BrokenStream for arguments that are not JSON
+ */
+export function toolUsesOf(choice: Choice | undefined): readonly object[] {
+  return callsIn(choice?.relayed?.message).map(({ id, function: called }) => {
+    try {
+      const input: unknown = JSON.parse(called?.arguments || '{}')
+      return { type: 'tool_use', id, name: called?.name, input }
+    } catch {
+      throw new BrokenStream('arguments of a tool that are not JSON')
+    }
+  })
+}
+
+/** A message with its calls of tools. */
+export function withToolUses(made: Message, choice: Choice | undefined): object {
+  const uses = toolUsesOf(choice)
+  if (uses.length === 0) return made
+  const content = made.content.filter((block) => block.type !== 'text' || block.text !== '')
+  const stop_reason = choice?.finish === 'length' ? made.stop_reason : 'tool_use'
+  return { ...made, content: [...content, ...uses], stop_reason }
+}
+
+/** Events of a piece's calls of tools, each call a block of its own. */
+export function toolEvents(call: Call, piece: Piece): readonly StreamEvent[] {
+  return callsIn(piece.relayed).flatMap(({ index = 0, id, function: called }) => {
+    const { name, arguments: more = '' } = called ?? {}
+    const opening =
+      call.block?.tool === index
+        ? []
+        : [
+            ...closeBlock(call),
+            ...openBlock(call, 'tool_use', { type: 'tool_use', id, name, input: {} }, index),
+          ]
+    if (more === '') return opening
+    const delta = { type: 'input_json_delta', partial_json: more }
+    return [...opening, named('content_block_delta', { index: call.block!.index, delta })]
+  })
+}
+
+/** The end of a stream, whose last block tells whether it ended with the call of a tool. */
+export function withToolEnd(
+  events: readonly StreamEvent[],
+  choice: Choice | undefined,
+): readonly StreamEvent[] {
+  if (choice?.finish === 'length') return events
+  return events.map((event) => {
+    if (event.name !== 'message_delta') return event
+    const { delta } = event.data as { readonly delta: object }
+    return { ...event, data: { ...event.data, delta: { ...delta, stop_reason: 'tool_use' } } }
+  })
 }

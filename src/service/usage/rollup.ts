@@ -31,7 +31,8 @@ const quarterUs = 15 * 60e6
 
 /**
  * Usage by quarter of an hour in UTC: the smallest buckets from which hours and days of any zone
- * can be made. A refund takes away what its charge added, so that only successes are left. A read
+ * can be made. A refund takes away what its charge added, where it was added, so that only successes are
+ * left. A read
  * that costs a credit (G-17) is none of the requests whose tokens are averaged.
  */
 export class Rollups {
@@ -43,14 +44,14 @@ export class Rollups {
   constructor({ sql }: Database, keep: boolean) {
     this.#keep = keep
     this.#statement = sql.prepare(
-      `SELECT at_us - at_us % ${quarterUs} AS start_us, model, max(id) AS last_entry,
+      `SELECT booked_us - booked_us % ${quarterUs} AS start_us, model, max(id) AS last_entry,
          -sum(credits) AS credits,
          sum(CASE WHEN endpoint IN ('models', 'credits') THEN 0 WHEN kind = 'charge' THEN 1 ELSE -1 END)
            AS requests,
          sum(CASE kind WHEN 'charge' THEN prompt_tokens ELSE -prompt_tokens END) AS prompt,
          sum(CASE kind WHEN 'charge' THEN completion_tokens ELSE -completion_tokens END) AS completion
-       FROM entries
-       WHERE account_id = ? AND id > ? AND kind IN ('charge', 'refund')
+       FROM (SELECT *, min(at_us) OVER (PARTITION BY coalesce(request_id, id)) AS booked_us
+             FROM entries WHERE account_id = ? AND id > ? AND kind IN ('charge', 'refund'))
        GROUP BY start_us, model ORDER BY start_us, model`,
     )
   }

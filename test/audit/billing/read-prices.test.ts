@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
-import { type Mark, type ReadPrices, readPricesOf } from '../../../src/audit/billing/read-prices.ts'
+import {
+  type InferredReadPrices,
+  type Mark,
+  type ReadPrices,
+  readPricesOf,
+} from '../../../src/audit/billing/read-prices.ts'
 
 type Asked = 'models' | 'credits' | 'chat' | 'failure'
 
@@ -15,7 +20,7 @@ interface Service {
 }
 
 /** One request after another against a service that shows a balance after its own charge. */
-function inferred(asked: readonly Asked[], service: Service): ReadPrices {
+function inferred(asked: readonly Asked[], service: Service): ReadPrices | InferredReadPrices {
   let balance = 1000
   const marks: (Mark | undefined)[] = []
   const rows = asked.map((what, slot): HistoryRow => {
@@ -34,7 +39,8 @@ function inferred(asked: readonly Asked[], service: Service): ReadPrices {
       ...(shows ? { value: balance } : {}),
     }
   })
-  return readPricesOf([historyOf(rows)], (_, row) => marks[row])
+  const { prices, open } = readPricesOf([historyOf(rows)], (_, row) => marks[row])
+  return open.length === 0 ? prices : { prices, open }
 }
 
 const prices = fc.constantFrom<ReadPrices>(
@@ -82,4 +88,21 @@ test('one wrong charge among free reads is no price', () => {
     }
     expect(inferred(asked, service)).toEqual({ models: 0, credits: 0 })
   }
+})
+
+test('what two prices explain alike stays open, and so does a read that no stretch tells of', () => {
+  const service = { failuresShow: true, modelsShow: false, prices: { models: 1, credits: 1 } }
+  // One of each in every stretch: as well the price of one alone, twice as much.
+  expect(inferred(['credits', 'chat', 'models', 'chat', 'credits', 'credits'], service)).toEqual({
+    prices: { models: 0, credits: 1 },
+    open: ['models'],
+  })
+})
+
+test('reads of the models that stand beside successes alone have no known price, though others are free', () => {
+  const service = { failuresShow: true, modelsShow: false, prices: { models: 1, credits: 0 } }
+  expect(inferred(['credits', 'credits', 'chat', 'models', 'chat', 'credits'], service)).toEqual({
+    prices: { models: 0, credits: 0 },
+    open: ['models'],
+  })
 })

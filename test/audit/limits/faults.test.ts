@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import { rateRules } from '../../../src/audit/limits/rules.ts'
@@ -245,6 +246,23 @@ describe('each rate rule fails on the fault made for it', () => {
       witnesses: [{}, { slot: 21 }],
     })
   })
+
+  test.each([
+    ['pass', 200],
+    ['fail', 429],
+  ])(
+    'RATE-13: the pause of audit-limits is long enough to say %s of a %i',
+    async (said, status) => {
+      const scenario = readFileSync('scenarios/audit-limits.yaml', 'utf8')
+      const pauseS = Number(/name: until-reset,.* duration: (\d+)s/.exec(scenario)?.[1])
+      // Thirty at once, a read of the balance early in the pause, and one after it.
+      const rows = play(fixedAnchored(20), [...range(30, 0, 0.001), 1, pauseS], ({ slot }) => {
+        if (slot === 30) return { endpoint: 'credits', status: 200 }
+        return slot === 31 && status === 429 ? { status, outcome: 'http_error' } : {}
+      })
+      expect((await decide('RATE-13', rows)).verdict).toBe(said)
+    },
+  )
 
   test('RATE-14: one counter for keys of two accounts', async () => {
     const rows = play(

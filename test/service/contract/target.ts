@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { flatBody } from './credits-body.ts'
 
@@ -33,8 +34,6 @@ export interface AccountUnderTest {
 
 export const hello = { model: 'svc-k2', messages: [{ role: 'user', content: 'Hello there' }] }
 export const say = (text: string) => [{ role: 'user', content: `Repeat after me: ${text}` }]
-
-let accounts = 0
 
 /** The ways in which checks talk to a service. */
 export class Target {
@@ -139,7 +138,8 @@ export class Target {
 
   /** A new account with a key of its own. */
   async account(balance: number): Promise<AccountUnderTest> {
-    const name = `${process.pid} ${++accounts}`
+    // Of no other walk either: an account has its name for as long as the service has its ledger.
+    const name = `contract ${randomUUID()}`
     const { account } = await this.#operate('/accounts', { name, balance })
     return { id: account, key: await this.issueKey(account) }
   }

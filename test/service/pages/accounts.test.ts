@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { ProfileAnswers } from '../../../src/service/profile.ts'
 import { dayUs, openHouse } from './customer.ts'
 
 describe('accounts', () => {
@@ -7,7 +8,7 @@ describe('accounts', () => {
     const ada = visitor()
     const page = await ada.register('ada@example.com')
     expect(page.status).toBe(200)
-    expect(page.text).toContain('No key yet')
+    expect(page.text).toContain('No key. Make one')
     expect(await ada.balance()).toBe(100)
   })
 
@@ -190,6 +191,22 @@ describe('packages (BILL-19)', () => {
     expect(await ada.balance()).toBe(600)
   })
 
+  test('all that expires on the next day of expiry is told of', async () => {
+    const { visitor, clock } = await openHouse()
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const aside = async () =>
+      /([\d,]+ expire on [^<]+|none of them expire)</.exec((await ada.get('/dashboard')).text)?.[1]
+    expect(await aside()).toBe('none of them expire')
+    await ada.buy('Premium')
+    clock.advance(60e6)
+    await ada.buy('Standard')
+    expect(await aside()).toBe('25,000 expire on 28 Feb 2026 (UTC)')
+    clock.advance(dayUs)
+    await ada.buy('Standard')
+    expect(await aside()).toBe('25,000 expire on 28 Feb 2026 (UTC)')
+  })
+
   test('credits that expire burn first, and those that are expired cannot be spent', async () => {
     const { visitor, clock, target } = await openHouse()
     const ada = visitor()
@@ -213,4 +230,24 @@ describe('packages (BILL-19)', () => {
     expect(page.status).toBe(400)
     expect(page.text).toContain('There is no package &#34;Enterprise&#34;')
   })
+})
+
+test('limits and the order of burning are those of the profile, at a shared edge, too', async () => {
+  const shown = async (profile: ProfileAnswers) => {
+    const { target, visitor } = await openHouse({ profile })
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const { operator } = target.service
+    operator.setBalance(operator.accountNamed('ada@example.com')!, 10_000)
+    const { text } = await ada.get('/dashboard')
+    return [
+      /for each key<\/dt><dd>(\d+)</.exec(text)?.[1],
+      /[^.>]* are spent first/.exec(text)?.[0].trim(),
+    ]
+  }
+  expect(await shown({})).toEqual(['500', 'Credits that expire soonest are spent first'])
+  expect(await shown({ sharedEdge: 'lower', burnOrder: 'purchase' })).toEqual([
+    '200',
+    'The oldest credits are spent first',
+  ])
 })

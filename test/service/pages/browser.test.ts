@@ -74,7 +74,7 @@ describe.skipIf(!canBrowse)(
       await context.close()
     })
 
-    test('usage that comes while the page is open shows itself, and what was unfolded stays so', async () => {
+    test('usage that comes while the page is open shows itself, and what was unfolded or in focus stays so', async () => {
       const { target } = await openHouse()
       const { page, context, faults } = await opened(target)
       await register(page)
@@ -82,10 +82,12 @@ describe.skipIf(!canBrowse)(
       await page.goto(`${target.service.baseUrl}/my-credits`)
       expect(await page.locator('#remaining').textContent()).toBe('100')
       await page.getByText('As a table').first().click()
+      await page.getByText('As a table').nth(1).focus()
       await target.chat({ model: 'svc-k2.5' }, key)
       await page.locator('#remaining', { hasText: '98' }).waitFor()
       expect(await page.locator('#consumed').textContent()).toBe('2')
       expect(await page.locator('#hours details').getAttribute('open')).not.toBeNull()
+      expect(await page.locator('#days summary:focus').count()).toBe(1)
       expect(faults).toEqual([])
       await context.close()
     })

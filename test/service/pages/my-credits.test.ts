@@ -89,6 +89,8 @@ test('what expires when stands in the order of spending', async () => {
     ['free credits', '100', '100', 'never'],
     ['Starter', '500', '500', 'never'],
   ])
+  await ada.buy('Standard')
+  expect((await ada.get('/my-credits')).text).toContain('25,000 expire on 28 Feb 2026, 12:00:00')
 })
 
 test('a page that changed nothing since is not sent again', async () => {

@@ -33,10 +33,19 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
 
   test('it never answers', async () => {
     const url = await upstreamThat(() => {})
-    const { target, key } = await inFrontOf(url, { timeouts: { streamMs: 50 } })
+    const told: string[] = []
+    const tell = (words: string) => told.push(words)
+    const { target, key } = await inFrontOf(url, { tell, timeouts: { streamMs: 50 } })
     const answer = await target.messages({}, key)
     expect(answer.status).toBe(503)
-    expect(await answer.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } })
+    expect(await answer.json()).toMatchObject({
+      type: 'error',
+      error: {
+        type: 'api_error',
+        message: 'the upstream did not answer in time; nothing was charged',
+      },
+    })
+    expect(told).toEqual(['no end of an answer after 0.05 s'])
     expect(await remaining(target, key)).toBe(50)
   })
 
@@ -87,6 +96,17 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     expect(answer.status).toBe(500)
     expect(await answer.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } })
     expect(await remaining(target, key)).toBe(50)
+  })
+
+  test('what an upstream says went wrong in a stream is told to the operator alone', async () => {
+    const url = await upstreamThat((_request, response) => {
+      response.writeHead(200, streamed).end('data: {"error":{"message":"out of memory"}}\n\n')
+    })
+    const told: string[] = []
+    const { target, key } = await inFrontOf(url, { tell: (words: string) => told.push(words) })
+    const answer = await target.chat({ stream: true }, key)
+    expect(await answer.text()).not.toContain('memory')
+    expect(told).toEqual(['an error in the stream: {"message":"out of memory"}'])
   })
 
   test('a connection that breaks in the middle of a stream breaks here too', async () => {

@@ -1,7 +1,8 @@
 import type { AuthHeader, Contract } from '../../../contract/contract.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
-import { type ExchangeRule, exchangeRule } from '../../exchange/exchange-rule.ts'
-import type { Rule } from '../../rule.ts'
+import { type Exchange, exchangesOf } from '../../exchange/exchange.ts'
+import { verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Evidence, Rule } from '../../rule.ts'
 import { billingRule, witnessOf } from '../billing/evidence.ts'
 import { clearStretches } from '../billing/segments.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -15,45 +16,50 @@ function takesKey(
   section: string,
   headerOf: (contract: Contract) => AuthHeader,
 ): Rule {
-  const rule: Omit<ExchangeRule, 'judge'> = {
+  return {
     id,
     says: `The ${format} endpoint takes the key in its own header`,
     section,
     severity: 'must',
     needs: ['active'],
     explain: `A valid key in the header that the specification names for ${format} must not get a 401.
-If a key is refused everywhere, the key is wrong and not the service: that decides nothing.`,
-    expected: 'an answer other than 401',
-    takes: `a ${format} request with a valid key`,
-  }
-  const judged = exchangeRule({
-    ...rule,
-    judge({ row }, contract) {
-      if (row.endpoint !== format || row.status === null || row.requestHeaders === null)
-        return undefined
-      if (row.expects.endsWith('-key')) return undefined
-      const { name, prefix } = headerOf(contract)
-      const headers = JSON.parse(row.requestHeaders) as Record<string, string>
-      if (headers[name] !== `${prefix}${keyVariable}`) return undefined
-      return row.status === 401 ? '401 for a key in its own header' : null
-    },
-  })
-  return {
-    ...judged,
+That a key is valid is known where the same run generates with it at that time or later, on either
+endpoint: the 401 of a key that never is served, or no more, decides nothing. Nor does a 429 or 5xx,
+which may come first (gap G-26).`,
     async decide(evidence) {
-      const verdict = await judged.decide(evidence)
-      if (verdict.verdict !== 'fail') return verdict
-      const [accepted] = await evidence.store.rows<{ n: number }>(
-        `SELECT count(*)::DOUBLE AS n FROM attempts
-         WHERE list_contains($1::VARCHAR[], run_id) AND endpoint IN ('chat', 'messages')
-           AND status IS NOT NULL AND status <> 401 AND expects NOT LIKE '%-key'`,
-        [JSON.stringify(evidence.runIds)],
+      const served = await lastServed(evidence)
+      const { name, prefix } = headerOf(evidence.contract)
+      const judge = ({ row }: Exchange) => {
+        const { status } = row
+        if (row.endpoint !== format || status === null || row.requestHeaders === null)
+          return undefined
+        if (row.expects.endsWith('-key') || status === 429 || status >= 500) return undefined
+        const headers = JSON.parse(row.requestHeaders) as Record<string, string>
+        if (headers[name] !== `${prefix}${keyVariable}`) return undefined
+        if (status !== 401) return null
+        const isValid = (served.get(`${row.runId}/${row.keyFp}`) ?? -1) >= row.sentUs
+        return isValid ? '401 for a key in its own header' : undefined
+      }
+      const exchanges = await exchangesOf(evidence)
+      return verdictOf(
+        exchanges.map((exchange) => [exchange, judge(exchange)] as const),
+        'an answer other than 401',
+        `a ${format} request with a key that is served`,
       )
-      return (accepted?.n ?? 0) > 0
-        ? verdict
-        : { verdict: 'not-observed', takes: 'a valid key: this one was refused everywhere' }
     },
   }
+}
+
+/** When each key of each run was last sent with a generation that succeeded, in the run's time. */
+async function lastServed({ store, runIds }: Evidence): Promise<ReadonlyMap<string, number>> {
+  const keys = await store.rows<{ key: string; sentUs: number }>(
+    `SELECT run_id || '/' || key_fp AS key, max(sent_us)::DOUBLE AS "sentUs" FROM attempts
+     WHERE list_contains($1::VARCHAR[], run_id) AND endpoint IN ('chat', 'messages')
+       AND outcome = 'ok' AND expects NOT LIKE '%-key' AND key_fp IS NOT NULL
+     GROUP BY key`,
+    [JSON.stringify(runIds)],
+  )
+  return new Map(keys.map(({ key, sentUs }) => [key, sentUs]))
 }
 
 export const auth01 = takesKey('AUTH-01', 'chat', '§5.2', (contract) => contract.auth.chat)

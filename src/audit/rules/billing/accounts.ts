@@ -12,7 +12,7 @@ export const bill16 = billingRule({
   says: 'A balance belongs to the account: its keys share it',
   section: '§2.8, §8.1',
   severity: 'must',
-  needs: ['active'],
+  needs: ['active', 'quiescence'],
   explain: `Two keys that the scenario gives to one account: their values together must fit one history.
 It fails when they do not from one key to the other, while most values of each key by itself do.`,
   decide(ledgers): Verdict {

@@ -12,39 +12,40 @@ export const bill11 = billingRule({
   says: 'The balances that concurrent requests were shown belong to one possible history',
   section: '§8.4',
   severity: 'must',
-  needs: ['passive'],
-  explain: `Three tiers over the values of each account, on the client's monotonic clock. Which of
-them are sound depends on what the header means, so each legal meaning is tried (after or before the
-own charge, for plain answers and for streams; at the charge itself or read a moment later), and the
-rule fails only when none of them explains the values.
-Tier 3, exact: each charge covers a tile of the balance; tiles must not overlap, must follow real
-time, and each hole must be filled by charges that nobody saw, ambiguous ones among them. Tier 1,
+  needs: ['passive', 'quiescence'],
+  explain: `Three tiers over the values of each account, on the client's monotonic clock. Which of them
+are sound depends on what the header means, so each legal meaning is tried (after or before the own
+charge, for plain answers and for streams; at the charge itself or read a moment later), and the rule
+fails only when none of them explains the values.
+Tier 3, exact: each charge covers a tile of the balance; tiles must not overlap, must follow real time,
+and each hole must be filled by charges that nobody saw, ambiguous ones among them. Tier 1,
 majorization: charges with values of x or more cost at most start - x together. Tier 2, bounds: every
-value bounds the balance at the start, and all bounds must leave one; nobody sees more than somebody
-saw who had ended before.
-When only the looser tiers fit, the values are no ledger: a header read a little later than its
-charge, or credits that are held and given back. Then errors that cancel between two observations
-cannot be seen; a lone contradiction among thousands of exact values is told as inconclusive. A hole
-is told with its time and with whom was in flight then, the 64 likeliest at most.
+value bounds the balance at the start, and all bounds must leave one; nobody sees more than somebody saw
+who had ended before.
+When only the looser tiers fit, the values are no ledger: a header read a little later than its charge,
+or credits that are held and given back. Then errors that cancel between two observations cannot be
+seen; a lone contradiction among thousands of exact values is told as inconclusive. A hole is told with
+its time and with whom was in flight then, the 64 likeliest at most.
 Among attempts that were left, any hole of a chain may be the wrong one: each kind is given the delay at
-which most of it is charged, after its call or its leaving, and the hole told is the one that is left over
-at the least distance. Where others are about as likely it says so, and their suspects are named, too.
+which most of it is charged, after its call or its leaving, and the hole told is the one that is left
+over at the least distance. Where others are about as likely it says so, and their suspects are named,
+too.
 Attempts that their client left may fill holes, but by one policy for each kind of leaving (aborted or
 timed out, streamed or plain): none is charged; all are; those that had seen text; those that had come
 furthest; each at a delay; and on top of each those that the service had finished when it learned that
 the client was gone. A hole that no combination of these explains is a failure; one that some of them
 does, and the likeliest does not, is inconclusive. Not among them: a cancel that is lost for longer than
 two of the shortest exchanges, and charges by chance.
-Where the values are no ledger, sums are: an idle value is settled when all that was left before it must be
-over, by the longest success. Between two settled values the balance falls by the successes and by the same
-policies; also prices that are held and given back later. When no combination of these fits all stretches,
-and all but a few credits in fifty attempts are explained, it fails; the place is the step
-that the values between show once held credits are added. A policy that leaves open whom it charges, as one
-that draws a line amid attempts that came about equally far, fits almost any sums: it explains them only
-where such sums are likelier than one in a million for each wrong charge that it would spare. It takes many stretches, each with many attempts
-that were left, whose step (or one that sends the same) shows how long a success takes. A package or grant that comes in meanwhile is taken
-out of the values, and both of its sides are decided. Traffic of others on the account looks like a
-double charge.`,
+Where the values are no ledger, sums are: an idle value is settled when all that was left before it must
+be over, by the longest success. Between two settled values the balance falls by the successes and by
+the same policies; also prices that are held and given back later. When no combination of these fits all
+stretches, and all but a few credits in fifty attempts are explained, it fails; the place is the step
+that the values between show once held credits are added. A policy that leaves open whom it charges, as
+one that draws a line amid attempts that came about equally far, fits almost any sums: it explains them
+only where such sums are likelier than one in a million for each wrong charge that it would spare. It
+takes many stretches, each with many attempts that were left, whose step (or one that sends the same)
+shows how long a success takes. A package or grant that comes in meanwhile is taken out of the values,
+and both of its sides are decided. Traffic of others on the account looks like a double charge.`,
   decide(ledgers, { contract }) {
     const concurrent = ledgers.filter(isConcurrent)
     if (concurrent.length === 0) {
@@ -288,7 +289,12 @@ function roleOf(row: number, { below }: Hole): string {
 
 function bracketOf({ hole }: Place, { inFlight, otherPlaces }: Suspects): string {
   const seconds = (us: number) => (us / 1e6).toFixed(6)
-  const others = otherPlaces === 0 ? '' : `, or at one of ${otherPlaces} other places as likely`
+  const others =
+    otherPlaces === 0
+      ? ''
+      : otherPlaces === 1
+        ? ', or at another place as likely'
+        : `, or at one of ${otherPlaces} other places as likely`
   return `between ${seconds(hole.fromUs)} s and ${seconds(hole.toUs)} s of the run with ${inFlight} in flight${others}`
 }
 

@@ -1,5 +1,6 @@
-import type { Credits } from '../../../contract/contract.ts'
+import type { Contract, Credits } from '../../../contract/contract.ts'
 import { excessOf, type Segment } from '../../billing/conservation.ts'
+import { sumsOf } from '../../billing/gifts.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
 import { billingRule, credits, successes, witnessOf } from './evidence.ts'
 
@@ -81,21 +82,15 @@ export const idleTakes =
 
 /** What besides a wrong charge explains the excess, as far as the contract knows of it. */
 export function otherCause(
-  {
-    packages,
-    grants,
-  }: { packages: readonly { credits: number; validMonths: number | null }[]; grants: object },
+  { packages, grants }: Contract,
   segment: Segment,
   excess: Credits,
 ): string | null {
-  const gifts = [
-    ...packages.map((each) => each.credits),
-    ...Object.values(grants as Record<string, number>),
-  ]
   if (excess < 0) {
     const gained = -excess
     const reach = segment.ambiguous
-    return gifts.some((gift) => gift > 0 && gained <= gift && gained >= gift - reach)
+    const gifts = [...packages.map((each) => each.credits), ...Object.values(grants)]
+    return sumsOf(gifts).some((gift) => gained <= gift && gained >= gift - reach)
       ? `A package or grant of ${credits(gained)} would look the same.`
       : null
   }

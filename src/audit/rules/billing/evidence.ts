@@ -1,3 +1,4 @@
+import { sumsOf } from '../../billing/gifts.ts'
 import { type LedgerReading, readLedger } from '../../billing/ledger.ts'
 import { loadHistories } from '../../billing/load.ts'
 import { type OpenPrices, withoutOpenPrices } from '../../billing/open-prices.ts'
@@ -25,7 +26,7 @@ export function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]>
   const known = readings.get(evidence)
   if (known !== undefined) return known
   const { packages, grants } = evidence.contract
-  const gifts = [...packages.map((each) => each.credits), ...Object.values(grants)]
+  const gifts = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
   const loading = historiesOf(evidence).then(({ histories }) =>
     oneSettlement(histories.map((history) => readLedger(history, gifts))),
   )
@@ -72,7 +73,8 @@ export function billingRule(
 
 /** A row of a history as a witness. */
 export function witnessOf({ history }: LedgerReading, row: number, shows: string): Witness {
-  return { runId: history.runId, slot: history.slot[row]!, retry: history.retry[row]!, shows }
+  const runId = history.earlierRunIds?.[row] ?? history.runId
+  return { runId, slot: history.slot[row]!, retry: history.retry[row]!, shows }
 }
 
 /** `1 credit`, `2 credits`. */

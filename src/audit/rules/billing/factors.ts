@@ -3,7 +3,7 @@ import { type Exchange, exchangesOf } from '../../exchange/exchange.ts'
 import type { Verdict } from '../../verdict.ts'
 import { billingRule, credits, witnessOf } from './evidence.ts'
 import { singleCharge } from './prices.ts'
-import { clearStretches } from './segments.ts'
+import { undisturbedStretches } from './segments.ts'
 
 type Single = ReturnType<typeof singleCharge>[number]
 
@@ -28,16 +28,17 @@ export const bill03 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Compares charges that were seen by themselves (one at a time) over the levels of format,
 stream, n, max_tokens, prompt length and user. It fails when half or more of the requests of one level
-cost other than their price while those of another level of that factor cost it. It passes for the factors that were
-seen at two levels, which it names.`,
+cost other than their price while those of another level of that factor cost it. It passes for the
+factors that were seen at two levels, which it names.`,
   async decide(ledgers, evidence) {
+    const { contract } = evidence
     const exchanges = new Map(
       (await exchangesOf(evidence)).map((each) => [
         keyOf(each.row.runId, each.row.slot, each.row.retry),
         each,
       ]),
     )
-    const singles = clearStretches(ledgers)
+    const singles = undisturbedStretches(ledgers, contract)
       .flatMap(singleCharge)
       .flatMap((single) => {
         const { runId, slot, retry } = single.ledger.history
@@ -115,7 +116,7 @@ export const bill04 = billingRule({
   explain: `Compares charges that were seen by themselves over the bands that the balance was in. A
 service that trusts rich accounts and does not charge them is a real path in real gateways.`,
   decide(ledgers, { contract }) {
-    const singles = clearStretches(ledgers)
+    const singles = undisturbedStretches(ledgers, contract)
       .flatMap(singleCharge)
       .filter((single) => !Number.isNaN(balanceOf(single)))
     const bandOf = ({ ledger, row, price }: Single) =>

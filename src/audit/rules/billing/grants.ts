@@ -1,5 +1,6 @@
 import type { Contract, Package } from '../../../contract/contract.ts'
 import { excessOf } from '../../billing/conservation.ts'
+import { sumsOf } from '../../billing/gifts.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 import { billingRule, witnessOf } from './evidence.ts'
@@ -103,7 +104,7 @@ export const bill19 = billingRule({
   severity: 'must',
   needs: ['time'],
   explain: `Recognises purchases by the size of a rise between idle values. A rise of more than half the
-smallest package or grant that is no sum of them is wrong. Where the credits endpoint lists what is
+smallest package or grant that is no sum of up to three of them is wrong. Where the credits endpoint lists what is
 left of each purchase with its expiry, that must be none for a package without one, and otherwise as
 many months (of 28 to 31 days, give or take a day) after a purchase of that package; nothing may be
 left a day after it.`,
@@ -113,9 +114,9 @@ left a day after it.`,
     if (wrong !== null) return fails('packages that expire as the price list says', judged, wrong)
     const packages = contract.packages.map((each) => each.credits)
     const gifts = [...packages, ...Object.values(contract.grants)].filter((size) => size > 0)
-    const smallest = Math.min(...gifts)
+    const [smallest, sums] = [Math.min(...gifts), sumsOf(gifts)]
     const large = rises(ledgers).filter(({ gained }) => gained * 2 > smallest)
-    const odd = large.find(({ gained }) => !isSum(gained, gifts))
+    const odd = large.find(({ gained }) => !sums.includes(gained))
     if (odd !== undefined) {
       return {
         verdict: 'fail',
@@ -170,11 +171,4 @@ function judgeLot(
   return dates.length === 0 || fits
     ? null
     : `${name} valid for another time than ${validMonths} months`
-}
-
-/** Whether an amount is a sum of at most three of the sizes. */
-function isSum(amount: number, sizes: readonly number[], parts = 3): boolean {
-  if (amount === 0) return true
-  if (amount < 0 || parts === 0) return false
-  return sizes.some((size) => isSum(amount - size, sizes, parts - 1))
 }

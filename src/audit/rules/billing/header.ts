@@ -22,7 +22,7 @@ export const bill09: Rule = {
 be there, be a plain integer, and not be negative. Values on errors and on other endpoints are looked
 at where they stand, and not missed where they do not (gap G-19). A service that shows no balance
 anywhere, neither in a header nor at the credits endpoint, makes no such promise: not observed.`,
-  async decide({ store, runIds }: Evidence) {
+  async decide({ store, runIds, contract }: Evidence) {
     const headers = await store.rows<Header>(
       `WITH looked AS (
          SELECT run_id, slot, retry, credits_remaining AS value,
@@ -53,7 +53,7 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
       observations,
       expected: 'an integer of 0 or more on every success',
       came: wrong.map(({ fault, kind, seen }) => `${fault} on ${seen} of ${kind}`).join('; '),
-      witnesses: wrong.map(witness) as [Witness, ...Witness[]],
+      witnesses: (await Promise.all(wrong.map(witness))) as [Witness, ...Witness[]],
     }
 
     async function hasCreditsEndpoint(): Promise<boolean> {
@@ -64,10 +64,23 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
       )
       return (found?.n ?? 0) > 0
     }
-  },
-}
 
-function witness({ runId, slot, retry, fault, value }: Header): Witness {
-  const shows = fault === 'missing' ? 'no header' : `${fault}${value === null ? '' : `: ${value}`}`
-  return { runId, slot, retry, shows }
+    async function witness({ runId, slot, retry, fault, value }: Header): Promise<Witness> {
+      const came = (await asItCame(runId, slot, retry)) ?? value
+      const shows =
+        fault === 'missing' ? 'no header' : `${fault}${came === null ? '' : `: ${came}`}`
+      return { runId, slot, retry, shows }
+    }
+
+    /** The header's own text, where the response was kept: 1499.0 is no plain integer, 1499 is. */
+    async function asItCame(runId: string, slot: number, retry: number): Promise<string | null> {
+      const [kept] = await store.rows<{ headers: string }>(
+        'SELECT headers FROM bodies WHERE run_id = $1 AND slot = $2 AND retry = $3',
+        [runId, BigInt(slot), retry],
+      )
+      const name = `${contract.headers.creditsRemaining.toLowerCase()}:`
+      const line = kept?.headers.split('\n').find((each) => each.toLowerCase().startsWith(name))
+      return line?.slice(name.length).trim() ?? null
+    }
+  },
 }

@@ -3,13 +3,14 @@ import { effects } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
 import type { Verdict } from '../../verdict.ts'
 import { billingRule, credits, witnessOf } from './evidence.ts'
-import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
+import { countRows, isAccounted, rowsOf, type Stretch, undisturbedStretches } from './segments.ts'
 
 const explain = `A charge is seen by itself when it is the only one between two idle values of the
 balance, as in one request at a time; what it took must be the price. Under concurrency the price is
 proven where every value fits an exact history (BILL-11), and disproven where one wrong price for one
 model explains every stretch between idle values. It cannot tell a price that is wrong once from a
-double charge; that one fails too, since one success cost more than its price.`
+double charge; that one fails too, since one success cost more than its price. Stretches in which credits
+of the contract's sizes came in, or a package may have expired, are left out.`
 
 export const bill01 = billingRule({
   id: 'BILL-01',
@@ -24,7 +25,7 @@ export const bill01 = billingRule({
 
 export const bill02 = billingRule({
   id: 'BILL-02',
-  says: 'A success on a model of a higher price (svc-k2.5: 2 credits) costs that price',
+  says: 'A success on a model of a higher price costs that price',
   section: '§8.4.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -44,7 +45,9 @@ function decidePrices(
 ): Verdict {
   const models = contract.models.flatMap((model, at) => (about(model) ? [at] : []))
   // A balance that rose was topped up meanwhile.
-  const stretches = clearStretches(ledgers).filter(({ segment }) => segment.taken >= 0)
+  const stretches = undisturbedStretches(ledgers, contract).filter(
+    ({ segment }) => segment.taken >= 0,
+  )
   const singles = stretches.flatMap(singleCharge)
   const ours = singles.filter(({ model }) => models.includes(model))
   const wrong = ours.find((single) => single.took !== single.price)

@@ -1,6 +1,8 @@
+import type { Contract } from '../../../contract/contract.ts'
 import { excessOf, type Segment } from '../../billing/conservation.ts'
 import { effects, type History } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
+import { otherCause } from './conservation.ts'
 
 /** A stretch between two idle values, with the rows that it holds: `(from, to]` in call order. */
 export interface Stretch {
@@ -19,6 +21,27 @@ export function clearStretches(ledgers: readonly LedgerReading[]): readonly Stre
         .filter((segment) => segment.ambiguous === 0)
         .map((segment) => ({ ledger, segment, excess: excessOf(segment) })),
     )
+}
+
+/** More packages than this hardly expire in one run; what falls so often is a price. */
+const mostExpiries = 3
+
+/** Clear stretches but for those in which credits were bought, granted or expired, as far as that can be. */
+export function undisturbedStretches(
+  ledgers: readonly LedgerReading[],
+  contract: Contract,
+): readonly Stretch[] {
+  return ledgers.flatMap((ledger) => {
+    const stretches = clearStretches([ledger])
+    const moved = new Set(
+      stretches.filter(
+        ({ segment, excess }) => excess !== 0 && otherCause(contract, segment, excess) !== null,
+      ),
+    )
+    const expired = [...moved].filter(({ excess }) => excess > 0)
+    if (expired.length > mostExpiries) for (const stretch of expired) moved.delete(stretch)
+    return stretches.filter((stretch) => !moved.has(stretch))
+  })
 }
 
 /** Rows of a stretch with this effect. */

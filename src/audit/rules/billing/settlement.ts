@@ -1,8 +1,10 @@
-import { excessOf } from '../../billing/conservation.ts'
+import { excessOf, type Segment } from '../../billing/conservation.ts'
 import { effects } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
+import type { Evidence } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
 import { usageReports } from '../usage/report.ts'
+import { otherCause } from './conservation.ts'
 import { billingRule, credits, witnessOf } from './evidence.ts'
 import { rowsOf } from './segments.ts'
 
@@ -50,6 +52,8 @@ nothing else happened, it must have cost nothing.`,
         const [charge] = charges
         if (charge === undefined || charges.length > 1 || ambiguous.length > 0) continue
         if (!readWhileOpen(ledger, charge)) continue
+        // What a failure beside it took is BILL-06's to tell.
+        if (segment.taken !== segment.sure && rowsOf(stretch, 'failure').length > 0) continue
         observations++
         if (segment.taken === segment.sure) continue
         return {
@@ -70,6 +74,12 @@ nothing else happened, it must have cost nothing.`,
   },
 })
 
+/** Whether credits may have been bought, granted or expired in the stretch. */
+function isMoved({ contract }: Evidence, segment: Segment): boolean {
+  const excess = excessOf(segment)
+  return excess !== 0 && otherCause(contract, segment, excess) !== null
+}
+
 function readWhileOpen({ history }: LedgerReading, charge: number): boolean {
   const { callUs, endUs, effect, value } = history
   for (let row = charge + 1; row < history.size && callUs[row]! < endUs[charge]!; row++) {
@@ -84,7 +94,7 @@ export const bill08 = billingRule({
   says: 'A charge has settled when its response is over',
   section: '§8.4.2',
   severity: 'must',
-  needs: ['passive'],
+  needs: ['passive', 'quiescence'],
   explain: `Every value that was read after a response ended must show its charge. It fails when the
 values fit only with charges that settle later, and the balance is right in the end; how late is the
 smallest of a row of delays that explains them.`,
@@ -130,7 +140,8 @@ export const bill12 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares the remaining credits in the body of GET /user/credits, read with nothing else in
-flight, with its own header, or else with the last value before it. The field is found by its name
+flight, with its own header, or else with the last value before it, unless credits were bought or may
+have expired since. The field is found by its name
 (gap G-09).`,
   async decide(ledgers, evidence) {
     const reports = (await usageReports(evidence)).filter(
@@ -155,7 +166,7 @@ flight, with its own header, or else with the last value before it. The field is
       // What a request that was left may still hold is in one of the two and not in the other.
       if (segment === undefined ? ledger.ambiguous > 0 : segment.ambiguous > 0) continue
       const expected = Number.isNaN(header)
-        ? segment === undefined || segment.taken < 0
+        ? segment === undefined || segment.taken < 0 || isMoved(evidence, segment)
           ? null
           : balance[at - 1]! - segment.sure - (ledger.history.spentOnReads?.[idle[at]!] ?? 0)
         : header
@@ -165,14 +176,14 @@ flight, with its own header, or else with the last value before it. The field is
       return {
         verdict: 'fail',
         observations,
-        expected: `${expected} remaining, as the header tells`,
+        expected: `${expected} remaining, ${Number.isNaN(header) ? 'by the header before it and what was charged since' : 'as its header tells'}`,
         came: `${remaining}`,
         witnesses: [
           {
             runId,
             slot,
             retry,
-            shows: `remaining ${remaining} in the body, ${expected} by the header`,
+            shows: `remaining ${remaining} in the body, ${expected} by the ${Number.isNaN(header) ? 'headers before it' : 'header'}`,
           },
         ],
       }

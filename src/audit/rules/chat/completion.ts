@@ -155,18 +155,21 @@ must have the reason stop. Whether the sequence itself is part of the text is op
 request whose answer never reached its sequence decides nothing.`,
   expected: 'a text that ends at the stop sequence, finish_reason stop',
   takes: 'a request with stop whose prompt asks to repeat text that holds it',
-  judge(exchange) {
+  judge(exchange, { defaults }) {
     const texts = textsOf(exchange)
     const stops = stopsOf(exchange.askedFor('stop'))
     if (texts === undefined || stops.length === 0) return undefined
     for (const text of texts) {
-      const over = stops.find((stop) => text.includes(stop) && !text.trimEnd().endsWith(stop))
+      const over = stops.find(
+        (stop) => text.includes(stop) && text.slice(text.indexOf(stop) + stop.length).trim() !== '',
+      )
       if (over !== undefined) return 'text goes on after the stop sequence'
     }
     const wanted = echoOf(exchange)
     if (wanted === null || !stops.some((stop) => wanted.includes(stop))) return undefined
     const reason = exchange.row.finishReason
-    const full = exchange.row.completionTokens === exchange.askedFor('max_tokens')
+    const bound = Number(exchange.askedFor('max_tokens') ?? defaults.maxTokens)
+    const full = (exchange.row.completionTokens ?? bound) >= bound
     if (reason === 'length') return full ? undefined : 'finish_reason length'
     return null
   },

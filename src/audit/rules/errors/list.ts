@@ -21,17 +21,25 @@ of its own (502, 504); they are not in the table either, and clients have to kno
   takes: 'a response',
 })
 
+/** Nothing at this path, as the service says: the tables have no code and no type for that. */
+const noEndpoint = `(expects = 'unknown-path' OR status = 404 AND expects <> 'unknown-model')`
+
+/** Refusals of a format must have its shape; which shape anything else uses is open (gap G-28). */
+const refusalOf = (format: 'chat' | 'messages') =>
+  `(endpoint = '${format}' AND status BETWEEN 400 AND 499 AND NOT ${noEndpoint})`
+
 export const err02 = sqlRule({
   id: 'ERR-02',
   says: 'A chat request that is refused gets error.message, error.type and error.code as strings',
   section: '§7.2',
   severity: 'must',
   needs: ['passive'],
-  explain: `On the chat endpoint every 4xx must have the chat shape; elsewhere, where that shape is
-used, it must be whole. Which shape the lists, unknown paths and 5xx use is open (gap G-28). The
-message is looked at where the body was captured.`,
+  explain: `On the chat endpoint every 4xx must have the chat shape. Which shape the lists, unknown
+paths and 5xx use is open (gap G-28), and the table has no code for most of them: there an error of the
+chat shape must be whole where its code is one of the table. A 404 is that of an unknown path, unless
+the model asked for was unknown. The message is looked at where the body was captured.`,
   expected: '{"error": {"message": string, "type": string, "code": string}}',
-  observe: () => `
+  observe: ({ chatErrors }) => `
     SELECT run_id, slot, retry,
       CASE WHEN error_shape <> 'chat' THEN 'an error of shape ' || error_shape || ' with ' || status
            WHEN error_code IS NULL THEN 'error.code is not a string'
@@ -40,7 +48,8 @@ message is looked at where the body was captured.`,
              AND coalesce(json_type(CASE WHEN json_valid(bodies.body) THEN bodies.body END, '$.error.message'), '') <> 'VARCHAR'
            THEN 'error.message is not a string' END AS came
     FROM seen LEFT JOIN bodies USING (run_id, slot, retry)
-    WHERE outcome = 'http_error' AND (error_shape = 'chat' OR endpoint = 'chat' AND status BETWEEN 400 AND 499)`,
+    WHERE outcome = 'http_error' AND (${refusalOf('chat')}
+      OR error_shape = 'chat' AND error_code IN ${sqlList(chatErrors.map(({ code }) => code))})`,
   takes: 'a refused chat request',
 })
 
@@ -50,10 +59,12 @@ export const err03 = sqlRule({
   section: '§7.3',
   severity: 'must',
   needs: ['passive'],
-  explain: `On the messages endpoint every 4xx must have the messages shape; elsewhere, where that
-shape is used, it must be whole. The message is looked at where the body was captured.`,
+  explain: `On the messages endpoint every 4xx must have the messages shape. Elsewhere, on unknown
+paths and with 5xx the shape is open (gap G-28): there one of the messages shape must be whole where its
+type is one of the table. A 404 is that of an unknown path, unless the model asked for was unknown. The
+message is looked at where the body was captured.`,
   expected: '{"type": "error", "error": {"type": string, "message": string}}',
-  observe: () => `
+  observe: ({ messagesErrors }) => `
     SELECT run_id, slot, retry,
       CASE WHEN error_shape <> 'messages' THEN 'an error of shape ' || error_shape || ' with ' || status
            WHEN error_type IS NULL THEN 'error.type is not a string'
@@ -61,8 +72,8 @@ shape is used, it must be whole. The message is looked at where the body was cap
              AND coalesce(json_type(CASE WHEN json_valid(bodies.body) THEN bodies.body END, '$.error.message'), '') <> 'VARCHAR'
            THEN 'error.message is not a string' END AS came
     FROM seen LEFT JOIN bodies USING (run_id, slot, retry)
-    WHERE outcome = 'http_error'
-      AND (error_shape = 'messages' OR endpoint = 'messages' AND status BETWEEN 400 AND 499)`,
+    WHERE outcome = 'http_error' AND (${refusalOf('messages')}
+      OR error_shape = 'messages' AND error_type IN ${sqlList(messagesErrors.map(({ type }) => type))})`,
   takes: 'a refused messages request',
 })
 
@@ -96,7 +107,7 @@ export const err05 = sqlRule({
   explain: `The error code or type tells the meaning, the table of statuses what goes with it: key 401,
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
 (model_not_found, context_length_exceeded: gap G-27) nothing is decided, and nor does the code of a
-404 for a path, which the table does not have.`,
+404 for a path, which the table does not have. A 5xx on an unknown path may come first (gap G-26).`,
   expected: 'the status that the table of statuses gives to the meaning of the error',
   observe: (contract) => `
     SELECT run_id, slot, retry,
@@ -108,9 +119,9 @@ credits 403, rate 429, validation 400, path 404. Where the specification leaves 
     WHERE outcome = 'http_error' AND endpoint <> 'other'
     UNION ALL
     SELECT run_id, slot, retry,
-      CASE WHEN status BETWEEN 200 AND 299 OR status IN (400, 500)
+      CASE WHEN status BETWEEN 200 AND 299 OR status = 400
            THEN 'an unknown path with status ' || status END
-    FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429, 503)`,
+    FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429) AND status < 500`,
   takes: 'an error whose code tells its meaning',
 })
 

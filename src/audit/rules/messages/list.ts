@@ -28,7 +28,8 @@ const msg01: Rule = {
   needs: ['passive'],
   explain: `Reads captured plain messages: id is a string that no other has, type "message", role
 assistant, content an array of blocks (a text block has text), model the one asked for, usage two
-integers. Other kinds of blocks are open (gap G-05).`,
+integers. Other kinds of blocks are open (gap G-05); a request under an Idempotency-Key may be answered
+again with the same id (gap G-37).`,
   async decide(evidence) {
     const all = await exchangesOf(evidence)
     const ids = new Map<unknown, Exchange>()
@@ -37,7 +38,7 @@ integers. Other kinds of blocks are open (gap G-05).`,
         const body = message(exchange)
         if (body === undefined) return [exchange, undefined] as const
         if (!isObject(body)) return [exchange, 'no object'] as const
-        const again = ids.has(body.id)
+        const again = ids.has(body.id) && !isKeyed(exchange)
         ids.set(body.id, exchange)
         return [
           exchange,
@@ -48,6 +49,10 @@ integers. Other kinds of blocks are open (gap G-05).`,
       takes,
     )
   },
+}
+
+function isKeyed({ row }: Exchange): boolean {
+  return /"idempotency-key"/i.test(row.requestHeaders ?? '')
 }
 
 function wrongField(body: JsonObject, { row }: Exchange): string | null {

@@ -28,7 +28,8 @@ export const model01 = exchangeRule({
   section: '§2.3, §4.1',
   severity: 'must',
   needs: ['active'],
-  explain: 'Reads the captured body of GET /v1/models.',
+  explain: `Reads the captured body of GET /v1/models: object must be "list" and data an array. What its
+elements hold is MODEL-02's.`,
   expected: '{"object": "list", "data": [...]}',
   takes,
   judge(exchange) {
@@ -82,7 +83,8 @@ export const model03 = exchangeRule({
   section: '§4.1',
   severity: 'must',
   needs: ['active'],
-  explain: 'Other models may be listed besides: whether svc-k2.5 is, is open (gap G-02).',
+  explain: `Reads the captured body of GET /v1/models: each model that the contract has listed must be in it
+once. Other models may be listed besides: whether svc-k2.5 is, is open (gap G-02).`,
   expected: 'each listed model of the contract, once',
   takes,
   judge(exchange, contract) {

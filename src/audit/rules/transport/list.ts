@@ -1,6 +1,6 @@
-import { exchangeRule } from '../../exchange/exchange-rule.ts'
 import type { Rule } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
+import { trn03, trn04 } from './cross-origin.ts'
 
 export const trn01: Rule = {
   id: 'TRN-01',
@@ -60,53 +60,6 @@ must parse, be valid UTF-8, and come with a JSON content type. Streams are judge
   takes: 'a plain answer with a body',
 })
 
-export const trn03 = sqlRule({
-  id: 'TRN-03',
-  says: 'Browsers of other origins may call: every response allows them, failures too',
-  section: '§1.3',
-  severity: 'must',
-  needs: ['passive'],
-  explain: `Looks for Access-Control-Allow-Origin on every response of the four endpoints, whatever its
-status: without it a browser hides even a 401 or 429 from the page. A preflight is looked at where one
-was sent: it must be a 2xx.`,
-  expected: 'Access-Control-Allow-Origin on every response',
-  observe: () => `
-    SELECT run_id, slot, retry,
-      CASE WHEN method = 'OPTIONS' AND status > 299 THEN 'a preflight with status ' || status
-           WHEN (flags & 64) = 0 THEN 'no Access-Control-Allow-Origin with status ' || status END AS came
-    FROM seen LEFT JOIN templates USING (run_id, template)
-    WHERE status IS NOT NULL AND (endpoint <> 'other' OR method = 'OPTIONS')`,
-  takes: 'a response',
-})
-
-const billingHeaders = ['creditsRemaining', 'rateLimit', 'rateRemaining', 'rateReset'] as const
-
-export const trn04 = exchangeRule({
-  id: 'TRN-04',
-  says: 'A browser can read the credits and rate headers',
-  section: '§1.3',
-  severity: 'advice',
-  needs: ['passive'],
-  explain: `Access-Control-Expose-Headers must name the credits and rate headers that a response
-carries, or be *; otherwise a page never sees them. Needs captured responses.`,
-  expected: 'Access-Control-Expose-Headers that names the credits and rate headers',
-  takes: 'a captured success with a credits or rate header',
-  judge(exchange, { headers }) {
-    if (!exchange.isOk || exchange.header('access-control-allow-origin') === undefined)
-      return undefined
-    const carried = billingHeaders
-      .map((name) => headers[name])
-      .filter((name) => exchange.header(name) !== undefined)
-    if (carried.length === 0) return undefined
-    const exposed = (exchange.header('access-control-expose-headers') ?? '')
-      .split(',')
-      .map((name) => name.trim().toLowerCase())
-    if (exposed.includes('*')) return null
-    const hidden = carried.filter((name) => !exposed.includes(name))
-    return hidden.length === 0 ? null : `not exposed: ${hidden.join(', ')}`
-  },
-})
-
 export const trn05 = sqlRule({
   id: 'TRN-05',
   says: 'The four endpoints are where the specification says',
@@ -135,12 +88,19 @@ export const trn06 = sqlRule({
   section: '§7.1',
   severity: 'must',
   needs: ['active'],
-  explain: `Requests to paths that the contract does not have must get 404. A 401 or 429 may come
-first (gap G-26) and decides nothing.`,
+  explain: `Requests to paths that the contract does not have must get 404. A 401, a 429, an outage or
+a 403 for want of credits may come first (gap G-26) and decides nothing; the messages shape has no type
+for want of credits, so no 403 of that shape does.`,
   expected: 'status 404',
-  observe: () => `
-    SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS came
-    FROM seen WHERE expects = 'unknown-path' AND status IS NOT NULL AND status NOT IN ${sqlList([401, 429])}`,
+  observe: ({ chatErrors }) => {
+    const broke = chatErrors.filter(({ status }) => status === 403)
+    return `
+      SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS came
+      FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429) AND status < 500
+        AND NOT (status = 403 AND (coalesce(error_shape, '') = 'messages'
+          OR coalesce(error_code, '') IN ${sqlList(broke.map(({ code }) => code))}
+          OR coalesce(error_type, '') IN ${sqlList(broke.map(({ type }) => type))}))`
+  },
   takes: 'a request to an unknown path (wrong: unknown-path)',
 })
 

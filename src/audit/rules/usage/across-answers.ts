@@ -1,21 +1,13 @@
 import { isEmpty } from '../../billing/open-prices.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
 import { verdictOf } from '../../exchange/exchange-rule.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import { openPricesOf } from '../billing/evidence.ts'
+import { isAfter, pairs } from './pairs.ts'
 import { type UsageReport, usageReports } from './report.ts'
 import { named } from './report-rule.ts'
 
-/** Reports of one account in the order of time, in pairs. */
-function pairs(reports: readonly UsageReport[]): readonly (readonly [UsageReport, UsageReport])[] {
-  const byAccount = Map.groupBy(
-    reports.filter(({ exchange }) => (exchange.row.path ?? '').indexOf('?') < 0),
-    ({ exchange }) => `${exchange.row.runId}/${exchange.row.keyFp}`,
-  )
-  return [...byAccount.values()].flatMap((list) => {
-    const sorted = list.toSorted((a, b) => a.exchange.row.sentUs - b.exchange.row.sentUs)
-    return sorted.slice(1).map((later, at) => [sorted[at]!, later] as const)
-  })
-}
+type Judged = readonly [Exchange, string | null | undefined]
 
 export const use07: Rule = {
   id: 'USE-07',
@@ -23,9 +15,9 @@ export const use07: Rule = {
   section: '§4.4',
   severity: 'must',
   needs: ['passive'],
-  explain: `Compares answers of the credits endpoint for one key in the order of time; no hour may be
-negative. A charge at the start may be given back when its request fails or its client leaves (gap
-G-13), so pairs with such requests before them are left out. ${named}`,
+  explain: `Compares answers of the credits endpoint for one key that came wholly one after the
+other; no hour may be negative. A charge at the start may be given back when its request fails or its
+client leaves (gap G-13), so pairs with such requests before them are left out. ${named}`,
   async decide(evidence) {
     const reports = await usageReports(evidence)
     const givenBack = await evidence.store.rows<{ runId: string; sentUs: number }>(
@@ -44,14 +36,14 @@ G-13), so pairs with such requests before them are left out. ${named}`,
           report.hours?.some((hour) => (hour.credits ?? 0) < 0) ? 'an hour below zero' : undefined,
         ] as const,
     )
-    const falling = pairs(reports).map(([earlier, later]) => {
-      if (earlier.consumed === null || later.consumed === null || mayFall(later))
-        return [later.exchange, undefined] as const
+    const falling = pairs(reports).map(([earlier, later]): Judged => {
+      if (earlier.consumed === null || later.consumed === null) return [later.exchange, undefined]
+      if (!isAfter(later, earlier) || mayFall(later)) return [later.exchange, undefined]
       const came =
         later.consumed < earlier.consumed
           ? `${later.consumed} after ${earlier.consumed} consumed`
           : null
-      return [later.exchange, came] as const
+      return [later.exchange, came]
     })
     return verdictOf(
       [...negative, ...falling],
@@ -99,13 +91,19 @@ async function compared(
   later: UsageReport,
 ): Promise<string | null | undefined> {
   const { store, contract } = evidence
-  const { reads } = await openPricesOf(evidence)
+  const { reads, openReads } = await openPricesOf(evidence)
   const [from, to] = [earlier.exchange.row, later.exchange.row]
   const prices = contract.models.map(
     ({ id, costCredits }) => `WHEN '${id.replaceAll("'", "''")}' THEN ${costCredits}`,
   )
   const [between] = await store.rows<
-    Counted & { ambiguous: number; crossing: number; readCredits: number; reads: number }
+    Counted & {
+      ambiguous: number
+      crossing: number
+      readCredits: number
+      reads: number
+      openReads: number
+    }
   >(
     `WITH ours AS (
        SELECT attempts.*, outcome = 'ok' AS charged,
@@ -120,6 +118,8 @@ async function compared(
          FROM ours WHERE outcome = 'ok' AND sent_us > $3::BIGINT AND sent_us <= $5::BIGINT)
      SELECT (SELECT coalesce(sum(price), 0) FROM paid)::DOUBLE AS "readCredits",
        (SELECT count(*) FROM paid WHERE price > 0)::DOUBLE AS reads,
+       (SELECT count(*) FROM ours WHERE outcome = 'ok' AND list_contains($7::VARCHAR[], endpoint)
+         AND sent_us > $3::BIGINT AND sent_us <= $5::BIGINT)::DOUBLE AS "openReads",
        count(*) FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT)::DOUBLE AS requests,
        coalesce(sum(CASE model ${prices.join(' ')} ELSE 1 END)
          FILTER (charged AND sent_us > $4::BIGINT AND closed_us < $5::BIGINT), 0)::DOUBLE AS credits,
@@ -137,10 +137,11 @@ async function compared(
       BigInt(from.closedUs ?? from.sentUs),
       BigInt(to.sentUs),
       BigInt(to.closedUs ?? to.sentUs),
+      JSON.stringify(openReads),
     ],
   )
   if (between === undefined || between.ambiguous > 0 || between.crossing > 0) return undefined
-  if (between.requests === 0) return undefined
+  if (between.requests === 0 || between.openReads > 0) return undefined
   if (earlier.consumed !== null && later.consumed !== null) {
     const grew = later.consumed - earlier.consumed
     const cost = between.credits + between.readCredits

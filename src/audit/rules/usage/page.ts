@@ -12,8 +12,9 @@ export const page01: Rule = {
   needs: ['active', 'quiescence'],
   explain: `Looks at captured answers of the path /my-credits between two of the credits endpoint for the
 same key that tell the same balance: that number must stand on the page. A page that is behind shows an
-older one. Numbers that a script fetches later are not in its HTML; then open the page beside the
-endpoint.`,
+older one. Numbers that a script fetches later are not in its HTML, nor are they before one signs in: a
+page with a script or a field for a password is judged only where its text shows both remaining and
+consumed of an earlier answer instead; otherwise open the page beside the endpoint.`,
   async decide(evidence) {
     const reports = await usageReports(evidence)
     const pages = (await exchangesOf(evidence)).filter(
@@ -35,14 +36,30 @@ function judge(page: Exchange, reports: readonly UsageReport[]): string | null |
   const ofKey = reports.filter(
     ({ exchange }) => exchange.row.runId === row.runId && exchange.row.keyFp === row.keyFp,
   )
-  const before = ofKey.findLast(({ exchange }) => closedOf(exchange) <= row.sentUs)?.remaining
+  const told = ofKey.filter(({ exchange }) => closedOf(exchange) <= row.sentUs)
+  const before = told.at(-1)?.remaining
   const after = ofKey.find(({ exchange }) => exchange.row.sentUs >= closedOf(page))?.remaining
   // With another balance afterwards something happened meanwhile, and the page may show either.
   if (typeof before !== 'number' || before !== after) return undefined
-  const digits = (row.responseBody ?? '').replaceAll(/[,\u202f\u00a0 ](?=\d{3})/g, '')
-  if (new RegExp(`(?<![\\d.])${before}(?!\\d)`).test(digits)) return null
+  const html = row.responseBody ?? ''
+  if (shows(html, before)) return null
   // It may stand in the part that was not captured.
-  return page.isWhole ? `no ${before} on the page` : undefined
+  if (!page.isWhole) return undefined
+  const mayComeLater = /<script|type=["']?password/i.test(html)
+  return !mayComeLater || told.some((report) => showsOlder(html, report))
+    ? `no ${before} on the page`
+    : undefined
+}
+
+/** Whether the text of a page, without its scripts and marks, shows what an answer told. */
+function showsOlder(html: string, { remaining, consumed }: UsageReport): boolean {
+  const text = html.replaceAll(/<(script|style)\b.*?<\/\1\s*>|<[^>]*>/gis, ' | ')
+  return remaining !== null && !!consumed && shows(text, remaining) && shows(text, consumed)
+}
+
+function shows(text: string, number: number): boolean {
+  const digits = text.replaceAll(/[,\u202f\u00a0 ](?=\d{3})/g, '')
+  return new RegExp(`(?<![\\d.])${number}(?!\\d)`).test(digits)
 }
 
 function closedOf({ row }: Exchange): number {

@@ -10,7 +10,8 @@ export const use06: Rule = {
   severity: 'must',
   needs: ['active'],
   explain: `Looks at answers to queries with from and to (where the service takes them: gap G-09): two
-ranges that meet must add up to the range that spans them, for one key and with nothing in between.
+ranges that meet must add up to the range that spans them, for one key and with nothing in between. Where
+all three tell the same credits, the service takes no ranges, and nothing is decided.
 ${named}`,
   async decide(evidence) {
     const ranges = (await usageReports(evidence)).map(rangeOf)
@@ -49,12 +50,21 @@ function placeOf({ report }: Range, from: string | null): string {
   return JSON.stringify([report.exchange.row.keyFp, report.remaining, from])
 }
 
-/** What does not add up over two ranges that meet. */
-function unequal(whole: Range, first: Range, second: Range): string | null {
-  for (const field of ['consumedInRange', 'requests'] as const) {
-    const [all, one, other] = [whole.report[field], first.report[field], second.report[field]]
-    if (all === null || one === null || other === null || all === one + other) continue
-    return `${all} ${field === 'requests' ? 'requests' : 'credits'} in all, ${one} and ${other} in its parts`
+const fields = ['consumedInRange', 'requests'] as const
+
+/** What does not add up over two ranges that meet; undefined where ranges seem not to be taken at all. */
+function unequal(whole: Range, first: Range, second: Range): string | null | undefined {
+  const figures = fields.map((field) => [
+    whole.report[field],
+    first.report[field],
+    second.report[field],
+  ])
+  const [credits] = figures
+  if (credits!.every((each) => each === credits![0]) && credits![0] !== 0) return undefined
+  for (const [at, [all, one, other]] of figures.entries()) {
+    if (all == null || one == null || other == null || all === one + other) continue
+    const what = fields[at] === 'requests' ? 'requests' : 'credits'
+    return `${all} ${what} in all, ${one} and ${other} in its parts`
   }
   return null
 }

@@ -1,20 +1,18 @@
-import {
-  type Exchange,
-  exchangesOf,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-} from '../../exchange/exchange.ts'
+import { type Exchange, exchangesOf, isObject, type JsonObject } from '../../exchange/exchange.ts'
 import type { Evidence } from '../../rule.ts'
+import { type Bucket, bucketsBy } from './buckets.ts'
+import { creditsNamed, spent } from './credits.ts'
+import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
 
 /**
  * What an answer of the credits endpoint says, whatever its fields are called (gap G-09): found by
- * their names, so another deployment's words fit too.
+ * their names at any depth, so another deployment's words fit too.
  */
 export interface UsageReport {
   readonly exchange: Exchange
+  /** Null where several numbers may be it. */
   readonly granted: number | null
+  readonly expired: number | null
   /** Over all time. */
   readonly consumed: number | null
   /** Over the range that was asked for, where the answer tells it apart. */
@@ -24,16 +22,8 @@ export interface UsageReport {
   readonly averageTokens: number | null
   readonly days: readonly Bucket[] | null
   readonly hours: readonly Bucket[] | null
-}
-
-/** A line of a break-down. */
-export interface Bucket {
-  /** The first ten characters of its time: the day, in the report's own zone. */
-  readonly day: string | null
-  readonly credits: number | null
-  readonly requests: number | null
-  readonly tokens: number | null
-  readonly averageTokens: number | null
+  /** When the account began, where the answer tells it. */
+  readonly beganAt: string | null
 }
 
 /** All answers of the credits endpoint that were captured whole, in order of time for each account. */
@@ -46,95 +36,25 @@ export async function usageReports(evidence: Evidence): Promise<readonly UsageRe
 }
 
 function readReport(exchange: Exchange, body: JsonObject): UsageReport {
+  const fields = fieldsOf(body)
+  const whole = ofTheWhole(fields)
+  const credits = (...patterns: readonly RegExp[]) => creditsNamed(whole, ...patterns)[0] ?? null
+  const number = (...patterns: readonly RegExp[]) => numbersNamed(whole, ...patterns)[0] ?? null
+  const grants = creditsNamed(whole, /granted/, /total_credits/)
   return {
     exchange,
-    granted: numberNamed(body, /granted/, /total_credits/, /purchased/),
-    consumed: numberNamed(body, /total_(?:consumed|used|spent|usage)/, ...spent),
-    consumedInRange: numberNamed(body, /^(?:consumed|used|spent|usage)$/, ...spent),
-    remaining: numberNamed(body, /remaining/, /balance/, /left/),
-    requests: numberNamed(body, /^requests$/, /total_requests/, /request_count/),
-    averageTokens: numberNamed(body, /(?:average|avg|mean).*token/),
-    days: bucketsNamed(body, /da(?:y|ily)/),
-    hours: bucketsNamed(body, /hour/),
+    granted: grants.length === 1 ? grants[0]! : null,
+    expired: credits(/expired/, /lapsed/),
+    consumed: credits(/total_(?:consumed|used|spent|usage)/, ...spent),
+    consumedInRange: credits(/^(?:consumed|used|spent|usage)$/, ...spent),
+    remaining: credits(/remaining/, /balance/, /left/),
+    requests: number(/^requests$/, /total_requests/, /request_count/),
+    averageTokens: number(/(?:average|avg|mean).*token/, /tokens?_per_request/),
+    days: bucketsBy('day', fields),
+    hours: bucketsBy('hour', fields),
+    beganAt: textNamed(
+      whole,
+      /^(?:account_)?(?:created|opened|registered)(?:_at)?$|^member_since$/,
+    ),
   }
-}
-
-/** What credits that are gone may be called. */
-const spent = [/consumed/, /used/, /spent/, /usage/]
-
-/** A number by its name, the first pattern first, here or one level down. */
-function numberNamed(body: JsonObject, ...patterns: readonly RegExp[]): number | null {
-  for (const pattern of patterns) {
-    for (const [name, value] of [...Object.entries(body), ...inner(body)]) {
-      if (typeof value === 'number' && pattern.test(name.toLowerCase())) return value
-    }
-  }
-  return null
-}
-
-function inner(body: JsonObject): readonly (readonly [string, Json | undefined])[] {
-  return Object.values(body).flatMap((value) => (isObject(value) ? Object.entries(value) : []))
-}
-
-function bucketsNamed(body: JsonObject, pattern: RegExp): readonly Bucket[] | null {
-  for (const [name, value] of [...Object.entries(body), ...inner(body)]) {
-    if (!pattern.test(name.toLowerCase())) continue
-    if (isList(value)) return value.filter(isObject).map((line) => readBucket(line, null))
-    if (isObject(value)) {
-      return Object.entries(value).map(([key, line]) =>
-        isObject(line)
-          ? readBucket(line, key)
-          : { ...noBucket, day: dayOf(key), credits: numeric(line) },
-      )
-    }
-  }
-  return null
-}
-
-const noBucket: Bucket = {
-  day: null,
-  credits: null,
-  requests: null,
-  tokens: null,
-  averageTokens: null,
-}
-
-function readBucket(line: JsonObject, key: string | null): Bucket {
-  const time = ['date', 'day', 'start', 'hour', 'time']
-    .map((name) => line[name])
-    .find((value) => typeof value === 'string')
-  const prompt = numberNamed(line, /prompt_tokens/, /input_tokens/)
-  const completion = numberNamed(line, /completion_tokens/, /output_tokens/)
-  return {
-    day: dayOf(key ?? (time as string | undefined) ?? ''),
-    credits: numberNamed(line, /credits/, ...spent),
-    requests: numberNamed(line, /requests/),
-    tokens:
-      prompt !== null && completion !== null
-        ? prompt + completion
-        : numberNamed(line, /^(?:total_)?tokens$/),
-    averageTokens: numberNamed(line, /(?:average|avg|mean).*token/),
-  }
-}
-
-function dayOf(time: string): string | null {
-  return /^\d{4}-\d{2}-\d{2}/.exec(time)?.[0] ?? null
-}
-
-function numeric(value: Json | undefined): number | null {
-  return typeof value === 'number' ? value : null
-}
-
-/** Sum of one field over buckets; null where one does not tell it. */
-export function sumOf(
-  buckets: readonly Bucket[],
-  field: 'credits' | 'requests' | 'tokens',
-): number | null {
-  let sum = 0
-  for (const bucket of buckets) {
-    const value = bucket[field]
-    if (value === null) return null
-    sum += value
-  }
-  return sum
 }

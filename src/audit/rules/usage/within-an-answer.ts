@@ -1,99 +1,77 @@
-import type { Exchange } from '../../exchange/exchange.ts'
-import { type Bucket, sumOf } from './report.ts'
+import { type Bucket, sumOf } from './buckets.ts'
+import type { UsageReport } from './report.ts'
 import { reportRule } from './report-rule.ts'
-
-export const use01 = reportRule({
-  id: 'USE-01',
-  says: 'Credit usage tells consumed, remaining, usage by day and hour, and average tokens per request',
-  severity: 'must',
-  explain: 'Looks for each of the five topics in the answer.',
-  expected: 'consumed, remaining, by day, by hour and average tokens',
-  judge({ consumed, remaining, days, hours, averageTokens, exchange }) {
-    const parts = [
-      consumed === null ? 'consumed' : '',
-      remaining === null ? 'remaining' : '',
-      days === null ? 'usage by day' : '',
-      hours === null ? 'usage by hour' : '',
-      // Without a request there is no average.
-      averageTokens === null && !hasNullAverage(exchange) ? 'average tokens' : '',
-    ].filter((part) => part !== '')
-    return parts.length === 0 ? null : `without ${parts.join(', ')}`
-  },
-})
-
-function hasNullAverage(exchange: Exchange): boolean {
-  return /"[a-z_]*(?:average|avg|mean)[a-z_]*token[a-z_]*"\s*:\s*null/i.test(
-    exchange.row.responseBody ?? '',
-  )
-}
-
-export const use02 = reportRule({
-  id: 'USE-02',
-  says: 'What was granted is what was consumed and what remains',
-  severity: 'must',
-  explain: `Where the answer tells all three, granted - consumed - remaining must be 0, or the credits
-that expired.`,
-  expected: 'granted = consumed + remaining',
-  takes: 'an answer that tells granted credits, too',
-  judge({ granted, consumed, remaining, exchange }) {
-    if (granted === null || consumed === null || remaining === null) return undefined
-    const expired = /"[a-z_]*expired[a-z_]*"\s*:\s*(\d+)/i.exec(exchange.row.responseBody ?? '')
-    const rest = granted - consumed - remaining - Number(expired?.[1] ?? 0)
-    return rest === 0 ? null : `${granted} granted, ${consumed} consumed, ${remaining} remaining`
-  },
-})
 
 export const use03 = reportRule({
   id: 'USE-03',
   says: 'Hours add up to their day, and days to the total',
   severity: 'must',
-  explain: 'Compares sums of credits and of requests over hours, over days and in all.',
+  explain: `Compares credits and requests of a day with those of its hours. A day between the first and
+the last day of the hours must be their sum; on these two some hours may be missing, but hours are
+never more than their day. All days may be less than the total, unless the answer tells when the
+account began and its days reach back to that.`,
   expected: 'sum of hours = day, sum of days = total',
-  takes: 'an answer with usage by hour and by day',
-  judge({ days, hours, consumedInRange, requests }) {
-    if (days === null || hours === null) return undefined
-    for (const field of ['credits', 'requests'] as const) {
-      const [byDay, byHour] = [sumOf(days, field), sumOf(hours, field)]
-      const total = field === 'credits' ? consumedInRange : requests
-      if (byDay !== null && byHour !== null && byDay !== byHour) {
-        return `${byHour} ${field} by hour, ${byDay} by day`
-      }
-      if (byDay !== null && total !== null && byDay !== total) {
-        return `${byDay} ${field} by day, ${total} in all`
-      }
-      const wrong = days.find(
-        (day) => hoursOf(day, hours, field) !== day[field] && day.day !== null,
-      )
-      if (wrong !== undefined && hours.every((hour) => hour.day !== null)) {
-        return `${hoursOf(wrong, hours, field)} ${field} in the hours of ${wrong.day}, ${wrong[field]} on that day`
-      }
-    }
-    return null
+  takes: 'an answer with usage by hour and by day of the same days',
+  judge(report) {
+    const judged = (['credits', 'requests'] as const).flatMap((field) => [
+      hoursOfDays(report, field),
+      daysOfTotal(report, field),
+    ])
+    return judged.find((came) => typeof came === 'string') ?? judged.find((came) => came === null)
   },
 })
 
-function hoursOf(day: Bucket, hours: readonly Bucket[], field: 'credits' | 'requests') {
-  return sumOf(
-    hours.filter((hour) => hour.day === day.day),
-    field,
-  )
+type Counted = 'credits' | 'requests'
+
+function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | null | undefined {
+  const hoursOf = byDay(hours ?? [])
+  const known = [...hoursOf.keys()].toSorted()
+  const [first = '', last = ''] = [known[0], known.at(-1)]
+  let isCompared = false
+  for (const [day, lines] of byDay(days ?? [])) {
+    const [ofDay, ofHours] = [sumOf(lines, field), sumOf(hoursOf.get(day) ?? [], field)]
+    if (day < first || day > last || ofDay === null || ofHours === null) continue
+    isCompared = true
+    const isWhole = day > first && day < last
+    if (isWhole ? ofHours !== ofDay : ofHours > ofDay)
+      return `${ofHours} ${field} in the hours of ${day}, ${ofDay} on that day`
+  }
+  return isCompared ? null : undefined
+}
+
+/** Lines by their day; none where one does not tell it. */
+function byDay(buckets: readonly Bucket[]): ReadonlyMap<string, readonly Bucket[]> {
+  const byDay = Map.groupBy(buckets, ({ day }) => day ?? '')
+  return byDay.has('') ? new Map() : byDay
+}
+
+function daysOfTotal(report: UsageReport, field: Counted): string | null | undefined {
+  const { days, beganAt, exchange } = report
+  const [first] = [...byDay(days ?? []).keys()].toSorted()
+  if (first === undefined || beganAt === null || first > beganAt.slice(0, 10)) return undefined
+  const total = field === 'credits' ? report.consumed : report.requests
+  const sum = sumOf(days ?? [], field)
+  if (sum === null || total === null || exchange.row.path?.includes('?')) return undefined
+  // A total that is less may be that of a part of the time.
+  return total > sum ? `${sum} ${field} by day since the account began, ${total} in all` : null
 }
 
 export const use05 = reportRule({
   id: 'USE-05',
   says: 'The average is tokens by successes, not a mean of means',
   severity: 'must',
-  explain: `Where a break-down tells tokens and requests, the average of the whole must be sum over sum;
-with two unequal buckets a mean of their means differs.`,
+  explain: `Where a break-down tells tokens and requests, and its requests are all that the answer
+tells, the average of the whole must be sum over sum; with two unequal buckets a mean of their means
+differs.`,
   expected: 'sum of tokens / sum of requests',
-  takes: 'an answer with tokens and requests in at least one bucket',
-  judge({ averageTokens, days, hours }) {
+  takes: 'an answer that tells requests, and tokens of as many requests in its days or hours',
+  judge({ averageTokens, days, hours, requests }) {
     const buckets = [days, hours].find(
-      (list) => list !== null && list.length > 0 && sumOf(list, 'tokens') !== null,
+      (list) =>
+        list !== null && sumOf(list, 'tokens') !== null && sumOf(list, 'requests') === requests,
     )
-    if (averageTokens === null || buckets === undefined || buckets === null) return undefined
-    const [tokens, requests] = [sumOf(buckets, 'tokens'), sumOf(buckets, 'requests')]
-    if (tokens === null || requests === null || requests === 0) return undefined
+    if (averageTokens === null || !requests || !buckets) return undefined
+    const tokens = sumOf(buckets, 'tokens')!
     const average = tokens / requests
     // A service may round what it shows.
     return Math.abs(averageTokens - average) <= 0.5

@@ -1,0 +1,78 @@
+import { type AuditReport, isBroken } from '../audit.ts'
+import { explanationOf } from '../rules/explain.ts'
+import { allRules } from '../rules/list.ts'
+import type { Finding, Witness } from '../verdict.ts'
+import { printable } from './printable.ts'
+
+/**
+ * SARIF 2.1.0, for code scanning pages: failures, advice and what is inconclusive.
+ *
+ * Such pages refuse a whole file for one result without a place in a file, so each is laid to the scenario
+ * that asked; the attempt is its logical place. The fingerprint is the rule: audited again, it is the same
+ * alert.
+ */
+export function sarifText(report: AuditReport, commands: ReadonlyMap<string, string>): string {
+  const rules = report.findings.map(({ rule, says }) => {
+    const known = allRules.find(({ id }) => id === rule)
+    return {
+      id: rule,
+      shortDescription: { text: says },
+      fullDescription: { text: says },
+      help: { text: known === undefined ? says : explanationOf(known) },
+    }
+  })
+  const results = report.findings.flatMap((finding) => {
+    const text = textOf(finding)
+    if (text === null) return []
+    const again = commands.get(finding.rule)
+    return [
+      {
+        ruleId: finding.rule,
+        level: isBroken(finding)
+          ? 'error'
+          : finding.verdict.verdict === 'fail'
+            ? 'warning'
+            : 'note',
+        message: { text: printable(text) },
+        ...(again === undefined ? {} : { properties: { again: printable(again) } }),
+        locations: locationsOf(finding, report),
+        partialFingerprints: { primaryLocationLineHash: `${finding.rule}:1` },
+      },
+    ]
+  })
+  return `${JSON.stringify(
+    {
+      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+      version: '2.1.0',
+      runs: [{ tool: { driver: { name: 'assay', rules } }, results }],
+    },
+    null,
+    2,
+  )}\n`
+}
+
+/** Null where there is nothing to be told: a pass, or a question that never came up. */
+function textOf({ verdict }: Finding): string | null {
+  if (verdict.verdict === 'fail') return `expected ${verdict.expected}; came ${verdict.came}`
+  return verdict.verdict === 'inconclusive' ? `inconclusive: ${verdict.why}` : null
+}
+
+function locationsOf({ verdict }: Finding, { runs }: AuditReport): readonly object[] {
+  const witnesses: readonly Witness[] = ('witnesses' in verdict && verdict.witnesses) || []
+  if (witnesses.length === 0) return [physical(runs.at(-1)?.scenario)]
+  return witnesses.map(({ runId, slot, retry, shows }) => ({
+    ...physical(runs.find((run) => run.runId === runId)?.scenario),
+    logicalLocations: [{ fullyQualifiedName: `${runId}/${slot}/${retry}`, kind: 'resource' }],
+    message: { text: printable(shows) },
+  }))
+}
+
+/** @param scenario its name; what its file is called, the record does not tell */
+function physical(scenario = 'unknown') {
+  return {
+    physicalLocation: {
+      artifactLocation: { uri: `scenarios/${encodeURIComponent(scenario)}.yaml` },
+      region: { startLine: 1 },
+    },
+  }
+}

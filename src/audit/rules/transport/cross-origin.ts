@@ -1,0 +1,80 @@
+import type { Contract } from '../../../contract/contract.ts'
+import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import { sqlList, sqlRule } from '../sql-rule.ts'
+
+export const trn03 = sqlRule({
+  id: 'TRN-03',
+  says: 'Browsers of other origins may call: every response allows them, failures too',
+  section: '§1.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Looks for Access-Control-Allow-Origin on every response of the four endpoints, whatever its
+status, where the request had an Origin: without it a browser hides even a 401 or 429 from the page. A
+request without an Origin is no cross-origin request, and its response is not looked at. A preflight
+must be a 2xx, unless it is a 429 or 5xx; where it was captured and asked for the header of the key of
+its path's format, or for Content-Type, it must allow them. A * does not stand for Authorization.`,
+  expected:
+    'Access-Control-Allow-Origin on every response to another origin, and its headers allowed',
+  observe: (contract) => `
+    SELECT run_id, slot, retry,
+      CASE WHEN method = 'OPTIONS' AND status > 299 THEN 'a preflight with status ' || status
+           WHEN (flags & 64) = 0 THEN 'no Access-Control-Allow-Origin with status ' || status
+           ${neededHeaders(contract)
+             .map(
+               ({ path, name }) => `WHEN ${notAllowed(path, name)}
+           THEN 'a preflight that does not allow ${name}'`,
+             )
+             .join('\n           ')} END AS came
+    FROM seen JOIN templates USING (run_id, template) LEFT JOIN bodies USING (run_id, slot, retry)
+    WHERE json_extract_string(templates.headers, '$.origin') IS NOT NULL
+      AND CASE method WHEN 'OPTIONS' THEN status < 500 AND status <> 429
+                      ELSE status IS NOT NULL AND endpoint <> 'other' END`,
+  takes: 'a response to a request with an Origin',
+})
+
+/** What a page sends to the endpoint of each format, and must be allowed to. */
+function neededHeaders({ auth, paths }: Contract) {
+  return (['chat', 'messages'] as const).flatMap((format) =>
+    [auth[format].name.toLowerCase(), 'content-type'].map((name) => ({
+      path: paths[format],
+      name,
+    })),
+  )
+}
+
+/** SQL: a captured preflight of this path was asked for a header, and its answer does not have it. */
+function notAllowed(path: string, name: string): string {
+  const names = (allowed: string) => `([^\\n]*,)?[ \\t]*${allowed}[ \\t]*(,|$)`
+  const allowed = name === 'authorization' ? name : `(${name}|\\*)`
+  return `method = 'OPTIONS' AND ends_with(path, ${sqlList([path])}) AND regexp_matches(lower(
+             json_extract_string(templates.headers, '$."access-control-request-headers"')), '^${names(name)}')
+           AND NOT regexp_matches(lower(bodies.headers), '(?m)^access-control-allow-headers:${names(allowed)}')`
+}
+
+const billingHeaders = ['creditsRemaining', 'rateLimit', 'rateRemaining', 'rateReset'] as const
+
+export const trn04 = exchangeRule({
+  id: 'TRN-04',
+  says: 'A browser can read the credits and rate headers',
+  section: '§1.3',
+  severity: 'advice',
+  needs: ['passive'],
+  explain: `Access-Control-Expose-Headers must name the credits and rate headers that a response
+carries, or be *; otherwise a page never sees them. Needs captured responses.`,
+  expected: 'Access-Control-Expose-Headers that names the credits and rate headers',
+  takes: 'a captured success with a credits or rate header',
+  judge(exchange, { headers }) {
+    if (!exchange.isOk || exchange.header('access-control-allow-origin') === undefined)
+      return undefined
+    const carried = billingHeaders
+      .map((name) => headers[name])
+      .filter((name) => exchange.header(name) !== undefined)
+    if (carried.length === 0) return undefined
+    const exposed = (exchange.header('access-control-expose-headers') ?? '')
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+    if (exposed.includes('*')) return null
+    const hidden = carried.filter((name) => !exposed.includes(name))
+    return hidden.length === 0 ? null : `not exposed: ${hidden.join(', ')}`
+  },
+})

@@ -1,0 +1,40 @@
+import { verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
+import { isAfter, pairs } from './pairs.ts'
+import { type UsageReport, usageReports } from './report.ts'
+import { named } from './report-rule.ts'
+
+export const use02: Rule = {
+  id: 'USE-02',
+  says: 'What was granted is what was consumed and what remains',
+  section: '§4.4',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Compares answers of the credits endpoint for one key that came wholly one after the other and
+tell the same granted credits: what is consumed in between no longer remains. One answer alone is not
+judged, since credits that were bought need not be told as granted. Where answers do not tell what
+expired, more may be missing than was consumed. ${named}`,
+  async decide(evidence) {
+    const reports = await usageReports(evidence)
+    return verdictOf(
+      pairs(reports).map(([earlier, later]) => [later.exchange, compared(earlier, later)] as const),
+      'granted = consumed + remaining',
+      'two captured answers of GET /user/credits that tell the same granted credits, too',
+    )
+  },
+}
+
+function compared(earlier: UsageReport, later: UsageReport): string | null | undefined {
+  if (later.granted === null || earlier.granted !== later.granted) return undefined
+  if (earlier.consumed === null || later.consumed === null) return undefined
+  if (earlier.remaining === null || later.remaining === null) return undefined
+  const grew = later.consumed - earlier.consumed
+  const fell = earlier.remaining - later.remaining
+  // What was consumed became less: a period of it ended, or USE-07 tells it.
+  if (grew < 0 || !isAfter(later, earlier)) return undefined
+  const tellsExpiry = earlier.expired !== null && later.expired !== null
+  const expired = tellsExpiry ? later.expired - earlier.expired : Math.max(0, fell - grew)
+  return grew + expired === fell
+    ? null
+    : `consumed grew by ${grew} and remaining fell by ${fell}, of the same ${later.granted} granted`
+}

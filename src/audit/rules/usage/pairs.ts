@@ -1,0 +1,20 @@
+import type { UsageReport } from './report.ts'
+
+/** Reports of one account over all time in the order of time, in pairs. */
+export function pairs(
+  reports: readonly UsageReport[],
+): readonly (readonly [UsageReport, UsageReport])[] {
+  const byAccount = Map.groupBy(
+    reports.filter(({ exchange }) => (exchange.row.path ?? '').indexOf('?') < 0),
+    ({ exchange }) => `${exchange.row.runId}/${exchange.row.keyFp}`,
+  )
+  return [...byAccount.values()].flatMap((list) => {
+    const sorted = list.toSorted((a, b) => a.exchange.row.sentUs - b.exchange.row.sentUs)
+    return sorted.slice(1).map((later, at) => [sorted[at]!, later] as const)
+  })
+}
+
+/** Whether one came wholly after the other: answers that overlap have no order. */
+export function isAfter(later: UsageReport, earlier: UsageReport): boolean {
+  return (earlier.exchange.row.closedUs ?? Infinity) < later.exchange.row.sentUs
+}

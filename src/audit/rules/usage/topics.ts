@@ -1,0 +1,41 @@
+import type { Json } from '../../exchange/exchange.ts'
+import { reportRule } from './report-rule.ts'
+
+const number = String.raw`(?:"?-?\d+(?:\.\d+)?"?\s*[,}\]]|null)`
+/** A number of credits under one of these names, or a sum right within an object of the name. */
+const amount = (names: string) =>
+  new RegExp(
+    String.raw`"(?![^"]*(?:token|request))[^"]*(?:${names})[^"]*"\s*:\s*(?:${number}|\{[^{}[\]]*"[^"]*(?:credits|total|amount|value)[^"]*"\s*:\s*${number})`,
+    'i',
+  )
+/** Where each topic stands in the text of an answer; a name alone tells one that is empty so far. */
+const topics: readonly (readonly [string, RegExp])[] = [
+  ['consumed', amount('consum|used|usage|spen[dt]|charged|deducted')],
+  ['remaining', amount('remain|balance|left|available')],
+  ['usage by day', /"[^"]*da(?:y|ily)[^"]*"/i],
+  ['usage by hour', /"[^"]*hour[^"]*"/i],
+  [
+    'average tokens',
+    /"[^"]*(?:(?:average|avg|mean)[^"]*token|token[^"]*(?:average|avg|mean|per_?request))[^"]*"\s*:|"[^"]*(?:average|avg|mean)[^"]*"\s*:\s*\{[^{}]*"[^"]*token|"[^"]*token[^"]*"\s*:\s*\{[^{}]*"[^"]*(?:average|avg|mean|per_?request)/i,
+  ],
+]
+
+export const use01 = reportRule({
+  id: 'USE-01',
+  says: 'Credit usage tells consumed, remaining, usage by day and hour, and average tokens per request',
+  severity: 'must',
+  explain: `Looks for each of the five topics at any depth of the answer, limits left out. An answer
+in which it knows none of them is not judged.`,
+  expected: 'consumed, remaining, by day, by hour and average tokens',
+  takes: 'a captured answer of GET /user/credits whose names it knows (capture: all)',
+  judge({ exchange }) {
+    const text = JSON.stringify(exchange.came, withoutLimits)
+    const missing = topics.filter(([, pattern]) => !pattern.test(text)).map(([topic]) => topic)
+    if (missing.length === topics.length) return undefined
+    return missing.length === 0 ? null : `without ${missing.join(', ')}`
+  },
+})
+
+function withoutLimits(name: string, value: Json): Json | undefined {
+  return /limit/i.test(name) ? undefined : value
+}

@@ -1,0 +1,51 @@
+import type { Asking } from '../asking.ts'
+import type { Reply } from '../reply.ts'
+
+/** What was seen first of two faults: its status, or those that may be. */
+export type SeenFirst = string | { readonly oneOf: readonly string[] }
+
+/**
+ * Sends requests that are also wrong, right after a rejection.
+ *
+ * @param before the rejection
+ * @param freesUs how long one request takes to come free, in our time
+ */
+export async function askWhenFull(
+  asking: Asking,
+  before: Reply,
+  freesUs: number,
+): Promise<SeenFirst> {
+  const once = { patient: false, expects: 'any' } as const
+  const body = { temperature: asking.contract.ranges.chatTemperature.max + 97 }
+  const askWrong = () => asking.chat({ maxTokens: 1, body }, { ...once, step: 'full' })
+  const first = await askWrong()
+  if (first.status === 429) return '429'
+  const second = await askWrong()
+  const after = await asking.chat({ maxTokens: 1 }, { ...once, step: 'limiter' })
+  return seenFirst(before.columns, [first.columns, second.columns], after.columns, freesUs)
+}
+
+type Met = Pick<Reply['columns'], 'status' | 'sentUs' | 'closedUs'>
+
+/**
+ * A 429 tells at any time that the limit is seen first. Another status tells only of a limit that was
+ * surely full then, and a wrong request may itself have taken what came free. So it takes two of them
+ * between two rejections, in less time than one request takes to come free.
+ *
+ * @param before the plain request before the wrong ones
+ * @param after the plain one after them
+ */
+export function seenFirst(
+  before: Met,
+  wrong: readonly [Met, Met],
+  after: Met,
+  freesUs: number,
+): SeenFirst {
+  const [{ status }, second] = wrong
+  if (status === 429 || second.status === 429) return '429'
+  const isRefused = status !== null && status >= 400 && status < 500 && status === second.status
+  const wasFull = before.status === 429 && after.status === 429
+  const tookUs = (second.closedUs ?? Infinity) - (before.sentUs ?? -Infinity)
+  if (isRefused && wasFull && tookUs < freesUs) return `${status}`
+  return { oneOf: ['429', isRefused ? `${status}` : '400'] }
+}

@@ -1,0 +1,61 @@
+import type { Asking } from './asking.ts'
+import { at, type Reply } from './reply.ts'
+
+/** A service that answers nothing, or serves nobody: what it refuses tells nothing about it. */
+export class UnservedError extends Error {
+  override readonly name = 'TargetError'
+}
+
+/** @throws UnservedError where the first read of the balance brought no answer at all */
+export function mustAnswer({ replies }: Asking): void {
+  const last = replies.at(-1)
+  if (last === undefined || replies.some(({ status }) => status !== null)) return
+  throw new UnservedError(
+    `The service gave no answer: ${requestOf(last)} ended with ${endOf(last)}. Is --base-url the address of an API?`,
+  )
+}
+
+/** @throws UnservedError where generations were asked for, and none was served or read and refused */
+export function mustServe({ replies }: Asking): void {
+  const asked = replies.filter(
+    ({ spec: { endpoint, wrong } }) =>
+      wrong === null && (endpoint === 'chat' || endpoint === 'messages'),
+  )
+  const last = asked.at(-1)
+  if (last === undefined || asked.some((reply) => isServed(reply) || isRefusedAsRead(reply))) return
+  throw new UnservedError(
+    `The service served nothing, so there is nothing to ask it: ${requestOf(last)} ended with ${endOf(last)}. ${remedies[last.status ?? 0] ?? 'Expected status 200 and a completion.'}`,
+  )
+}
+
+const remedies: Readonly<Record<number, string>> = {
+  401: 'Set ASSAY_API_KEY to a key that it takes.',
+  403: 'Is the account out of credits?',
+  404: 'Correct --base-url, or the paths of the --contract.',
+  429: 'Wait until its rate limit lets requests in.',
+}
+
+function isServed({ status, json, events, columns }: Reply): boolean {
+  if (status !== 200) return false
+  const hasText = at(json, 'choices') !== undefined || at(json, 'content') !== undefined
+  return columns.outcome === 'ok' || events.length > 0 || hasText
+}
+
+/** What a question asked to be refused was: by a service that took the key, and read the body. */
+function isRefusedAsRead({ row, columns: { status, errorCode, errorType } }: Reply): boolean {
+  if (row.expects !== 'any') return false
+  return errorCode === 'model_not_found' || (status === 400 && (errorCode ?? errorType) !== null)
+}
+
+function requestOf({ row: { endpoint } }: Reply): string {
+  return `a request to ${endpoint}`
+}
+
+function endOf({ status, columns }: Reply): string {
+  if (status === null) return [columns.outcome, columns.reason].filter(Boolean).join(', ')
+  // What is no plain word is no code, and might act on a terminal.
+  const code = [columns.errorCode, columns.errorType].find((each) =>
+    /^[\w.-]{1,64}$/.test(each ?? ''),
+  )
+  return `status ${status}${code === undefined ? '' : ` (${code})`}`
+}

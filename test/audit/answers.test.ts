@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { flags } from '../../src/attempt/flags.ts'
+import { attempt } from '../report/attempts.ts'
+import { verdictOver } from './verdict-over.ts'
+
+interface Answered {
+  readonly asked: object
+  readonly headers?: object
+  readonly body: string
+  readonly row?: Partial<AttemptRow>
+}
+
+/** What a rule says of requests and answers that were captured. */
+function verdictOf(rule: string, answers: readonly Answered[]) {
+  const isStream = (body: string) => body.startsWith('data:')
+  return verdictOver(
+    rule,
+    answers.map(({ body, row }, slot) =>
+      attempt(slot, {
+        template: slot,
+        flags: isStream(body) ? flags.sseType : 0,
+        streamed: isStream(body) ? 1 : 0,
+        ...row,
+      }),
+    ),
+    {
+      templates: answers.map(({ asked, headers = {} }, template) => ({
+        ...{ runId: 'a', template, step: 'chat', method: 'POST', path: '/v1/chat/completions' },
+        ...{ headers: JSON.stringify(headers), body: JSON.stringify(asked) },
+        ...{ maxTokens: null, n: null, promptHash: null },
+      })),
+      bodies: answers.map(({ body }, slot) => ({
+        ...{ runId: 'a', slot, retry: 0, headers: '', body, truncated: false },
+      })),
+    },
+  )
+}
+
+function plain(content: string, finishReason = 'stop'): string {
+  return JSON.stringify({
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: finishReason }],
+  })
+}
+
+function streamed(...deltas: readonly string[]): string {
+  return deltas
+    .map((content) => ({ id: 'c', error: null, choices: [{ index: 0, delta: { content } }] }))
+    .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    .join('')
+}
+
+const hello = (temperature?: number) => ({
+  messages: [{ role: 'user', content: 'Hello.' }],
+  ...(temperature === undefined ? {} : { temperature }),
+})
+const assist = 'Hello! How can I assist you today?'
+const help = 'Hello! How can I help you today?'
+
+test.each([
+  [
+    'the default temperature says nothing of what a stream must say',
+    undefined,
+    [assist, assist],
+    [help],
+    'not-observed',
+  ],
+  [
+    'a stream that is worded otherwise once is no breach',
+    0,
+    [assist, assist],
+    [help, assist],
+    'pass',
+  ],
+  ['streams that always say something else are', 0, [assist, assist], [help, help, help], 'fail'],
+  [
+    'a stream that lost a piece is',
+    0,
+    [assist, assist],
+    ['Hello! How can assist you today?'],
+    'fail',
+  ],
+  [
+    'a stream that repeats a piece is',
+    0,
+    [assist, assist],
+    ['Hello! How can can I assist you today?'],
+    'fail',
+  ],
+  [
+    'a stream of broken characters is',
+    0,
+    ['ein café hier', 'ein café hier'],
+    ['two caf\ufffd here'],
+    'fail',
+  ],
+] as const)('%s (SSE-05)', async (_, temperature, plains, streams, expected) => {
+  const asked = hello(temperature)
+  const verdict = await verdictOf('SSE-05', [
+    ...plains.map((text) => ({ asked, body: plain(text) })),
+    ...streams.map((text) => ({ asked: { ...asked, stream: true }, body: streamed(text) })),
+  ])
+  expect(verdict.verdict).toBe(expected)
+})
+
+test('chunks that say they have no error are looked at like others (SSE-03)', async () => {
+  const body = streamed('a').replace('"index":0,', '')
+  expect(await verdictOf('SSE-03', [{ asked: hello(), body }])).toMatchObject({
+    verdict: 'fail',
+    came: 'index is missing',
+  })
+})
+
+const repeat = (stop: string) => ({
+  messages: [{ role: 'user', content: 'Repeat after me: one\ntwo three' }],
+  stop,
+})
+
+test.each([
+  ['a stop sequence of white space may end the text', repeat('\n'), 'one\n', {}, 'pass'],
+  ['text after it may not follow', repeat('\n'), 'one\ntwo', {}, 'fail'],
+  [
+    'an answer cut at the default length reached none',
+    repeat('two'),
+    'o n e',
+    { finishReason: 'length', completionTokens: 1_024 },
+    'not-observed',
+  ],
+  [
+    'one cut before any limit is',
+    repeat('two'),
+    'o n e',
+    { finishReason: 'length', completionTokens: 20 },
+    'fail',
+  ],
+] as const)('%s (CHAT-07)', async (_, asked, text, row, expected) => {
+  const verdict = await verdictOf('CHAT-07', [{ asked, body: plain(text), row }])
+  expect(verdict.verdict).toBe(expected)
+})
+
+test('a message that is answered again under its Idempotency-Key may have its id again (MSG-01)', async () => {
+  const body = JSON.stringify({
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'svc-k2' },
+    ...{ content: [{ type: 'text', text: 'Hi' }], usage: { input_tokens: 1, output_tokens: 1 } },
+  })
+  const twice = (headers: object) => {
+    const one = { asked: hello(), headers, body, row: { endpoint: 'messages' } }
+    return verdictOf('MSG-01', [one, one])
+  }
+  expect(await twice({ 'idempotency-key': 'k-1' })).toEqual({ verdict: 'pass', observations: 2 })
+  expect(await twice({})).toMatchObject({ verdict: 'fail' })
+})
+
+test('one response cut on the way is no breach yet, a second one like it is (LIM-04)', async () => {
+  const cut: Answered = {
+    ...{ asked: hello(), body: streamed('a') },
+    row: { outcome: 'broken', reason: 'reset', sentUs: 0, closedUs: 14e6 },
+  }
+  expect(await verdictOf('LIM-04', [cut])).toMatchObject({
+    verdict: 'inconclusive',
+    why: 'cut after 14 s (reset): the way may have broken it, too; a second one would tell',
+  })
+  expect(await verdictOf('LIM-04', [cut, cut])).toMatchObject({ verdict: 'fail', observations: 2 })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { flags } from '../../src/attempt/flags.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { loadScenario } from '../../src/scenario/parse.ts'
+import { attempt } from '../report/attempts.ts'
+import { verdictOver } from './verdict-over.ts'
+
+const page = { origin: 'https://example.com' }
+const template = (headers: Readonly<Record<string, string>>, more: object = {}) => ({
+  runId: 'a',
+  template: 0,
+  step: 'chat',
+  method: 'POST',
+  path: defaultContract.paths.chat,
+  headers: JSON.stringify(headers),
+  body: null,
+  maxTokens: null,
+  n: null,
+  promptHash: null,
+  ...more,
+})
+const answer = (change: Partial<AttemptRow> = {}) => attempt(0, { template: 0, ...change })
+
+describe('TRN-03 asks for Access-Control-Allow-Origin where the request had an Origin', () => {
+  test('a request without one is no cross-origin request', async () => {
+    const templates = [template({ accept: 'application/json' })]
+    expect((await verdictOver('TRN-03', [answer()], { templates })).verdict).toBe('not-observed')
+  })
+
+  test('nor is one whose template was lost', async () => {
+    expect((await verdictOver('TRN-03', [answer()])).verdict).toBe('not-observed')
+  })
+
+  test.each([200, 401, 429, 503])('status %i must allow a request with one', async (status) => {
+    const templates = [template(page)]
+    const verdictOf = (row: AttemptRow) => verdictOver('TRN-03', [row], { templates })
+    expect((await verdictOf(answer({ status }))).verdict).toBe('fail')
+    expect((await verdictOf(answer({ status, flags: flags.allowOrigin }))).verdict).toBe('pass')
+  })
+})
+
+describe('TRN-03 reads of a preflight what the format of its path needs', () => {
+  /** What it says of a preflight of chat, or of another path, that allows these headers. */
+  async function verdictOf(
+    allowed: string | null,
+    status = 204,
+    path = defaultContract.paths.chat,
+  ) {
+    const asked = { 'access-control-request-headers': 'authorization, x-api-key, content-type' }
+    const row = answer({ endpoint: 'other', status, flags: flags.allowOrigin })
+    const { runId, slot, retry } = row
+    const lines = allowed === null ? '' : `\nAccess-Control-Allow-Headers: ${allowed}`
+    const headers = `HTTP/1.1 ${status} No Content\nAccess-Control-Allow-Origin: *${lines}`
+    return verdictOver('TRN-03', [row], {
+      templates: [template({ ...page, ...asked }, { method: 'OPTIONS', path })],
+      bodies: [{ runId, slot, retry, headers, body: '', truncated: false }],
+    })
+  }
+
+  test.each([
+    ['no headers at all', null, 'authorization'],
+    ['all but authorization, which * does not cover', '*', 'authorization'],
+    ['another header that ends as it', 'x-authorization, content-type', 'authorization'],
+    ['no content type', 'Authorization', 'content-type'],
+  ])('one that allows %s is of no use', async (_, allowed, missing) => {
+    expect(await verdictOf(allowed)).toMatchObject({
+      verdict: 'fail',
+      came: `a preflight that does not allow ${missing}`,
+    })
+  })
+
+  test.each([
+    'Authorization, Content-Type',
+    'x-api-key,authorization ,content-type',
+    '*, Authorization',
+  ])('one that allows %s is enough', async (allowed) => {
+    expect((await verdictOf(allowed)).verdict).toBe('pass')
+  })
+
+  test('messages needs its own header', async () => {
+    const { messages } = defaultContract.paths
+    expect((await verdictOf('authorization, content-type', 200, messages)).verdict).toBe('fail')
+    expect((await verdictOf('*', 200, messages)).verdict).toBe('pass')
+  })
+
+  test('a refusal fails, an outage decides nothing', async () => {
+    expect((await verdictOf(null, 405)).verdict).toBe('fail')
+    for (const status of [429, 503]) {
+      expect((await verdictOf(null, status)).verdict).toBe('not-observed')
+    }
+  })
+})
+
+test('the audit scenarios ask as a page does: successes, streams and refusals alike', async () => {
+  const scenarios = await Promise.all(
+    ['billing', 'errors', 'limits', 'streams'].map((name) =>
+      loadScenario(`scenarios/audit-${name}.yaml`),
+    ),
+  )
+  const asked = scenarios
+    .flatMap(({ steps }) => steps)
+    .filter(({ headers, endpoint }) => headers.origin !== undefined && endpoint !== 'other')
+  const shares = (found: (step: (typeof asked)[number]) => boolean) => asked.some(found)
+  expect(new Set(asked.map(({ endpoint }) => endpoint))).toEqual(
+    new Set(['chat', 'messages', 'models', 'credits']),
+  )
+  expect(shares(({ stream }) => stream)).toBe(true)
+  expect(shares(({ wrong }) => wrong === 'missing-key')).toBe(true)
+  expect(shares(({ wrong }) => wrong === 'missing-messages')).toBe(true)
+})

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { audit } from '../../src/audit/audit.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterEndedRun, novemberUs } from '../report/attempts.ts'
+
+/** A stream that the first run left is charged while the second reads its balance. */
+let folder: string
+let store: Store
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'assay-earlier-'))
+  store = await openStore(join(folder, 'earlier.duckdb'))
+})
+afterEach(() => {
+  store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const read = (slot: number, atS: number, creditsRemaining: number): AttemptRow =>
+  attempt(slot, {
+    runId: 'second',
+    endpoint: 'credits',
+    model: null,
+    sentUs: atS * 1e6,
+    headersUs: atS * 1e6 + 1e5,
+    closedUs: atS * 1e6 + 1e5,
+    creditsRemaining,
+  })
+const left = attempt(1, { runId: 'first', outcome: 'aborted', reason: 'first-event', streamed: 1 })
+
+/** @param laterS when the second run began, after the first */
+async function verdictOf(laterS: number, rows: readonly AttemptRow[]) {
+  await enterEndedRun(store, 'first')
+  await enterEndedRun(store, 'second', { startedAtUs: novemberUs + laterS * 1e6 })
+  await appendAttempts(store, rows)
+  const report = await audit(store, {
+    contract: defaultContract,
+    rules: ['BILL-10'],
+    auditId: 'earlier',
+    auditedAt: new Date(0),
+  })
+  return report.findings[0]!.verdict.verdict
+}
+
+test('a stream that an earlier run left may be charged in this one', async () => {
+  const rows = [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 899)]
+  expect(await verdictOf(10, rows)).toBe('pass')
+})
+
+test('it costs its price and no more', async () => {
+  const rows = [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 898)]
+  expect(await verdictOf(10, rows)).toBe('fail')
+})
+
+test('what was left longer ago than the service may take is charged no more', async () => {
+  expect(await verdictOf(700, [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 899)])).toBe(
+    'fail',
+  )
+})
+
+test('what another key left has no part in it', async () => {
+  const rows = [
+    { ...left, keyFp: 'ba9876543210' },
+    read(0, 0, 900),
+    read(1, 1, 900),
+    read(2, 30, 899),
+  ]
+  expect(await verdictOf(10, rows)).toBe('fail')
+})

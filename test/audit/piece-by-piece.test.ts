@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { audit } from '../../src/audit/audit.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { openStore } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterEndedRun } from '../report/attempts.ts'
+
+/** What SSE-06 says of streams that each took so long, in so many reads, with so many events of text. */
+async function verdictOf(
+  streams: readonly (readonly [tookMs: number, reads: number, events?: number, textMs?: number])[],
+) {
+  const store = await openStore(':memory:')
+  try {
+    await enterEndedRun(store, 'a')
+    await appendAttempts(
+      store,
+      streams.map(([tookMs, contentReads, contentEvents = 9, textMs = tookMs / 2], slot) =>
+        attempt(slot, {
+          streamed: 1,
+          sentUs: 0,
+          closedUs: tookMs * 1000,
+          firstContentUs: (tookMs - textMs) * 1000,
+          lastContentUs: tookMs * 1000,
+          contentEvents,
+          contentReads,
+        }),
+      ),
+    )
+    const { findings } = await audit(store, {
+      contract: defaultContract,
+      auditId: 'audit-1',
+      auditedAt: new Date(0),
+      rules: ['SSE-06'],
+    })
+    return findings[0]!.verdict
+  } finally {
+    store.close()
+  }
+}
+
+const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one)
+
+test('five streams that each came in one read were held back', async () => {
+  expect(await verdictOf(times(5, [150, 1]))).toMatchObject({
+    verdict: 'fail',
+    observations: 5,
+    came: 'all text in one read; 5 of 5 break it',
+  })
+})
+
+test('four say nothing, neither that streams come in pieces', async () => {
+  expect((await verdictOf(times(4, [150, 1]))).verdict).toBe('not-observed')
+})
+
+test('one that came in pieces beside them shows that the service can', async () => {
+  expect(await verdictOf([...times(9, [150, 1] as const), [150, 9]])).toEqual({
+    verdict: 'pass',
+    observations: 1,
+  })
+})
+
+test('of a service whose streams are quick, those that a busy client joined late tell nothing', async () => {
+  const late = times(6, [300, 1] as const)
+  expect((await verdictOf([...late, ...times(7, [5, 4] as const)])).verdict).toBe('not-observed')
+})
+
+test('long streams that were held back are told, though most are short', async () => {
+  const long = times(5, [4_000, 1, 400] as const)
+  expect(await verdictOf([...long, ...times(40, [80, 1, 8] as const)])).toMatchObject({
+    verdict: 'fail',
+    observations: 5,
+  })
+})
+
+test('ten seconds of silence and then all of it is told of a single stream', async () => {
+  expect(await verdictOf([[10_000, 1], ...times(3, [5, 4] as const)])).toMatchObject({
+    verdict: 'fail',
+    observations: 1,
+  })
+})
+
+test('an answer that is too long for one read was held back, too, if it came at the end', async () => {
+  expect(await verdictOf(times(10, [1_250, 5, 1_201, 40]))).toMatchObject({
+    verdict: 'fail',
+    came: 'all text in 5 reads at the end; 10 of 10 break it',
+  })
+  // As many reads, all the time; and as late, but piece by piece.
+  expect((await verdictOf(times(10, [1_250, 5, 1_201, 900]))).verdict).toBe('pass')
+  expect((await verdictOf(times(10, [1_250, 30, 60, 40]))).verdict).toBe('pass')
+})

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { attempt } from '../report/attempts.ts'
+import { verdictOver } from './verdict-over.ts'
+
+/** A failure of the chat shape, its code no string. */
+const failed = (status: number, change: Partial<AttemptRow> = {}): AttemptRow =>
+  attempt(0, {
+    outcome: 'http_error',
+    status,
+    errorShape: 'chat',
+    errorType: 'invalid_request_error',
+    ...change,
+  })
+const noPath = { endpoint: 'other', expects: 'unknown-path' } as const
+
+describe('ERR-02 leaves open what the table has no code for (G-28)', () => {
+  test.each([
+    ['404 with code null on an unknown path', failed(404, noPath)],
+    ['404 with code null on the path of chat, which is not there', failed(404)],
+    ['500 with code null on chat', failed(500, { errorType: 'server_error' })],
+    ['503 with a number for a code on chat', failed(503, { errorType: null })],
+    ['401 with a message only on the models', failed(401, { endpoint: 'models', errorType: null })],
+  ])('%s', async (_, row) => {
+    expect((await verdictOver('ERR-02', [row])).verdict).toBe('not-observed')
+  })
+
+  test.each([
+    ['400 with code null on chat', failed(400)],
+    ['404 with code null for an unknown model', failed(404, { expects: 'unknown-model' })],
+    ['400 of another shape on chat', failed(400, { errorShape: 'messages' })],
+    [
+      '401 on the models with a code of the table and no type',
+      failed(401, { endpoint: 'models', errorCode: 'invalid_api_key', errorType: null }),
+    ],
+  ])('and accuses %s', async (_, row) => {
+    expect((await verdictOver('ERR-02', [row])).verdict).toBe('fail')
+  })
+})
+
+describe('ERR-03 leaves open what the table has no type for (G-28)', () => {
+  const shape = { errorShape: 'messages', errorType: null } as const
+  test.each([
+    ['404 without a type on an unknown path', failed(404, { ...shape, ...noPath })],
+    ['404 of the chat shape on the path of messages', failed(404, { endpoint: 'messages' })],
+    ['500 without a type on messages', failed(500, { ...shape, endpoint: 'messages' })],
+    ['401 without a type on the models', failed(401, { ...shape, endpoint: 'models' })],
+  ])('%s', async (_, row) => {
+    expect((await verdictOver('ERR-03', [row])).verdict).toBe('not-observed')
+  })
+
+  test.each([
+    ['400 without a type on messages', failed(400, { ...shape, endpoint: 'messages' })],
+    ['400 of the chat shape on messages', failed(400, { endpoint: 'messages' })],
+  ])('and accuses %s', async (_, row) => {
+    expect((await verdictOver('ERR-03', [row])).verdict).toBe('fail')
+  })
+
+  test('and a message that is none, on the models with a type of the table', async () => {
+    const row = failed(401, { ...shape, endpoint: 'models', errorType: 'authentication_error' })
+    const { runId, slot, retry } = row
+    const body = '{"type":"error","error":{"type":"authentication_error"}}'
+    const bodies = [{ runId, slot, retry, headers: '', body, truncated: false }]
+    expect((await verdictOver('ERR-03', [row], { bodies })).verdict).toBe('fail')
+  })
+})
+
+describe('what may come before the 404 of an unknown path decides nothing (G-26)', () => {
+  const credits = { errorCode: 'insufficient_credits', errorType: 'insufficient_quota' }
+  test.each([
+    ['500', failed(500, noPath)],
+    ['502', failed(502, noPath)],
+    ['503', failed(503, noPath)],
+    ['403 for want of credits', failed(403, { ...noPath, ...credits })],
+    ['403 of the messages shape', failed(403, { ...noPath, errorShape: 'messages' })],
+  ])('%s', async (_, row) => {
+    expect((await verdictOver('TRN-06', [row])).verdict).toBe('not-observed')
+    expect((await verdictOver('ERR-05', [row])).verdict).not.toBe('fail')
+  })
+
+  test.each([
+    ['a 200', attempt(0, noPath)],
+    ['a 400', failed(400, noPath)],
+    ['another 403', failed(403, noPath)],
+  ])('%s is no 404', async (_, row) => {
+    expect((await verdictOver('TRN-06', [row])).verdict).toBe('fail')
+  })
+})

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { verdictOn } from './answers.ts'
+
+/** Bodies of other services, which §4.4 leaves open (G-09): what may be held against them. */
+const days = (count: number, line: object) =>
+  Array.from({ length: count }, (_, at) => ({
+    date: new Date(Date.UTC(2026, 9, 1 + at)).toISOString().slice(0, 10),
+    ...line,
+  }))
+const hours = (fromDay: number, count: number, line: object) =>
+  Array.from({ length: count }, (_, at) => ({
+    start: new Date(Date.UTC(2026, 9, fromDay, at)).toISOString(),
+    ...line,
+  }))
+
+test.each([
+  ['purchases are not all that is granted', [{ purchased: 0, consumed: 3, remaining: 97 }]],
+  ['one of several grants', [{ granted_free: 100, granted: 50, consumed: 3, remaining: 147 }]],
+  ['purchases come beside grants', [{ granted: 100, purchased: 500, consumed: 3, remaining: 597 }]],
+  [
+    'credits that expired',
+    [
+      { granted: 100, consumed: 3, remaining: 97 },
+      { granted: 100, consumed: 3, remaining: 47 },
+    ],
+  ],
+  [
+    'a total that is the balance',
+    [
+      { total_credits: 97, consumed: 3, credits_left: 97 },
+      { total_credits: 96, consumed: 4, credits_left: 96 },
+    ],
+  ],
+])('USE-02: %s: no contradiction', async (_, bodies) => {
+  expect((await verdictOn('USE-02', ...bodies)).verdict).not.toBe('fail')
+})
+
+test('USE-02: what is consumed beyond what is missing was not granted', async () => {
+  const verdict = await verdictOn(
+    'USE-02',
+    { data: { granted: 100, consumed: 3, remaining: 97 } },
+    { data: { granted: 100, consumed: 9, remaining: 95 } },
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    came: 'consumed grew by 6 and remaining fell by 2, of the same 100 granted',
+  })
+})
+
+test.each([
+  [
+    'windows of different length',
+    {
+      total_consumed: 5000,
+      by_day: days(30, { credits: 30 }),
+      by_hour: hours(30, 24, { credits: 1 }),
+    },
+  ],
+  [
+    'the numbers of today, and limits',
+    {
+      total_consumed: 50,
+      today: { requests: 5, credits: 7 },
+      limits: { day: { limit: 5000, used: 12 }, hour: { limit: 500, used: 2 } },
+      hourly: hours(30, 24, { credits: 1 }),
+    },
+  ],
+  [
+    'a total of the month, on an account older than the days',
+    {
+      created_at: '2026-01-01T00:00:00Z',
+      consumed: 5000,
+      by_day: days(3, { credits: 24 }),
+      by_hour: hours(1, 72, { credits: 1 }),
+    },
+  ],
+  [
+    'hours of UTC, and days of another zone',
+    {
+      timezone: 'Asia/Tokyo',
+      by_day: days(3, { credits: 15 }),
+      by_hour: hours(1, 72, { credits: 1 }),
+    },
+  ],
+])('USE-03: %s: no contradiction', async (_, body) => {
+  expect((await verdictOn('USE-03', body)).verdict).not.toBe('fail')
+})
+
+test('USE-03: a day whose hours are all told is their sum', async () => {
+  const body = { daily: days(3, { credits: 25 }), hourly: hours(1, 72, { credits: 1 }) }
+  expect(await verdictOn('USE-03', { data: { usage: body } })).toMatchObject({
+    verdict: 'fail',
+    came: '24 credits in the hours of 2026-10-02, 25 on that day',
+  })
+})
+
+test('USE-03: no day is less than some of its hours', async () => {
+  const body = { daily: days(1, { credits: 5 }), hourly: hours(1, 6, { credits: 1 }) }
+  expect(await verdictOn('USE-03', body)).toMatchObject({ verdict: 'fail' })
+})
+
+test('USE-03: days that reach back to the beginning of the account hold its total', async () => {
+  const body = { created_at: '2026-10-01T08:00:00Z', by_day: days(3, { credits: 24 }) }
+  expect(await verdictOn('USE-03', { ...body, total_consumed: 80 })).toMatchObject({
+    verdict: 'fail',
+    came: '72 credits by day since the account began, 80 in all',
+  })
+})
+
+const line = { requests: 10, prompt_tokens: 100, completion_tokens: 200 }
+
+test('USE-05: an average over all time is not that of the last days', async () => {
+  const daily = days(30, line)
+  for (const told of [{ requests: 9000 }, {}]) {
+    const body = { ...told, average_tokens: 55, daily }
+    expect((await verdictOn('USE-05', body)).verdict).not.toBe('fail')
+  }
+})
+
+test('USE-05: an average of the requests of its days is theirs', async () => {
+  const body = { data: { requests: 300, average_tokens: 55, daily: days(30, line) } }
+  expect(await verdictOn('USE-05', body)).toMatchObject({
+    verdict: 'fail',
+    came: '55 for 9000 tokens of 300 requests (30.0)',
+  })
+})
+
+test('USE-07: what was used of a limit may become less', async () => {
+  const told = (used: number) => ({ remaining: 50, limits: { day: { limit: 100, used } } })
+  expect((await verdictOn('USE-07', told(12), told(2))).verdict).not.toBe('fail')
+})

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+
+const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
+
+/** Takes no byte, as a full disk does. */
+const fullDisk = '/dev/full'
+
+test.skipIf(!existsSync(fullDisk))(
+  'a disk that is full is told in a sentence (needs /dev/full, which Linux has)',
+  () => {
+    const { status, stderr } = spawnSync(process.execPath, [main, '--help'], {
+      stdio: ['ignore', openSync(fullDisk, 'w'), 'pipe'],
+      encoding: 'utf8',
+    })
+    expect(stderr).toMatch(/^What is to be printed cannot be written: ENOSPC.*\n$/)
+    expect(status).toBe(1)
+  },
+)
+
+test('a store that was cut off or damaged is told in a sentence, whenever that shows', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-cut-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const db = join(folder, 'a.duckdb')
+  const store = await openStore(db)
+  await store.execute(`INSERT INTO usage_events BY NAME
+    SELECT 'log' AS source, md5(n::VARCHAR) AS id, n AS at_us, n AS ingested_us, 1 AS import_no,
+      'svc-k2' AS model, 'ok' AS outcome, 1 AS credits
+    FROM range(500000) AS t(n)`)
+  store.close()
+  const told = () => spawnSync(process.execPath, [main, 'usage', '--db', db], { encoding: 'utf8' })
+  // In the middle of the rows: the store opens, and a query meets it.
+  const bytes = statSync(db).size
+  const file = openSync(db, 'r+')
+  writeSync(file, Buffer.alloc(bytes >> 1), 0, bytes >> 1, bytes >> 2)
+  closeSync(file)
+  expect(told()).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(
+      /^The store cannot be read or written: Corrupt database file: .*\n$/,
+    ),
+  })
+  truncateSync(db, Math.floor(bytes / 10))
+  expect(told()).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/a\.duckdb cannot be opened: .*\n$/),
+  })
+})
+
+test('rules are explained by name, several at once, and an unknown one is told', () => {
+  const explained = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [main, 'audit', ...args], { encoding: 'utf8' })
+  for (const args of [
+    ['--explain', 'BILL-10', '--explain', 'RATE-12'],
+    ['--explain', 'BILL-10', 'RATE-12'],
+    ['--explain', 'bill-10,rate-12'],
+  ]) {
+    expect(explained(...args).stdout.match(/^[A-Z]+-\d\d(?= )/gm)).toEqual(['BILL-10', 'RATE-12'])
+  }
+  expect(explained('--explain', 'NOPE')).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^--explain: no rule is called NOPE\./),
+  })
+})

@@ -1,0 +1,322 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { parseDeploymentProfile } from '../../src/contract/profile.ts'
+import { profileChanges } from '../../src/probe/diff.ts'
+import { startService } from '../../src/service/start.ts'
+
+const run = promisify(execFile)
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+async function assay(args: readonly string[], env: Record<string, string> = {}) {
+  const ended = await run(process.execPath, [main, ...args], {
+    env: { ...process.env, ...env },
+  }).catch((error: { code: number; stdout: string; stderr: string }) => error)
+  return { code: 'code' in ended ? ended.code : 0, stdout: ended.stdout, stderr: ended.stderr }
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'assay-probe-'))
+  onTestFinished(() => rmSync(path, { recursive: true }))
+  return path
+}
+
+test('a probe that is stopped keeps what it has beside the whole profile that was there', async () => {
+  const path = folder()
+  const service = await startService({ seed: 1 })
+  onTestFinished(() => service.close())
+  const out = join(path, 'profile.yaml')
+  writeFileSync(out, 'the whole profile of yesterday')
+  const child = spawn(
+    process.execPath,
+    [main, 'probe', '--base-url', service.baseUrl, '--out', out, '--db', join(path, 'a.duckdb')],
+    { env: { ...process.env, ASSAY_API_KEY: service.keys[0]!.apiKey } },
+  )
+  let told = ''
+  child.stdout.on('data', (piece) => {
+    told += piece
+  })
+  // Its first answer.
+  let progress = ''
+  child.stderr.on('data', (piece) => {
+    progress += piece
+    if (/^G-\d\d /m.test(progress)) child.kill('SIGINT')
+  })
+  const [code] = await once(child, 'close')
+  expect(code).toBe(130)
+  expect(readFileSync(out, 'utf8')).toBe('the whole profile of yesterday')
+  expect(readFileSync(`${out}.interrupted`, 'utf8')).toContain(
+    'the probe was interrupted before it',
+  )
+  expect(told).toContain(`${out}.interrupted`)
+  expect(readdirSync(path).sort()).toEqual(['a.duckdb', 'profile.yaml', 'profile.yaml.interrupted'])
+})
+
+test('with --only, answers join the profile that is there, if it is of the same deployment', async () => {
+  const path = folder()
+  const service = await startService({ seed: 1 })
+  onTestFinished(() => service.close())
+  const out = join(path, 'profile.yaml')
+  const only = (gap: string, baseUrl = service.baseUrl) =>
+    assay(
+      [
+        ...['probe', '--base-url', baseUrl, '--only', gap, '--out', out],
+        ...['--db', join(path, 'a.duckdb'), '--json'],
+      ],
+      { ASSAY_API_KEY: service.keys[0]!.apiKey },
+    )
+  expect(await only('G-02')).toMatchObject({ code: 0 })
+  expect(await only('G-28')).toMatchObject({ code: 0 })
+  const whole = readFileSync(out, 'utf8')
+  const { answers, earlier } = parseDeploymentProfile(parseYaml(whole), out)
+  expect([answers['G-02'].status, answers['G-28'].status]).toEqual(['answered', 'answered'])
+  expect(earlier).toMatchObject([{ gaps: expect.arrayContaining(['G-02']) }])
+
+  expect(await only('G-28', 'http://127.0.0.1:1')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `--out: with --only, answers join the profile that is there, but ${out} is of ${service.baseUrl} by the contract svc and not of http://127.0.0.1:1 by the contract svc; name another file.\n`,
+  })
+  expect(readFileSync(out, 'utf8')).toBe(whole)
+})
+
+test('a service that never settles takes no more reads before the price than a dry run says', async () => {
+  let balance = 1_000
+  const server = createServer((_, response) => {
+    balance -= 2
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ remaining: balance }))
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const path = folder()
+  const ended = await assay(
+    [
+      ...['probe', '--base-url', `http://127.0.0.1:${port}`, '--db', join(path, 'a.duckdb')],
+      ...['--out', join(path, 'profile.yaml'), '--only', 'G-02'],
+    ],
+    { ASSAY_API_KEY: 'k' },
+  )
+  expect(ended.stderr).toContain(
+    'Asking costs up to 7 credits, 6 of them for reads of the balance until here; at most 600 will be spent, of a balance of 988.\n',
+  )
+  const dry = await assay(['probe', '--dry-run', '--only', 'G-02'])
+  expect(dry.stdout).toContain('with up to 6 credits for reads of the balance before its price')
+  expect(dry.stdout).toMatch(/1-100 +7 credits at most\n/)
+})
+
+test('a server without credits gets answers where there are any, and reasons elsewhere', async () => {
+  const server = createServer((request, response) => {
+    request.resume()
+    request.on('end', () => {
+      const found = request.url === '/v1/chat/completions'
+      response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify(
+          found
+            ? {
+                id: 'x',
+                object: 'chat.completion',
+                created: 1,
+                model: 'svc-k2',
+                choices: [
+                  {
+                    index: 0,
+                    message: { role: 'assistant', content: 'hi' },
+                    finish_reason: 'stop',
+                  },
+                ],
+                usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+              }
+            : { error: { message: 'no', type: 'invalid_request_error', code: 'not_found' } },
+        ),
+      )
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const path = folder()
+  const { port } = server.address() as AddressInfo
+  const ended = await assay(
+    ['probe', '--base-url', `http://127.0.0.1:${port}`, '--db', join(path, 'a.duckdb')].concat([
+      '--out',
+      join(path, 'profile.yaml'),
+      '--time-scale',
+      '5000',
+      '--json',
+    ]),
+    { ASSAY_API_KEY: 'secret-key-of-a-test', ASSAY_API_KEY_2: '' },
+  )
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Asking costs') })
+  const { answers } = parseDeploymentProfile(JSON.parse(ended.stdout), 'stdout')
+  for (const gap of ['G-09', 'G-13', 'G-14', 'G-15', 'G-17', 'G-18', 'G-20', 'G-21'] as const) {
+    expect([gap, answers[gap].status]).toEqual([gap, 'not-askable'])
+  }
+  expect(answers['G-12']).toMatchObject({ is: { chat: 'absent' } })
+  for (const file of ['a.duckdb', 'profile.yaml']) {
+    expect(readFileSync(join(path, file)).includes('secret-key-of-a-test')).toBe(false)
+  }
+})
+
+test('a question whose requests are all wrong tells a wrong key from a refusal', async () => {
+  const service = await startService({ seed: 3 })
+  onTestFinished(() => service.close())
+  const ended = await assay(
+    [
+      ...['probe', '--base-url', service.baseUrl, '--only', 'G-26'],
+      ...['--db', join(folder(), 'a.duckdb'), '--out', join(folder(), 'profile.yaml')],
+    ],
+    { ASSAY_API_KEY: 'no-key-of-theirs' },
+  )
+  expect(ended).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/status 401.*Set ASSAY_API_KEY/),
+  })
+})
+
+const refusing: readonly (readonly [string, RequestListener, RegExp])[] = [
+  [
+    'a wrong key',
+    (_request, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      response.end('{"error":{"message":"no","type":"x","code":"invalid_api_key"}}')
+    },
+    /served nothing.*status 401 \(invalid_api_key\)\. Set ASSAY_API_KEY to a key/,
+  ],
+  [
+    'a page of HTML for everything',
+    (_request, response) => response.end('<html>hello</html>'),
+    /served nothing.*status 200\. Expected status 200 and a completion/,
+  ],
+  [
+    'a connection that breaks each time',
+    (request) => request.socket.destroy(),
+    /gave no answer: a request to credits ended with broken, closed-early\. Is --base-url/,
+  ],
+]
+
+test.each(refusing)(
+  '%s is no service to ask: one sentence, and no profile',
+  async (_, on, says) => {
+    const server = createServer(on)
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const path = folder()
+    const out = join(path, 'profile.yaml')
+    const ended = await assay(
+      ['probe', '--base-url', `http://127.0.0.1:${port}`, '--db', join(path, 'a.duckdb')].concat([
+        ...['--out', out, '--time-scale', '5000'],
+      ]),
+      { ASSAY_API_KEY: 'key-of-a-test' },
+    )
+    expect(ended).toMatchObject({ code: 4, stderr: expect.stringMatching(says) })
+    expect(existsSync(out)).toBe(false)
+  },
+)
+
+test('what a service says is text on the terminal, never an order to it', async () => {
+  const said = '\u001b[2J\u009b1m\u202e'
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      const error = { code: said, type: said, message: said }
+      const isPlain = request.method === 'POST'
+      response.writeHead(isPlain ? 200 : 400, { 'content-type': 'application/json' })
+      const usage = { input_tokens: 1, output_tokens: 1 }
+      const content = [{ type: said, text: said }]
+      const message = { id: said, type: 'message', role: 'assistant', model: 'svc-k2', content }
+      response.end(JSON.stringify(isPlain ? { ...message, stop_reason: said, usage } : { error }))
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const path = folder()
+  const probeWith = (...extra: readonly string[]) =>
+    assay(
+      [
+        ...['probe', '--base-url', `http://127.0.0.1:${port}`, '--db', join(path, 'a.duckdb')],
+        ...['--out', join(path, 'profile.yaml'), '--time-scale', '5000', ...extra],
+      ],
+      { ASSAY_API_KEY: 'key-of-a-test' },
+    )
+  const text = await probeWith('--only', 'G-04,G-05,G-26')
+  expect(text.stdout).toContain('stop sequence: \\x1b[2J')
+  const json = await probeWith('--only', 'G-04', '--json')
+  expect(JSON.parse(json.stdout).answers['G-04'].is['natural end']).toBe(said)
+  for (const shown of [text.stdout, text.stderr, json.stdout, json.stderr]) {
+    expect(shown).toMatch(/^[\n\x20-\x7e]+$/)
+  }
+})
+
+test('the command writes a profile, and says what changed since an older one', async () => {
+  const path = folder()
+  const outOf = (reset: string) => join(path, `${reset}.yaml`)
+  const out = outOf('delta-s')
+  const probeOf = async (reset: 'delta-s' | 'epoch-ms', extra: readonly string[]) => {
+    const service = await startService({ seed: 3, timeScale: 8, profile: { reset } })
+    onTestFinished(() => service.close())
+    return assay(
+      [
+        ...['probe', '--base-url', service.baseUrl, '--db', join(path, `${reset}.duckdb`)],
+        ...['--only', 'G-02,G-21', '--time-scale', '8', '--out', outOf(reset), ...extra],
+      ],
+      { ASSAY_API_KEY: service.keys[1]!.apiKey },
+    )
+  }
+  const first = await probeOf('delta-s', [])
+  expect(first).toMatchObject({ code: 0 })
+  expect(first.stderr).toMatch(
+    /^Asking costs up to 11 credits, 2 of them for reads of the balance until here; at most 600 will be spent, of a/,
+  )
+  expect(first.stdout).toContain('G-21  the unit of X-RateLimit-Reset\n      unit: delta-s')
+  const profile = parseDeploymentProfile(parseYaml(readFileSync(out, 'utf8')), out)
+  expect(profile.answers['G-02']).toMatchObject({ status: 'answered', is: { 'svc-k2.5': false } })
+  expect(profile.answers['G-01'].status).toBe('not-askable')
+
+  const second = await probeOf('epoch-ms', ['--diff', out])
+  expect(second.stdout).toContain(`Changed since ${out}:\n  G-21  unit: delta-s -> epoch-ms\n`)
+  expect(profileChanges(profile, profile)).toEqual([])
+})
+
+test('wrong usage is told in one sentence each, with exit code 2', async () => {
+  const noUrl = await assay(['probe'], { ASSAY_API_KEY: 'k' })
+  expect(noUrl).toMatchObject({ code: 2, stderr: expect.stringContaining('--base-url: expected') })
+  const noKey = await assay(['probe', '--base-url', 'http://127.0.0.1:1'], { ASSAY_API_KEY: '' })
+  expect(noKey).toMatchObject({ code: 2, stderr: expect.stringContaining('ASSAY_API_KEY') })
+  const twoKeys = await assay(['probe', '--base-url', 'http://127.0.0.1:1'], {
+    ASSAY_API_KEY: 'sk-one\nsk-two',
+  })
+  expect(twoKeys).toMatchObject({ code: 2, stderr: expect.stringContaining('one API key there') })
+  expect(twoKeys.stderr).not.toContain('sk-')
+  const noFolder = await assay(
+    ['probe', '--base-url', 'http://127.0.0.1:1', '--out', join(folder(), 'no', 'profile.yaml')],
+    { ASSAY_API_KEY: 'k' },
+  )
+  expect(noFolder).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^--out: expected a file that can be written; came .*no such file/,
+    ),
+  })
+  const noNumber = await assay(['probe', '--dry-run', '--max-credits', 'many'])
+  expect(noNumber).toMatchObject({ code: 2, stderr: expect.stringContaining('came many') })
+  const stranger = await assay(['probe', '--only', 'G-99'])
+  expect(stranger).toMatchObject({ code: 2, stderr: expect.stringContaining('G-99') })
+  const nobody = await assay(['probe', '--base-url', 'http://127.0.0.1:9'], { ASSAY_API_KEY: 'k' })
+  expect(nobody).toMatchObject({ code: 4, stderr: expect.stringContaining('never reached') })
+})
+
+test('a dry run sends nothing and names a price for each band', async () => {
+  const ended = await assay(['probe', '--dry-run'])
+  expect(ended.code).toBe(0)
+  expect(ended.stdout).toMatch(/1-100 +\d+ credits at most\n101-1000 +\d+ credits at most/)
+})

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { Arrival } from '../../src/limits/arrival.ts'
+import { algorithmOf } from '../../src/probe/questions/limiter.ts'
+import { arrivalOf } from '../limits/arrivals.ts'
+
+/** Requests a tenth of a second apart. */
+const arrivalsOf = (each: readonly Partial<Arrival>[]) =>
+  each.map((change, slot) => arrivalOf(slot, slot * 1e5, slot * 1e5 + 5e4, change))
+
+const admitted = (count: number, limit: number, remaining: number): Partial<Arrival>[] =>
+  Array.from({ length: count }, (_, nth) => ({ limit, remaining: remaining - nth }))
+const rejected = (count: number, limit: number): Partial<Arrival>[] =>
+  Array.from({ length: count }, () => ({
+    ...({ decision: 'rejected', status: 429, limit, remaining: 0 } as const),
+  }))
+
+const fits = (each: readonly Partial<Arrival>[], limit: number, began = 0): unknown => {
+  const answer = algorithmOf(
+    { arrivals: arrivalsOf(each), contract: defaultContract },
+    began,
+    limit,
+  )
+  return answer.status === 'not-askable'
+    ? answer.why
+    : [answer.status === 'answered' ? answer.is.algorithm : answer.between.algorithm].flat()
+}
+
+test('what a band counted before its edge was crossed is not forgotten', () => {
+  // 101 credits: fifteen by a limit of 60, which the limit of 20 goes on counting.
+  const crossed = [...admitted(15, 60, 59), ...admitted(5, 20, 4), ...rejected(4, 20)]
+  expect(fits(crossed, 60)).toEqual(expect.arrayContaining(['fixed-anchored', 'sliding-log']))
+})
+
+test('what an hour counted before the probe is not forgotten', () => {
+  const used = [...admitted(10, 20, 19), ...rejected(4, 600)]
+  expect(fits(used, 20)).toEqual(expect.arrayContaining(['fixed-anchored', 'sliding-log']))
+})
+
+test('what a minute counts after two of rest is known from its first', () => {
+  const atRest = [...admitted(19, 20, 19), ...rejected(4, 20)]
+  expect(fits(atRest, 20)).not.toContain('fixed-anchored')
+  expect(fits([...admitted(20, 20, 19), ...rejected(4, 20)], 20)).toContain('fixed-anchored')
+})

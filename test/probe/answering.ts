@@ -1,0 +1,52 @@
+import type { RequestSpec } from '../../src/client/request.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { GapAnswer, GapId } from '../../src/contract/profile.ts'
+import type { Asking } from '../../src/probe/asking.ts'
+import type { Question } from '../../src/probe/question.ts'
+import type { Reply } from '../../src/probe/reply.ts'
+
+/** What a service made by hand answers: a status, or one with some columns and a body. */
+export type Answer =
+  | number
+  | null
+  | {
+      readonly status: number | null
+      readonly columns?: Readonly<Record<string, unknown>>
+      readonly json?: unknown
+    }
+
+export type Sent = Partial<RequestSpec> & Pick<RequestSpec, 'endpoint'>
+
+/** What a question asks through, where each request is answered by hand. */
+export function answeredBy(
+  answer: (sent: Sent, nth: number) => Answer,
+  change: Partial<Asking> = {},
+): Asking {
+  const replies: Reply[] = []
+  const send = async (sent: Sent) => {
+    const told = answer(sent, replies.length)
+    const {
+      status,
+      columns = {},
+      json,
+    } = typeof told === 'object' && told ? told : { status: told }
+    const outcome = status === null ? 'timeout' : status < 400 ? 'ok' : 'http_error'
+    const reply = { status, json, columns: { outcome, status, errorCode: null, ...columns } }
+    replies.push(reply as unknown as Reply)
+    return reply
+  }
+  const to = (endpoint: Sent['endpoint']) => (spec: Partial<RequestSpec>) =>
+    send({ ...spec, endpoint })
+  return {
+    ...{ contract: defaultContract, options: { runId: 'a', timeScale: 1 }, replies, arrivals: [] },
+    ...{ chat: to('chat'), messages: to('messages'), send, now: () => 0, rest: async () => {} },
+    read: (endpoint: 'models' | 'credits', spec: Partial<RequestSpec>) =>
+      send({ ...spec, endpoint }),
+    ...change,
+  } as unknown as Asking
+}
+
+/** The answer to one gap. */
+export async function told(question: Question, gap: GapId, asking: Asking): Promise<GapAnswer> {
+  return (await question.ask(asking))[gap]!
+}

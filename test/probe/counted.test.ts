@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { Asking } from '../../src/probe/asking.ts'
+import { countedClasses } from '../../src/probe/questions/counted.ts'
+
+/** A service that takes its time for each answer, and puts back so many of 60 in a second. */
+function service({ answerS = 0.01, perS = 0, countsAll = false, changed = {} }) {
+  const statuses: Readonly<Record<string, number>> = {
+    ...{ right: 200, models: 200, credits: 200, 'invalid-key': 401 },
+    ...changed,
+  }
+  let nowS = 1_000
+  let remaining = 40
+  const replies: unknown[] = []
+  const answer = (isPaid: boolean, status: number) => {
+    nowS += answerS
+    remaining += perS * answerS - (isPaid || countsAll ? 1 : 0)
+    const reply = { status, columns: { rateLimit: 60, rateRemaining: Math.floor(remaining) } }
+    replies.push(reply)
+    return reply
+  }
+  return {
+    contract: defaultContract,
+    ...{ arrivals: [], replies },
+    options: { timeScale: 1 },
+    now: () => nowS * 1e6,
+    chat: async ({ wrong }: { readonly wrong?: string } = {}) =>
+      answer(wrong === undefined, statuses[wrong ?? 'right'] ?? 400),
+    read: async (endpoint: string) => answer(false, statuses[endpoint]!),
+  } as unknown as Asking
+}
+
+const told = async (asking: Asking) => (await countedClasses.ask(asking))['G-18']
+
+test('what takes nothing at once is not counted', async () => {
+  expect(await told(service({}))).toMatchObject({
+    is: { '400': 'not counted', models: 'not counted' },
+  })
+})
+
+test('what takes nothing while as much may come back is open, and is told where nothing does', async () => {
+  const bucket = { answerS: 0.67, perS: 1 }
+  const open = {
+    between: { '400': ['counted', 'not counted'], models: ['counted', 'not counted'] },
+  }
+  expect(await told(service({ ...bucket, countsAll: true }))).toMatchObject(open)
+  const fixed = { answerS: 0.67 }
+  expect(await told(service(fixed))).toMatchObject({ is: { models: 'not counted' } })
+  expect(await told(service({ ...fixed, countsAll: true }))).toMatchObject({
+    is: { models: 'counted' },
+  })
+})
+
+test('a class whose calls end otherwise is open, and says how they ended', async () => {
+  const changed = { 'invalid-parameter': 200, models: 404 }
+  const answer = await told(service({ countsAll: true, changed }))
+  const either = ['counted', 'not counted']
+  expect(answer).toMatchObject({
+    is: { 'unknown model': 'counted', credits: 'counted' },
+    between: { '400': either, models: either },
+  })
+  expect(JSON.stringify(answer)).toContain('400: statuses 200, 200, 200, 200')
+})
+
+test('where no paid request is served, nothing is told', async () => {
+  expect(await told(service({ changed: { right: 503 } }))).toMatchObject({
+    status: 'not-askable',
+    why: expect.stringContaining('400: statuses 503, 400, 400, 503'),
+  })
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { windowShown } from '../../src/probe/questions/headers.ts'
+import { defaultProfile } from '../../src/service/profile.ts'
+import { probeService } from './probing.ts'
+
+const minute = { status: 200, rateLimit: 60, rateRemaining: 40 }
+const hour = { status: 200, rateLimit: 2_000, rateRemaining: 1_900 }
+const day = { status: 200, rateLimit: 20_000, rateRemaining: 19_900 }
+const byMinute = { status: 429, rateLimit: 60, rateRemaining: 0 }
+const byHour = { status: 429, rateLimit: 2_000, rateRemaining: 0 }
+
+test.each([
+  ['one answer with the minute', [minute], ['minute', 'failed', 'tightest', 'rotate']],
+  ['the minute alone', [minute, minute, byMinute], ['minute', 'failed', 'tightest']],
+  ['an hour that rejects', [minute, minute, byMinute, byHour], ['failed', 'tightest']],
+  ['an hour that rejects right after a minute with room', [minute, minute, byHour], ['failed']],
+  ['the hour alone', [hour, hour, hour], ['hour', 'tightest']],
+  ['the hour, then the minute', [hour, minute], ['tightest', 'rotate']],
+  ['the hour after a rest', [minute, minute, minute, minute, hour], ['tightest']],
+  ['three in turn, a few times', [minute, hour, day, minute], ['tightest', 'rotate']],
+  ['three in turn, often', [minute, hour, day, minute, hour, day, minute], ['rotate']],
+])('rate headers that show %s', (_, answers, fits) => {
+  expect(windowShown(answers, defaultContract)).toMatchObject(
+    fits.length === 1
+      ? { status: 'answered', is: { window: fits[0] } }
+      : { status: 'ambiguous', between: { window: fits } },
+  )
+})
+
+test.each(['minute', 'failed', 'tightest', 'rotate'] as const)(
+  'a service that shows its windows by %s is among what fits',
+  async (window) => {
+    const { profile } = await probeService({
+      profile: { ...defaultProfile, window },
+      balance: 950,
+      only: ['G-20', 'G-21'],
+    })
+    const answer = profile.answers['G-20']
+    expect(answer).toMatchObject(
+      window === 'rotate'
+        ? { status: 'answered', is: { window } }
+        : { status: 'ambiguous', between: { window: ['minute', 'failed', 'tightest'] } },
+    )
+  },
+)

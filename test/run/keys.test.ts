@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { resolveKeys } from '../../src/run/keys.ts'
+import { chatScenario } from './target.ts'
+
+const scenario = chatScenario('  - { name: steady, load: constant, rate: 1/s, duration: 1s }')
+
+test('a key is taken from its variable, without the white space around it', () => {
+  expect(resolveKeys(scenario, {}, { ASSAY_API_KEY: ' sk-one\n' })).toEqual([
+    { name: 'default', account: 'default', weight: 1, key: 'sk-one' },
+  ])
+})
+
+test('a key that cannot stand in a header is told before a run, by its source alone', () => {
+  for (const value of ['sk-one\nsk-two', 'sk-ü', 'sk-\u0000']) {
+    expect(() => resolveKeys(scenario, {}, { ASSAY_API_KEY: value })).toThrow(
+      /^The key default cannot stand in a header: expected printable ASCII on one line in the variable ASSAY_API_KEY; came something else, which is not shown here\. Put one API key there, and nothing more\.$/,
+    )
+  }
+  expect(() => resolveKeys(scenario, {}, { ASSAY_API_KEY: ' ' })).toThrow('holds nothing')
+  expect(() => resolveKeys(scenario, {}, {})).toThrow('ASSAY_API_KEY, which is not set')
+})

@@ -1,0 +1,68 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { createServer } from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
+import { reach } from '../../src/run/preflight.ts'
+
+const pem = (name: string) =>
+  readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
+
+/** A TLS server for `localhost`, whose certificate `authority.pem` vouches for. */
+async function secureServer(certificate = 'server'): Promise<number> {
+  const server = createServer(
+    { key: pem(`${certificate}-key`), cert: pem(certificate) },
+    (socket) => void socket.on('error', () => {}),
+  ).listen(0, '127.0.0.1')
+  server.on('tlsClientError', () => {})
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+test('a service over TLS is reached when its certificate is vouched for', async () => {
+  const port = await secureServer()
+  await expect(reach(`https://localhost:${port}`, pem('authority'))).resolves.toBe(undefined)
+})
+
+test('a certificate that nobody vouches for is told before anything is sent, with the way out', async () => {
+  const port = await secureServer()
+  await expect(reach(`https://localhost:${port}`)).rejects.toThrow(
+    new RegExp(
+      `^localhost:${port} was never reached: its certificate is not trusted \\(.+\\)\\. Name the authority's PEM file in ca_file of the scenario, or in NODE_EXTRA_CA_CERTS\\.$`,
+    ),
+  )
+})
+
+test('a certificate of another name is not trusted', async () => {
+  const port = await secureServer('other')
+  await expect(reach(`https://localhost:${port}`, pem('authority'))).rejects.toThrow(
+    /its certificate is not trusted \(Hostname\/IP does not match certificate's altnames/,
+  )
+})
+
+test('a service that speaks no TLS is told, and that http may be meant', async () => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  await expect(reach(`https://127.0.0.1:${port}`)).rejects.toThrow(
+    /^127\.0\.0\.1:\d+ was never reached: it does not speak TLS there \(.+\)\. Correct --base-url; http:\/\/ may be meant\.$/,
+  )
+})
+
+test('a service that never finishes its handshake is given up after a while', async () => {
+  const server = createTcpServer((socket) => void socket.on('error', () => {})).listen(
+    0,
+    '127.0.0.1',
+  )
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  await expect(reach(`https://127.0.0.1:${port}`, null, 100)).rejects.toThrow(
+    'was never reached: no connection within 0.1 s. Start the service, or correct --base-url.',
+  )
+})
