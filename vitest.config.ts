@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
 // Real processes and real sockets on two shared cores: slow is not wrong, hung is.
-const patience = { testTimeout: 60_000, hookTimeout: 90_000 }
+const patience = {
+  testTimeout: 60_000,
+  hookTimeout: 90_000,
+  expect: { poll: { timeout: 30_000 } },
+}
 
 /** Tests that compare a measured time with a known truth. */
 const timing = 'test/**/*.timing.test.ts'
