@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { manualClock } from '../../src/service/clock.ts'
 import { serving } from './serving.ts'
 
 const later = { timeToFirstUs: { kind: 'constant', value: 20_000 } } as const
@@ -51,20 +52,24 @@ test('a balance below the price is refused with 403 and kept', async () => {
 })
 
 test('a stream is charged when it completes, not when it begins', async () => {
+  const clock = manualClock(Date.UTC(2026, 0) * 1000)
   const target = await serving({
+    clock,
     accounts: [{ name: 'a', balance: 10 }],
     shape: { betweenTokensUs: { kind: 'constant', value: 10_000 } },
   })
   const key = target.key(1)
   const response = await target.chat({ stream: true }, key)
   expect((await target.credits(key)).remaining).toBe(10)
+  clock.advance(60_000)
   expect(await response.text()).toContain('data: [DONE]')
   expect((await target.credits(key)).remaining).toBe(9)
 })
 
 test('a double charge befalls about the share that was asked for', async () => {
   const target = await serving({ faults: ['double-charge=0.25'] })
-  await Promise.all(Array.from({ length: 200 }, () => target.chat()))
+  // One after the other: side by side, whom the seed's draws befall is for the scheduler to say.
+  for (let nth = 0; nth < 200; nth++) await target.chat()
   const { requests, total_consumed } = await target.credits()
   const doubled = total_consumed! - 200
   expect(requests).toBe(200 + doubled)
