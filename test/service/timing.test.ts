@@ -1,24 +1,45 @@
 import { expect, test } from 'vitest'
-import { serving } from './serving.ts'
+import { manualClock } from '../../src/service/clock.ts'
+import type { ServiceOptions } from '../../src/service/options.ts'
+import { serving, type Target } from './serving.ts'
+
+/** A service whose time stands still, so that what is side by side is so on any machine. */
+async function still(options: ServiceOptions) {
+  const clock = manualClock(Date.UTC(2026, 0) * 1000)
+  return { clock, target: await serving({ ...options, clock }) }
+}
+
+/** How many more requests the limit lets in, which falls with each that has come. */
+async function left(target: Target, key: string): Promise<number> {
+  return Number((await target.get('/v1/models', key)).headers.get('x-ratelimit-remaining'))
+}
+
+/** Goes on with requests once all of them have come. */
+async function together(count: number, key: number, options: ServiceOptions): Promise<Target> {
+  const { clock, target } = await still(options)
+  const apiKey = target.key(key)
+  const before = await left(target, apiKey)
+  const answers = Array.from({ length: count }, () => target.chat({}, apiKey))
+  await expect.poll(() => left(target, apiKey)).toBe(before - count)
+  clock.advance(1e6)
+  await Promise.all(answers)
+  return target
+}
 
 test('a lost update charges less than the successes cost', async () => {
-  const target = await serving({ faults: ['lost-update'] })
-  await Promise.all(Array.from({ length: 50 }, () => target.chat()))
+  const target = await together(50, 4, { faults: ['lost-update'] })
   expect((await target.credits()).remaining).toBeGreaterThan(1_000_000 - 50)
 })
 
 test('checked first and charged later, a small balance is overdrawn', async () => {
-  const target = await serving({
-    accounts: [{ name: 'a', balance: 5 }],
-    faults: ['check-then-act'],
-  })
-  await Promise.all(Array.from({ length: 15 }, () => target.chat({}, target.key(1))))
+  const accounts = [{ name: 'a', balance: 5 }]
+  const target = await together(15, 1, { accounts, faults: ['check-then-act'] })
   expect(target.service.operator.balance(target.service.keys[0]!.account)).toBeLessThan(0)
 })
 
 test('counted late, a burst exceeds the limit', async () => {
   const burst = async (faults: readonly string[]) => {
-    const target = await serving({ accounts: [{ name: 'a', balance: 100 }], faults })
+    const { target } = await still({ accounts: [{ name: 'a', balance: 100 }], faults })
     const responses = await Promise.all(
       Array.from({ length: 40 }, () => target.chat({}, target.key(1))),
     )
@@ -29,19 +50,38 @@ test('counted late, a burst exceeds the limit', async () => {
 })
 
 test('a stream comes bit by bit, and in one piece only when it is buffered', async () => {
-  const spreadMs = async (faults: readonly string[]) => {
-    const target = await serving({
+  /** What a client has of a stream of ten words: after the first was due, halfway, and at the end. */
+  const words = async (faults: readonly string[]) => {
+    const { clock, target } = await still({
       faults,
       shape: {
+        timeToFirstUs: { kind: 'constant', value: 10_000 },
         betweenTokensUs: { kind: 'constant', value: 10_000 },
         lengthTokens: { kind: 'constant', value: 10 },
       },
     })
-    const { body } = await target.chat({ stream: true })
-    const times: number[] = []
-    for await (const _ of body!) times.push(performance.now())
-    return times.at(-1)! - times[0]!
+    const had: number[] = []
+    let text = ''
+    const before = await left(target, target.key())
+    const read = target.chat({ stream: true }).then(async ({ body }) => {
+      for await (const part of body!.pipeThrough(new TextDecoderStream())) text += part
+    })
+    await expect.poll(() => left(target, target.key())).toBe(before - 1)
+    const soFar = () => text.match(/"content":"[^"]/g)?.length ?? 0
+    for (const [tokens, due] of [
+      [1, 1],
+      [5, 6],
+      [4, 10],
+    ] as const) {
+      clock.advance(tokens * 10_000)
+      // A buffered one has nothing until its end, however long that is waited for.
+      if (faults.length === 0 || due === 10) await expect.poll(soFar).toBe(due)
+      else for (let round = 0; round < 5; round++) await left(target, target.key())
+      had.push(soFar())
+    }
+    await read
+    return had
   }
-  expect(await spreadMs([])).toBeGreaterThan(70)
-  expect(await spreadMs(['stream-buffered'])).toBeLessThan(60)
+  expect(await words([])).toEqual([1, 6, 10])
+  expect(await words(['stream-buffered'])).toEqual([0, 0, 10])
 })
