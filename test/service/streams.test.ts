@@ -183,7 +183,8 @@ test('closing in the middle of streams ends them, and charges what the profile s
     dataPath,
     faults: ['async-settle=0.5'],
     accounts: [{ name: 'a', balance: 100 }],
-    shape: { betweenTokensUs: { kind: 'constant', value: 50_000 } },
+    // So far apart that none is over before the last of them has begun.
+    shape: { betweenTokensUs: { kind: 'constant', value: 60e6 } },
   })
   const responses = await Promise.all(
     Array.from({ length: 8 }, () =>

@@ -1,5 +1,6 @@
 import { createConnection } from 'node:net'
 import { expect, test } from 'vitest'
+import { manualClock } from '../../src/service/clock.ts'
 import { hello, serving, type Target } from './serving.ts'
 
 /** What a connection answers to these bytes, until it ends. */
@@ -73,7 +74,10 @@ test('a tunnel is an endpoint that is not there, and its connection ends', async
 })
 
 test('bytes that are no request do not spoil the answer that has begun', async () => {
-  const target = await serving({ shape: { betweenTokensUs: { kind: 'constant', value: 1e5 } } })
+  // Time stands still: the answer has begun, and is not over by the time that they come.
+  const clock = manualClock(Date.UTC(2026, 0) * 1000)
+  const shape = { betweenTokensUs: { kind: 'constant', value: 1e5 } } as const
+  const target = await serving({ clock, shape })
   const stream = request(target, '', { body: JSON.stringify({ ...hello, stream: true }) })
   const answer = new Promise<string>((resolve) => {
     const socket = createConnection(Number(new URL(target.service.baseUrl).port), '127.0.0.1')
