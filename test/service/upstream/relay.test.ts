@@ -142,31 +142,26 @@ test('a client that leaves cancels upstream', async () => {
 })
 
 test('an upstream is read no faster than the client reads', async () => {
-  const total = 128
   const piece = chunk({ content: 'x'.repeat(256 << 10) })
   let sent = 0
+  let enough = false
   const url = await upstreamThat(async (_, response) => {
     response.writeHead(200, streamed)
-    for (; sent < total; sent++) {
-      if (!response.write(piece)) await once(response, 'drain')
-    }
+    for (; !enough; sent++) if (!response.write(piece)) await once(response, 'drain')
     response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`)
   })
   const { target, key } = await inFrontOf(url)
   const answer = await target.chat({ stream: true }, key)
-  // Until nothing moves any more: what is sent then lies in the buffers between the two.
-  for (
-    let before = -1, still = 0;
-    still < 8 && sent < total;
-    still = before === sent ? still + 1 : 0
-  ) {
+  // Until nothing moves any more: what is sent then lies in the buffers between the two, which are
+  // as large as the system makes them, and far from a quarter of a gigabyte.
+  for (let before = -1, still = 0; still < 8; still = before === sent ? still + 1 : 0) {
+    expect(sent).toBeLessThan(1_000)
     before = sent
     await setTimeout(50)
   }
-  expect(sent).toBeLessThan(total / 2)
+  enough = true
   const text = textOfChunks(await answer.text())
-  expect(text.length).toBe(total * (256 << 10))
-  expect(sent).toBe(total)
+  expect(text.length).toBe(sent * (256 << 10))
 })
 
 test('deltas that hold more than text are relayed as they are, and so is why they ended', async () => {
