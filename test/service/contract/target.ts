@@ -136,8 +136,14 @@ export class Target {
     await this.#operate('/clock', { advance_s: seconds })
   }
 
-  /** A new account with a key of its own. */
+  /**
+   * A new account with a key of its own, in the first half of a minute: windows that end with the
+   * minute of the clock end in the middle of no burst.
+   */
   async account(balance: number): Promise<AccountUnderTest> {
+    const { headers } = await this.send('GET', '/operator/clock')
+    const second = new Date(headers.get('date') ?? '').getUTCSeconds()
+    if (second >= 30) await this.advance(60 - second)
     // Of no other walk either: an account has its name for as long as the service has its ledger.
     const name = `contract ${randomUUID()}`
     const { account } = await this.#operate('/accounts', { name, balance })
