@@ -66,7 +66,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<History> {
        ${wordColumns.map((name) => `${name}_word.code::DOUBLE`).join(', ')}
      FROM placed
      ${wordColumns.map((name) => `LEFT JOIN words ${name}_word ON placed.${name} = ${name}_word.word`).join('\n     ')}
-     ORDER BY from_us, until_us`,
+     ORDER BY from_us, until_us, run_id, slot, retry`,
     [ids, JSON.stringify(words)],
   )
   const table = sightingTable(columns, words, contract)
