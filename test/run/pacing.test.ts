@@ -1,11 +1,18 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { pace } from '../../src/run/pacing.ts'
 
 const loopTurns = async (turns: number) => {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** So that no sleep ends by itself, however long the turns of the loop take. */
+const timersStandStill = () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
 test('what is overdue goes with whatever wakes the thread, and what is hardly due waits', async () => {
+  timersStandStill()
   const clock = { us: 0 }
   let ticks = 0
   const pacing = pace({ nextUs: 1_000_000, tick: () => void ticks++ }, 'timer', () => clock.us)
@@ -81,6 +88,7 @@ test.each(['timer', 'precise'] as const)(
 )
 
 test('a timer far from all that is due does not look at each waking', async () => {
+  timersStandStill()
   let looks = 0
   const pacing = pace(
     {
