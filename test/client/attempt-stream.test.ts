@@ -10,14 +10,22 @@ import { chunk, lastChunk, scriptedServer, streamHead } from './scripted-server.
 
 describe('a stream', () => {
   test('is stamped at its first text, and its empty first delta does not count', async () => {
+    let read = Promise.withResolvers<void>()
     const { origin } = await scriptedServer(async (socket) => {
-      socket.write(streamHead + chunk(delta('')))
-      await sleep(60)
-      socket.write(chunk(delta('a')))
-      await sleep(60)
+      // Each wait begins when the client has read what came before it, however late that is.
+      for (const text of ['', 'a']) {
+        read = Promise.withResolvers()
+        socket.write((text === '' ? streamHead : '') + chunk(delta(text)))
+        await read.promise
+        await sleep(30)
+      }
       socket.write(chunk(delta('b')) + chunk(done) + lastChunk)
     })
-    const { columns, events } = await send(origin, { stream: true })
+    const { columns, events } = await send(
+      origin,
+      { stream: true },
+      { onEvent: () => read.resolve() },
+    )
     expect(columns).toMatchObject({
       outcome: 'ok',
       events: 4,
