@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createSecureServer } from 'node:http2'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { run } from '../../src/run/run.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -92,9 +92,13 @@ test('a service that nobody vouches for from now on gets no request, whatever th
 })
 
 test('a service that was never reached is unreachable, whatever stop condition came up first', async () => {
-  const gone = createServer().listen(0, '127.0.0.1')
+  const gone = createTcpServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(gone, 'listening')
-  gone.once('connection', () => void gone.close())
+  gone.once('connection', (knock) => {
+    gone.close()
+    // Our end of the knock stays open, so that no other test is given the port.
+    onTestFinished(() => void knock.destroy())
+  })
   const baseUrl = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(
