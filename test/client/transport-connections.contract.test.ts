@@ -134,15 +134,19 @@ describe.each(transports)('%s', (name, open) => {
   })
 
   test('a keep-alive connection that the service closed while idle is not used', async () => {
+    let closed = Promise.withResolvers<void>()
     const { origin } = await scriptedServer((socket) => {
+      socket.on('close', () => closed.resolve())
       socket.write(response(200, {}, 'ok'))
       setTimeout(() => socket.end(), 10)
     })
     const transport = openOn(open, origin)
     for (let round = 0; round < 3; round++) {
+      closed = Promise.withResolvers()
       const { body, failure } = await exchange(transport).done
       expect([body, failure]).toEqual(['ok', null])
-      await sleep(30)
+      // The service has our end of it back: we have seen its own.
+      await closed.promise
     }
   })
 
