@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -42,7 +43,14 @@ interface Ended {
   readonly error: string
 }
 
-function start(...args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
+interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** Waits until standard error holds these words. */
+  readonly said: (words: string) => Promise<void>
+}
+
+function start(...args: readonly string[]): Started {
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...process.env, ASSAY_API_KEY: key },
   })
@@ -56,7 +64,10 @@ function start(...args: readonly string[]): { child: ChildProcess; ended: Promis
   const ended = new Promise<Ended>((done) => {
     child.on('close', (code) => done({ code, out, error }))
   })
-  return { child, ended }
+  const said = async (words: string) => {
+    while (!error.includes(words)) await once(child.stderr, 'data')
+  }
+  return { child, ended, said }
 }
 
 const assay = (...args: readonly string[]) => start(...args).ended
@@ -144,10 +155,18 @@ test('Ctrl-C twice leaves what is in flight, keeps every row and ends with 130',
     'cut',
     'phases: [{ name: a, load: constant, rate: 20/s, duration: 60s }]',
   )
-  const { child, ended } = start('run', path, '--base-url', slow.baseUrl, '--db', db, '--json')
+  const { child, ended, said } = start(
+    'run',
+    path,
+    '--base-url',
+    slow.baseUrl,
+    '--db',
+    db,
+    '--json',
+  )
   await firstRequest(slow)
   child.kill('SIGINT')
-  await new Promise((done) => child.stderr!.once('data', done))
+  await said('Draining')
   child.kill('SIGINT')
   const { code, out } = await ended
   expect(code).toBe(130)
