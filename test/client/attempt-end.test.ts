@@ -147,16 +147,30 @@ describe('a deadline that passes is a row, censored at the deadline', () => {
   })
 
   test('idle, armed anew by each read', async () => {
+    // On a clock of the test, so that no gap is longer than it is meant to be.
+    let us = 0
+    let read = Promise.withResolvers<void>()
     const { origin } = await scriptedServer(async (socket) => {
       socket.write(streamHead)
       for (let at = 0; at < 6; at++) {
-        await sleep(60)
+        us += 80_000
+        // Meanwhile the timer looks: a deadline that stood since the head would pass.
+        if (at === 5) await sleep(400)
+        read = Promise.withResolvers()
         socket.write(chunk(delta('a')))
+        await read.promise
       }
+      us += 300_000
     })
-    // Shorter than the whole stream, longer than any gap of a machine under load.
-    const deadlines = { ...noDeadlines, idleUs: 300_000 }
-    const { columns } = await send(origin, { stream: true }, { deadlines })
+    const { columns } = await send(
+      origin,
+      { stream: true },
+      {
+        deadlines: { ...noDeadlines, idleUs: 300_000 },
+        now: () => us,
+        onEvent: () => read.resolve(),
+      },
+    )
     expect(columns).toMatchObject({
       outcome: 'timeout',
       reason: 'idle',
