@@ -80,7 +80,9 @@ describe.each(transports)('%s', (name, open) => {
   })
 
   test('a name that does not resolve fails to connect', async () => {
-    const { failure } = await exchange(openOn(open, 'http://nowhere.invalid')).done
+    // Longer than a label may be, so that no name server is asked, which may take its time.
+    const origin = `http://${'nowhere'.repeat(10)}.invalid`
+    const { failure } = await exchange(openOn(open, origin)).done
     expect(failure?.code).toBe('connect-failed')
   })
 
