@@ -176,8 +176,8 @@ test('a run that is interrupted while a sweep cools down ends then and there', a
       baseUrl: target.baseUrl,
       dbPath,
       keys,
-      onProgress: ({ ledger, inFlight }) => {
-        if (ledger.ok === 0 || inFlight > 0 || drain.signal.aborted) return
+      onProgress: ({ ledger, inFlight, atUs, endsUs }) => {
+        if (ledger.ok === 0 || inFlight > 0 || atUs < endsUs! || drain.signal.aborted) return
         setTimeout(() => drain.abort(), 500)
       },
       signal: drain.signal,

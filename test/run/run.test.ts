@@ -56,7 +56,7 @@ test('phases follow each other without a gap, and their slots go on', async () =
     const scenario = chatScenario(
       `  - { name: warm, part: warmup, load: constant, rate: 50/s, duration: 500ms }
   - { name: steady, load: constant, rate: 100/s, duration: 500ms }
-  - { name: closed, load: concurrency, users: 2, think: 10ms, duration: 300ms }
+  - { name: closed, load: concurrency, users: 2, think: 10ms, duration: 1500ms }
   - { name: last, part: drain, load: constant, rate: 50/s, max_requests: 5 }`,
     )
     await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
