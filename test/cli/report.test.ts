@@ -13,7 +13,7 @@ const db = join(folder, 'seeded.duckdb')
 beforeAll(async () => {
   const store = await seededStore({ attempts: 300, path: db })
   store.close()
-}, 30_000)
+})
 
 async function report(...asked: readonly string[]) {
   const args = [main, 'report', ...asked, '--db', db]
@@ -37,7 +37,7 @@ describe('assay report', () => {
         .map((name) => join(pictures, name)),
     )
     expect(files.length).toBeGreaterThan(8)
-  }, 60_000)
+  })
 
   test("takes a chart of the reader's own beside ours", async () => {
     const own = mkdtempSync(join(folder, 'own-'))
@@ -46,24 +46,20 @@ describe('assay report', () => {
     const page = readFileSync(join(folder, 'own.html'), 'utf8')
     expect(page).toContain('My own table')
     expect(page).toContain('>42<')
-  }, 60_000)
+  })
 
   test.each([
     [['launch', 'nowhere'], /nowhere/],
     [['usage', '--timezone', 'Mars/Base'], /"Mars\/Base" is no time zone/],
     [['usage', '--from', 'yesterday'], /"yesterday" is no date/],
     [['launch', '--reports', '/nowhere'], /no folder \/nowhere/],
-  ] as const)(
-    '%j is refused with a sentence and exit code 2',
-    async (asked, says) => {
-      const { code, stderr } = await report(...asked, '--out', 'never.html')
-      expect(code).toBe(2)
-      expect(stderr).toMatch(says)
-      expect(stderr).not.toContain('    at ')
-      expect(existsSync(join(folder, 'never.html'))).toBe(false)
-    },
-    20_000,
-  )
+  ] as const)('%j is refused with a sentence and exit code 2', async (asked, says) => {
+    const { code, stderr } = await report(...asked, '--out', 'never.html')
+    expect(code).toBe(2)
+    expect(stderr).toMatch(says)
+    expect(stderr).not.toContain('    at ')
+    expect(existsSync(join(folder, 'never.html'))).toBe(false)
+  })
 
   test('a query that fails is named, as the mistake of whoever wrote it', async () => {
     const own = mkdtempSync(join(folder, 'broken-'))
@@ -71,7 +67,7 @@ describe('assay report', () => {
     const { code, stderr } = await report('launch', '--reports', own, '--out', 'never.html')
     expect(code).toBe(2)
     expect(stderr).toContain('99-mine')
-  }, 60_000)
+  })
 
   test('says the same as text, for a pipe', async () => {
     const markdown = await report('audit', '--format', 'md')
@@ -80,5 +76,5 @@ describe('assay report', () => {
     expect(markdown.stdout).toContain('## 1 rule failed')
     expect(JSON.parse(json.stdout).findings[0].rule).toBe('BILL-10')
     expect(csv.stdout.split('\r\n')[0]).toContain('day,hours,series')
-  }, 60_000)
+  })
 })

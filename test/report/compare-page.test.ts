@@ -13,7 +13,7 @@ beforeAll(async () => {
   store = await seededStore({ attempts: 600 })
   const side = (runId: string) => ({ store, runId })
   comparison = await compareRuns(side('run-sweep'), side('run-1'), defaultContract, 1)
-}, 30_000)
+})
 afterAll(() => store.close())
 
 test('a comparison as a page: conditions first, a change with its interval, no warning', async () => {

@@ -65,7 +65,7 @@ beforeAll(async () => {
   writeFileSync(fileOf('compare'), (await renderComparison(store, compared, gates)).html)
   expectQuiet(terminalComparison(compared, gates), 'compare')
   expectPlainMarkdown(markdownComparison(compared, gates), 'compare')
-}, 60_000)
+})
 afterAll(() => store.close())
 
 const htmlPages = [...pageNames, 'compare']
@@ -202,5 +202,5 @@ describe.skipIf(!canBrowse)('in a browser (needs chromium: apt-get install chrom
     } finally {
       await browser.close()
     }
-  }, 60_000)
+  })
 })

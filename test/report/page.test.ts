@@ -22,7 +22,7 @@ beforeAll(async () => {
   const comparison = await compareRuns(a!, b!, options.contract, 1)
   writeFileSync(fileOf('compare'), (await renderComparison(store, comparison, [])).html)
   await writeReport({ ...options, page: 'audit', reportsFolder: ownReports(), out: fileOf('own') })
-}, 60_000)
+})
 afterAll(() => store.close())
 
 /** A folder of one's own: a chart and a table. */
@@ -146,7 +146,6 @@ describe.skipIf(!canBrowse)(
         expect(noticed).toEqual([])
         await close()
       },
-      30_000,
     )
 
     describe('a chart', () => {
