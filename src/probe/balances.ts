@@ -5,6 +5,9 @@ import type { Reply } from './reply.ts'
 /** How often an idle read is repeated until two in a row agree. */
 const settleReads = 12
 
+/** How long after its answer a generation may still be charged: a ledger may wait for its disk. */
+const mostLateUs = 400_000
+
 /** Reads of the first balance at most, before a price can stand: four tell that each of them costs one. */
 export const firstReads = 6
 
@@ -20,6 +23,8 @@ export class Balances {
   /** Credits that reads of a known price have taken. */
   spentOnReads = 0
   readonly #asking: Asking
+  /** When the last generation was over, by the run's own clock: jumps of the service's let no time pass. */
+  #generatedUs = Number.NEGATIVE_INFINITY
 
   constructor(asking: Asking) {
     this.#asking = asking
@@ -27,10 +32,19 @@ export class Balances {
 
   /** Notes what a reply that came back has cost, when it is a read. */
   note({ spec: { endpoint }, status }: Reply): void {
-    if (status !== 200) return
-    if (endpoint === 'models' || endpoint === 'credits') {
-      this.spentOnReads += this.readPrices[endpoint]
+    const isRead = endpoint === 'models' || endpoint === 'credits'
+    if (isRead && status === 200) this.spentOnReads += this.readPrices[endpoint]
+    // One that was left has no status, and may be charged as well.
+    if (!isRead && (status === 200 || status === null)) {
+      this.#generatedUs = this.#asking.options.now()
     }
+  }
+
+  /** Waits until what was generated has surely been charged: two reads may agree before that. */
+  async chargesAreIn(): Promise<void> {
+    const { now, sleep } = this.#asking.options
+    const us = this.#generatedUs + mostLateUs - now()
+    if (us > 0) await sleep(us)
   }
 
   /** One read, from the body of the credits endpoint or from its header. */
@@ -49,6 +63,7 @@ export class Balances {
    */
   async idle(mostReads = settleReads): Promise<number | null> {
     const { budget, sleep } = this.#asking.options
+    await this.chargesAreIn()
     let last: number | null = null
     let falls = 0
     for (let reads = 1; reads <= mostReads; reads++) {

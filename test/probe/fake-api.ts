@@ -34,6 +34,8 @@ export interface Fake {
   readonly readPrice?: number
   /** Whether a read is charged before its body is made. */
   readonly readChargedFirst?: boolean
+  /** Seconds after its answer that a generation is charged, by the fake's clock. */
+  readonly chargedLateS?: number
   /** Balance in the header of a generation; after its own charge unless told. */
   header?(state: FakeState, price: number): number
   creditsBody?(state: FakeState): object
@@ -84,7 +86,11 @@ export async function probeFake(
 
 function serverOf(fake: Fake, contract: Contract, state: FakeState) {
   const heardOf = new Map<string, number>()
+  const late: { readonly dueS: number; readonly credits: number }[] = []
   return createServer((request, response) => {
+    while (late[0] !== undefined && late[0].dueS <= state.seconds) {
+      state.balance -= late.shift()!.credits
+    }
     let text = ''
     request.on('data', (bytes) => {
       text += bytes
@@ -110,7 +116,8 @@ function serverOf(fake: Fake, contract: Contract, state: FakeState) {
       const price = isRead
         ? (fake.readPrice ?? 0)
         : contract.models.find(({ id }) => id === heard.body.model)!.costCredits
-      const early = isRead && fake.readChargedFirst === false ? 0 : price
+      const isLate = !isRead && fake.chargedLateS !== undefined
+      const early = isLate || (isRead && fake.readChargedFirst === false) ? 0 : price
       state.balance -= early
       if (!isRead) {
         state.requests++
@@ -119,7 +126,8 @@ function serverOf(fake: Fake, contract: Contract, state: FakeState) {
         headers['x-credits-remaining'] = `${fake.header?.(state, price) ?? state.balance}`
       }
       const answer = bodyOf(fake, heard, state)
-      state.balance -= price - early
+      if (isLate) late.push({ dueS: state.seconds + fake.chargedLateS!, credits: price })
+      else state.balance -= price - early
       if (typeof answer === 'string') headers['content-type'] = 'text/event-stream'
       response.writeHead(200, headers)
       response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))

@@ -72,6 +72,7 @@ function dearestModel({ models }: Contract): Contract['models'][number] {
 
 /** Read until two agree, as idle reads are; what moves by itself is told by a longer look. */
 async function settledLeaves(asking: Asking): Promise<ReadonlyMap<string, number> | null> {
+  await asking.balances.chargesAreIn()
   let last: string | null = null
   for (let nth = 1; ; nth++) {
     const { json, status } = await asking.read('credits', {}, { step: 'balance' })
