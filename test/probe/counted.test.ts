@@ -3,17 +3,28 @@ import { defaultContract } from '../../src/contract/default.ts'
 import type { Asking } from '../../src/probe/asking.ts'
 import { countedClasses } from '../../src/probe/questions/counted.ts'
 
-/** A service that takes its time for each answer, and puts back so many of 60 in a second. */
-function service({ answerS = 0.01, perS = 0, countsAll = false, changed = {} }) {
+/**
+ * A service that takes its time for each answer, and puts back so many of 60 in a second.
+ *
+ * @param edgeAfter answers after which a window ends
+ */
+function service({
+  answerS = 0.01,
+  perS = 0,
+  countsAll = false,
+  changed = {},
+  remaining = 40,
+  edgeAfter = Number.NaN,
+}) {
   const statuses: Readonly<Record<string, number>> = {
     ...{ right: 200, models: 200, credits: 200, 'invalid-key': 401 },
     ...changed,
   }
   let nowS = 1_000
-  let remaining = 40
   const replies: unknown[] = []
   const answer = (isPaid: boolean, status: number) => {
     nowS += answerS
+    if (replies.length === edgeAfter) remaining = 60
     remaining += perS * answerS - (isPaid || countsAll ? 1 : 0)
     const reply = { status, columns: { rateLimit: 60, rateRemaining: Math.floor(remaining) } }
     replies.push(reply)
@@ -68,3 +79,14 @@ test('where no paid request is served, nothing is told', async () => {
     why: expect.stringContaining('400: statuses 503, 400, 400, 503'),
   })
 })
+
+test.each([true, false])(
+  'a window that ends between two requests puts back what was counted: %s',
+  async (countsAll) => {
+    // One was counted before: what remains after both is as if nothing had been in between.
+    const asking = service({ countsAll, remaining: 59, edgeAfter: 1 })
+    expect(await told(asking)).toMatchObject({
+      is: { '400': countsAll ? 'counted' : 'not counted' },
+    })
+  },
+)

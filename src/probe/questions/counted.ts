@@ -41,6 +41,9 @@ const calls = 2
 /** Paid requests of a look at a class, and of one at what is counted for certain. */
 const [lookPrice, checkPrice] = [2, calls + 2]
 
+/** Looks at a class beside the first. */
+const moreLooks = 2
+
 /** Paid requests beside a look at each class: enough for a check of each, or for looks once more. */
 const spareRequests = 20
 
@@ -63,8 +66,8 @@ export const countedClasses: Question = {
     for (const each of classes) {
       const { name } = each
       let look = await remainingFall(asking, each)
-      // A window may have ended in between: one more look tells.
-      if ((typeof look === 'string' || look.fell < 0) && afford(lookPrice)) {
+      // A window may have ended in between: one more look tells, or one more in the next window.
+      for (let more = 0; more < moreLooks && !tells(look) && afford(lookPrice); more++) {
         look = await remainingFall(asking, each)
       }
       if (typeof look === 'string') evidence.push(`${name}: ${look}`)
@@ -72,7 +75,9 @@ export const countedClasses: Question = {
       if (seen !== null) shown = true
       // What took nothing may have been put back meanwhile.
       const seemsFree = seen?.fell === 0 && seen.mayComeBack >= calls
-      const isSure = !seemsFree || (afford(checkPrice) && (await nothingComesBack(asking, seen!)))
+      const isSure =
+        !seen?.mayBeNewWindow &&
+        (!seemsFree || (afford(checkPrice) && (await nothingComesBack(asking, seen!))))
       const fell = isSure ? (seen?.fell ?? null) : null
       if (seen !== null) {
         evidence.push(`${name}: remaining fell by ${fell ?? 'unknown'} over ${calls} calls`)
@@ -95,12 +100,18 @@ export const countedClasses: Question = {
 interface Fall {
   /** What the calls between two paid requests took of what remains. */
   readonly fell: number
+  /** Whether as much would remain where a window had ended meanwhile and the calls were counted in the next. */
+  readonly mayBeNewWindow: boolean
   /** In the service's time. */
   readonly tookUs: number
   /** Requests that were a window old then, which a log forgets all at once. */
   readonly forgotten: number
   /** What may have been put back meanwhile, by a limiter that gains as time passes or one that forgets. */
   readonly mayComeBack: number
+}
+
+function tells(look: Fall | string): boolean {
+  return typeof look !== 'string' && look.fell >= 0 && !look.mayBeNewWindow
 }
 
 /** What a few calls took of the remaining requests, or why that is not told. */
@@ -135,8 +146,10 @@ async function remainingFall(
     (each) => each.untilUs >= fromUs - us && each.fromUs <= untilUs - us,
   ).length
   const tookUs = untilUs - fromUs
+  const fell = a.rateRemaining - b.rateRemaining - 1
   return {
-    fell: a.rateRemaining - b.rateRemaining - 1,
+    fell,
+    mayBeNewWindow: fell === 0 && b.rateRemaining === limit - calls - 1,
     tookUs,
     forgotten,
     mayComeBack: Math.max(Math.ceil((limit * tookUs) / us), forgotten),
