@@ -190,14 +190,19 @@ export class Asking {
       : (bandsAt(this.contract, balance).at(-1)?.requests.minute ?? null)
   }
 
-  /** Waits until so many requests fit the limit of the minute, whichever of those before them it counts. */
-  async roomFor(requests: number): Promise<void> {
+  /**
+   * Waits until so many requests fit the limit of the minute, whichever of those before them it counts.
+   *
+   * @returns how long a limiter that paces takes to let one more in, in the service's time; 0 if unknown
+   */
+  async roomFor(requests: number): Promise<number> {
     const limit = await this.minuteLimit()
-    if (limit === null) return
+    if (limit === null) return 0
     const nowUs = this.now() * this.options.timeScale
     const lastMinute = this.arrivals.filter(({ untilUs }) => untilUs > nowUs - windowUs.minute)
     const tooMany = Math.min(lastMinute.length, lastMinute.length + requests - limit)
     if (tooMany > 0) await this.rest(lastMinute[tooMany - 1]!.untilUs + windowUs.minute - nowUs)
+    return windowUs.minute / limit
   }
 
   /** Hands what was recorded to the store. */

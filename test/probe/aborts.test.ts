@@ -1,5 +1,23 @@
 import { expect, test } from 'vitest'
-import { probeService } from './probing.ts'
+import type { GapAnswer } from '../../src/contract/profile.ts'
+import { type Asked, probeService } from './probing.ts'
+
+/** A standstill of this machine leaves an answer open, now and then; never does it make it another. */
+async function askedUntilTold(
+  gap: 'G-14' | 'G-15',
+  is: Readonly<Record<string, string>>,
+  asked: Asked,
+): Promise<GapAnswer> {
+  for (let nth = 1; ; nth++) {
+    const answer = (await probeService({ ...asked, only: [gap] })).profile.answers[gap]
+    const told = 'is' in answer ? answer.is : {}
+    const facets = Object.keys(is)
+    expect(is).toMatchObject(
+      Object.fromEntries(facets.flatMap((f) => (f in told ? [[f, told[f]]] : []))),
+    )
+    if (nth === 3 || facets.every((facet) => facet in told)) return answer
+  }
+}
 
 test.each([
   ['G-15', 'abortedPlain', 'free', ['charge']],
@@ -9,18 +27,18 @@ test.each([
   ['G-14', 'abortedStream', 'after-first-token', ['before headers']],
 ] as const)(
   '%s of a service far away with %s %s: what is left while it works is not taken for finished',
+  { timeout: 120_000 },
   async (gap, setting, policy, facets) => {
-    const { profile } = await probeService({
-      ...{ profile: { [setting]: policy }, only: [gap], awayMs: 40 },
+    const each = policy === 'charged' ? 'charged' : 'free'
+    const is = Object.fromEntries(facets.map((facet) => [facet, each]))
+    const answer = await askedUntilTold(gap, is, {
+      ...{ profile: { [setting]: policy }, awayMs: 70 },
       shape: {
-        timeToFirstUs: { kind: 'constant', value: 30_000 },
-        betweenTokensUs: { kind: 'constant', value: 15_000 },
+        timeToFirstUs: { kind: 'constant', value: 60_000 },
+        betweenTokensUs: { kind: 'constant', value: 20_000 },
       },
     })
-    const is = policy === 'charged' ? 'charged' : 'free'
-    expect(profile.answers[gap]).toMatchObject({
-      is: Object.fromEntries(facets.map((facet) => [facet, is])),
-    })
+    expect(answer).toMatchObject({ is })
   },
 )
 

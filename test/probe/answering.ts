@@ -31,7 +31,12 @@ export function answeredBy(
       json,
     } = typeof told === 'object' && told ? told : { status: told }
     const outcome = status === null ? 'timeout' : status < 400 ? 'ok' : 'http_error'
-    const reply = { status, json, columns: { outcome, status, errorCode: null, ...columns } }
+    const reply = {
+      spec: { stream: false, ...sent },
+      status,
+      json,
+      columns: { outcome, status, errorCode: null, ...columns },
+    }
     replies.push(reply as unknown as Reply)
     return reply
   }

@@ -7,6 +7,8 @@ import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../que
 const repeats = 3
 /** Requests left at a point that is told by the time, since one or two may be answered before. */
 const mostEarly = 5
+/** Requests that are not left, to know how long the service takes: one or two may be late by chance. */
+const wholes = 3
 /** Asked for, so that there is time to leave. */
 const maxTokens = 64
 
@@ -35,12 +37,13 @@ const points: readonly Point[] = [
 export const abortedStreams: Question = {
   gaps: ['G-14'],
   price: ({ contract, readCredits }) =>
-    (1 + mostEarly + (points.length - 1) * repeats + points.length) * pricesOf(contract).least +
+    (wholes + mostEarly + (points.length - 1) * repeats + points.length) *
+      pricesOf(contract).least +
     points.length * readsPerPoint * readCredits,
   async ask(asking) {
     const found: Record<string, string | { oneOf: readonly string[] }> = {}
     const evidence: string[] = []
-    await asking.chat({ stream: true, maxTokens }, { step: 'not left' })
+    await askWhole(asking, true)
     for (const point of points) {
       const outcome = await leave(asking, point, true)
       if (outcome === null) return { 'G-14': notAskable('no balance can be read') }
@@ -55,20 +58,28 @@ export const abortedStreams: Question = {
 export const abortedPlain: Question = {
   gaps: ['G-15'],
   price: ({ contract, readCredits }) =>
-    (1 + mostEarly + 1) * pricesOf(contract).least + readsPerPoint * readCredits,
+    (wholes + mostEarly + 1) * pricesOf(contract).least + readsPerPoint * readCredits,
   async ask(asking) {
-    await asking.chat({ maxTokens }, { step: 'not left' })
+    await askWhole(asking, false)
     const outcome = await leave(asking, beforeHeaders, false)
     if (outcome === null) return { 'G-15': notAskable('no balance can be read') }
     return { 'G-15': ofFacets({ charge: outcome.charged }, outcome.evidence) }
   },
 }
 
+async function askWhole(asking: Asking, stream: boolean): Promise<void> {
+  for (let nth = 0; nth < wholes; nth++) {
+    await asking.chat({ stream, maxTokens }, { step: 'not left' })
+  }
+}
+
 async function leave(asking: Asking, { name, abort, ahead }: Point, stream: boolean) {
   const price = pricesOf(asking.contract).least
   const most = abort === 'early' ? mostEarly : repeats
-  await asking.roomFor(most + 2 * idleReads)
+  const paceUs = await asking.roomFor(most + 2 * idleReads)
   const before = await asking.idleBalance()
+  // A limiter that paces might turn away all that is left after a read, unseen: the first one gets in.
+  await asking.rest(paceUs)
   const gone: AttemptRow[] = []
   let served = 0
   // One that was over before its end was heard of is charged by any policy.

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { abortedPlain } from '../../src/probe/questions/aborts.ts'
+import { answeredBy, told } from './answering.ts'
+
+const [headersUs, standstillUs] = [30_000, 400_000]
+
+test('whole answers that were late by chance do not make what had finished look left in time', async () => {
+  let nowUs = 1e6
+  let balance = 100
+  let wholes = 0
+  let left = 0
+  const asking = answeredBy(
+    ({ abort, endpoint }) => {
+      const sentUs = nowUs
+      if (endpoint === 'credits') return { status: 200, columns: { sentUs, headersUs: sentUs } }
+      if (abort?.at === 'after-us') {
+        left++
+        nowUs += abort.us
+        // Nothing that is left is charged unless it was over by then.
+        if (abort.us > headersUs) balance--
+        return { status: null, columns: { outcome: 'aborted', sentUs, closedUs: nowUs } }
+      }
+      // The first, and the one after those that were left.
+      nowUs += headersUs + (wholes++ === 0 || left > 0 ? standstillUs : 0)
+      balance--
+      return { status: 200, columns: { sentUs, headersUs: nowUs, doneUs: nowUs } }
+    },
+    {
+      roomFor: async () => 0,
+      idleBalance: async () => balance,
+      options: { sleep: async () => {}, timeScale: 1 } as never,
+    },
+  )
+  await asking.read('credits')
+  expect(await told(abortedPlain, 'G-15', asking)).toMatchObject({ is: { charge: 'free' } })
+})
