@@ -1,5 +1,4 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { GapAnswer } from '../../contract/profile.ts'
 import type { Asking } from '../asking.ts'
 import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
 import {
@@ -11,6 +10,7 @@ import {
   pricesOf,
   type Question,
 } from '../question.ts'
+import type { Reply } from '../reply.ts'
 
 /** G-09: the meaning of each number, by what three cheap requests and a dear one change in it. */
 export const creditsBody: Question = {
@@ -238,52 +238,69 @@ function concurrentMeaning(
 
 const burstSize = 16
 
+/** Streams that are opened for G-13: one may be over, or come late, before the balance is read. */
+const openStreams = 3
+
 /** G-13: the balance while a stream is open. */
 export const chargeTime: Question = {
   gaps: ['G-13'],
   price: ({ contract, readCredits }) =>
-    pricesOf(contract).least + (2 * idleReads + 1) * readCredits,
+    openStreams * pricesOf(contract).least +
+    ((openStreams + 1) * idleReads + openStreams) * readCredits,
   async ask(asking) {
-    const before = await asking.idleBalance()
+    let before = await asking.idleBalance()
     if (before === null) return { 'G-13': notAskable('no balance can be read') }
-    let during: Promise<number | null> | null = null
-    let doneUs = Number.POSITIVE_INFINITY
-    let readUs = 0
-    const reply = await asking.chat(
-      { stream: true, maxTokens: 512, messages: [{ role: 'user', content: longPrompt }] },
-      {
-        step: 'open stream',
-        onEvent: () => {
-          during ??= asking.balances.read().then((balance) => {
-            readUs = asking.now()
-            return balance
-          })
-        },
-      },
-    )
-    doneUs = reply.columns.doneUs ?? doneUs
-    const open = await (during as Promise<number | null> | null)
-    const after = await asking.idleBalance()
-    const evidence = `balance ${before}, ${open} while the stream was open, ${after} after it`
-    const answer = answerOf(before, open, after, readUs < doneUs)
-    return { 'G-13': typeof answer === 'string' ? answered({ charge: answer }, evidence) : answer }
-
-    function answerOf(
-      before: number,
-      open: number | null,
-      after: number | null,
-      inTime: boolean,
-    ): string | GapAnswer {
-      if (reply.columns.outcome !== 'ok') return notAskable(`the stream ended ${reply.status}`)
-      if (open === before && after !== null && after < before) return 'end'
-      if (open !== null && open < before) {
-        return inTime
-          ? 'start'
-          : notAskable('the stream was over before the balance was read; a longer answer is needed')
+    for (let nth = 1; ; nth++) {
+      const { reply, open, readUs } = await readWhileOpen(asking)
+      const after = await asking.idleBalance()
+      const evidence = `balance ${before}, ${open} while the stream was open, ${after} after it`
+      if (reply.columns.outcome !== 'ok') {
+        return { 'G-13': notAskable(`the stream ended ${reply.status}`) }
       }
-      return notAskable(evidence)
+      if (open === before && after !== null && after < before) {
+        return { 'G-13': answered({ charge: 'end' }, evidence) }
+      }
+      if (open === null || open >= before) return { 'G-13': notAskable(evidence) }
+      if (wentOn(reply, readUs)) return { 'G-13': answered({ charge: 'start' }, evidence) }
+      if (nth === openStreams || after === null) {
+        const why =
+          'the stream was over before the balance was read, or may have been; a longer answer is needed'
+        return { 'G-13': notAskable(why) }
+      }
+      before = after
     }
   },
+}
+
+/** Opens a stream, and reads the balance at its first event. */
+async function readWhileOpen(asking: Asking) {
+  let during: Promise<number | null> | null = null
+  let readUs = Number.POSITIVE_INFINITY
+  const reply = await asking.chat(
+    { stream: true, maxTokens: 512, messages: [{ role: 'user', content: longPrompt }] },
+    {
+      step: 'open stream',
+      onEvent: () => {
+        during ??= asking.balances.read().then((balance) => {
+          readUs = asking.now()
+          return balance
+        })
+      },
+    },
+  )
+  const open = await (during as Promise<number | null> | null)
+  return { reply, open, readUs }
+}
+
+/**
+ * Whether events went on coming after the balance was read. What came all at once may have been sent
+ * before, and have been late.
+ */
+function wentOn({ events, columns }: Pick<Reply, 'events' | 'columns'>, readUs: number): boolean {
+  const later = events.map(({ atUs }) => atUs).filter((us) => us > readUs)
+  const restUs = (columns.doneUs ?? Number.NEGATIVE_INFINITY) - readUs
+  const gapsUs = later.map((us, nth) => us - (later[nth - 1] ?? readUs))
+  return restUs > 0 && later.length > 0 && Math.max(...gapsUs) <= restUs / 2
 }
 
 const longPrompt = 'Write a long story about a river, in as many words as you may use.'

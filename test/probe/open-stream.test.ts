@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import type { SendOptions } from '../../src/probe/asking.ts'
+import { chargeTime } from '../../src/probe/questions/credits.ts'
+import { answeredBy, told } from './answering.ts'
+
+/** A stream whose events come at these moments, and a balance read at its first one. */
+async function asked(eventsMs: readonly number[], readMs: number) {
+  let nowUs = 0
+  const balance = 10
+  const asking = answeredBy(() => 200, {
+    now: () => nowUs,
+    idleBalance: async () => balance,
+    balances: {
+      read: async () => {
+        nowUs = readMs * 1000
+        return 9
+      },
+    } as never,
+  })
+  Object.assign(asking, {
+    chat: async (_: unknown, { onEvent }: SendOptions) => {
+      onEvent?.({ atUs: eventsMs[0]! * 1000, data: '' })
+      const events = eventsMs.map((ms) => ({ atUs: ms * 1000, data: '' }))
+      return { status: 200, events, columns: { outcome: 'ok', doneUs: eventsMs.at(-1)! * 1000 } }
+    },
+  })
+  return told(chargeTime, 'G-13', asking)
+}
+
+test('a balance that fell while events went on coming was charged at the start', async () => {
+  expect(await asked([20, 30, 40, 50, 60, 70, 80], 35)).toMatchObject({ is: { charge: 'start' } })
+})
+
+test('a rest of a stream that came late and at once may have been over before the balance was read', async () => {
+  expect(await asked([20, 30, 430, 430, 430, 430], 35)).toMatchObject({ status: 'not-askable' })
+})
