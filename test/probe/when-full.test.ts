@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { probe } from '../../src/probe/probe.ts'
-import { seenFirst } from '../../src/probe/questions/when-full.ts'
+import { askWhenFull, seenFirst } from '../../src/probe/questions/when-full.ts'
+import type { Reply } from '../../src/probe/reply.ts'
 import { openStore } from '../../src/store/open.ts'
+import { answeredBy } from './answering.ts'
 import { probeService } from './probing.ts'
 
 const met = (status: number | null, ms: number) => ({
@@ -26,6 +28,18 @@ test.each([
 ] as const)('with a limit used up, %s', (_, statuses, freesMs, told) => {
   const [before, first, second, after] = statuses.map((status, nth) => met(status, nth * 10))
   expect(seenFirst(before!, [first!, second!], after!, freesMs * 1000)).toEqual(told)
+})
+
+test('a standstill between two rejections is no answer while the limit is still full: it is asked again', async () => {
+  let ms = 0
+  const asking = answeredBy(({ body }, nth) => {
+    ms += nth === 1 ? 400 : 10
+    const { sentUs, closedUs } = met(null, ms)
+    return { status: body === undefined ? 429 : 400, columns: { sentUs, closedUs } }
+  })
+  const before = { columns: met(429, 0) } as unknown as Reply
+  expect(await askWhenFull(asking, before, 300_000)).toBe('400')
+  expect(asking.replies).toHaveLength(6)
 })
 
 /** A service that judges the rate first, and whose limit has room again after two rejections. */
