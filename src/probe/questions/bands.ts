@@ -1,4 +1,5 @@
 import { edgesOf } from '../../limits/band.ts'
+import type { Asking } from '../asking.ts'
 import { ambiguous, answered, notAskable, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
 
@@ -70,10 +71,18 @@ export const bandEdges: Question = {
 /** Requests made above the edge before it is crossed. */
 const usedAbove = 30
 
+/** Walks over the edge at most: a window may end in one. */
+const mostWalks = 3
+
+/** What a bucket may put back during a walk, and of what is shown: less than sets the answers apart. */
+const slack = 2
+
+type Edge = ReturnType<typeof edgesOf>[number]
+
 /** G-23: the count right after a fall into a lower band. */
 export const bandChange: Question = {
   gaps: ['G-23'],
-  price: ({ contract }) => (usedAbove + 4) * pricesOf(contract).least,
+  price: ({ contract }) => mostWalks * (usedAbove + 4) * pricesOf(contract).least,
   obstacle: ({ hasOperator }) => (hasOperator ? null : needsOperator),
   async ask(asking) {
     const edge = edgesOf(asking.contract).find(
@@ -81,36 +90,62 @@ export const bandChange: Question = {
         upper.requests.minute > usedAbove + 2 && lower.requests.minute < usedAbove,
     )
     if (edge === undefined) return { 'G-23': notAskable('no edge has limits far enough apart') }
-    const price = pricesOf(asking.contract).least
-    await asking.setBalance(edge.upper.minBalance - 1 + usedAbove * price)
-    await asking.rest(121e6)
-    const once = { patient: false, expects: 'any', step: 'over the edge' } as const
-    const replies: Reply[] = []
-    for (let nth = 0; nth < usedAbove + 3; nth++) {
-      replies.push(await asking.chat({ maxTokens: 1 }, once))
-    }
-    const lowerRow = Object.values(edge.lower.requests)
-    const crossing = replies.findIndex(({ columns }) => lowerRow.includes(columns.rateLimit ?? -1))
-    const at = replies.findIndex(({ columns }) => columns.rateLimit === edge.lower.requests.minute)
-    const below = replies[at]
-    if (below === undefined) {
-      return { 'G-23': notAskable('the limit had not changed after the edge') }
-    }
-    const used = below.columns.rateLimit! - (below.columns.rateRemaining ?? 0)
-    const scaled = (usedAbove * edge.lower.requests.minute) / edge.upper.requests.minute
-    const counts =
-      below.status === 429 || used >= edge.lower.requests.minute
-        ? 'kept'
-        : used <= at - crossing + 2
-          ? 'reset'
-          : Math.abs(used - scaled - (at - crossing)) <= 2
-            ? 'scaled'
-            : `${used} used`
-    return {
-      'G-23': answered(
-        { counts },
-        `${usedAbove} used of ${edge.upper.requests.minute}; below the edge status ${below.status}, ${below.columns.rateRemaining} of ${below.columns.rateLimit} remaining`,
-      ),
+    for (let nth = 1; ; nth++) {
+      const replies = await walkOver(edge, asking)
+      const at = replies.findIndex(
+        ({ columns }) => columns.rateLimit === edge.lower.requests.minute,
+      )
+      const below = replies[at]
+      if (below === undefined) {
+        return { 'G-23': notAskable('the limit had not changed after the edge') }
+      }
+      const evidence = `${usedAbove} used of ${edge.upper.requests.minute}; below the edge status ${below.status}, ${below.columns.rateRemaining} of ${below.columns.rateLimit} remaining`
+      if (isOneCount(replies.slice(0, at + 1), edge)) {
+        return { 'G-23': answered({ counts: countsBelow(replies, at, edge) }, evidence) }
+      }
+      if (nth === mostWalks) {
+        const why = 'what remained did not fall by one for each request, or a minute ended'
+        return { 'G-23': ambiguous({ counts: ['kept', 'reset', 'scaled'] }, {}, why, evidence) }
+      }
     }
   },
+}
+
+async function walkOver({ upper }: Edge, asking: Asking): Promise<readonly Reply[]> {
+  await asking.setBalance(upper.minBalance - 1 + usedAbove * pricesOf(asking.contract).least)
+  await asking.rest(121e6)
+  const once = { patient: false, expects: 'any', step: 'over the edge' } as const
+  const replies: Reply[] = []
+  for (let nth = 0; nth < usedAbove + 3; nth++) {
+    replies.push(await asking.chat({ maxTokens: 1 }, once))
+  }
+  return replies
+}
+
+/**
+ * Whether the requests above the edge were counted one by one up to the first below it, in one window:
+ * where one ended, or where what remains is no count, any of the answers may look like another.
+ */
+function isOneCount(replies: readonly Reply[], { upper }: Edge): boolean {
+  const counts = replies.flatMap(({ columns: { rateLimit, rateRemaining } }, nth) =>
+    rateLimit === upper.requests.minute && rateRemaining !== null ? [rateRemaining + nth] : [],
+  )
+  const minutes = replies.map(({ columns }) => Math.floor((columns.dateS ?? Number.NaN) / 60))
+  return (
+    counts.length > usedAbove / 4 &&
+    Math.max(...counts) - Math.min(...counts) <= slack &&
+    new Set(minutes).size === 1 &&
+    !Number.isNaN(minutes[0])
+  )
+}
+
+function countsBelow(replies: readonly Reply[], at: number, { lower, upper }: Edge): string {
+  const { status, columns } = replies[at]!
+  const lowerRow = Object.values(lower.requests)
+  const crossing = replies.findIndex(({ columns }) => lowerRow.includes(columns.rateLimit ?? -1))
+  const used = columns.rateLimit! - (columns.rateRemaining ?? 0)
+  const scaled = (usedAbove * lower.requests.minute) / upper.requests.minute
+  if (status === 429 || used >= lower.requests.minute) return 'kept'
+  if (used <= at - crossing + slack) return 'reset'
+  return Math.abs(used - scaled - (at - crossing)) <= slack ? 'scaled' : `${used} used`
 }
