@@ -71,8 +71,8 @@ export const bandEdges: Question = {
 /** Requests made above the edge before it is crossed. */
 const usedAbove = 30
 
-/** Walks over the edge at most: a window may end in one. */
-const mostWalks = 3
+/** Walks over the edge at most: a window may end in one, and none ends in the next. */
+const mostWalks = 2
 
 /** What a bucket may put back during a walk, and of what is shown: less than sets the answers apart. */
 const slack = 2
