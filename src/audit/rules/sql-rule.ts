@@ -34,9 +34,12 @@ export function sqlRule({ expected, observe, takes, lone, ...rule }: SqlRule): R
         `WITH seen AS (SELECT * FROM attempts
                        WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL),
               looked AS (${observe(contract)})
-         SELECT came, count(*)::DOUBLE AS n, min_by(run_id, slot) AS "runId",
-                min(slot)::DOUBLE AS slot, min_by(retry, slot) AS retry
-         FROM looked GROUP BY came ORDER BY n DESC, came`,
+         SELECT came, n, first.run_id AS "runId", first.slot::DOUBLE AS slot, first.retry AS retry
+         FROM (SELECT came, count(*)::DOUBLE AS n,
+                      -- Several runs have the same slots, and threads bring them in any order.
+                      min({slot: slot, run_id: run_id, retry: retry}) FILTER (came IS NOT NULL) AS first
+               FROM looked GROUP BY came)
+         ORDER BY n DESC, came`,
         [JSON.stringify(runIds)],
       )
       const observations = groups.reduce((sum, { n }) => sum + n, 0)

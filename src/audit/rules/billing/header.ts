@@ -33,9 +33,14 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
                 WHEN credits_remaining IS NULL AND endpoint IN ('chat', 'messages') AND outcome = 'ok'
                 THEN 'missing' END AS fault
          FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL)
-       SELECT fault, kind, count(*)::DOUBLE AS seen, min_by(run_id, slot) AS "runId",
-         min(slot)::DOUBLE AS slot, min_by(retry, slot) AS retry, min_by(value, slot) AS value
-       FROM looked WHERE due OR fault IS NOT NULL GROUP BY ALL ORDER BY kind, fault`,
+       SELECT fault, kind, seen, first.run_id AS "runId", first.slot::DOUBLE AS slot,
+         first.retry AS retry, first.value AS value
+       FROM (SELECT fault, kind, count(*)::DOUBLE AS seen,
+               -- Several runs have the same slots, and threads bring them in any order.
+               min({slot: slot, run_id: run_id, retry: retry, value: value})
+                 FILTER (fault IS NOT NULL) AS first
+             FROM looked WHERE due OR fault IS NOT NULL GROUP BY fault, kind)
+       ORDER BY kind, fault`,
       [JSON.stringify(runIds)],
     )
     const observations = headers.reduce((sum, { seen }) => sum + seen, 0)
