@@ -17,26 +17,28 @@ export const bill07 = billingRule({
   explain: `Looks at stretches between idle values in which the balance was read while a stream was open:
 the balance may be held or charged at its start (gap G-13), but once it completed it must have fallen
 by its price, once. A stream that the service itself broke off with an error did not complete: where
-nothing else happened, it must have cost nothing.`,
+nothing else happened, it must have cost nothing. Whatever was left before may be charged meanwhile or
+give back what it held (gap G-14): stretches that it may reach decide nothing.`,
   async decide(ledgers, { store, runIds }) {
-    const broken = await store.rows<{ runId: string; slot: number }>(
-      `SELECT run_id AS "runId", slot FROM attempts
+    const broken = await store.rows<{ name: string }>(
+      `SELECT run_id || '/' || slot || '/' || retry AS name FROM attempts
        WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'broken'
          AND (reason = 'error-in-stream' OR error_type IS NOT NULL)`,
       [JSON.stringify(runIds)],
     )
-    const brokeOff = new Set(broken.map(({ runId, slot }) => `${runId}/${slot}`))
+    const brokeOff = new Set(broken.map(({ name }) => name))
     let observations = 0
     for (const ledger of ledgers) {
       if (ledger.fits === 'late') continue
       const { history } = ledger
       for (const segment of ledger.conservation.segments) {
         const stretch = { ledger, segment, excess: excessOf(segment) }
-        const ambiguous = rowsOf(stretch, 'ambiguous')
-        const failed = ambiguous.filter((row) =>
-          brokeOff.has(`${history.runId}/${history.slot[row]}`),
-        )
-        if (failed.length > 0 && failed.length === ambiguous.length) {
+        const isBrokeOff = (row: number) =>
+          brokeOff.has(
+            `${history.earlierRunIds?.[row] ?? history.runId}/${history.slot[row]}/${history.retry[row]}`,
+          )
+        const failed = rowsOf(stretch, 'ambiguous').filter(isBrokeOff)
+        if (failed.length > 0 && leftUntil(ledger, segment).every(isBrokeOff)) {
           observations += failed.length
           if (segment.taken > segment.sure) {
             return {
@@ -50,7 +52,7 @@ nothing else happened, it must have cost nothing.`,
         }
         const charges = rowsOf(stretch, 'charge')
         const [charge] = charges
-        if (charge === undefined || charges.length > 1 || ambiguous.length > 0) continue
+        if (charge === undefined || charges.length > 1 || segment.ambiguous > 0) continue
         if (!readWhileOpen(ledger, charge)) continue
         // What a failure beside it took is BILL-06's to tell.
         if (segment.taken !== segment.sure && rowsOf(stretch, 'failure').length > 0) continue
@@ -73,6 +75,17 @@ nothing else happened, it must have cost nothing.`,
         }
   },
 })
+
+/** Attempts of open fate that may be charged in a stretch, whenever they were called. */
+function leftUntil({ history }: LedgerReading, { from, to }: Segment): readonly number[] {
+  const { size, effect, callUs, endUs, lifetimeUs } = history
+  const rows: number[] = []
+  for (let row = 0; row < size && callUs[row]! <= endUs[to]!; row++) {
+    const isOver = callUs[row]! + lifetimeUs < callUs[from]!
+    if (effect[row] === effects.ambiguous && !isOver) rows.push(row)
+  }
+  return rows
+}
 
 /** Whether credits may have been bought, granted or expired in the stretch. */
 function isMoved({ contract }: Evidence, segment: Segment): boolean {
