@@ -2,11 +2,14 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
+import { runClock } from '../../src/run/clock.ts'
+
+const nowUs = runClock(0n)
 
 /**
  * A server of known truth, in a thread of its own. A request names its plan in its path:
  * `/?first=50&gap=10&tokens=20&bytes=0` waits, then writes tokens; `bytes` of padding come with the
- * last one. Every token carries the moment of its write on the process's monotonic clock.
+ * last one. Every token carries the moment of its write on the machine's monotonic clock.
  */
 const server = createServer({ noDelay: true }, (socket) => {
   let received = 0
@@ -37,7 +40,7 @@ const server = createServer({ noDelay: true }, (socket) => {
       // From the plan's own index, so that lateness does not add up.
       await sleep(Math.max(0, startMs + firstMs + at * gapMs - performance.now()))
       const padding = at === tokens - 1 ? 'x'.repeat(bytes) : ''
-      const atUs = Math.round((performance.timeOrigin + performance.now()) * 1000)
+      const atUs = Math.round(nowUs())
       const event = `data: {"id":"a","choices":[{"index":0,"delta":{"content":"${atUs} ${padding}"}}]}\n\n`
       socket.write(`${event.length.toString(16)}\r\n${event}\r\n`)
     }

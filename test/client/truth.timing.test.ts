@@ -7,10 +7,14 @@ import { AttemptClient } from '../../src/client/client.ts'
 import { openTransport } from '../../src/client/open-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
+import { runClock } from '../../src/run/clock.ts'
 import { ask, noDeadlines } from './asking.ts'
 
-/** One clock for the server's thread and ours: microseconds of the process's monotonic time. */
-const now = () => (performance.timeOrigin + performance.now()) * 1000
+/**
+ * One clock for the server's thread and ours, as the threads of a run have it. Wall times at which
+ * threads began are none: they are read apart from the monotonic ones, and may be set meanwhile.
+ */
+const now = runClock(0n)
 
 let server: Worker
 let transport: Transport
