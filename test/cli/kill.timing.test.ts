@@ -97,7 +97,11 @@ phases: [{ name: a, load: concurrency, users: 16, duration: 60s }]
   }
 }
 
-test('a run that is killed at any moment keeps each row that was handed over, once, and audits', async () => {
+const name =
+  'a run that is killed at any moment keeps each row that was handed over, once, and audits'
+
+// Each starts a process and audits what it left: on a shared core that took twelve seconds.
+test(name, { timeout: 30_000 + times * 15_000 }, async () => {
   const moments = Array.from({ length: times }, () => Math.random() * 1500)
   moments[0] = 1500
   const found: Killed[] = []

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openStore } from '../../src/store/open.ts'
@@ -9,6 +9,14 @@ const quick = [
   resolve(import.meta.dirname, '../../scenarios/quick.yaml'),
   ...['--rate', '50/s', '--duration', '3s'],
 ]
+
+/** Reads one after the other: beside other requests alone, they may have cost what was charged twice. */
+const reads = `name: reads
+question: What does a read cost?
+model: svc-k2
+steps: { models: { endpoint: models }, credits: { endpoint: credits } }
+phases: [{ name: reads, load: concurrency, users: 1, max_requests: 12, duration: 30s }]
+`
 
 /** Everything that the store holds, as text: a compressed file could hide what it holds. */
 async function textOf(path: string): Promise<string> {
@@ -24,7 +32,8 @@ async function textOf(path: string): Promise<string> {
 }
 
 // Among the timing tests, since a run that leaves late by its neighbours' fault is invalid, with 4.
-describe('the line, command by command', () => {
+// Up to five processes one after the other, each of which may take seconds to start on a shared core.
+describe('the line, command by command', { timeout: 120_000 }, () => {
   test('run, audit and report end with 0 on a clean service, and no key is left anywhere', () =>
     withFolder((folder) =>
       withService(['--seed', '11'], async ({ baseUrl, keys }) => {
@@ -52,6 +61,8 @@ describe('the line, command by command', () => {
     withFolder((folder) =>
       withService(['--seed', '11', '--fault', 'double-charge'], async ({ baseUrl, keys }) => {
         const env = { ASSAY_API_KEY: keys.at(-1)!.apiKey }
+        writeFileSync(join(folder, 'reads.yaml'), reads)
+        await assay(['run', 'reads.yaml', '--base-url', baseUrl], { env, cwd: folder }).ended
         await assay(['run', ...quick, '--base-url', baseUrl], { env, cwd: folder }).ended
         const audit = await assay(['audit'], { cwd: folder }).ended
         expect(audit.code).toBe(3)
