@@ -7,7 +7,7 @@ import { assay, withFolder } from './command.ts'
 
 test.skipIf(!canBrowse)(
   'the demo shows the whole line: traffic of every kind, an audit without a failure, a page that opens from disk (needs chromium: apt-get install chromium)',
-  { timeout: 90_000 },
+  { timeout: 180_000 },
   () =>
     withFolder(async (folder) => {
       const demo = await assay(['demo'], { cwd: folder }).ended

@@ -14,7 +14,7 @@ overheard, so plain HTTP there decides nothing.`,
     const runs = await store.rows<{ runId: string; baseUrl: string; slot: number | null }>(
       `SELECT run_id AS "runId", base_url AS "baseUrl",
          (SELECT min(slot) FROM attempts WHERE attempts.run_id = runs.run_id) AS slot
-       FROM runs WHERE list_contains($1::VARCHAR[], run_id)`,
+       FROM runs WHERE list_contains($1::VARCHAR[], run_id) ORDER BY started_at, run_id`,
       [JSON.stringify(runIds)],
     )
     const remote = runs.filter(({ baseUrl, slot }) => slot !== null && !isLoopback(baseUrl))
