@@ -39,6 +39,14 @@ export const accountActs = {
       await stage.send(burst)
       await stage.send(burst, balance)
     },
+    // The long answers take a second, so that all twenty are asked for before the first is paid.
+    {
+      shape: {
+        timeToFirstUs: { kind: 'constant', value: 1_000 },
+        betweenTokensUs: { kind: 'constant', value: 5_000 },
+        lengthTokens: { kind: 'constant', value: 24 },
+      },
+    },
   ),
   accounts: act(
     [
