@@ -1,6 +1,8 @@
 import { excessOf, type Segment } from '../../billing/conservation.ts'
 import { effects } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
+import { rowsWhere } from '../../billing/operations.ts'
+import { RunningSum } from '../../billing/running-sum.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
 import { usageReports } from '../usage/report.ts'
@@ -31,14 +33,15 @@ give back what it held (gap G-14): stretches that it may reach decide nothing.`,
     for (const ledger of ledgers) {
       if (ledger.fits === 'late') continue
       const { history } = ledger
+      const isBrokeOff = (row: number) =>
+        brokeOff.has(
+          `${history.earlierRunIds?.[row] ?? history.runId}/${history.slot[row]}/${history.retry[row]}`,
+        )
+      const isOtherOpen = mayBeChargedIn(ledger, (row) => !isBrokeOff(row))
       for (const segment of ledger.conservation.segments) {
         const stretch = { ledger, segment, excess: excessOf(segment) }
-        const isBrokeOff = (row: number) =>
-          brokeOff.has(
-            `${history.earlierRunIds?.[row] ?? history.runId}/${history.slot[row]}/${history.retry[row]}`,
-          )
         const failed = rowsOf(stretch, 'ambiguous').filter(isBrokeOff)
-        if (failed.length > 0 && leftUntil(ledger, segment).every(isBrokeOff)) {
+        if (failed.length > 0 && !isOtherOpen(segment)) {
           observations += failed.length
           if (segment.taken > segment.sure) {
             return {
@@ -76,15 +79,24 @@ give back what it held (gap G-14): stretches that it may reach decide nothing.`,
   },
 })
 
-/** Attempts of open fate that may be charged in a stretch, whenever they were called. */
-function leftUntil({ history }: LedgerReading, { from, to }: Segment): readonly number[] {
+/** Tells whether an attempt of open fate, of those of which `counts` holds, may be charged in a stretch. */
+function mayBeChargedIn(
+  { history }: LedgerReading,
+  counts: (row: number) => boolean,
+): (segment: Segment) => boolean {
   const { size, effect, callUs, endUs, lifetimeUs } = history
-  const rows: number[] = []
-  for (let row = 0; row < size && callUs[row]! <= endUs[to]!; row++) {
-    const isOver = callUs[row]! + lifetimeUs < callUs[from]!
-    if (effect[row] === effects.ambiguous && !isOver) rows.push(row)
-  }
-  return rows
+  const rows = rowsWhere(size, (row) => effect[row] === effects.ambiguous && counts(row))
+  const called = new RunningSum(
+    rows,
+    (row) => callUs[row]!,
+    () => 1,
+  )
+  const over = new RunningSum(
+    rows,
+    (row) => callUs[row]! + lifetimeUs,
+    () => 1,
+  )
+  return ({ from, to }) => called.upTo(endUs[to]!) > over.before(callUs[from]!)
 }
 
 /** Whether credits may have been bought, granted or expired in the stretch. */
