@@ -7,7 +7,7 @@ import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../que
 const repeats = 3
 /** Requests left at a point that is told by the time, since one or two may be answered before. */
 const mostEarly = 5
-/** Requests that are not left, to know how long the service takes: one or two may be late by chance. */
+/** Whole answers to know how long the service takes: one or two may be late by chance. */
 const wholes = 3
 /** Asked for, so that there is time to leave. */
 const maxTokens = 64
@@ -67,9 +67,11 @@ export const abortedPlain: Question = {
   },
 }
 
+/** One that is not left, and more until it is known well how long the service works before headers. */
 async function askWhole(asking: Asking, stream: boolean): Promise<void> {
-  for (let nth = 0; nth < wholes; nth++) {
+  for (let sent = 0; sent < wholes; sent++) {
     await asking.chat({ stream, maxTokens }, { step: 'not left' })
+    if (tookUs(asking, stream, 'sentUs', 'headersUs').length >= wholes) return
   }
 }
 
@@ -123,7 +125,7 @@ function isInTime(row: AttemptRow, asking: Asking, ahead: 'headersUs' | 'doneUs'
   // It hears of it a way later than it sent what was seen, and that came a way later, too.
   const heardUs = row.closedUs! - row.headersUs! + wayUs(asking)
   const wholeUs = tookUs(asking, stream, 'headersUs', 'doneUs')
-  return wholeUs.length > 0 && heardUs <= 0.75 * Math.min(...wholeUs)
+  return wholeUs.length >= wholes && heardUs <= 0.75 * Math.min(...wholeUs)
 }
 
 /** How long the service surely works before headers: by the quickest so far, without its way. 0 if unknown. */
