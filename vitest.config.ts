@@ -21,7 +21,8 @@ export default defineConfig({
         test: {
           name: 'all',
           include: ['test/**/*.test.ts'],
-          exclude: [timing],
+          exclude: [timing, '**/node_modules/**'],
+          globalSetup: 'test/foreign/installed.ts',
           sequence: { groupOrder: 0 },
           ...patience,
         },

@@ -87,7 +87,11 @@ export async function tryScenario(
   )
   try {
     const [line] = (await once(service.stdout, 'data')) as [Buffer]
-    const { baseUrl } = JSON.parse(line.toString()) as { readonly baseUrl: string }
+    const { baseUrl, operatorKey } = JSON.parse(line.toString()) as {
+      readonly baseUrl: string
+      readonly operatorKey: string
+    }
+    const asOperator = { authorization: `Bearer ${operatorKey}` }
     const opened: number[] = []
     const env: Record<string, string> = {}
     for (const [variable, balance] of Object.entries(accounts)) {
@@ -103,7 +107,9 @@ export async function tryScenario(
     const { findings } = JSON.parse(audited.stdout) as {
       readonly findings: readonly { rule: string; severity: string; verdict: { verdict: string } }[]
     }
-    const { accounts: after } = (await (await fetch(`${baseUrl}/operator/accounts`)).json()) as {
+    const { accounts: after } = (await (
+      await fetch(`${baseUrl}/operator/accounts`, { headers: asOperator })
+    ).json()) as {
       readonly accounts: readonly { account: number; balance: number }[]
     }
     const left = after
@@ -124,7 +130,7 @@ export async function tryScenario(
     async function post(path: string, body: object): Promise<Record<string, unknown>> {
       const answer = await fetch(`${baseUrl}/operator/${path}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...asOperator },
         body: JSON.stringify(body),
       })
       return (await answer.json()) as Record<string, unknown>

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { Pool } from 'undici'
 import { Batch, batchRows, Words } from '../src/attempt/batch.ts'
-import type { AttemptListener } from '../src/client/attempt.ts'
+import type { AttemptListener } from '../src/client/bench.ts'
 import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
 import { openTransport } from '../src/client/open-transport.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
@@ -27,7 +27,7 @@ const connections = Number(connectionsText)
 const seconds = Number(secondsText)
 const warmUpS = 1.5
 const prompt = 'Say something short, please, but not too short. '.repeat(4).trim()
-const key = 'sk-bench-0123456789'
+const key = 'sk-bench-pQ7wZx4mTd'
 
 const request = prepareRequest(
   buildTemplate(defaultContract, '', {

@@ -37,7 +37,7 @@ const wrk: Client = async (port, connections, seconds) => {
     script,
     `wrk.method = "POST"
      wrk.headers["content-type"] = "application/json"
-     wrk.headers["authorization"] = "Bearer sk-bench-0123456789"
+     wrk.headers["authorization"] = "Bearer sk-bench-pQ7wZx4mTd"
      wrk.body = [[${body}]]`,
   )
   const url = `http://127.0.0.1:${port}/v1/chat/completions`

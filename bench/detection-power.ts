@@ -1,6 +1,11 @@
 /**
- * How often each tier of the billing audit notices one injected fault, over simulated histories:
- * `npm run detection-power`. Prints the table that docs/auditing.md quotes.
+ * How often the billing audit notices a fault: `npm run detection-power`. Prints the tables that docs/auditing.md
+ * quotes.
+ *
+ *     node bench/detection-power.ts                  each tier, over simulated histories
+ *     node bench/detection-power.ts 100 [service] [at once]
+ *                                                    lone stray credits in runs of scenarios/quick.yaml: so many
+ *                                                    seeds against each service whose name holds a word
  */
 
 import { readBounds } from '../src/audit/billing/bounds.ts'
@@ -9,6 +14,7 @@ import type { History } from '../src/audit/billing/history.ts'
 import { tileOperations } from '../src/audit/billing/ledger.ts'
 import { readMajorization } from '../src/audit/billing/majorization.ts'
 import { readTiles } from '../src/audit/billing/tiles.ts'
+import { printLoneCredits } from './lone-credits.ts'
 import { type Simulation, simulate, simulatedFaults } from './simulated-history.ts'
 
 const meaning = { plain: 'after', stream: 'after' } as const
@@ -42,6 +48,12 @@ export function detectionPower(
 }
 
 if (import.meta.main) {
+  const [seeds, service = '', atOnce = '4'] = process.argv.slice(2)
+  if (seeds === undefined) printTiers()
+  else await printLoneCredits('scenarios/quick.yaml', Number(seeds), service, Number(atOnce))
+}
+
+function printTiers(): void {
   const histories = 400
   process.stdout.write(
     `${histories} histories of 200 requests each, 16 in flight, one fault; histories flagged:\n\n`,

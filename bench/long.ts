@@ -11,7 +11,12 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import { Batch, batchRows, Words } from '../src/attempt/batch.ts'
 import type { AttemptRow } from '../src/attempt/columns.ts'
 import { monotonicNs } from '../src/run/clock.ts'
-import type { FromRecorderControl, RecorderData, ToRecorder } from '../src/run/messages.ts'
+import type {
+  FromRecorder,
+  FromRecorderControl,
+  RecorderData,
+  ToRecorder,
+} from '../src/run/messages.ts'
 import { openStore } from '../src/store/open.ts'
 import { benchRow } from './bench-row.ts'
 
@@ -75,7 +80,9 @@ recorder.on('message', (message: FromRecorderControl) => {
   else if (message.type === 'closed') closed.resolve(message.rows)
   else closed.reject(new Error(message.message))
 })
-channel.port1.on('message', (buffer: ArrayBuffer) => send(new Batch(buffer)))
+channel.port1.on('message', (message: FromRecorder) => {
+  if (typeof message !== 'number') send(new Batch(message))
+})
 
 const sent: Sums = { rows: 0, ok: 0, refused: 0, tokens: 0, credits: 0 }
 let handed = 0

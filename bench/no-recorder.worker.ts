@@ -16,7 +16,7 @@ let closing = false
 /** As the recorder does: the word to close may come before a sender's last batch. */
 function finishWhenDone(): void {
   if (open > 0 || !closing) return
-  say({ type: 'closed', rows })
+  say({ type: 'closed', rows, bodiesGivenUp: 0 })
   parentPort!.close()
 }
 

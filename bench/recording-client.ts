@@ -58,15 +58,16 @@ const coordinator = new Coordinator({
   seed: 1,
   baseUrl,
   dbPath: join(home, 'bench.duckdb'),
-  keys: resolveKeys(scenario, { default: 'sk-bench-0123456789' }),
+  keys: resolveKeys(scenario, { default: 'sk-bench-pQ7wZx4mTd' }),
   prompts: promptPools(scenario, 1),
   ca: null,
   proxy: null,
   onProgress: () => {},
+  progressEveryMs: Infinity,
 })
 await coordinator.start()
 const before = process.cpuUsage()
-await coordinator.runPhases(scenario.phases, phaseLoads(scenario, baseUrl))
+await coordinator.runPhases(scenario.phases, phaseLoads(scenario))
 await coordinator.finish()
 const { user, system } = process.cpuUsage(before)
 const { ok } = coordinator.tally.ledger()

@@ -13,7 +13,8 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
-import type { Attempt, AttemptListener } from '../src/client/attempt.ts'
+import type { Attempt } from '../src/client/attempt.ts'
+import type { AttemptListener } from '../src/client/bench.ts'
 import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
 import { openTransport } from '../src/client/open-transport.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
@@ -39,7 +40,7 @@ const request = prepareRequest(
     model: 'svc-k2',
     messages: [{ role: 'user', content: 'Tell me a story.' }],
   }),
-  'sk-bench-0123456789',
+  'sk-bench-pQ7wZx4mTd',
 )
 
 /** Where the server's stamp lies in an event. */
@@ -111,9 +112,9 @@ function assay(): void {
   // Only sampled streams look into their events, so that the measuring is not what is measured.
   class Sampled extends Listener {
     private truth = new Truth()
-    onEvent(attempt: Attempt, bytes: Buffer, _start: number, end: number): void {
+    onEvent(atUs: number, bytes: Buffer, _start: number, end: number): void {
       const serverUs = stampIn(bytes, end)
-      if (serverUs > 0) this.truth.see(attempt.readUs, serverUs)
+      if (serverUs > 0) this.truth.see(atUs, serverUs)
     }
     override onEnd(attempt: Attempt): void {
       this.truth = new Truth()

@@ -76,7 +76,8 @@ async function makeLog(): Promise<void> {
          CASE WHEN ${pick(5, 50)} = 0 THEN 'http_error' ELSE 'ok' END AS outcome,
          CASE WHEN ${pick(5, 50)} = 0 THEN 429 ELSE 200 END AS status, NULL AS error_code,
          CASE WHEN ${pick(5, 50)} = 0 THEN 0 ELSE 1 + ${pick(6, 2)} END AS credits,
-         ${pick(7, 4000)} AS prompt_tokens, ${pick(8, 800)} AS completion_tokens
+         ${pick(7, 4000)} AS prompt_tokens, ${pick(8, 800)} AS completion_tokens,
+         1 AS requests, NULL::BIGINT AS ttft_us, NULL::BIGINT AS latency_us
        FROM range(${Math.round(millions * 1e6)}) AS t(i)
      ) TO '${log}' (${options[format]})`,
   )

@@ -24,7 +24,7 @@ function commandsIn(page: string): readonly (readonly string[])[] {
 }
 
 async function commandNamed(name: string): Promise<Command | null> {
-  const file = join(root, 'src/cli', `${name}.ts`)
+  const file = join(root, 'src/cli/commands', `${name}.ts`)
   const module = (await import(file).catch(() => null)) as Record<string, () => Command> | null
   return module?.[`${name}Command`]?.() ?? null
 }

@@ -2,20 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
-/** Who may import whom (docs/architecture.md). A room may always import itself. */
+/** Who may import whom (docs/architecture.md). A room may always import itself, and `user`. */
 const mayImport: Record<string, readonly string[]> = {
+  user: [],
   contract: [],
   attempt: [],
+  measure: ['attempt'],
   limits: ['contract'],
   chart: [],
   scenario: ['contract'],
   schedule: ['scenario'],
-  store: ['attempt'],
+  store: ['attempt', 'measure'],
   client: ['contract', 'attempt'],
-  run: ['contract', 'attempt', 'scenario', 'schedule', 'client', 'store'],
+  run: ['contract', 'attempt', 'measure', 'scenario', 'schedule', 'client', 'store'],
   probe: ['contract', 'attempt', 'limits', 'client', 'store'],
   audit: ['contract', 'attempt', 'limits', 'store'],
-  report: ['contract', 'attempt', 'store', 'audit', 'chart'],
+  report: ['contract', 'attempt', 'measure', 'store', 'audit', 'chart'],
   service: ['contract', 'chart'],
 }
 /** These may read every room. */
@@ -40,7 +42,9 @@ test('each room imports only the rooms that the house allows', () => {
     importsOf(file)
       .filter((target) => {
         const [from, to] = [roomOf(file), roomOf(target)]
-        return from !== to && !doors.includes(from) && !mayImport[from]?.includes(to)
+        return (
+          ![from, 'user'].includes(to) && !doors.includes(from) && !mayImport[from]?.includes(to)
+        )
       })
       .map((target) => `${file} -> ${target}`),
   )
@@ -58,4 +62,23 @@ test('only the store knows DuckDB', () => {
       roomOf(file) !== 'store' && /from '@duckdb/.test(readFileSync(join(source, file), 'utf8')),
   )
   expect(breaches).toEqual([])
+})
+
+test('the help of every command waits for no library but commander', () => {
+  const reached = new Set<string>()
+  const libraries = new Set<string>()
+  const walk = (file: string) => {
+    if (reached.has(file)) return
+    reached.add(file)
+    const text = readFileSync(join(source, file), 'utf8')
+    for (const [, target] of text.matchAll(
+      /^(?:import|export)\s(?!type\s)(?:[^'"]*?from\s*)?['"]([^'"]+)['"]/gm,
+    )) {
+      if (target!.startsWith('.')) walk(join(dirname(file), target!))
+      else if (!target!.startsWith('node:')) libraries.add(target!)
+    }
+  }
+  walk('cli/main.ts')
+  expect(reached).toContain('cli/commands/probe.ts')
+  expect([...libraries]).toEqual(['commander'])
 })

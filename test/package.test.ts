@@ -1,7 +1,17 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 interface Lock {
   packages: Record<
@@ -14,6 +24,16 @@ interface Lock {
   >
 }
 
+interface Manifest {
+  readonly version: string
+  readonly bin: { readonly assay: string }
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly scripts: Readonly<Record<string, string>>
+}
+
+const run = promisify(execFile)
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock
 
 test('the lockfile names no host of a registry, so it installs from whichever is reached', () => {
@@ -31,27 +51,56 @@ test('every platform package that a dependency lists stands in the lockfile', ()
 })
 
 test('dependencies are pinned exactly', () => {
-  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
-    string,
-    Record<string, string>
-  >
   const all = { ...manifest.dependencies, ...manifest.devDependencies }
   expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+/.test(version))).toEqual([])
 })
 
-test('the published package holds every file that the code reads beside itself', async () => {
-  const { stdout } = await promisify(execFile)('npm', [
-    'pack',
-    '--dry-run',
-    '--json',
-    '--ignore-scripts',
-  ])
+test('the published package holds every file that the code reads beside itself, and its licence', async () => {
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
   const packed = new Set(
     (JSON.parse(stdout) as [{ files: { path: string }[] }])[0].files.map(({ path }) => path),
   )
   const assets = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.\w+$/.test(name) && !name.endsWith('.ts'))
     .map((name) => `src/${name}`)
-  expect(assets.filter((path) => !packed.has(path))).toEqual([])
+  expect(['LICENSE', manifest.bin.assay, ...assets].filter((path) => !packed.has(path))).toEqual([])
   expect([...packed].filter((path) => path.startsWith('test/'))).toEqual([])
+  expect(readFileSync('LICENSE', 'utf8')).toContain(
+    'Apache License\n                           Version 2.0',
+  )
+})
+
+test('nothing that is published runs where it is installed', () => {
+  const install = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']
+  expect(install.filter((name) => name in manifest.scripts)).toEqual([])
+})
+
+test.each([
+  ['20.20.2', 'this is 20.20'],
+  ['22.18.0', 'this is 22.18'],
+])('Node %s gets one sentence, and no stack', async (version, words) => {
+  // A program of its own, which no other Node need be there for.
+  const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
+  const older = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]
+  const ended = await run(process.execPath, [...older, manifest.bin.assay, 'runs']).catch(
+    (error: unknown) => error,
+  )
+  expect(ended).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `assay needs Node 22.19 or newer, ${words}.\n`,
+  })
+})
+
+test('the command runs from a checkout that was not built, and from the package that was', async () => {
+  const version = `${manifest.version}\n`
+  expect((await run(process.execPath, [manifest.bin.assay, '--version'])).stdout).toBe(version)
+  const folder = mkdtempSync(join(tmpdir(), 'assay-package-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  mkdirSync(join(folder, 'dist/cli'), { recursive: true })
+  mkdirSync(join(folder, 'src/cli'), { recursive: true })
+  copyFileSync('package.json', join(folder, 'package.json'))
+  writeFileSync(join(folder, 'dist/cli/main.js'), 'process.stdout.write("built")')
+  copyFileSync(manifest.bin.assay, join(folder, manifest.bin.assay))
+  expect((await run(process.execPath, [join(folder, manifest.bin.assay)])).stdout).toBe('built')
 })

@@ -3,36 +3,21 @@
 -- optional: true
 -- note: >-
 --   One point for each rate that was offered. Whether it held is what the sweep decided by its objective;
---   without a sweep, that 99 % of the requests met the scenario's objectives and at most 1 % failed
---   unexpectedly. The highest that held below the first that did not is the safe rate.
+--   without a sweep, that goodput was 99 % and at most 1 % failed unexpectedly. The highest that held
+--   below the first that did not is the safe rate. A percentile with too few samples is left out.
 WITH
   -- One rate is no curve: nothing else is looked at then.
-  several AS (FROM (SELECT DISTINCT run_id, phase FROM shown_latency) QUALIFY count(*) OVER () >= 3),
+  several AS (FROM (SELECT DISTINCT run_id, phase FROM askings SEMI JOIN shown_runs USING (run_id)) QUALIFY count(*) OVER () >= 3),
   rates AS (
     SELECT run_id, phase,
       (count(*) FILTER (retry = 0) - 1) / nullif((max(intended_us) - min(intended_us)) / 1e6, 0) AS offered_per_s,
-      count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects = 'ok')
-        / nullif(count(*) FILTER (expects = 'ok'), 0) AS failed_ratio
-    FROM shown_attempts SEMI JOIN several USING (run_id, phase) WHERE part = 'steady'
+      count(*) FILTER (failed) / nullif(count(*) FILTER (was_sent), 0) AS failed_ratio,
+      count(*) FILTER (good) / nullif(count(*) FILTER (judged AND good IS NOT NULL), 0) AS good_ratio,
+      count(service_us) AS n,
+      CASE WHEN count(response_us) >= getvariable('needs_p50') THEN quantile_cont(response_us, 0.5) / 1000 END AS p50,
+      CASE WHEN count(response_us) >= getvariable('needs_p95') THEN quantile_cont(response_us, 0.95) / 1000 END AS p95
+    FROM shown_attempts SEMI JOIN several USING (run_id, phase) WHERE counted
     GROUP BY run_id, phase HAVING count(*) >= 20
-  ),
-  latencies AS (
-    SELECT run_id, phase, count(*) AS n,
-      quantile_cont(response_us, 0.5) / 1000 AS p50,
-      quantile_cont(response_us, 0.95) / 1000 AS p95
-    FROM shown_latency SEMI JOIN several USING (run_id, phase) GROUP BY run_id, phase
-  ),
-  good AS (
-    SELECT attempts.run_id, phase, count(*) FILTER (
-      outcome = 'ok'
-      AND coalesce(ttft_us <= (scenario_json::JSON ->> '$.objectives.ttftUs')::DOUBLE, true)
-      AND coalesce(tpot_us <= (scenario_json::JSON ->> '$.objectives.tpotUs')::DOUBLE, true)
-      AND coalesce(service_us <= (scenario_json::JSON ->> '$.objectives.serviceUs')::DOUBLE, true)
-      AND coalesce(response_us <= (scenario_json::JSON ->> '$.objectives.responseUs')::DOUBLE, true)
-    ) / count(*) AS good_ratio
-    FROM shown_attempts AS attempts SEMI JOIN several USING (run_id, phase) JOIN shown_runs USING (run_id)
-    WHERE outcome <> 'not_sent' AND expects = 'ok' AND part = 'steady'
-    GROUP BY ALL
   ),
   trials AS (
     SELECT run_id, trial.phase AS phase, trial.ratePerS AS rate_per_s, trial.held AS held
@@ -44,10 +29,9 @@ WITH
   ),
   told AS (
     SELECT * EXCLUDE (offered_per_s, rate_per_s, held), coalesce(rate_per_s, offered_per_s) AS offered_per_s,
-      CASE WHEN coalesce(held, coalesce(good_ratio, 0) >= 0.99 AND failed_ratio <= 0.01)
+      CASE WHEN coalesce(held, coalesce(good_ratio, 1) >= 0.99 AND failed_ratio <= 0.01)
            THEN 'held' ELSE 'did not hold' END AS verdict
-    FROM rates JOIN latencies USING (run_id, phase) LEFT JOIN good USING (run_id, phase)
-    LEFT JOIN trials USING (run_id, phase)
+    FROM rates LEFT JOIN trials USING (run_id, phase)
     WHERE offered_per_s IS NOT NULL
   )
 SELECT phase, round(offered_per_s, 2) AS offered_per_s, statistic, latency_ms, n, failed_ratio, good_ratio, verdict

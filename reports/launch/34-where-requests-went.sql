@@ -3,20 +3,14 @@
 -- note: planned = sent + not sent, and sent = ok + HTTP error + broken + timeout + aborted. A retry is an attempt more, in the slot of its parent.
 -- empty: Nothing was planned.
 -- columns:
+--   place: { hidden: true }
 --   not_sent: { label: not sent }
 --   http_error: { label: HTTP error }
-SELECT
-  CASE WHEN grouping(step) = 1 THEN 'all steps' ELSE step END AS step,
-  count(*) AS attempts,
-  count(*) FILTER (outcome = 'not_sent') AS not_sent,
-  count(*) FILTER (outcome <> 'not_sent') AS sent,
-  count(*) FILTER (outcome = 'ok') AS ok,
-  count(*) FILTER (outcome = 'http_error') AS http_error,
-  count(*) FILTER (outcome = 'broken') AS broken,
-  count(*) FILTER (outcome = 'timeout') AS timeout,
-  count(*) FILTER (outcome = 'aborted') AS aborted,
-  count(*) FILTER (retry > 0) AS retries
-FROM shown_attempts
-GROUP BY GROUPING SETS ((step), ())
-HAVING count(*) > 0
-ORDER BY grouping(step), step
+SELECT coalesce(step, 'all steps') AS step, place, attempts, not_sent, sent, ok, http_error, broken, timeout, aborted, retries
+FROM shown_counts WHERE attempts > 0
+UNION ALL
+SELECT 'outside the steady part', 1000000, count(*), count(*) FILTER (NOT was_sent), count(*) FILTER (was_sent),
+  count(*) FILTER (outcome = 'ok'), count(*) FILTER (outcome = 'http_error'), count(*) FILTER (outcome = 'broken'),
+  count(*) FILTER (outcome = 'timeout'), count(*) FILTER (outcome = 'aborted'), count(*) FILTER (retry > 0)
+FROM shown_attempts WHERE NOT counted HAVING count(*) > 0
+ORDER BY place

@@ -1,5 +1,6 @@
 -- title: What went wrong
 -- section: Errors and limits
+-- note: Attempts of the steady part that did not succeed, with those that the scenario provoked or aborted.
 -- empty: Nothing went wrong.
 -- columns:
 --   n: { label: attempts, bar: true }
@@ -9,8 +10,8 @@
 WITH
   kinds AS (
     SELECT coalesce(status::VARCHAR, outcome) AS outcome, coalesce(error_code, reason) AS code, error_type AS type,
-      count(*) AS n, count(*) FILTER (expects <> 'ok') AS expected, min(at_s) AS first_s
-    FROM shown_attempts WHERE outcome <> 'ok' GROUP BY ALL
+      count(*) AS n, count(*) FILTER (on_purpose) AS expected, min(at_s) AS first_s
+    FROM shown_attempts WHERE counted AND outcome <> 'ok' GROUP BY ALL
   ),
   -- Thirty kinds are told one by one, those after them together.
   placed AS (SELECT *, least(row_number() OVER (ORDER BY n DESC, outcome, code, type), 31) AS place FROM kinds)
@@ -19,7 +20,7 @@ SELECT
   CASE WHEN place = 31 THEN count(*) || ' more kinds' ELSE any_value(code) END AS "code or reason",
   CASE WHEN place < 31 THEN any_value(type) END AS type,
   sum(n)::BIGINT AS n,
-  sum(n) / (SELECT count(*) FROM shown_attempts) AS share_ratio,
+  sum(n) / (SELECT count(*) FROM shown_attempts WHERE counted) AS share_ratio,
   sum(expected)::BIGINT AS expected,
   min(first_s) AS first_s
 FROM placed GROUP BY place ORDER BY place

@@ -2,14 +2,14 @@
 -- wide: true
 -- note: >-
 --   The worst sending thread in each second. Shaded seconds are tainted: the client's own event loop
---   was late by 20 ms or busy above 0.8, so latencies measured then say more about it than about the service.
+--   stopped for 20 ms or was busy above 0.8, so latencies measured then say more about it than about the service.
 SELECT
   floor((offset_us + at_us) / 1e6) AS at_s,
   floor((offset_us + at_us) / 1e6) + 1 AS to_s,
   max(loop_delay_p99_us) / 1000 AS loop_delay_ms,
   max(lag_p99_us) / 1000 AS lag_ms,
   max(utilisation) AS utilisation,
-  CASE WHEN max(loop_delay_p99_us) >= 20000 OR max(utilisation) >= 0.8 THEN 'tainted' ELSE 'sound' END AS state
+  CASE WHEN max(loop_gap_us) >= 20000 OR max(utilisation) >= 0.8 THEN 'tainted' ELSE 'sound' END AS state
 FROM health JOIN shown_runs USING (run_id)
 WHERE shard >= 0
 GROUP BY ALL ORDER BY at_s

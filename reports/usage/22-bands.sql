@@ -1,6 +1,6 @@
 -- title: When each rate band is lost
 -- section: Balance and outlook
--- empty: "Not known: a forecast needs a balance and three full days of usage."
+-- optional: true
 -- columns:
 --   min_balance: { label: from a balance of }
 --   per_minute: { label: requests a minute }

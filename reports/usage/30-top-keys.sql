@@ -10,8 +10,8 @@
 --   failed: { label: all errors }
 SELECT
   coalesce(key_fp, 'not known') AS key, account,
-  CASE WHEN credits_known > 0 THEN credits::DOUBLE END AS credits,
+  credits::DOUBLE AS credits,
   requests, ok, limited, failed,
-  CASE WHEN tokens_known > 0 THEN (prompt_tokens + completion_tokens) / tokens_known END AS "tokens per request"
+  both_tokens / nullif(tokens_known, 0) AS "tokens per request"
 FROM usage_key_sums WHERE requests > 0
 ORDER BY credits DESC NULLS LAST, requests DESC, key LIMIT 20

@@ -1,8 +1,8 @@
 /**
  * The spine: one row per HTTP attempt, its columns as data.
  *
- * The row type, the columnar batch, `store/schema.sql` and the reference of tables are all held
- * equal to this list by tests. Columns that could be computed from others are not here: lag,
+ * The row type, the columnar batch, the tables of the store and the view `attempts` are made from
+ * this list: a new column is a line here, and one where the client fills it. Columns that could be computed from others are not here: lag,
  * service time, TTFT and the rest are SQL over the stamps (`attempt_times` in the schema).
  */
 
@@ -26,7 +26,7 @@ export type ColumnKind =
 export interface Column {
   readonly kind: ColumnKind
   readonly nullable: boolean
-  /** What the column holds, in one line; the reference of tables prints it. */
+  /** What the column holds, in one line: its comment in the view `attempts`. */
   readonly says: string
 }
 
@@ -117,8 +117,8 @@ export type AttemptRow = {
   readonly [Name in ColumnName]: ValueOf<(typeof attemptColumns)[Name]>
 }
 
-/** Name of a column in SQL: `firstContentUs` is `first_content_us`. */
-export function sqlName(name: ColumnName): string {
+/** Name of a column or a flag in SQL: `firstContentUs` is `first_content_us`. */
+export function sqlName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 

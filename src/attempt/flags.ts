@@ -1,6 +1,6 @@
 /**
  * What the reader of a response noticed, one bit each, so that a row stays a row of numbers.
- * `attempt_flags` in the schema spells them out as boolean columns; a test holds both equal.
+ * The view `attempt_flags` has a boolean column for each.
  */
 export const flags = {
   /** The connection had carried a request before. */
@@ -36,3 +36,8 @@ export const flags = {
   /** The body of the response is in `bodies`. */
   captured: 1 << 15,
 } as const
+
+/** SQL over a row of `attempts`: whether it has the flag. */
+export function flagSql(name: keyof typeof flags): string {
+  return `((flags & ${flags[name]}) <> 0)`
+}

@@ -6,11 +6,18 @@
 export const outcomes = ['ok', 'http_error', 'broken', 'timeout', 'aborted', 'not_sent'] as const
 export type Outcome = (typeof outcomes)[number]
 
+/** What the sending machine ran out of before a connection was made. */
+export const localLimits = ['no-local-port', 'no-open-file', 'no-local-memory'] as const
+export type LocalLimit = (typeof localLimits)[number]
+
 /** Why a planned request was never sent. */
-export type NotSentReason = 'max-in-flight' | 'deadline' | 'budget' | 'stopped'
+export type NotSentReason = 'max-in-flight' | 'deadline' | 'budget' | 'stopped' | LocalLimit
 
 /** Which of the four deadlines passed. */
 export type TimeoutReason = 'connect' | 'first-byte' | 'idle' | 'total'
+
+/** How a body may be compressed: the codings of HTTP that are in use, and any other. */
+export type Encoding = 'gzip' | 'deflate' | 'br' | 'zstd' | 'other'
 
 /**
  * Why a response cannot be believed. A 2xx is a success only with a whole, well-formed body:
@@ -24,8 +31,16 @@ export type BrokenReason =
   | 'closed-early'
   | 'protocol'
   | 'too-large'
+  /** The memory that answers may hold was full; the fault is the client's. */
+  | 'no-memory'
+  /** undici gave up, and does not say what it could not read. */
+  | 'unparsable'
   | 'no-done'
   | 'malformed-body'
+  /** Arrays and objects inside each other beyond what the reader follows. */
+  | 'too-deep'
+  /** Compressed, although only `identity` was accepted. */
+  | `content-encoding-${Encoding}`
   | 'error-in-stream'
   | 'unexpected-content-type'
 

@@ -5,6 +5,7 @@ import type { Finding } from './verdict.ts'
 /** What the thread is started with; the store stays with this one. */
 export interface AsideOrder {
   readonly ruleIds: readonly string[]
+  readonly storePath: string
   readonly evidence: Omit<Evidence, 'store'>
 }
 
@@ -38,7 +39,7 @@ export async function decideAside(
   ruleIds: readonly string[],
   { store, ...evidence }: Evidence,
 ): Promise<readonly Finding[]> {
-  const workerData: AsideOrder = { ruleIds, evidence }
+  const workerData: AsideOrder = { ruleIds, storePath: store.path, evidence }
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./aside.worker.${extension}`, import.meta.url), { workerData })
   try {

@@ -26,8 +26,9 @@ function ask<Result>(
   return promise.promise as Promise<Result>
 }
 
-const { ruleIds, evidence } = workerData as AsideOrder
+const { ruleIds, storePath, evidence } = workerData as AsideOrder
 const store: Evidence['store'] = {
+  path: storePath,
   rows: (sql, parameters) => ask('rows', sql, parameters),
   doubles: (sql, parameters) => ask('doubles', sql, parameters),
 }

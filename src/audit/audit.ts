@@ -3,9 +3,10 @@ import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/open.ts'
 import { decideAside } from './aside.ts'
 import { decideInOrder } from './decide.ts'
+import { unlessSpoilt } from './evidence/spoilt.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
-import { type AuditedRun, selectRuns } from './runs.ts'
+import { type AuditedRun, killedRuns, missingParts, selectRuns } from './runs.ts'
 import type { Finding } from './verdict.ts'
 
 export interface AuditOptions {
@@ -34,15 +35,17 @@ export interface AuditReport {
 /**
  * Decides the rules over the rows of the audited runs and keeps what they said in `findings`.
  *
- * @throws UsageError for a run or a rule that there is not
+ * @throws UserError for a run or a rule that there is not
  */
 export async function audit(store: Store, options: AuditOptions): Promise<AuditReport> {
   const rules = selectRules(options.rules ?? [])
   const runs = await selectRuns(store, options.runIds ?? [])
+  const runIds = runs.map((run) => run.runId)
   const evidence: Evidence = {
     store,
-    runIds: runs.map((run) => run.runId),
-    killedRunIds: await killedRuns(store, runs),
+    runIds,
+    killedRunIds: await killedRuns(store, runIds),
+    missingParts: await missingParts(store, runIds),
     contract: options.contract,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   }
@@ -79,32 +82,28 @@ async function decideAll(
   const isOfLimits = ({ id }: Rule) => id.startsWith('RATE-')
   const ofLimits = rules.filter(isOfLimits)
   const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
+  const settle = async (rule: Rule, finding: Finding): Promise<Finding> => {
+    const settled = { ...finding, verdict: await unlessSpoilt(rule, finding.verdict, evidence) }
+    onFinding?.(settled)
+    return settled
+  }
   if (attempts < manyAttempts || ofLimits.length === 0 || ofLimits.length === rules.length) {
-    return decideInOrder(rules, evidence, onFinding)
+    return decideInOrder(rules, evidence, settle)
   }
   const ids = ofLimits.map(({ id }) => id)
   const [aside, here] = await Promise.all([
-    decideAside(ids, evidence).then((findings) => {
-      for (const finding of findings) onFinding?.(finding)
-      return findings
-    }),
+    // What one thread has shown spoilt is known here alone.
+    decideAside(ids, evidence).then((findings) =>
+      Promise.all(findings.map((finding, at) => settle(ofLimits[at]!, finding))),
+    ),
     decideInOrder(
       rules.filter((rule) => !isOfLimits(rule)),
       evidence,
-      onFinding,
+      settle,
     ),
   ])
   const byRule = new Map([...aside, ...here].map((finding) => [finding.rule, finding]))
   return rules.map(({ id }) => byRule.get(id)!)
-}
-
-async function killedRuns(store: Store, runs: readonly AuditedRun[]): Promise<readonly string[]> {
-  const killed = await store.rows<{ runId: string }>(
-    `SELECT run_id AS "runId" FROM runs
-     WHERE ended_us IS NULL AND list_contains($1::VARCHAR[], run_id) ORDER BY run_id`,
-    [JSON.stringify(runs.map((run) => run.runId))],
-  )
-  return killed.map(({ runId }) => runId)
 }
 
 async function keep(store: Store, { auditId, auditedAt, runs, findings }: AuditReport) {

@@ -1,11 +1,11 @@
 import type { Evidence, Rule } from './rule.ts'
 import type { Finding, Verdict } from './verdict.ts'
 
-/** Decides rules one after the other. */
+/** Decides rules one after the other, each by what it sees itself. */
 export async function decideInOrder(
   rules: readonly Rule[],
   evidence: Evidence,
-  onFinding?: (finding: Finding) => void,
+  settle: (rule: Rule, finding: Finding) => Promise<Finding> = async (_, finding) => finding,
 ): Promise<readonly Finding[]> {
   // The database works on its own threads: what is loaded early is ready while others decide. A load
   // that fails is told by the first rule that needs it.
@@ -13,15 +13,13 @@ export async function decideInOrder(
   for (const prepare of preparations) prepare(evidence).catch(() => {})
   const findings: Finding[] = []
   for (const rule of rules) {
-    const finding = await decide(rule, evidence)
-    findings.push(finding)
-    onFinding?.(finding)
+    findings.push(await settle(rule, await decide(rule, evidence)))
   }
   return findings
 }
 
 async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
-  const verdict = await decideOnAllThatIsKnown(rule, evidence).catch((error: unknown) => {
+  const verdict = await rule.decide(evidence).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error)
     throw new Error(`rule ${rule.id} could not be decided: ${why}`, { cause: error })
   })
@@ -30,29 +28,6 @@ async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
     severity: rule.severity,
     says: rule.says,
     verdict: neverDecidedByNothing(verdict),
-  }
-}
-
-/**
- * A rule that takes an account without other traffic fails nobody by a run that was killed: requests
- * whose rows it lost are such traffic.
- */
-async function decideOnAllThatIsKnown(rule: Rule, evidence: Evidence): Promise<Verdict> {
-  const verdict = await rule.decide(evidence)
-  const { runIds, killedRunIds = [] } = evidence
-  if (verdict.verdict !== 'fail' || !rule.needs.includes('quiescence')) return verdict
-  if (killedRunIds.length === 0) return verdict
-  const ended = runIds.filter((runId) => !killedRunIds.includes(runId))
-  if (ended.length > 0) {
-    const without = await rule.decide({ ...evidence, runIds: ended })
-    if (without.verdict === 'fail') return without
-  }
-  const killed = killedRunIds.length === 1 ? 'run' : 'runs'
-  return {
-    verdict: 'inconclusive',
-    observations: verdict.observations,
-    why: `${verdict.came}, where expected was ${verdict.expected}; but ${killed} ${killedRunIds.join(', ')} did not end, and what was in flight then has no row`,
-    witnesses: verdict.witnesses,
   }
 }
 

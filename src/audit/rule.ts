@@ -12,6 +12,8 @@ export interface Rule {
   readonly section: string
   readonly severity: Severity
   readonly needs: readonly Need[]
+  /** Broken by requests in flight together: one alone shows nothing. */
+  readonly isOfConcurrency?: boolean
   /** How it is decided and what it cannot see; printed by `audit --explain`. */
   readonly explain: string
   decide(evidence: Evidence): Promise<Verdict>
@@ -19,13 +21,22 @@ export interface Rule {
   prepare?(evidence: Evidence): Promise<unknown>
 }
 
+/** A run of several processes or hosts, of which not all are there. */
+export interface MissingParts {
+  readonly runId: string
+  readonly of: number
+  readonly present: number
+}
+
 /** What rules look at: the rows of the audited runs and the promises they are held to. */
 export interface Evidence {
-  readonly store: Pick<Store, 'rows' | 'doubles'>
+  readonly store: Pick<Store, 'rows' | 'doubles' | 'path'>
   /** The audited runs, oldest first. */
   readonly runIds: readonly string[]
   /** Those of them that were killed: what was in flight then has no row. */
   readonly killedRunIds?: readonly string[]
+  /** Those of which parts are missing: what these sent has no row, and used the same accounts. */
+  readonly missingParts?: readonly MissingParts[]
   readonly contract: Contract
   /** What the deployment answered to `assay probe`, where somebody asked it. */
   readonly profile?: DeploymentProfile

@@ -1,5 +1,6 @@
 import type { Store } from '../store/open.ts'
-import { UsageError } from './errors.ts'
+import { UserError } from '../user/user-error.ts'
+import type { MissingParts } from './rule.ts'
 
 export interface AuditedRun {
   readonly runId: string
@@ -12,7 +13,7 @@ export interface AuditedRun {
  * The runs to audit, oldest first.
  *
  * @param wanted ids of runs; empty for every run against the base URL of the newest one
- * @throws UsageError for an unknown run, or a store without any
+ * @throws UserError for an unknown run, or a store without any
  */
 export async function selectRuns(
   store: Store,
@@ -25,16 +26,55 @@ export async function selectRuns(
   )
   const newest = all.at(-1)
   if (newest === undefined) {
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       `${store.path} holds no runs. Record one first: assay run <scenario> --db ${store.path}`,
     )
   }
   if (wanted.length === 0) return all.filter((run) => run.baseUrl === newest.baseUrl)
   const strangers = wanted.filter((runId) => !all.some((run) => run.runId === runId))
   if (strangers.length > 0) {
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       `${store.path} holds no run ${strangers.join(', ')}. It holds ${all.map((run) => run.runId).join(', ')}.`,
     )
   }
   return all.filter((run) => wanted.includes(run.runId))
 }
+
+/** Runs that did not come to their end. */
+export async function killedRuns(
+  store: Store,
+  runIds: readonly string[],
+): Promise<readonly string[]> {
+  const killed = await store.rows<{ runId: string }>(
+    `SELECT run_id AS "runId" FROM runs
+     WHERE ended_us IS NULL AND list_contains($1::VARCHAR[], run_id) ORDER BY run_id`,
+    [JSON.stringify(runIds)],
+  )
+  return killed.map(({ runId }) => runId)
+}
+
+/**
+ * Runs of several processes or hosts of which not every part is in the store: `ledger_json` of such a run tells
+ * of how many it is, and how many are there (`{"parts": {"of": 3, "present": 2}}`).
+ */
+export function missingParts(
+  store: Store,
+  runIds: readonly string[],
+): Promise<readonly MissingParts[]> {
+  return store.rows<MissingParts>(
+    `SELECT run_id AS "runId", of, present
+     FROM (SELECT run_id, (ledger_json->>'$.parts.of')::INTEGER AS of,
+             coalesce((ledger_json->>'$.parts.present')::INTEGER, 0) AS present
+           FROM runs WHERE list_contains($1::VARCHAR[], run_id))
+     WHERE present < of ORDER BY run_id`,
+    [JSON.stringify(runIds)],
+  )
+}
+
+/**
+ * How far the clocks of a run's hosts may be apart, in SQL over `runs`: microseconds of the run's time, by
+ * which every attempt may have begun earlier and ended later; 0 where the run tells of none.
+ */
+export const clockErrorUs = `coalesce((runs.ledger_json->>'$.clockErrorUs')::DOUBLE, 0)`

@@ -1,5 +1,6 @@
 import type { Spec } from 'vega'
 import { compile } from 'vega-lite'
+import { withoutHostile } from '../user/hostile.ts'
 import { withoutEmptyDomains } from './domains.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { chartConfig } from './theme.ts'
@@ -89,10 +90,6 @@ function plainValue(value: unknown): unknown {
   // 1.9 in place of 1.9000000000000001.
   if (typeof value === 'number') return Number(value.toPrecision(15))
   if (typeof value !== 'string') return value
-  const visible = value.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it removes
-    /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu,
-    '\ufffd',
-  )
+  const visible = withoutHostile(value, () => '\ufffd')
   return visible.length > longestLabel ? `${visible.slice(0, longestLabel)}…` : visible
 }

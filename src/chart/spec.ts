@@ -1,4 +1,5 @@
 import type { TopLevelSpec } from 'vega-lite'
+import { UserError } from '../user/user-error.ts'
 
 /** A row of a query: values by column. Dates are drawn in UTC. */
 export type ChartRow = Readonly<Record<string, unknown>>
@@ -18,11 +19,6 @@ export interface ChartSpec {
   readonly vegaLite: TopLevelSpec
 }
 
-/** A chart that cannot be drawn, told to the person who wrote its file. */
-export class ChartError extends Error {
-  override readonly name = 'ChartError'
-}
-
 type Json = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Json =>
@@ -32,7 +28,7 @@ const isObject = (value: unknown): value is Json =>
  * Reads a `.vl.json` file: Vega-Lite, and `usermeta.empty` for the words of its empty state.
  *
  * @param from where the text comes from, for errors
- * @throws ChartError with every fault of the file: no title, no description, an axis without a
+ * @throws UserError with every fault of the file: no title, no description, an axis without a
  * title, facets (they do not fit a phone), data of its own (a page reads nothing from the network)
  */
 export function parseChart(text: string, from: string): ChartSpec {
@@ -40,9 +36,12 @@ export function parseChart(text: string, from: string): ChartSpec {
   try {
     spec = JSON.parse(text)
   } catch (error) {
-    throw new ChartError(`${from} is not JSON: ${error instanceof Error ? error.message : error}`)
+    throw new UserError(
+      'chart',
+      `${from} is not JSON: ${error instanceof Error ? error.message : error}`,
+    )
   }
-  if (!isObject(spec)) throw new ChartError(`${from}: expected a Vega-Lite object`)
+  if (!isObject(spec)) throw new UserError('chart', `${from}: expected a Vega-Lite object`)
   const { title, description, usermeta, height, ...rest } = spec
   const meta = isObject(usermeta) ? usermeta : {}
   const faults = [
@@ -59,7 +58,7 @@ export function parseChart(text: string, from: string): ChartSpec {
     ...foreignData(rest, ''),
     ...untitledAxes(rest),
   ]
-  if (faults.length > 0) throw new ChartError(`${from}:\n  ${faults.join('\n  ')}`)
+  if (faults.length > 0) throw new UserError('chart', `${from}:\n  ${faults.join('\n  ')}`)
   return {
     title: String(title),
     description: String(description),

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { Command, Option } from 'commander'
 import { type AuditReport, audit, isBroken } from '../audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../audit/format/machine.ts'
 import { reproductions, shellWord } from '../audit/format/reproduce.ts'
@@ -9,112 +8,79 @@ import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
 import { loadContract } from '../contract/load.ts'
 import { openExistingStore } from '../store/open.ts'
-import { exit, UsageError } from './exit.ts'
+import { UserError } from '../user/user-error.ts'
+import { coloured } from './colour.ts'
+import type { auditFormats } from './commands/audit.ts'
+import { exit } from './exit.ts'
 import { readProfileFile } from './profile-file.ts'
 
-interface Options {
+export interface Options {
   readonly db: string
   readonly rule: readonly string[]
   readonly explain?: true | readonly string[]
   readonly again?: string
   readonly contract?: string
   readonly profile?: string
-  readonly format: keyof typeof formats
+  readonly format: (typeof auditFormats)[number]
   readonly json?: boolean
   readonly strict?: boolean
 }
 
 const formats = {
   text: (report: AuditReport, commands: ReadonlyMap<string, string>) =>
-    terminalText(report, commands, process.stdout.columns),
+    coloured(terminalText(report, commands, process.stdout.columns)),
   json: jsonText,
   junit: junitText,
   sarif: sarifText,
   md: markdownText,
-} as const
+} as const satisfies Record<Options['format'], unknown>
 
-const collect = (value: string, all: readonly string[]) => [...all, ...value.split(',')]
-
-const collectExplained = (value: string, all: true | readonly string[] | undefined) =>
-  collect(value, all === true || all === undefined ? [] : all)
-
-export function auditCommand(): Command {
-  return new Command('audit')
-    .description('Holds recorded runs to the contract: every rule, its verdict and its evidence.')
-    .argument(
-      '[run...]',
-      'ids of runs; every run against the base URL of the newest one unless given',
+export async function auditAction(runIds: readonly string[], options: Options): Promise<void> {
+  if (options.explain !== undefined) {
+    const asked = options.explain === true ? [] : options.explain
+    // No run is explained: what stands after the option are more rules.
+    const rules = selectRules([...options.rule, ...asked, ...runIds], '--explain')
+    process.stdout.write(
+      rules.map((rule) => explanationOf(rule, process.stdout.columns)).join('\n'),
     )
-    .option('--db <file>', 'the store', 'assay.duckdb')
-    .option(
-      '--rule <id>',
-      'a rule such as BILL-11 or a family such as BILL; may be repeated',
-      collect,
-      [],
-    )
-    .option(
-      '--explain [rule]',
-      'print how rules are decided and what they cannot see; may be repeated',
-      collectExplained,
-    )
-    .option('--again <rule>', 'print only what sends the witness of that failed rule again, for sh')
-    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
-    .option(
-      '--profile <file>',
-      'what assay probe wrote of the deployment; some rules say more by it',
-    )
-    .addOption(
-      new Option('--format <format>', 'how to print').choices(Object.keys(formats)).default('text'),
-    )
-    .option('--json', 'the same as --format json')
-    .option('--strict', 'exit with 3 for what is inconclusive, too')
-    .action(async (runIds: readonly string[], options: Options) => {
-      if (options.explain !== undefined) {
-        const asked = options.explain === true ? [] : options.explain
-        // No run is explained: what stands after the option are more rules.
-        const rules = selectRules([...options.rule, ...asked, ...runIds], '--explain')
-        process.stdout.write(
-          rules.map((rule) => explanationOf(rule, process.stdout.columns)).join('\n'),
-        )
-        return
-      }
-      if (options.again !== undefined) selectRules([options.again], '--again')
-      const contract = loadContract(options.contract)
-      const store = await openExistingStore(options.db)
-      try {
-        const report = await audit(store, {
-          contract,
-          ...(options.profile === undefined
-            ? {}
-            : { profile: readProfileFile('--profile', options.profile) }),
-          runIds,
-          rules: options.again === undefined ? options.rule : [options.again],
-          auditId: randomUUID(),
-          auditedAt: new Date(),
-        })
-        const commands = await reproductions(store, report)
-        if (options.again !== undefined) {
-          process.stdout.write(`${commandOf(commands, options.again)}\n`)
-          return
-        }
-        const text = formats[options.json ? 'json' : options.format]
-        process.stdout.write(text(report, shortened(commands, runIds, options.db)))
-        const undecided = report.findings.some(
-          ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
-        )
-        const failed = report.findings.some(isBroken) || (options.strict === true && undecided)
-        process.exitCode = failed ? exit.failed : exit.ok
-      } finally {
-        store.close()
-      }
+    return
+  }
+  if (options.again !== undefined) selectRules([options.again], '--again')
+  const contract = loadContract(options.contract)
+  const store = await openExistingStore(options.db)
+  try {
+    const report = await audit(store, {
+      contract,
+      ...(options.profile === undefined
+        ? {}
+        : { profile: readProfileFile('--profile', options.profile) }),
+      runIds,
+      rules: options.again === undefined ? options.rule : [options.again],
+      auditId: randomUUID(),
+      auditedAt: new Date(),
     })
+    const commands = await reproductions(store, report)
+    if (options.again !== undefined) {
+      process.stdout.write(`${commandOf(commands, options.again)}\n`)
+      return
+    }
+    const text = formats[options.json ? 'json' : options.format]
+    process.stdout.write(text(report, shortened(commands, runIds, options.db)))
+    const undecided = report.findings.some(
+      ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
+    )
+    const failed = report.findings.some(isBroken) || (options.strict === true && undecided)
+    process.exitCode = failed ? exit.failed : exit.ok
+  } finally {
+    store.close()
+  }
 }
 
-/** @throws UsageError for a rule that did not fail, or whose witness is no request of ours */
+/** @throws UserError for a rule that did not fail, or whose witness is no request of ours */
 function commandOf(commands: ReadonlyMap<string, string>, rule: string): string {
   const command = commands.get(rule.toUpperCase())
   if (command !== undefined) return command
-  throw new UsageError(`--again: ${rule} did not fail on a request that can be sent again.`)
+  throw new UserError('usage', `--again: ${rule} did not fail on a request that can be sent again.`)
 }
 
 /** Longer than a person would copy, and soon longer than a shell takes. */

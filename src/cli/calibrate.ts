@@ -1,14 +1,15 @@
 import { availableParallelism } from 'node:os'
-import { Command } from 'commander'
 import { calibrate } from '../run/calibrate.ts'
+import type { CrossCheck } from '../run/cross-check.ts'
 import { LiveView } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
 import { table } from './text.ts'
 
-interface Options {
+export interface Options {
   readonly db: string
   readonly threads: string
   readonly seconds: string
+  readonly with?: CrossCheck
   readonly json?: boolean
 }
 
@@ -18,46 +19,41 @@ const whole = (perS: number) => Math.round(perS).toLocaleString('en')
 const share = (perS: number) => whole(perS * 0.7)
 const threadsOf = (threads: number) => (threads === 1 ? '1 thread' : `${threads} threads`)
 
-/** `assay calibrate`: what this machine can send before it measures itself. */
-export function calibrateCommand(): Command {
-  return new Command('calibrate')
-    .description(
-      'Measures what this machine can send, against a built-in server that does nothing.',
-    )
-    .option('--db <file>', 'the store that keeps the figures', 'assay.duckdb')
-    .option('--threads <number>', 'sending threads', '1')
-    .option('--seconds <number>', 'length of each of the two measurements', '5')
-    .option('--json', 'the figures as JSON')
-    .action(async (options: Options) => {
-      const live = new LiveView()
-      const found = await calibrate({
-        dbPath: options.db,
-        threads: Math.max(1, wholeOf('--threads', options.threads)),
-        seconds: positiveOf('--seconds', options.seconds),
-        onProgress: (progress) => live.show(progress),
-      })
-      live.clear()
-      process.stdout.write(
-        options.json
-          ? `${JSON.stringify(found, null, 2)}\n`
-          : [
-              ...table(
-                [
-                  ['', 'this machine', 'believe a run up to'],
-                  ['plain', `${whole(found.plainPerS)} requests/s`, `${share(found.plainPerS)}/s`],
-                  [
-                    'streams',
-                    `${whole(found.eventsPerS)} events/s`,
-                    `${share(found.eventsPerS)}/s`,
-                  ],
-                ],
-                'words',
-              ),
-              `${threadsOf(found.threads)} on ${cores}, everything recorded. The null server shares them:`,
-              'with the service on another machine there is more room than this.',
-              `Kept in ${options.db}; a run of ${threadsOf(found.threads)} above 70 % of it says so.`,
-              '',
-            ].join('\n'),
-      )
-    })
+export async function calibrateAction(options: Options): Promise<void> {
+  const live = new LiveView()
+  const found = await calibrate({
+    dbPath: options.db,
+    threads: Math.max(1, wholeOf('--threads', options.threads)),
+    seconds: positiveOf('--seconds', options.seconds),
+    ...(options.with === undefined ? {} : { with: options.with }),
+    onProgress: (progress) => live.show(progress),
+  })
+  live.clear()
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify(found, null, 2)}\n`
+      : [
+          ...table(
+            [
+              ['', 'this machine', 'believe a run up to'],
+              ['plain', `${whole(found.plainPerS)} requests/s`, `${share(found.plainPerS)}/s`],
+              ['streams', `${whole(found.eventsPerS)} events/s`, `${share(found.eventsPerS)}/s`],
+              ...(found.autocannonPerS === null
+                ? []
+                : [
+                    [
+                      'plain, autocannon',
+                      `${whole(found.autocannonPerS)} requests/s`,
+                      'a cross-check',
+                    ],
+                  ]),
+            ],
+            'words',
+          ),
+          `${threadsOf(found.threads)} on ${cores}, everything recorded. The null server shares them:`,
+          'with the service on another machine there is more room than this.',
+          `Kept in ${options.db}; a run of ${threadsOf(found.threads)} above 70 % of it says so.`,
+          '',
+        ].join('\n'),
+  )
 }

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Command } from 'commander'
 import { type AuditReport, audit, isBroken } from '../audit/audit.ts'
 import { defaultContract } from '../contract/default.ts'
 import { writeReport } from '../report/page.ts'
@@ -27,71 +26,64 @@ const accounts = [
   { name: 'band-4', balance: 50_000 },
 ]
 
-interface Options {
+export interface Options {
   readonly db: string
   readonly out: string
 }
 
-/** `assay demo`: the whole line on the embedded service. */
-export function demoCommand(): Command {
-  return new Command('demo')
-    .description('the whole line on the embedded service: serve, run, audit, report')
-    .option('--db <file>', 'the store', 'assay.duckdb')
-    .option('--out <file>', 'the report', 'assay-report.html')
-    .action(async ({ db, out }: Options) => {
-      const service = await startService({
-        accounts,
-        timeScale,
-        seed: 7,
-        // In the service's own time: 60 ms to the first token and 8 ms between them in ours.
-        shape: {
-          timeToFirstUs: { kind: 'lognormal', median: 60_000 * timeScale, sigma: 0.4 },
-          betweenTokensUs: { kind: 'lognormal', median: 8_000 * timeScale, sigma: 0.3 },
-        },
-      })
-      const live = new LiveView()
-      let result: RunResult
-      try {
-        result = await run(await loadScenario(scenarioPath), {
-          baseUrl: service.baseUrl,
-          dbPath: db,
-          timeScale,
-          keys: Object.fromEntries(service.keys.map(({ name, apiKey }) => [name, apiKey])),
-          onProgress: (progress) => live.show(progress),
-        })
-      } finally {
-        live.clear()
-        await service.close()
-      }
-      const store = await openStore(db)
-      try {
-        const report = await audit(store, {
-          contract: defaultContract,
-          runIds: [result.runId],
-          auditId: result.runId,
-          auditedAt: new Date(),
-        })
-        await writeReport({
-          store,
-          page: 'run',
-          contract: defaultContract,
-          runIds: [result.runId],
-          timeZone: 'UTC',
-          nowUs: Date.now() * 1000,
-          out,
-        })
-        const statuses = await store.rows<Made['statuses'][number]>(
-          `SELECT status, count(*)::INTEGER AS attempts FROM attempts
-           WHERE run_id = $1 GROUP BY status ORDER BY status`,
-          [result.runId],
-        )
-        const { steps } = await summarise(store, result.runId, defaultContract)
-        process.stdout.write(demoText(result, report, { db, out, statuses, steps }))
-        if (report.findings.some(isBroken)) process.exitCode = exit.failed
-      } finally {
-        store.close()
-      }
+export async function demoAction({ db, out }: Options): Promise<void> {
+  const service = await startService({
+    accounts,
+    timeScale,
+    seed: 7,
+    // In the service's own time: 60 ms to the first token and 8 ms between them in ours.
+    shape: {
+      timeToFirstUs: { kind: 'lognormal', median: 60_000 * timeScale, sigma: 0.4 },
+      betweenTokensUs: { kind: 'lognormal', median: 8_000 * timeScale, sigma: 0.3 },
+    },
+  })
+  const live = new LiveView()
+  let result: RunResult
+  try {
+    result = await run(await loadScenario(scenarioPath), {
+      baseUrl: service.baseUrl,
+      dbPath: db,
+      timeScale,
+      keys: Object.fromEntries(service.keys.map(({ name, apiKey }) => [name, apiKey])),
+      onProgress: (progress) => live.show(progress),
     })
+  } finally {
+    live.clear()
+    await service.close()
+  }
+  const store = await openStore(db)
+  try {
+    const report = await audit(store, {
+      contract: defaultContract,
+      runIds: [result.runId],
+      auditId: result.runId,
+      auditedAt: new Date(),
+    })
+    await writeReport({
+      store,
+      page: 'run',
+      contract: defaultContract,
+      runIds: [result.runId],
+      timeZone: 'UTC',
+      nowUs: Date.now() * 1000,
+      out,
+    })
+    const statuses = await store.rows<Made['statuses'][number]>(
+      `SELECT status, count(*)::INTEGER AS attempts FROM attempts
+       WHERE run_id = $1 GROUP BY status ORDER BY status`,
+      [result.runId],
+    )
+    const { steps } = await summarise(store, result.runId, defaultContract)
+    process.stdout.write(demoText(result, report, { db, out, statuses, steps }))
+    if (report.findings.some(isBroken)) process.exitCode = exit.failed
+  } finally {
+    store.close()
+  }
 }
 
 interface Made {

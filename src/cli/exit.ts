@@ -13,8 +13,3 @@ export const exit = {
   /** Interrupted; rows are kept and the summary is printed. */
   interrupted: 130,
 } as const
-
-/** A user's mistake: the command line prints the message alone and ends with exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}

@@ -1,14 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { Command, Option } from 'commander'
 import { assayVersion } from '../run/machine.ts'
+import { knownLog } from '../store/import/known-logs.ts'
 import { type Mapping, ownMapping, parseMapping } from '../store/import/mapping.ts'
-import { importRecords, looksLikeRecords, type RecordTool } from '../store/import/records.ts'
+import {
+  importRecords,
+  looksLikeRecords,
+  type RecordTool,
+  recordTools,
+} from '../store/import/records.ts'
 import { formatOf, importUsageLog, type LogFormat } from '../store/import/usage-log.ts'
 import { openStore, type Store } from '../store/open.ts'
-import { UsageError } from './exit.ts'
+import { UserError } from '../user/user-error.ts'
+import { exit } from './exit.ts'
+import { onStopSignal } from './stop-signals.ts'
 
-interface Options {
+export interface Options {
   readonly db: string
   readonly map?: string
   readonly source?: string
@@ -18,40 +25,36 @@ interface Options {
   readonly json?: boolean
 }
 
-/** `assay import <file…>`: usage logs by a mapping, or the per-request records of other tools. */
-export function importCommand(): Command {
-  return new Command('import')
-    .description("Bring in usage logs (JSON Lines, CSV, Parquet) or other tools' records.")
-    .argument('<file...>', 'logs, profile_export.jsonl of AIPerf, or JSON of vllm bench serve')
-    .option('--map <file>', 'YAML: which column is which field; "assay" for our own export')
-    .option('--source <name>', 'ids are unique within it; the name of the file unless given')
-    .addOption(
-      new Option('--format <format>', 'what the file is, when its name does not tell').choices([
-        'jsonl',
-        'csv',
-        'parquet',
-        'aiperf',
-        'vllm',
-      ]),
+export async function importAction(files: readonly string[], options: Options): Promise<void> {
+  const store = await openStore(options.db)
+  const stop = new AbortController()
+  const ignoreSignals = onStopSignal(() => stop.abort())
+  let reading = ''
+  try {
+    for (const file of files) {
+      if (stop.signal.aborted) break
+      if (!existsSync(file)) throw new UserError('usage', `${file}: no such file`)
+      reading = file
+      await importOne(store, file, options, stop.signal)
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    process.stderr.write(
+      `Interrupted: nothing of ${reading} was imported. Import it again; what is known counts once.\n`,
     )
-    .option('--rejects <file>', 'where bad lines go; FILE.rejects.jsonl unless given')
-    .option('--model <name>', 'of records that do not name theirs (AIPerf)')
-    .option('--db <file>', 'the store', 'assay.duckdb')
-    .option('--json', 'the ledger of each file as JSON')
-    .action(async (files: readonly string[], options: Options) => {
-      const store = await openStore(options.db)
-      try {
-        for (const file of files) {
-          if (!existsSync(file)) throw new UsageError(`${file}: no such file`)
-          await importOne(store, file, options)
-        }
-      } finally {
-        store.close()
-      }
-    })
+  } finally {
+    ignoreSignals()
+    store.close()
+  }
+  if (stop.signal.aborted) process.exitCode = exit.interrupted
 }
 
-async function importOne(store: Store, file: string, options: Options): Promise<void> {
+async function importOne(
+  store: Store,
+  file: string,
+  options: Options,
+  signal: AbortSignal,
+): Promise<void> {
   const rejectsFile = options.rejects ?? `${file}.rejects.jsonl`
   const tool = toolOf(file, options)
   if (tool !== null) {
@@ -72,18 +75,23 @@ async function importOne(store: Store, file: string, options: Options): Promise<
     ])
     return
   }
-  const mapping = mappingOf(file, options)
-  const format = (options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file)
+  const known = options.map === undefined ? knownLog(file) : null
+  const mapping = known?.mapping ?? mappingOf(file, options)
+  const format =
+    known?.format ?? (options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file)
   if (format === null) {
-    throw new UsageError(`${file}: say what it is, with --format jsonl, csv or parquet`)
+    throw new UserError('usage', `${file}: say what it is, with --format jsonl, csv or parquet`)
   }
   const ledger = await importUsageLog(store, {
     file,
     mapping,
-    source: options.source ?? mapping.source ?? basename(file).replace(/\..*$/, ''),
+    lines: known?.lines ?? null,
+    source:
+      options.source ?? known?.source ?? mapping.source ?? basename(file).replace(/\..*$/, ''),
     format,
     rejectsFile,
     nowUs: Date.now() * 1000,
+    signal,
   })
   print(options, { file, ...ledger }, [
     `${file}: ${count(ledger.lines)} lines = ${count(ledger.accepted)} accepted + ${count(ledger.duplicates)} known + ${count(ledger.rejected)} rejected`,
@@ -92,18 +100,20 @@ async function importOne(store: Store, file: string, options: Options): Promise<
 }
 
 function toolOf(file: string, { format, map }: Options): RecordTool | null {
-  if (format === 'aiperf' || format === 'vllm') return format
+  const tool = recordTools.find((each) => each === format)
+  if (tool !== undefined) return tool
   return format === undefined && map === undefined ? looksLikeRecords(file) : null
 }
 
 function mappingOf(file: string, { map }: Options): Mapping {
   if (map === undefined) {
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.`,
     )
   }
   if (map === 'assay') return ownMapping
-  if (!existsSync(map)) throw new UsageError(`--map ${map}: no such file`)
+  if (!existsSync(map)) throw new UserError('usage', `--map ${map}: no such file`)
   return parseMapping(readFileSync(map, 'utf8'), map)
 }
 

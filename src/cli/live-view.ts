@@ -17,6 +17,11 @@ export class LiveView {
     this.out = out
   }
 
+  /** How often it has something to show. */
+  get everyMs(): number {
+    return this.out.isTTY ? 0 : lineEveryMs
+  }
+
   show(progress: Progress): void {
     if (this.out.isTTY) {
       // The cursor stands below the block, so that the last row is not the block's.

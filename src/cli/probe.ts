@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { accessSync, constants, existsSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Command } from 'commander'
 import { stringify } from 'yaml'
-import { printable, printableJson } from '../audit/format/printable.ts'
+import { printable } from '../audit/format/printable.ts'
 import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import {
@@ -16,20 +15,27 @@ import {
 } from '../contract/profile.ts'
 import { firstReads } from '../probe/balances.ts'
 import { type Change, profileChanges, wordsOf } from '../probe/diff.ts'
+import type { ExtraHeader } from '../probe/extra-headers.ts'
 import { httpOperator } from '../probe/http-operator.ts'
 import { joined } from '../probe/join.ts'
 import { type Price, priceOf } from '../probe/price.ts'
 import { probe } from '../probe/probe.ts'
+import { secondKeyBeside } from '../probe/question.ts'
 import { assayVersion, machineJson } from '../run/machine.ts'
 import { reach } from '../run/preflight.ts'
 import { openStore } from '../store/open.ts'
+import { writeOutput } from '../store/output.ts'
 import { withoutCredentials } from '../store/runs.ts'
-import { exit, UsageError } from './exit.ts'
+import { safeJson } from '../user/hostile.ts'
+import { UserError } from '../user/user-error.ts'
+import { exit } from './exit.ts'
+import { extraHeaders } from './extra-headers.ts'
 import { readProfileFile } from './profile-file.ts'
+import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
 import { table } from './text.ts'
 
-interface Options {
+export interface Options {
   readonly baseUrl?: string
   readonly db: string
   readonly maxCredits: string
@@ -37,117 +43,109 @@ interface Options {
   readonly diff?: string
   readonly contract?: string
   readonly timeScale: string
-  readonly only: readonly GapId[]
+  /** Names of questions, a comma between several. */
+  readonly only: readonly string[]
   readonly operator?: string
+  readonly header: readonly string[]
   readonly dryRun?: boolean
   readonly json?: boolean
 }
 
-export function probeCommand(): Command {
-  return new Command('probe')
-    .description('Asks a deployment what the specification leaves open, and writes its profile.')
-    .option('--base-url <url>', 'the service; the key comes from ASSAY_API_KEY')
-    .option('--db <file>', 'the store', 'assay.duckdb')
-    .option('--max-credits <number>', 'never spend more, whatever stays unasked', '600')
-    .option('--out <file>', 'where the profile goes', 'profile.yaml')
-    .option('--diff <file>', 'an older profile: say what changed since')
-    .option('--contract <file>', 'the promises, as YAML; those of the specification unless given')
-    .option(
-      '--only <gaps>',
-      'some questions alone, as G-12,G-22; the answers join the profile that is there',
-      onlyOf,
-      [],
-    )
-    .option('--time-scale <factor>', "seconds of the service's time in one of ours", '1')
-    .option(
-      '--operator <url>',
-      "a service of this machine that was started with --operator: moves its clock and the key's balance, for questions that take them",
-    )
-    .option('--dry-run', 'say what it would cost in each band, and send nothing')
-    .option('--json', 'the profile (and the changes) as JSON')
-    .addHelpText(
-      'after',
-      `
-A second key of the same account in ASSAY_API_KEY_2 lets it ask what new keys inherit.
-Minutes are waited for where a limit must be idle or used up: about ten in all.`,
-    )
-    .action(async (options: Options) => {
-      const contract = loadContract(options.contract)
-      const maxCredits = numberOf('--max-credits', options.maxCredits)
-      const timeScale = numberOf('--time-scale', options.timeScale)
-      if (options.dryRun) {
-        process.stdout.write(dryRunText(options, contract, maxCredits))
-        return
-      }
-      const older = options.diff === undefined ? null : readProfileFile('--diff', options.diff)
-      const baseUrl = baseUrlOf(options.baseUrl)
-      const key = apiKey()
-      mustBeWritable(options.out)
-      const there = options.only.length > 0 ? joinable(options.out, baseUrl, contract) : null
-      await reach(baseUrl)
-      const operator =
-        options.operator === undefined ? null : await httpOperator(options.operator, key)
-      const store = await openStore(options.db)
-      const stop = new AbortController()
-      const onInterrupt = () => stop.abort()
-      process.on('SIGINT', onInterrupt)
-      try {
-        const began = performance.now()
-        const {
-          profile: told,
-          asked,
-          interrupted,
-        } = await probe({
-          store,
-          contract,
-          baseUrl,
-          runId: randomUUID(),
-          apiKey: key,
-          secondKey: process.env.ASSAY_API_KEY_2?.trim() || null,
-          operator,
-          maxCredits,
-          timeScale,
-          only: options.only,
-          startedAt: new Date(),
-          now: () => (performance.now() - began) * 1000,
-          sleep: async (us) => {
-            await wait(us / 1000, undefined, { signal: stop.signal }).catch(() => {})
-          },
-          signal: stop.signal,
-          assayVersion: assayVersion(),
-          machineJson: machineJson(),
-          onPrice: (price) => process.stderr.write(priceText(price)),
-          onAnswer: (gap, answer, spent) =>
-            process.stderr.write(`${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)\n`),
-        })
-        // A part of a profile takes no whole one's place.
-        const part = interrupted && existsSync(options.out)
-        const path = part ? `${options.out}.interrupted` : options.out
-        const profile = there === null || part ? told : joined(there, told, asked)
-        writeFileSync(path, stringify(profile, { lineWidth: 100 }))
-        const changes = older === null ? null : profileChanges(older, told, asked)
-        process.stdout.write(
-          options.json
-            ? `${printableJson(JSON.stringify(changes === null ? profile : { profile, changes }, null, 2))}\n`
-            : `${profileText(profile, path)}${changes === null ? '' : changesText(changes, options.diff!)}`,
-        )
-        if (interrupted) process.exitCode = exit.interrupted
-      } finally {
-        process.off('SIGINT', onInterrupt)
-        store.close()
-      }
+export async function probeAction(options: Options): Promise<void> {
+  const contract = loadContract(options.contract)
+  const maxCredits = numberOf('--max-credits', options.maxCredits)
+  const timeScale = numberOf('--time-scale', options.timeScale)
+  const only = onlyOf(options.only)
+  const headers = extraHeaders('--header', options.header, process.env)
+  mustNotBeKeys(headers, contract)
+  if (options.dryRun) {
+    process.stdout.write(dryRunText(options, only, contract, maxCredits))
+    return
+  }
+  const older = options.diff === undefined ? null : readProfileFile('--diff', options.diff)
+  const baseUrl = baseUrlOf(options.baseUrl, contract)
+  const key = apiKey()
+  mustBeWritable(options.out)
+  const there = only.length > 0 ? joinable(options.out, baseUrl, contract) : null
+  await reach(baseUrl, null, contract.timeouts.connectMs)
+  const operator =
+    options.operator === undefined
+      ? null
+      : await httpOperator(options.operator, key, process.env.ASSAY_OPERATOR_KEY?.trim() ?? '')
+  const store = await openStore(options.db)
+  const stop = new AbortController()
+  const ignoreSignals = onStopSignal(() => stop.abort())
+  try {
+    const began = performance.now()
+    const {
+      profile: told,
+      asked,
+      interrupted,
+    } = await probe({
+      store,
+      contract,
+      baseUrl,
+      runId: randomUUID(),
+      apiKey: key,
+      secondKey: secondApiKey(),
+      headers,
+      operator,
+      maxCredits,
+      timeScale,
+      only,
+      startedAt: new Date(),
+      now: () => (performance.now() - began) * 1000,
+      sleep: async (us) => {
+        await wait(us / 1000, undefined, { signal: stop.signal }).catch(() => {})
+      },
+      signal: stop.signal,
+      assayVersion: assayVersion(),
+      machineJson: machineJson(),
+      onPrice: (price) => process.stderr.write(priceText(price)),
+      onAnswer: (gap, answer, spent) =>
+        process.stderr.write(`${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)\n`),
     })
+    // A part of a profile takes no whole one's place.
+    const part = interrupted && existsSync(options.out)
+    const path = part ? `${options.out}.interrupted` : options.out
+    const profile = there === null || part ? told : joined(there, told, asked)
+    writeOutput(path, stringify(profile, { lineWidth: 100 }))
+    const changes = older === null ? null : profileChanges(older, told, asked)
+    process.stdout.write(
+      options.json
+        ? `${safeJson(JSON.stringify(changes === null ? profile : { profile, changes }, null, 2))}\n`
+        : `${profileText(profile, path)}${changes === null ? '' : changesText(changes, options.diff!)}`,
+    )
+    if (interrupted) process.exitCode = exit.interrupted
+  } finally {
+    ignoreSignals()
+    store.close()
+  }
 }
 
-function onlyOf(text: string, before: readonly GapId[]): readonly GapId[] {
-  const asked = text.split(',').map((gap) => gap.trim().toUpperCase())
+/** @throws UserError for a header that carries the key: some questions leave it out, or send another */
+function mustNotBeKeys(headers: readonly ExtraHeader[], { auth }: Contract): void {
+  for (const { name } of headers) {
+    if (name === auth.chat.name || name === auth.messages.name) {
+      throw new UserError('usage', `--header ${name}: the key is sent in it; set ASSAY_API_KEY.`)
+    }
+  }
+}
+
+function secondApiKey(): string | null {
+  return process.env.ASSAY_API_KEY_2?.trim() || null
+}
+
+function onlyOf(texts: readonly string[]): readonly GapId[] {
+  const asked = texts.flatMap((text) => text.split(',')).map((gap) => gap.trim().toUpperCase())
   const strangers = asked.filter((gap) => !gapIds.includes(gap as GapId))
   if (strangers.length > 0) {
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       `--only: there is no question ${strangers.join(', ')}; they are G-01 to G-37.`,
     )
   }
-  return [...before, ...(asked as GapId[])]
+  return asked as GapId[]
 }
 
 /** Told before minutes and credits are spent on what could not be kept. */
@@ -155,9 +153,11 @@ function mustBeWritable(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false })
   try {
     if (stats?.isDirectory()) throw new Error('it is a folder')
-    accessSync(stats === undefined ? dirname(path) : path, constants.W_OK)
+    // It is written beside its place, and renamed.
+    accessSync(stats?.isFile() === false ? path : dirname(path), constants.W_OK)
   } catch (error) {
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       `--out: expected a file that can be written; came ${path}: ${(error as Error).message}.`,
     )
   }
@@ -166,7 +166,7 @@ function mustBeWritable(path: string): void {
 /**
  * The profile that answers to some questions alone are to join; null when there is none.
  *
- * @throws UsageError when it is of another deployment or contract, or no profile
+ * @throws UserError when it is of another deployment or contract, or no profile
  */
 function joinable(path: string, baseUrl: string, contract: Contract): DeploymentProfile | null {
   if (!existsSync(path)) return null
@@ -174,7 +174,8 @@ function joinable(path: string, baseUrl: string, contract: Contract): Deployment
   const asked = [withoutCredentials(baseUrl), contract.name].join(' by the contract ')
   const whose = [there.base_url, there.contract].join(' by the contract ')
   if (asked === whose) return there
-  throw new UsageError(
+  throw new UserError(
+    'usage',
     `--out: with --only, answers join the profile that is there, but ${path} is of ${printable(whose)} and not of ${asked}; name another file.`,
   )
 }
@@ -182,11 +183,12 @@ function joinable(path: string, baseUrl: string, contract: Contract): Deployment
 function numberOf(name: string, text: string): number {
   const value = Number(text)
   if (Number.isFinite(value) && value > 0) return value
-  throw new UsageError(`${name}: expected a number above 0; came ${text}.`)
+  throw new UserError('usage', `${name}: expected a number above 0; came ${text}.`)
 }
 
 function dryRunText(
-  { only, json, operator }: Options,
+  { json, operator }: Options,
+  only: readonly GapId[],
   contract: Contract,
   maxCredits: number,
 ): string {
@@ -198,7 +200,7 @@ function dryRunText(
         minuteLimit: band.requests.minute,
         readCredits: 1,
         hasOperator: operator !== undefined,
-        hasSecondKey: (process.env.ASSAY_API_KEY_2 ?? '') !== '',
+        secondKey: secondKeyBeside(process.env.ASSAY_API_KEY?.trim(), secondApiKey()),
       },
       only,
       null,
@@ -249,6 +251,8 @@ function plainStatusText(answer: GapAnswer): string {
       ].join('; ')
     case 'not-askable':
       return `not askable: ${answer.why}`
+    case 'not-asked':
+      return `not asked: ${answer.why}`
   }
 }
 
@@ -261,10 +265,13 @@ function facetsText({ is }: Extract<GapAnswer, { is: unknown }>): string {
 function profileText({ answers, credits_spent }: DeploymentProfile, out: string): string {
   const count = (status: GapAnswer['status']) =>
     gapIds.filter((gap) => answers[gap].status === status).length
+  const notAsked = count('not-asked')
   return [
-    ...gapIds.map((gap) => `${gap}  ${gaps[gap]}\n      ${statusText(answers[gap])}`),
+    ...gapIds
+      .filter((gap) => answers[gap].status !== 'not-asked')
+      .map((gap) => `${gap}  ${gaps[gap]}\n      ${statusText(answers[gap])}`),
     '',
-    `${count('answered')} answered, ${count('ambiguous')} ambiguous, ${count('not-askable')} not askable here; ${creditsText(credits_spent)} spent at most.`,
+    `${count('answered')} answered, ${count('ambiguous')} ambiguous, ${count('not-askable')} not askable here${notAsked === 0 ? '' : `, ${notAsked} not asked`}; ${creditsText(credits_spent)} spent at most.`,
     `The profile is in ${out}.`,
     '',
   ].join('\n')

@@ -17,20 +17,25 @@ export function judgementText(result: RunResult): string {
   ].join('\n')
 }
 
-function sweepLines(result: RunResult): readonly string[] {
-  return result.sweeps.flatMap((sweep) => {
-    const between =
-      sweep.failedPerS === null ? 'no rate failed' : `${sweep.failedPerS.toFixed(1)}/s failed`
-    const safe = sweep.safePerS === null ? 'no rate held' : `safe at ${sweep.safePerS.toFixed(1)}/s`
+function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
+  return sweeps.flatMap(({ phase, trials, safePerS, failedPerS }) => {
+    const rate = (perS: number) => `${perS.toFixed(1)}/s`
+    const at = trials.filter((trial) => trial.ratePerS === safePerS)
+    const held = at.filter((trial) => trial.held).length
+    const safe =
+      safePerS === null
+        ? 'no rate held'
+        : `safe at ${rate(safePerS)} (held in ${held} of ${at.length} ${at.length === 1 ? 'trial' : 'trials'})`
+    const doubt = verdict.verdict === 'invalid' ? '; the run is INVALID, so this is no proof' : ''
     return [
-      `${sweep.phase}: ${safe}, ${between}`,
+      `${phase}: ${safe}, ${failedPerS === null ? 'no rate failed twice' : `${rate(failedPerS)} failed`}${doubt}`,
       ...table([
         ['  trial', 'rate', 'goodput', ''],
-        ...sweep.trials.map((trial) => [
+        ...trials.map((trial) => [
           `  ${trial.phase}`,
-          `${trial.ratePerS.toFixed(1)}/s`,
+          rate(trial.ratePerS),
           trial.goodput === null ? '-' : `${(trial.goodput * 100).toFixed(1)} %`,
-          trial.held ? 'held' : 'failed',
+          `${trial.held ? 'held' : 'failed'}${trial.notSent > 0 ? `, ${trial.notSent} not sent` : ''}`,
         ]),
       ]),
       '',
@@ -45,7 +50,7 @@ function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string
       thresholds.map((threshold) => [
         threshold.text,
         marks[threshold.result],
-        threshold.value === null ? 'no samples' : valueText(threshold),
+        threshold.value === null ? 'no samples' : figureText(threshold),
       ]),
       'words',
     ),
@@ -53,8 +58,16 @@ function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string
   ]
 }
 
-function valueText({ value, unit }: ThresholdResult): string {
-  const number = value ?? 0
+/** The figure; of a percentile that its samples do not decide, how many would. */
+function figureText(threshold: ThresholdResult): string {
+  const { value, unit, result, samples, needs, interval } = threshold
+  const figure = valueText(value ?? 0, unit)
+  if (result !== 'inconclusive') return figure
+  if (needs !== null) return `${figure} of ${samples} samples; it takes ${needs}`
+  return interval[1] === null ? `at least ${figure}: the rest is not known` : figure
+}
+
+function valueText(number: number, unit: ThresholdResult['unit']): string {
   switch (unit) {
     case 'us':
       return duration(number)
@@ -67,17 +80,27 @@ function valueText({ value, unit }: ThresholdResult): string {
   }
 }
 
+/** Self-tests that held fold into one line; every figure is on the launch page and in the JSON. */
 function verdictLines({ verdict }: RunResult): readonly string[] {
-  const names = Math.max(...verdict.tests.map((test) => test.name.length))
+  const { tests } = verdict
+  const told = tests.filter(({ result }) => result !== 'held' && result !== 'not judged')
+  const unjudged = tests.filter(({ result }) => result === 'not judged')
+  const names = Math.max(0, ...told.map((test) => test.name.length))
   const indent = ' '.repeat(names + 17)
   return [
-    ...verdict.tests.flatMap((test) =>
+    ...wrapped(
+      `self-tests: ${tests.length - told.length - unjudged.length} of ${tests.length} held${
+        unjudged.length === 0 ? '' : `; not judged: ${unjudged.map(({ name }) => name).join(', ')}`
+      }`,
+      '  ',
+    ),
+    ...told.flatMap((test) =>
       wrapped(
-        `  ${test.name.padEnd(names)}  ${test.result.padEnd(10)}  ${test.figure} (asked: ${test.bound})`,
+        `  ${test.name.padEnd(names)}  ${test.result.padEnd(10)}  ${test.figure} (limit: ${test.bound})`,
         indent,
       ),
     ),
-    ...verdict.tests
+    ...told
       .filter((test) => test.remedy !== '')
       .flatMap((test) => wrapped(`${test.name}: ${test.remedy}`, '  ')),
     ...wrapped(

@@ -1,7 +1,7 @@
 import { durationUsOf, mostPerS, ratePerSOf } from '../scenario/quantity.ts'
 import type { Load, Phase, RateSegment, Scenario } from '../scenario/scenario.ts'
 import { amountBy } from '../schedule/course.ts'
-import { UsageError } from './exit.ts'
+import { UserError } from '../user/user-error.ts'
 
 /** Options of the command line that change a scenario. */
 export interface RunOverrides {
@@ -10,11 +10,11 @@ export interface RunOverrides {
   readonly maxCredits?: string
 }
 
-/** @throws UsageError for a value that is no rate, duration or number */
+/** @throws UserError for a value that is no rate, duration or number */
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {
   const rate = quantity('--rate', options.rate, above0(ratePerSOf), 'a rate above 0, such as 50/s')
   if (rate !== null && rate > mostPerS) {
-    throw new UsageError(`--rate: expected at most ${mostPerS}/s; came ${options.rate}.`)
+    throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; came ${options.rate}.`)
   }
   const durationUs = quantity(
     '--duration',
@@ -30,7 +30,8 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
   )
   const open = scenario.phases.some((phase) => phase.load.kind === 'arrivals')
   if (rate !== null && !open) {
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       '--rate: no phase of this scenario has a rate of its own; users, traces and searches set theirs in the scenario.',
     )
   }
@@ -87,6 +88,6 @@ function quantity(
 ): number | null {
   if (text === undefined) return null
   const value = read(text)
-  if (value === null) throw new UsageError(`${name}: expected ${expected}; came ${text}.`)
+  if (value === null) throw new UserError('usage', `${name}: expected ${expected}; came ${text}.`)
   return value
 }

@@ -1,25 +1,33 @@
-import { isBaseUrl, shownBaseUrl } from '../contract/base-url.ts'
+import { isBaseUrl, serviceUrl, shownBaseUrl } from '../contract/base-url.ts'
+import type { Contract } from '../contract/contract.ts'
+import { defaultContract } from '../contract/default.ts'
 import { isHeaderValue } from '../contract/request.ts'
-import { UsageError } from './exit.ts'
+import { UserError } from '../user/user-error.ts'
 
-/** The service that is meant. @throws UsageError for what is no http or https URL, naming no secret */
-export function baseUrlOf(text: string | undefined): string {
-  if (text !== undefined && isBaseUrl(text)) return text
-  throw new UsageError(
+/** The service that is meant. @throws UserError for what is no http or https URL, naming no secret */
+export function baseUrlOf(
+  text: string | undefined,
+  contract: Pick<Contract, 'paths'> = defaultContract,
+): string {
+  if (text !== undefined && isBaseUrl(text)) return serviceUrl(text, contract)
+  throw new UserError(
+    'usage',
     `--base-url: expected the address of a service, as https://api.example.com; came ${text === undefined ? 'nothing' : shownBaseUrl(text)}.`,
   )
 }
 
-/** The key of ASSAY_API_KEY. @throws UsageError where there is none, or none that a header can hold */
+/** The key of ASSAY_API_KEY. @throws UserError where there is none, or none that a header can hold */
 export function apiKey(): string {
   const key = process.env.ASSAY_API_KEY?.trim() ?? ''
   if (!isHeaderValue(key)) {
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       'The variable ASSAY_API_KEY holds what cannot stand in a header: expected printable ASCII on one line. Put one API key there, and nothing more.',
     )
   }
   if (key !== '') return key
-  throw new UsageError(
+  throw new UserError(
+    'usage',
     'The variable ASSAY_API_KEY is not set. Set it to an API key of the service.',
   )
 }

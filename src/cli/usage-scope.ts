@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { loadContract } from '../contract/load.ts'
 import type { UsageScopeOptions } from '../report/page.ts'
 import { parseGrants } from '../report/usage/grants.ts'
 import type { UsageDimension } from '../report/usage/shape.ts'
 import { parseMoment } from '../report/usage/zone.ts'
-import { UsageError } from './exit.ts'
+import { UserError } from '../user/user-error.ts'
 
 /** The options that say which usage is meant, of `assay usage` and of its page. */
 export interface UsageFlags {
@@ -13,17 +14,19 @@ export interface UsageFlags {
   readonly by: UsageDimension
   readonly source: readonly string[]
   readonly grants?: string
+  readonly contract?: string
 }
 
 /**
  * What those options mean.
  *
- * @throws UsageError for a file that cannot be read; ReportError for dates and grants that are none
+ * @throws UserError for a file that cannot be read; UserError for dates and grants that are none
  */
 export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
-  const { timezone, from, to, by, source, grants } = flags
+  const { timezone, from, to, by, source, grants, contract } = flags
   const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
   return {
+    contract: contract === undefined ? null : loadContract(contract),
     fromUs: moment(from),
     toUs: moment(to),
     by,
@@ -36,7 +39,8 @@ function readGrants(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       `--grants: ${path} cannot be read; expected a YAML list of name, credits and expires.`,
     )
   }

@@ -1,6 +1,7 @@
 import { flags } from '../attempt/flags.ts'
 import type { End, TimeoutReason } from '../attempt/outcome.ts'
-import type { Attempt, AttemptListener, Bench, BodyReader, CaptureChoice } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
+import type { AttemptListener, Bench, BodyReader, CaptureChoice } from './bench.ts'
 import { type Armed, disarmed } from './deadlines.ts'
 import { broken } from './end.ts'
 import type { PreparedRequest } from './request.ts'
@@ -117,6 +118,11 @@ export class Call implements ExchangeSink {
       case 'connect-timeout':
         this.finish({ outcome: 'timeout', reason: 'connect' })
         break
+      case 'no-local-port':
+      case 'no-open-file':
+      case 'no-local-memory':
+        this.finish({ outcome: 'not_sent', reason: failure.code })
+        break
       default:
         this.finish(broken(failure.code))
     }
@@ -190,6 +196,8 @@ export class Call implements ExchangeSink {
     const { attempt } = this
     this.attempt = null
     this.body = null
-    if (attempt !== null) this.bench.release(this, attempt)
+    if (attempt === null) return
+    attempt.letGo()
+    this.bench.release(this, attempt)
   }
 }

@@ -1,46 +1,6 @@
-/** How a key stands in what a response echoed. */
-const keyMark = '[key]'
-
-/** Every occurrence of the key gone, also as it stands in JSON strings and in URLs. */
-export function withoutKey(text: string, key: string): string {
-  // No form of a key is shorter than the key, and most texts are.
-  if (key === '' || text.length < key.length) return text
-  let clean = text
-  for (const form of formsOf(key)) {
-    if (clean.includes(form)) clean = clean.replaceAll(form, keyMark)
-  }
-  return clean
-}
-
-/** Whether the bytes may hold the key in one of its forms; said of bytes, for it is asked often. */
-export function mayHoldKey(bytes: Buffer, start: number, end: number, key: string): boolean {
-  const { length } = key
-  if (key === '' || end - start < length) return false
-  if (formsOf(key).length > 1) return true
-  // From the last byte of each place on (Horspool 1980): most of them are not even looked at.
-  for (let at = start + length - 1; at < end; at += lastSkips[bytes[at]!]!) {
-    let same = 0
-    while (same < length && bytes[at - same] === key.charCodeAt(length - 1 - same)) same++
-    if (same === length) return true
-  }
-  return false
-}
-
-let lastKey = ''
-let lastForms: readonly string[] = []
-/** By the byte under its last one: how far the key can be moved without missing itself. */
-const lastSkips = new Uint32Array(256)
-
-/** Most calls ask for the same few keys, one after the other. */
-function formsOf(key: string): readonly string[] {
-  if (key !== lastKey) {
-    lastKey = key
-    lastForms = [...new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)])]
-    lastSkips.fill(key.length)
-    for (let at = 0; at < key.length - 1; at++) lastSkips[key.charCodeAt(at)] = key.length - 1 - at
-  }
-  return lastForms
-}
+import type { Encoding } from '../attempt/outcome.ts'
+import type { AnswerMemory } from './memory.ts'
+import { withoutKey } from './redaction.ts'
 
 /** What came back, word for word except for the key. */
 export interface Captured {
@@ -55,12 +15,21 @@ export class Capture {
   private readonly key: string
   private readonly maxBytes: number
   private readonly headers: string
+  private readonly memory: AnswerMemory
   private readonly pieces: Buffer[] = []
   private bytes = 0
   private missed = false
 
-  constructor(key: string, maxBytes: number, head: Buffer, start: number, end: number) {
+  constructor(
+    key: string,
+    maxBytes: number,
+    memory: AnswerMemory,
+    head: Buffer,
+    start: number,
+    end: number,
+  ) {
     this.key = key
+    this.memory = memory
     this.maxBytes = maxBytes
     this.headers = head.toString('latin1', start, end).replaceAll('\r\n', '\n').trimEnd()
   }
@@ -68,7 +37,9 @@ export class Capture {
   add(bytes: Buffer, start: number, end: number): void {
     // A key that the bound cuts in two would not be recognised, so keep that much more.
     const room = this.maxBytes + this.key.length * 3 - this.bytes
-    const kept = Math.min(end - start, room)
+    const wanted = Math.min(end - start, room)
+    // A capture is given up before an answer is.
+    const kept = !this.missed && this.memory.take(wanted) ? wanted : 0
     if (kept > 0) {
       this.pieces.push(Buffer.from(bytes.subarray(start, start + kept)))
       this.bytes += kept
@@ -76,10 +47,22 @@ export class Capture {
     if (kept < end - start) this.missed = true
   }
 
-  finish(): Captured {
+  /** Lets go of what it keeps. */
+  drop(): void {
+    this.memory.give(this.bytes)
+    this.bytes = 0
+    this.pieces.length = 0
+  }
+
+  /** @param encoding how the body is compressed: nobody looks into it, so it is not kept */
+  finish(encoding: Encoding | null): Captured {
+    const headers = withoutKey(this.headers, this.key)
+    if (encoding !== null) {
+      return { headers, body: `[not kept: content-encoding ${encoding}]`, truncated: true }
+    }
     const whole = withoutKey(Buffer.concat(this.pieces).toString('utf8'), this.key)
     return {
-      headers: withoutKey(this.headers, this.key),
+      headers,
       body: whole.slice(0, this.maxBytes),
       truncated: this.missed || whole.length > this.maxBytes,
     }

@@ -1,8 +1,10 @@
 import type { Contract } from '../contract/contract.ts'
-import { Attempt, type AttemptListener, type Bench, type CaptureChoice } from './attempt.ts'
+import { Attempt } from './attempt.ts'
+import type { AttemptListener, Bench, CaptureChoice } from './bench.ts'
 import { Call } from './call.ts'
 import { type Deadlines, DeadlineTimer } from './deadlines.ts'
 import { EventNumbers } from './event-stream.ts'
+import { AnswerMemory } from './memory.ts'
 import { ReplyReader } from './reply.ts'
 import type { PreparedRequest } from './request.ts'
 import { ResponseHead } from './response-head.ts'
@@ -17,6 +19,8 @@ export interface ClientOptions {
   readonly deadlines: Deadlines
   /** Most bytes of a body that a capture keeps; 128 KiB unless given: a page of figures fits. */
   readonly captureBytes?: number
+  /** For what is read and not whole; without a bound unless given. */
+  readonly memory?: AnswerMemory
 }
 
 /** A running attempt; not to be used after its `onEnd`. */
@@ -38,6 +42,7 @@ export class AttemptClient {
       words: new ResponseWords(),
       numbers: new EventNumbers(),
       captureBytes: options.captureBytes ?? 128 * 1024,
+      memory: options.memory ?? new AnswerMemory(),
       readUs: Number.NaN,
       take: () => this.attempts.pop() ?? new Attempt(this.bench),
       release: (call, attempt) => {

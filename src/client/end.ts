@@ -1,5 +1,5 @@
 import { flags } from '../attempt/flags.ts'
-import type { BrokenReason, End } from '../attempt/outcome.ts'
+import type { BrokenReason, Encoding, End } from '../attempt/outcome.ts'
 import type { PreparedRequest } from './request.ts'
 
 const ok: End = { outcome: 'ok' }
@@ -7,25 +7,38 @@ const httpError: End = { outcome: 'http_error' }
 export const broken = (reason: BrokenReason): End => ({ outcome: 'broken', reason })
 const malformedBody = broken('malformed-body')
 
+/** What is known of a body when it is over. */
+interface SeenBody {
+  readonly status: number
+  /** Null for none. */
+  readonly encoding: Encoding | null
+  /** The reader gave its nesting up. */
+  readonly tooDeep: boolean
+}
+
 /** @param whole the body was one document of the request's format */
 export function plainEnd(
   { endpoint, streamed }: PreparedRequest,
-  status: number,
+  { status, encoding, tooDeep }: SeenBody,
   whole: boolean,
 ): End {
   if (status < 200 || status >= 300) return httpError
+  if (encoding !== null) return broken(`content-encoding-${encoding}`)
   // The chat format promises a stream; how messages stream is a gap, so JSON may be the answer.
   if (streamed && endpoint === 'chat') return broken('unexpected-content-type')
-  return whole || endpoint === 'other' ? ok : malformedBody
+  if (whole || endpoint === 'other') return ok
+  return tooDeep ? broken('too-deep') : malformedBody
 }
 
 /** @param streamed whether a stream was asked for */
 export function streamEnd(
   streamed: boolean,
-  seen: { readonly flags: number; readonly doneMarks: number },
+  seen: SeenBody & { readonly flags: number; readonly doneMarks: number },
 ): End {
+  if (seen.encoding !== null) return broken(`content-encoding-${seen.encoding}`)
   if (!streamed) return broken('unexpected-content-type')
   if ((seen.flags & flags.errorInStream) !== 0) return broken('error-in-stream')
+  if (seen.tooDeep) return broken('too-deep')
   if (seen.doneMarks === 0) return broken('no-done')
   return (seen.flags & (flags.notJson | flags.notUtf8)) === 0 ? ok : malformedBody
 }

@@ -1,10 +1,11 @@
 import { flags } from '../attempt/flags.ts'
 import type { AbortPoint } from '../contract/request.ts'
-import { type Attempt, type Bench, type BodyReader, choicesOf } from './attempt.ts'
+import type { Bench, BodyReader } from './bench.ts'
 import type { Call } from './call.ts'
 import type { Capture } from './capture.ts'
 import { broken } from './end.ts'
 import type { ReplyReader } from './reply.ts'
+import { ReplyFields } from './reply-fields.ts'
 import { isWord, spanIs } from './span.ts'
 import { SseDecoder, type SseSink } from './sse.ts'
 
@@ -44,8 +45,8 @@ export class EventNumbers {
 }
 
 /**
- * Reads the body of an attempt that is a stream. Most events say nothing new but that a token came:
- * for them the attempt itself is not touched, only what is here and a row of numbers.
+ * Reads a body that is a stream, and hands back what it said. Most events say nothing new but that a
+ * token came: for them only a row of numbers is touched.
  */
 export class EventStream implements SseSink, BodyReader {
   private call!: Call
@@ -59,13 +60,12 @@ export class EventStream implements SseSink, BodyReader {
   private named = false
   private reasoned = false
   private choices = -1
-  private readonly attempt: Attempt
+  private readonly said = new ReplyFields()
 
-  constructor(bench: Bench, attempt: Attempt) {
+  constructor(bench: Bench) {
     this.bench = bench
-    this.attempt = attempt
     this.row = bench.numbers.take()
-    this.decoder = new SseDecoder(this)
+    this.decoder = new SseDecoder(this, bench.memory)
   }
 
   /** Begins anew, for the body of a call. */
@@ -77,7 +77,7 @@ export class EventStream implements SseSink, BodyReader {
     this.named = false
     this.reasoned = false
     this.choices = -1
-    this.decoder.reset()
+    this.said.clearReply()
     const { row } = this
     const { cells } = this.bench.numbers
     cells.fill(0, row, row + rowCells)
@@ -86,21 +86,27 @@ export class EventStream implements SseSink, BodyReader {
     cells[row + itlMaxUsCell] = Number.NaN
   }
 
+  /** Ready for the next body. */
+  letGo(): void {
+    this.decoder.reset()
+  }
+
   /** When the last read came. */
   get lastReadUs(): number {
     return this.bench.numbers.cells[this.row + readUsCell]!
   }
 
-  /** Writes what was counted into the attempt. */
-  writeTo(attempt: Attempt): void {
-    const { row } = this
+  /** What it said so far; good until the next body. */
+  result(): ReplyFields {
+    const { row, said } = this
     const { cells } = this.bench.numbers
-    attempt.lastContentUs = cells[row + lastContentUsCell]!
-    attempt.itlMaxUs = cells[row + itlMaxUsCell]!
-    attempt.bytesIn = cells[row + bytesInCell]!
-    attempt.events = cells[row + eventsCell]!
-    attempt.contentEvents = cells[row + contentEventsCell]!
-    attempt.contentReads = cells[row + contentReadsCell]!
+    said.lastContentUs = cells[row + lastContentUsCell]!
+    said.itlMaxUs = cells[row + itlMaxUsCell]!
+    said.bytesIn = cells[row + bytesInCell]!
+    said.events = cells[row + eventsCell]!
+    said.contentEvents = cells[row + contentEventsCell]!
+    said.contentReads = cells[row + contentReadsCell]!
+    return said
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
@@ -109,16 +115,17 @@ export class EventStream implements SseSink, BodyReader {
     cells[row + readUsCell] = this.bench.readUs
     cells[row + bytesInCell]! += end - start
     this.capture?.add(bytes, start, end)
-    if (!this.decoder.feed(bytes, start, end)) this.call.leave(broken('too-large'))
+    const fault = this.decoder.feed(bytes, start, end)
+    if (fault !== null) this.call.leave(broken(fault))
   }
 
   onEvent(bytes: Buffer, start: number, end: number): void {
     const { call } = this
     if (call.ended) return
     const events = ++this.bench.numbers.cells[this.row + eventsCell]!
-    if (events === 1) this.attempt.firstEventUs = this.bench.readUs
-    if (this.done) this.attempt.flags |= flags.afterDone
-    call.listener.onEvent?.(this.attempt, bytes, start, end)
+    if (events === 1) this.said.firstEventUs = this.bench.readUs
+    if (this.done) this.said.flags |= flags.afterDone
+    call.listener.onEvent?.(this.bench.readUs, bytes, start, end)
     if (isWord(bytes, start, end, doneEvent)) this.onDone()
     else this.onChunk(bytes, start, end)
     const { abort } = this
@@ -129,36 +136,40 @@ export class EventStream implements SseSink, BodyReader {
     } else if (abort.at === 'before-done') {
       // The last chunk before the end says why generation ended; the end itself is too late, but
       // a stream without such a chunk is left there all the same.
-      if (this.attempt.finishReason !== null || this.done) call.abort('before-done')
+      if (this.said.finishReason !== null || this.done) call.abort('before-done')
     }
   }
 
   private onDone(): void {
     this.done = true
-    this.attempt.onDone()
+    if (++this.said.doneMarks === 1) this.said.doneUs = this.bench.readUs
   }
 
   private onChunk(bytes: Buffer, start: number, end: number): void {
-    const { reply } = this.bench
+    const { said } = this
+    const { reply, words } = this.bench
+    const { key } = this.call.request
     if (!reply.read(bytes, start, end)) {
-      this.attempt.flags |= reply.badUtf8 ? flags.notUtf8 : flags.notJson
+      said.keepUnread(reply)
       return
     }
     if (reply.hasError || spanIs(bytes, reply.type, errorType)) {
-      this.attempt.onStreamError(reply, bytes)
+      said.flags |= flags.errorInStream
+      said.keepError(reply, bytes, words, key)
       return
     }
     if (this.isNews(reply)) {
-      this.attempt.onNews(reply, bytes)
-      this.named = this.attempt.id.isKnown && this.attempt.responseModel !== null
+      said.keepReply(reply, bytes, words, key)
+      this.named = said.id.isKnown && said.responseModel !== null
       this.reasoned ||= reply.hasReasoning
       this.choices = Math.max(this.choices, choicesOf(reply))
+      if (this.choices >= 0) said.choices = this.choices
     }
     if (spanIs(bytes, reply.type, messageStop)) this.onDone()
     if (reply.hasText) this.onContent()
   }
 
-  /** Whether it says what the attempt does not hold yet. */
+  /** Whether it says what none before it said. */
   private isNews(reply: ReplyReader): boolean {
     return (
       (!this.named && (reply.id.start >= 0 || reply.model.start >= 0)) ||
@@ -181,7 +192,7 @@ export class EventStream implements SseSink, BodyReader {
     const gapUs = readUs - cells[row + lastContentUsCell]!
     cells[row + lastContentUsCell] = readUs
     if (contentEvents === 1) {
-      this.attempt.firstContentUs = readUs
+      this.said.firstContentUs = readUs
       cells[row + contentReadsCell] = 1
       return
     }
@@ -190,4 +201,9 @@ export class EventStream implements SseSink, BodyReader {
     if (!(cells[row + itlMaxUsCell]! >= gapUs)) cells[row + itlMaxUsCell] = gapUs
     this.call.listener.onGap(gapUs)
   }
+}
+
+/** How many choices an event tells of; -1 when it tells of none. */
+function choicesOf(reply: ReplyReader): number {
+  return Math.max(reply.choices, reply.maxIndex >= 0 ? reply.maxIndex + 1 : -1)
 }

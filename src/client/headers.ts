@@ -12,12 +12,12 @@ export class HeaderReader {
   readonly counts: Int32Array
   private readonly slots: ByteNames
 
-  /** @param names in lower case */
-  constructor(names: readonly string[]) {
+  /** @param names in lower case; null for one that is never looked for */
+  constructor(names: readonly (string | null)[]) {
     this.lines = new Int32Array(names.length)
     this.counts = new Int32Array(names.length)
     this.slots = new ByteNames(
-      Object.fromEntries(names.map((name, slot) => [name, slot + 1])),
+      Object.fromEntries(names.flatMap((name, slot) => (name === null ? [] : [[name, slot + 1]]))),
       true,
     )
   }
@@ -59,7 +59,7 @@ function isBlank(byte: number): boolean {
 /**
  * A decimal number: digits, with `-` before and a fraction after if `fraction` allows one.
  *
- * @returns NaN for anything else, the empty value too
+ * @returns NaN for anything else: the empty value, and what no double holds exactly
  */
 export function decimalOf(head: Buffer, start: number, end: number, fraction: boolean): number {
   let at = start
@@ -67,15 +67,16 @@ export function decimalOf(head: Buffer, start: number, end: number, fraction: bo
   if (negative) at++
   const digits = at
   let value = 0
-  while (at < end && head[at]! >= 48 && head[at]! <= 57) value = value * 10 + head[at++]! - 48
+  while (at < end && head[at]! >= 48 && head[at]! <= 57) value = value * 10 + (head[at++]! - 48)
   if (at === digits) return Number.NaN
   if (at < end) {
     if (!fraction || head[at] !== 46 || at + 1 === end) return Number.NaN
     for (let rest = at + 1; rest < end; rest++) {
       if (head[rest]! < 48 || head[rest]! > 57) return Number.NaN
     }
-    return Number(head.toString('latin1', start, end))
+    value = Number(head.toString('latin1', digits, end))
   }
+  if (value > Number.MAX_SAFE_INTEGER) return Number.NaN
   return negative ? -value : value
 }
 

@@ -1,5 +1,8 @@
+import { hexDigit } from './hex.ts'
+
 const QUOTE = 34
 const BACKSLASH = 92
+/** Deeper nesting is given up on: the reader calls itself for each level. */
 const maxDepth = 256
 const maxValues = 64
 
@@ -50,6 +53,8 @@ export class JsonCursor {
   protected lastNumber = 0
   /** Whether a string held bytes that are not ASCII. */
   protected notAscii = false
+  /** Whether the last document was given up on for its nesting, which is no breach of the grammar. */
+  tooDeep = false
   private depth = 0
 
   /** Checks that `bytes[start..end)` is one JSON value and nothing else. */
@@ -60,6 +65,7 @@ export class JsonCursor {
     this.notAscii = false
     this.valuesEnd = 0
     this.depth = 0
+    this.tooDeep = false
     return this.root() && blank(bytes, this.at, end) === end
   }
 
@@ -179,8 +185,7 @@ export class JsonCursor {
 
   private fourHex(at: number): boolean {
     for (let index = at; index < at + 4; index++) {
-      const byte = this.bytes[index]! | 32
-      if (!((byte >= 48 && byte <= 57) || (byte >= 97 && byte <= 102))) return false
+      if (hexDigit(this.bytes[index]!) < 0) return false
     }
     return true
   }
@@ -222,7 +227,7 @@ export class JsonCursor {
   /** @param kind handed to `member`; 0 for an object that nobody looks into */
   protected object(kind: number): boolean {
     const { bytes, end } = this
-    if (this.peek() !== 123 || ++this.depth > maxDepth) return false
+    if (this.peek() !== 123 || !this.enter()) return false
     let at = blank(bytes, this.at + 1, end)
     if (at < end && bytes[at] === 125) return this.close(at)
     for (;;) {
@@ -245,7 +250,7 @@ export class JsonCursor {
   /** @param kind handed to `element`; 0 for an array that nobody looks into */
   protected array(kind: number): boolean {
     const { bytes, end } = this
-    if (this.peek() !== 91 || ++this.depth > maxDepth) return false
+    if (this.peek() !== 91 || !this.enter()) return false
     let at = blank(bytes, this.at + 1, end)
     if (at < end && bytes[at] === 93) return this.close(at)
     for (let index = 0; ; index++) {
@@ -257,6 +262,11 @@ export class JsonCursor {
       if (bytes[at] !== 44) return false
       at = blank(bytes, at + 1, end)
     }
+  }
+
+  private enter(): boolean {
+    this.tooDeep = ++this.depth > maxDepth
+    return !this.tooDeep
   }
 
   private close(at: number): boolean {

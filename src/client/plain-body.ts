@@ -1,6 +1,6 @@
+import { HeldBytes } from './held-bytes.ts'
+import type { AnswerMemory } from './memory.ts'
 import type { ReplyReader } from './reply.ts'
-
-const empty = Buffer.alloc(0)
 
 /** Larger bodies are broken: nothing that the contract promises comes near it. */
 export const maxBodyBytes = 64 * 1024 * 1024
@@ -12,59 +12,60 @@ export const maxBodyBytes = 64 * 1024 * 1024
 export class PlainBody {
   private readonly reply: ReplyReader
   private readonly onDocument: (wellFormed: boolean) => void
-  private held: Buffer | null = null
-  private length = 0
+  private readonly held: HeldBytes
   /** The whole document was read; only white space may follow. */
   private read = false
   /** Something else followed. */
   trailing = false
 
-  constructor(reply: ReplyReader, onDocument: (wellFormed: boolean) => void) {
+  constructor(reply: ReplyReader, memory: AnswerMemory, onDocument: (wellFormed: boolean) => void) {
     this.reply = reply
+    this.held = new HeldBytes(memory)
     this.onDocument = onDocument
   }
 
   reset(): void {
-    this.held = null
-    this.length = 0
+    this.held.drop()
     this.read = false
     this.trailing = false
   }
 
   /**
    * @param contentLength of the whole body; NaN when the head did not say
-   * @returns false when the body is too large
+   * @returns why no more may be added; null while all is well
    */
-  add(bytes: Buffer, start: number, end: number, contentLength: number): boolean {
+  add(
+    bytes: Buffer,
+    start: number,
+    end: number,
+    contentLength: number,
+  ): 'too-large' | 'no-memory' | null {
     if (this.read) {
       this.trailing ||= !isBlank(bytes, start, end)
-      return true
+      return null
     }
-    if (this.length === 0 && mayBeWhole(bytes, start, end, contentLength)) {
+    const { held } = this
+    if (held.length === 0 && mayBeWhole(bytes, start, end, contentLength)) {
       const wellFormed = this.reply.read(bytes, start, end)
       if (wellFormed || contentLength === end - start) {
         this.read = true
         this.onDocument(wellFormed)
-        return true
+        return null
       }
     }
-    const length = this.length + end - start
-    if (length > maxBodyBytes) return false
-    if (this.held === null || this.held.length < length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(length * 2, 1024))
-      this.held?.copy(larger, 0, 0, this.length)
-      this.held = larger
-    }
-    bytes.copy(this.held, this.length, start, end)
-    this.length = length
-    return true
+    if (held.length + end - start > maxBodyBytes) return 'too-large'
+    return held.add(bytes, start, end) ? null : 'no-memory'
   }
 
-  /** The body is over. */
-  end(): void {
-    if (this.read) return
+  /** The body is over. @returns false when there was no room to read it */
+  end(): boolean {
+    if (this.read) return true
     this.read = true
-    this.onDocument(this.reply.read(this.held ?? empty, 0, this.length))
+    const { held } = this
+    const bytes = held.bytes()
+    if (bytes === null) return false
+    this.onDocument(this.reply.read(bytes, 0, held.length))
+    return true
   }
 }
 

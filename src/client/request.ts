@@ -10,6 +10,7 @@ import {
   type WrongRequest,
   wrongNeedsBody,
 } from '../contract/request.ts'
+import { UserError } from '../user/user-error.ts'
 import type { WireRequest } from './transport.ts'
 import { type BadKey, badKeyOf, shownBadKey, spoiled, spoilFields, unknownPath } from './wrong.ts'
 
@@ -25,6 +26,8 @@ export type AuthChoice = 'own' | 'chat' | 'messages' | 'both' | 'none'
 export interface RequestSpec {
   readonly endpoint: Endpoint
   readonly stream: boolean
+  /** A stream of chat asks for its token counts. */
+  readonly includeUsage: boolean
   /** Null leaves `model` out. */
   readonly model: string | null
   readonly messages: readonly Message[]
@@ -52,6 +55,7 @@ export interface RequestSpec {
 export const plainRequest: RequestSpec = {
   endpoint: 'chat',
   stream: false,
+  includeUsage: false,
   model: null,
   messages: [],
   system: null,
@@ -93,14 +97,9 @@ export interface PreparedRequest {
   readonly key: string
 }
 
-/** A request cannot be built as it is asked for. */
-export class RequestError extends Error {
-  override readonly name = 'RequestError'
-}
-
 /**
  * @param basePath path of the base URL, without a trailing slash; empty for none
- * @throws RequestError for a fault that the endpoint has no room for, or a header that cannot be sent
+ * @throws UserError for a fault that the endpoint has no room for, or a header that cannot be sent
  */
 export function buildTemplate(
   contract: Contract,
@@ -109,7 +108,8 @@ export function buildTemplate(
 ): RequestTemplate {
   const generates = spec.endpoint === 'chat' || spec.endpoint === 'messages'
   if (spec.wrong !== null && wrongNeedsBody(spec.wrong) && !generates) {
-    throw new RequestError(
+    throw new UserError(
+      'request',
       `wrong: ${spec.wrong} needs a request with a body; the endpoint ${spec.endpoint} has none. Use it with chat or messages.`,
     )
   }
@@ -135,10 +135,11 @@ export function buildTemplate(
   }
 }
 
-/** @throws RequestError for a key that cannot stand in a header; the message does not show it */
+/** @throws UserError for a key that cannot stand in a header; the message does not show it */
 export function prepareRequest(template: RequestTemplate, key: string | null): PreparedRequest {
   if (key !== null && !isHeaderValue(key)) {
-    throw new RequestError(
+    throw new UserError(
+      'request',
       'an API key may hold printable ASCII only, without line ends; check its source for a trailing newline or quotes',
     )
   }
@@ -201,6 +202,7 @@ function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unkno
   const maxTokens = spec.maxTokens ?? (chat ? null : contract.defaults.maxTokens)
   if (maxTokens !== null) fields.max_tokens = maxTokens
   if (spec.stream) fields.stream = true
+  if (spec.stream && chat && spec.includeUsage) fields.stream_options = { include_usage: true }
   Object.assign(fields, spec.body)
   spoilFields(fields, spec.wrong, contract)
   return fields
@@ -220,7 +222,7 @@ function pathOf(contract: Contract, spec: RequestSpec): string {
   if (spec.wrong === 'unknown-path') return unknownPath
   if (spec.path !== undefined) return spec.path
   if (spec.endpoint !== 'other') return contract.paths[spec.endpoint]
-  throw new RequestError('a request to the endpoint `other` needs a path')
+  throw new UserError('request', 'a request to the endpoint `other` needs a path')
 }
 
 function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
@@ -248,10 +250,12 @@ function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [str
   const headers = new Map<string, string>()
   if (hasBody) headers.set('content-type', 'application/json')
   headers.set('accept', spec.stream ? 'text/event-stream' : 'application/json')
+  // No body is decompressed: what is measured is what the wire carries.
+  headers.set('accept-encoding', 'identity')
   headers.set('user-agent', 'assay')
   for (const [name, value] of Object.entries(spec.headers)) {
     const fault = headerFault(name, value)
-    if (fault !== null) throw new RequestError(fault)
+    if (fault !== null) throw new UserError('request', fault)
     headers.set(name.toLowerCase(), value)
   }
   return [...headers]

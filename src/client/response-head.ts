@@ -1,4 +1,5 @@
 import { flags } from '../attempt/flags.ts'
+import type { Encoding } from '../attempt/outcome.ts'
 import type { Contract } from '../contract/contract.ts'
 import { DateReader, decimalOf, HeaderReader, startsWith, valueEnd, valueStart } from './headers.ts'
 import type { HeaderLines } from './transport.ts'
@@ -12,6 +13,7 @@ const DATE = 5
 const TYPE = 6
 const LENGTH = 7
 const ALLOW_ORIGIN = 8
+const ENCODING = 9
 
 const json = Buffer.from('application/json')
 const eventStream = Buffer.from('text/event-stream')
@@ -26,6 +28,8 @@ export interface HeadFields {
   dateS: number
   /** Of the body; NaN when the head does not say. */
   contentLength: number
+  /** Of the body; null where it comes as it is. */
+  encoding: Encoding | null
   /** The bits that headers decide are added. */
   flags: number
 }
@@ -61,6 +65,7 @@ export class ResponseHead {
       'content-type',
       'content-length',
       'access-control-allow-origin',
+      'content-encoding',
     ])
   }
 
@@ -143,6 +148,9 @@ export class ResponseHead {
         break
       case ALLOW_ORIGIN:
         into.flags |= flags.allowOrigin
+        break
+      case ENCODING:
+        into.encoding = encodingOf(head.toString('latin1', start, end).toLowerCase())
     }
   }
 
@@ -178,6 +186,19 @@ function number(
   return decimalOf(head, start, end, true)
 }
 
+const encodings: Readonly<Record<string, Encoding>> = {
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+  br: 'br',
+  zstd: 'zstd',
+}
+
+function encodingOf(value: string): Encoding | null {
+  if (value === '' || value === 'identity') return null
+  return Object.hasOwn(encodings, value) ? encodings[value]! : 'other'
+}
+
 /** A head without any of them. */
 const nothing: HeadFields = {
   creditsRemaining: Number.NaN,
@@ -187,6 +208,7 @@ const nothing: HeadFields = {
   retryAfter: Number.NaN,
   dateS: Number.NaN,
   contentLength: Number.NaN,
+  encoding: null,
   flags: 0,
 }
 
@@ -198,5 +220,6 @@ function setShared(into: HeadFields, shared: HeadFields): void {
   into.retryAfter = shared.retryAfter
   into.dateS = shared.dateS
   into.contentLength = shared.contentLength
+  into.encoding = shared.encoding
   into.flags |= shared.flags
 }

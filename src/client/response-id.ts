@@ -1,6 +1,6 @@
 import type { Batch } from '../attempt/batch.ts'
 import { copyBytes, viewOf } from '../attempt/bytes.ts'
-import { mayHoldKey } from './capture.ts'
+import { mayHoldKey } from './redaction.ts'
 import { maxTextLength, textOf } from './response-words.ts'
 import type { Span } from './span.ts'
 

@@ -1,10 +1,12 @@
 import { fingerprintOf } from '../attempt/fingerprint.ts'
-import { withoutKey } from './capture.ts'
+import { withoutKey } from './redaction.ts'
 import type { Span } from './span.ts'
 
 /** A service's words could be endless or hostile, so the list and each of them are bounded. */
 const maxWords = 512
 export const maxTextLength = 200
+/** Of a text that is longer, the rest counts by its hash alone. */
+const maxCleanedLength = 4096
 
 /**
  * Strings that responses repeat (models, finish reasons, error codes), made once: looked up by
@@ -28,10 +30,8 @@ export class ResponseWords {
       if (same === length) return word.text
     }
     const text = textOf(bytes, span, key)
-    if (
-      this.count < maxWords &&
-      (key === '' || !bytes.toString('utf8', start, end).includes(key))
-    ) {
+    // What another key made of it holds for that key alone.
+    if (this.count < maxWords && text === bytes.toString('utf8', start, end)) {
       words.push({ bytes: Buffer.from(bytes.subarray(start, end)), text })
       this.count++
     }
@@ -45,8 +45,9 @@ export class ResponseWords {
  */
 export function textOf(bytes: Buffer, span: Span, key: string): string {
   const raw = bytes.toString('utf8', span.start, span.end)
-  const text = withoutKey(span.escaped ? (JSON.parse(`"${raw}"`) as string) : raw, key)
-  if (text.length <= maxTextLength) return text
+  const whole = span.escaped ? (JSON.parse(`"${raw}"`) as string) : raw
+  const text = withoutKey(whole.slice(0, maxCleanedLength), key)
+  if (whole.length <= maxCleanedLength && text.length <= maxTextLength) return text
   // Half of a pair has no UTF-8, so a cut through one would read back as something else.
-  return `${text.slice(0, maxTextLength - 13).toWellFormed()}~${fingerprintOf(text)}`
+  return `${text.slice(0, maxTextLength - 13).toWellFormed()}~${fingerprintOf(whole)}`
 }

@@ -1,9 +1,10 @@
 import type { Contract } from '../contract/contract.ts'
-import type { CaptureChoice } from './attempt.ts'
-import { type Captured, withoutKey } from './capture.ts'
+import type { CaptureChoice } from './bench.ts'
+import type { Captured } from './capture.ts'
 import { AttemptClient, deadlinesOf } from './client.ts'
 import type { ResponseColumns } from './columns.ts'
 import type { Deadlines } from './deadlines.ts'
+import { withoutKey } from './redaction.ts'
 import type { PreparedRequest } from './request.ts'
 import type { Transport } from './transport.ts'
 
@@ -59,7 +60,7 @@ export function sendOnce(
       {
         onGap: () => {},
         onHead: () => onHead?.(),
-        onEvent: (_attempt, bytes, start, end) => {
+        onEvent: (_atUs, bytes, start, end) => {
           const event = {
             atUs: now(),
             data: withoutKey(bytes.toString('utf8', start, end), request.key),

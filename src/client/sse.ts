@@ -1,4 +1,6 @@
 import { viewOf } from '../attempt/bytes.ts'
+import { HeldBytes } from './held-bytes.ts'
+import type { AnswerMemory } from './memory.ts'
 
 const LF = 10
 const CR = 13
@@ -24,41 +26,47 @@ export interface SseSink {
  * An event that lies whole in one read, with one data line, is handed on where it lies, and nothing
  * is written for it. What is incomplete at the end of a read is copied: the partial line, and data
  * whose blank line has not come. What was copied is not scanned again, so an event cut at every byte
- * costs no more than its copy.
+ * costs no more than its copy. A line that is no data is not kept, however long it is.
  */
 export class SseDecoder {
   /** Bytes read that belong to no finished event; 0 after a well-ended stream. */
   get pendingBytes(): number {
-    return this.partialLength + (this.dataLines > 0 ? this.dataEnd - this.dataStart + 1 : 0)
+    return this.partial.length + (this.dataLines > 0 ? this.dataEnd - this.dataStart + 1 : 0)
   }
 
   private readonly sink: SseSink
   /** Nothing of the last read is left to remember, so that an event may begin here. */
   private between = false
   private readonly maxEventBytes: number
-  private partial: Buffer | null = null
-  private partialLength = 0
-  /** Where the data of the current event lies: in the read, or in `held` once it was copied. */
+  private readonly partial: HeldBytes
+  /** The partial line is none that anybody reads. */
+  private unread = false
+  /** Where the data of the current event lies: in a read or a line; null once it was copied to `held`. */
   private dataBytes: Buffer | null = null
   private dataStart = 0
   private dataEnd = 0
   private dataLines = 0
-  private held: Buffer | null = null
+  private readonly held: HeldBytes
+  /** There was no room for what is not whole. */
+  private full = false
   private afterCr = false
   private atStart = true
 
-  /** @param maxEventBytes a longer line or event ends the decoding: `feed` returns false */
-  constructor(sink: SseSink, maxEventBytes = 16 * 1024 * 1024) {
+  /** @param maxEventBytes a longer line or event ends the decoding */
+  constructor(sink: SseSink, memory: AnswerMemory, maxEventBytes = 16 * 1024 * 1024) {
     this.sink = sink
     this.maxEventBytes = maxEventBytes
+    this.partial = new HeldBytes(memory)
+    this.held = new HeldBytes(memory)
   }
 
   /** Back to the start of a stream; memory that a long event took is let go. */
   reset(): void {
-    this.partial = null
-    this.held = null
+    this.partial.drop()
+    this.held.drop()
+    this.unread = false
+    this.full = false
     this.dataBytes = null
-    this.partialLength = 0
     this.dataLines = 0
     this.dataStart = 0
     this.dataEnd = 0
@@ -70,11 +78,15 @@ export class SseDecoder {
   /**
    * Reads `bytes[start..end)`.
    *
-   * @returns false when an event grew beyond its bound; nothing may be fed after that
+   * @returns why nothing may be fed after this: an event is beyond its bound, or there is no room for
+   * it; null while all is well
    */
-  feed(bytes: Buffer, start: number, end: number): boolean {
+  feed(bytes: Buffer, start: number, end: number): 'too-large' | 'no-memory' | null {
     const from = this.between ? this.wholeEvents(bytes, start, end) : start
-    return from === end || this.lines(bytes, from, end)
+    if (from === end) return null
+    this.lines(bytes, from, end)
+    if (this.full) return 'no-memory'
+    return this.pendingBytes > this.maxEventBytes ? 'too-large' : null
   }
 
   /** Hands on events of one line `data: …` and one blank line. @returns where the first other line begins */
@@ -92,7 +104,7 @@ export class SseDecoder {
     return from
   }
 
-  private lines(bytes: Buffer, start: number, end: number): boolean {
+  private lines(bytes: Buffer, start: number, end: number): void {
     const view = viewOf(bytes)
     let from = start
     if (this.afterCr) {
@@ -102,7 +114,8 @@ export class SseDecoder {
     while (from < end) {
       let at = lineEnd(bytes, view, from, end)
       if (at === end) break
-      if (this.partialLength > 0) this.endPartialLine(bytes, from, at)
+      if (this.unread) this.endUnreadLine()
+      else if (this.partial.length > 0) this.endPartialLine(bytes, from, at)
       else this.line(bytes, from, at)
       if (bytes[at] === CR) {
         if (at + 1 === end) this.afterCr = true
@@ -112,26 +125,45 @@ export class SseDecoder {
     }
     if (from < end) this.keepPartial(bytes, from, end)
     if (this.dataLines > 0 && this.dataBytes === bytes) this.holdData()
-    const { pendingBytes } = this
-    this.between = pendingBytes === 0 && !this.afterCr && !this.atStart
-    return pendingBytes <= this.maxEventBytes
+    this.between = this.pendingBytes === 0 && !this.unread && !this.afterCr && !this.atStart
+  }
+
+  private endUnreadLine(): void {
+    this.unread = false
+    this.atStart = false
   }
 
   /** The line began in an earlier read: join it, read it, and let nothing point into the join. */
   private endPartialLine(bytes: Buffer, start: number, end: number): void {
-    this.keepPartial(bytes, start, end)
-    const line = this.partial!
-    const length = this.partialLength
-    this.partialLength = 0
-    this.line(line, 0, length)
+    this.full ||= !this.partial.add(bytes, start, end)
+    const line = this.full ? null : this.partial.bytes()
+    if (line === null) {
+      this.full = true
+      return
+    }
+    this.line(line, 0, this.partial.length)
     if (this.dataLines > 0 && this.dataBytes === line) this.holdData()
+    this.partial.clear()
   }
 
   private keepPartial(bytes: Buffer, start: number, end: number): void {
-    const length = this.partialLength + end - start
-    this.partial = grown(this.partial, this.partialLength, length)
-    bytes.copy(this.partial, this.partialLength, start, end)
-    this.partialLength = length
+    if (this.unread) return
+    const { partial } = this
+    let from = start
+    if (partial.length < longestStart) {
+      from = Math.min(end, start + longestStart - partial.length)
+      this.full ||= !partial.add(bytes, start, from)
+      if (partial.length === longestStart && !this.full) {
+        // From here on it is clear whether the line is worth keeping.
+        const first = partial.bytes()!
+        this.unread = !isData(first, this.atStart && isByteOrderMark(first, 0) ? 3 : 0)
+        if (this.unread) {
+          partial.clear()
+          return
+        }
+      }
+    }
+    this.full ||= !partial.add(bytes, from, end)
   }
 
   private line(bytes: Buffer, start: number, end: number): void {
@@ -146,14 +178,7 @@ export class SseDecoder {
     }
     // Only `data` matters: events say what they are in their JSON, and comments, ids and retry
     // times have no meaning to a reader that never reconnects.
-    if (
-      bytes[from] !== 100 ||
-      bytes[from + 1] !== 97 ||
-      bytes[from + 2] !== 116 ||
-      bytes[from + 3] !== 97
-    ) {
-      return
-    }
+    if (!isData(bytes, from)) return
     const nameEnd = from + 4
     if (nameEnd > end) return
     let value = nameEnd
@@ -173,46 +198,40 @@ export class SseDecoder {
       this.dataLines = 1
       return
     }
-    if (this.dataBytes !== this.held || this.held === null) this.holdData()
-    const length = this.dataEnd + 1 + end - start
-    this.held = grown(this.held, this.dataEnd, length)
-    this.dataBytes = this.held
-    this.held[this.dataEnd] = LF
-    bytes.copy(this.held, this.dataEnd + 1, start, end)
-    this.dataEnd = length
+    if (this.dataBytes !== null) this.holdData()
+    this.full ||= !(this.held.add(lineFeed, 0, 1) && this.held.add(bytes, start, end))
+    this.dataEnd = this.held.length
     this.dataLines++
   }
 
   /** Moves the data of the unfinished event into memory of our own. */
   private holdData(): void {
-    const from = this.dataBytes!
-    const length = this.dataEnd - this.dataStart
-    const held = grown(this.held === from ? null : this.held, 0, length)
-    from.copy(held, 0, this.dataStart, this.dataEnd)
-    this.held = held
-    this.dataBytes = held
+    this.full ||= !this.held.add(this.dataBytes!, this.dataStart, this.dataEnd)
+    this.dataBytes = null
     this.dataStart = 0
-    this.dataEnd = length
+    this.dataEnd = this.held.length
   }
 
   private dispatch(): void {
     if (this.dataLines === 0) return
-    const bytes = this.dataBytes!
+    const bytes = this.dataBytes ?? this.held.bytes()
     const { dataStart, dataEnd } = this
     this.dataLines = 0
     this.dataBytes = null
     this.dataStart = 0
     this.dataEnd = 0
-    this.sink.onEvent(bytes, dataStart, dataEnd)
+    if (bytes === null) this.full = true
+    else if (!this.full) this.sink.onEvent(bytes, dataStart, dataEnd)
+    this.held.clear()
   }
 }
 
-/** A buffer of at least `length` bytes that begins with the first `kept` bytes of `buffer`. */
-function grown(buffer: Buffer | null, kept: number, length: number): Buffer {
-  if (buffer !== null && buffer.length >= length) return buffer
-  const larger = Buffer.allocUnsafeSlow(Math.max(256, length + (length >> 1)))
-  if (buffer !== null && kept > 0) buffer.copy(larger, 0, 0, kept)
-  return larger
+const lineFeed = Buffer.from([LF])
+/** Of a line: a mark of the order of bytes, and the name `data`. */
+const longestStart = 7
+
+function isData(bytes: Buffer, at: number): boolean {
+  return bytes[at] === 100 && bytes[at + 1] === 97 && bytes[at + 2] === 116 && bytes[at + 3] === 97
 }
 
 function isByteOrderMark(bytes: Buffer, at: number): boolean {

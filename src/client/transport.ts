@@ -1,3 +1,5 @@
+import type { LocalLimit } from '../attempt/outcome.ts'
+
 /**
  * One HTTP exchange, as the line needs it: bytes out, stamps and bytes in, no object per header
  * and no string that nobody asked for. Two implementations pass one contract suite: undici, and
@@ -27,6 +29,8 @@ export type FailureCode =
   | 'connect-refused'
   | 'connect-failed'
   | 'connect-timeout'
+  /** This machine's own: nothing reached the service. */
+  | LocalLimit
   | 'tls'
   /** The peer reset or the socket failed after the request began. */
   | 'reset'
@@ -34,6 +38,8 @@ export type FailureCode =
   | 'closed-early'
   /** What came is not HTTP, or breaks its framing. */
   | 'protocol'
+  /** Another's transport gave up and does not say what it could not read. */
+  | 'unparsable'
   /** Head or body beyond the limits of the transport. */
   | 'too-large'
   /** `abort()` was called. */

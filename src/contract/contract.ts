@@ -94,7 +94,8 @@ export interface Contract {
     readonly creditsRemaining: string
     readonly rateLimit: string
     readonly rateRemaining: string
-    readonly rateReset: string
+    /** Null where a service promises none. */
+    readonly rateReset: string | null
   }
   readonly auth: { readonly chat: AuthHeader; readonly messages: AuthHeader }
   readonly statuses: readonly number[]

@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
+import { UserError } from '../user/user-error.ts'
 import type { Contract } from './contract.ts'
 import { defaultContract } from './default.ts'
-
-/** A contract file that is not one: every fault at once, each with its path. */
-export class ContractError extends Error {
-  override readonly name = 'ContractError'
-}
 
 const credits = z.int({ error: 'a whole number of credits' }).min(0, { error: '0 credits or more' })
 const tokens = z.int({ error: 'a whole number of tokens' }).min(1, { error: '1 token or more' })
@@ -50,7 +46,7 @@ const schema = z
       creditsRemaining: headerName,
       rateLimit: headerName,
       rateRemaining: headerName,
-      rateReset: headerName,
+      rateReset: headerName.nullable(),
     }),
     auth: z.strictObject({ chat: authHeader, messages: authHeader }),
     statuses: z.array(status).min(1, { error: 'at least one status' }),
@@ -122,7 +118,7 @@ const schema = z
     const headers = Object.entries(value.headers)
     for (const [at, [field, name]] of headers.entries()) {
       const first = headers.slice(0, at).find(([, earlier]) => earlier === name)
-      if (first !== undefined)
+      if (name !== null && first !== undefined)
         fault(`another header than ${snake(first[0])} has`, name, 'headers', field)
     }
   })
@@ -131,22 +127,25 @@ const schema = z
  * Reads a contract. What the file leaves out is the specification's; a list replaces the whole list.
  * Keys are written in snake case: `cost_credits`.
  *
- * @param path YAML or JSON; absent for the specification's own contract
- * @throws ContractError naming every fault
+ * @param path YAML or JSON; absent, or its name, for the specification's own contract
+ * @throws UserError naming every fault
  */
 export function loadContract(path?: string): Contract {
-  if (path === undefined) return defaultContract
+  if (path === undefined || path === defaultContract.name) return defaultContract
   let source: string
   try {
     source = readFileSync(path, 'utf8')
   } catch {
-    throw new ContractError(`--contract: expected a readable YAML file; got "${path}"`)
+    throw new UserError('contract', `--contract: expected a readable YAML file; got "${path}"`)
   }
   let given: unknown
   try {
-    given = parseYaml(source)
+    given = parseYaml(source, { logLevel: 'error' })
   } catch (error) {
-    throw new ContractError(`${path}: not YAML: ${error instanceof Error ? error.message : error}`)
+    throw new UserError(
+      'contract',
+      `${path}: not YAML: ${error instanceof Error ? error.message : error}`,
+    )
   }
   return parseContract(given, path)
 }
@@ -157,7 +156,7 @@ export function loadContract(path?: string): Contract {
  */
 export function parseContract(given: unknown, where: string): Contract {
   if (!isMapping(given)) {
-    throw new ContractError(`${where}: expected a mapping such as "name: my-service"`)
+    throw new UserError('contract', `${where}: expected a mapping such as "name: my-service"`)
   }
   const parsed = schema.safeParse(merged(defaultContract, camelKeys(given)))
   if (parsed.success) return parsed.data
@@ -172,7 +171,8 @@ export function parseContract(given: unknown, where: string): Contract {
     const expected = issue.message.replace(/^Invalid input: expected ([^,]*).*/, '$1')
     return [`  ${path}: expected ${expected}${came === undefined ? '' : `; got ${came}`}`]
   })
-  throw new ContractError(
+  throw new UserError(
+    'contract',
     `${where}: not a contract\n${faults.join('\n')}\ndocs/auditing.md tells of contracts; contracts/ has an example.`,
   )
 }

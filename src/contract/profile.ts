@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { UserError } from '../user/user-error.ts'
 
 /**
  * What a deployment answers where the specification is silent: written by `assay probe`, read by
@@ -61,7 +62,8 @@ export type GapAnswer =
       readonly between: Readonly<Record<string, readonly string[]>>
       readonly evidence: readonly string[]
     }
-  | { readonly status: 'not-askable'; readonly why: string }
+  /** Asked and not told, or not asked at all: by `--only`, or since the probe ended early. */
+  | { readonly status: 'not-askable' | 'not-asked'; readonly why: string }
 
 /** Raised when the meaning of an answer changes. */
 export const profileVersion = 1
@@ -96,7 +98,7 @@ const answer = z.discriminatedUnion('status', [
     between: z.record(z.string(), z.array(z.string())),
     evidence: z.array(z.string()),
   }),
-  z.strictObject({ status: z.literal('not-askable'), why: z.string() }),
+  z.strictObject({ status: z.enum(['not-askable', 'not-asked']), why: z.string() }),
 ])
 const gapId = z.enum(gapIds as [GapId, ...GapId[]])
 const profile = z.strictObject({
@@ -112,15 +114,10 @@ const profile = z.strictObject({
   answers: z.record(gapId, answer),
 })
 
-/** A file that is no deployment profile, told in one sentence for each fault. */
-export class ProfileFileError extends Error {
-  override readonly name = 'UsageError'
-}
-
 /**
  * @param value a parsed YAML or JSON document
  * @param where its file, for the error
- * @throws ProfileFileError naming every fault
+ * @throws UserError naming every fault
  */
 export function parseDeploymentProfile(value: unknown, where: string): DeploymentProfile {
   const parsed = profile.safeParse(value)
@@ -128,7 +125,8 @@ export function parseDeploymentProfile(value: unknown, where: string): Deploymen
   const faults = parsed.error.issues.map(
     (issue) => `  ${issue.path.join('.') || '(all)'}: ${issue.message}`,
   )
-  throw new ProfileFileError(
+  throw new UserError(
+    'profile',
     `${where} is not a deployment profile of version ${profileVersion}, as assay probe writes it:\n${faults.join('\n')}`,
   )
 }
@@ -140,5 +138,5 @@ export function established(
   facet: string,
 ): Facets[string] | undefined {
   const answer = profile?.answers[gap]
-  return answer === undefined || answer.status === 'not-askable' ? undefined : answer.is[facet]
+  return answer !== undefined && 'is' in answer ? answer.is[facet] : undefined
 }

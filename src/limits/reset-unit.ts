@@ -152,17 +152,21 @@ function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | nul
   return lowUs <= highUs
 }
 
-/** A countdown must be followed so long, or noise could do it. */
-const countSamples = 4
+/** Countdowns must be followed so long, by values so far apart, or noise could do it. */
+const leastVotes = 3
 const countUs = 5e6
+const voteUs = 1e6
 
-/** Values of one key and limit that fell with time from `first` on. */
+/** Values that fell with time from `first` on: they all tell the same end. */
 interface Countdown {
-  first: ResetSample
-  count: number
-  proof: readonly ResetSample[] | null
-  /** A value was far off the line before that had come to zero: what fell with time did so by accident. */
-  broken: boolean
+  readonly first: ResetSample
+  last: ResetSample
+  /** Values after the first that told the same end. */
+  votes: number
+  /** Values that are none of any count, while this one ran. */
+  strays: number
+  /** Others have begun since the last of them, before this one had come to zero. */
+  passedOver: boolean
 }
 
 /** How long the value may have been on its way. */
@@ -176,41 +180,75 @@ function isWhole({ value, windowUs }: ResetSample, unit: 'delta-s' | 'delta-ms')
 }
 
 /**
- * The ends of values, of one key and limit, that count down with time: each fell exactly with it, and a
- * new count begins only where one is over. In the other unit a bucket that is nearly full tells about the
- * same number again and again, which falls for a few seconds by accident, and rises before it is over.
+ * The first and last of values, of one key, limit and route, that count down with time: each fell exactly with
+ * it, and a new count begins only where one is over. In the other unit a bucket that is nearly full tells about
+ * the same number again and again, which falls for a few seconds by accident, and rises before it is over.
+ *
+ * A stray between two values of one count breaks nothing, and counts that broke off outweigh one that did not.
  */
 function fallsWithTime(
   samples: readonly ResetSample[],
   unit: 'delta-s' | 'delta-ms',
 ): readonly ResetSample[] | null {
-  const countdowns = new Map<string, Countdown>()
+  const groups = Map.groupBy(
+    samples,
+    ({ arrival: { limit, key, endpoint } }) => `${limit} ${endpoint} ${key}`,
+  )
+  for (const group of groups.values()) {
+    const counts = countdownsOf(group, unit)
+    const ran = counts.filter(({ passedOver, votes }) => !passedOver && votes > 0)
+    const broken = counts.filter(({ passedOver }) => passedOver)
+    const against = sum(ran, ({ strays }) => strays) + sum(broken, ({ votes }) => votes + 1)
+    const votes = sum(ran, (count) => count.votes)
+    if (votes < leastVotes || votes <= 2 * against || sum(ran, lengthUs) < countUs) continue
+    const [{ first, last }] = ran.sort((a, b) => lengthUs(b) - lengthUs(a)) as [Countdown]
+    return [first, last]
+  }
+  return null
+}
+
+function lengthUs({ first, last }: Countdown): number {
+  return last.arrival.fromUs - first.arrival.fromUs
+}
+
+function sum<Each>(of: readonly Each[], value: (each: Each) => number): number {
+  return of.reduce((total, each) => total + value(each), 0)
+}
+
+/** Every value, in the count that it goes on with, or begins. */
+function countdownsOf(
+  samples: readonly ResetSample[],
+  unit: 'delta-s' | 'delta-ms',
+): readonly Countdown[] {
+  const over: Countdown[] = []
+  let running: Countdown[] = []
   for (const sample of samples) {
-    const { key, limit } = sample.arrival
-    const name = `${limit} ${key}`
-    const countdown = countdowns.get(name)
-    if (countdown === undefined) {
-      countdowns.set(name, { first: sample, count: 1, proof: null, broken: false })
+    const left = ({ first }: Countdown) =>
+      first.value * unitUs[unit] - (sample.arrival.fromUs - first.arrival.fromUs)
+    const off = (countdown: Countdown) => Math.abs(sample.value * unitUs[unit] - left(countdown))
+    // What is about zero fits the end of any.
+    over.push(...running.filter((countdown) => left(countdown) <= slackUs))
+    running = running.filter((countdown) => left(countdown) > slackUs)
+    const own = running.find((countdown) => off(countdown) <= slackUs)
+    if (own !== undefined) {
+      own.passedOver = false
+      // At once, a value says the same again; one that stands still is near the line for as long as it may be off.
+      const passedUs = sample.arrival.fromUs - own.last.arrival.fromUs
+      const fellUs = (own.last.value - sample.value) * unitUs[unit]
+      if (passedUs < voteUs || fellUs < passedUs / 2) continue
+      own.last = sample
+      own.votes++
       continue
     }
-    const elapsedUs = sample.arrival.fromUs - countdown.first.arrival.fromUs
-    const leftUs = countdown.first.value * unitUs[unit] - elapsedUs
-    const offUs = Math.abs(sample.value * unitUs[unit] - leftUs)
-    if (offUs > slackUs) {
+    for (const countdown of running) {
       // A little off may be late, and a value may be as old as its answer took.
       const lateUs = 2 * slackUs + answerUs(countdown.first) + answerUs(sample)
       const waits = isWhole(countdown.first, unit) && isWhole(sample, unit)
-      if (leftUs > slackUs && offUs > lateUs && !waits) countdown.broken = true
-      countdown.first = sample
-      countdown.count = 1
-      continue
+      if (off(countdown) <= lateUs || waits) continue
+      countdown.passedOver = true
+      countdown.strays++
     }
-    countdown.count++
-    if (countdown.count >= countSamples && elapsedUs >= countUs) {
-      countdown.proof ??= [countdown.first, sample]
-    }
+    running.push({ first: sample, last: sample, votes: 0, strays: 0, passedOver: false })
   }
-  return (
-    [...countdowns.values()].find(({ broken, proof }) => !broken && proof !== null)?.proof ?? null
-  )
+  return [...over, ...running]
 }

@@ -3,6 +3,11 @@ import { type Contract, costOf } from '../contract/contract.ts'
 import type { Endpoint } from '../contract/request.ts'
 import { type Arrival, decisionOf } from '../limits/arrival.ts'
 
+/** What a limiter may count by itself: requests by one key, sent one way, to one route. */
+export function routeOf({ key, endpoint }: Pick<Arrival, 'key' | 'endpoint'>): string {
+  return `${endpoint} ${key}`
+}
+
 /** A recorded attempt as the limiter met it, in microseconds of the service's time. */
 export function arrivalOf(row: AttemptRow, contract: Contract, timeScale: number): Arrival {
   const endpoint = row.endpoint as Endpoint

@@ -1,4 +1,3 @@
-import { Batch, Words } from '../attempt/batch.ts'
 import type { AttemptRow } from '../attempt/columns.ts'
 import { fingerprintOf } from '../attempt/fingerprint.ts'
 import {
@@ -6,7 +5,7 @@ import {
   plainRequest,
   prepareRequest,
   type RequestSpec,
-  templateRow,
+  type RequestTemplate,
 } from '../client/request.ts'
 import { type Received, type SendOnceOptions, sendOnce } from '../client/send-once.ts'
 import type { Transport } from '../client/transport.ts'
@@ -16,9 +15,11 @@ import type { Recorder } from '../store/recorder.ts'
 import { arrivalOf } from './arrival.ts'
 import { Balances } from './balances.ts'
 import type { Budget } from './budget.ts'
+import { type ExtraHeader, shownWithExtra, withExtra, withoutSecrets } from './extra-headers.ts'
 import type { Operator } from './operator.ts'
 import { cheapestModel, pricesOf } from './question.ts'
 import type { SeenFirst } from './questions/when-full.ts'
+import { Recording } from './recording.ts'
 import { type Reply, replyOf } from './reply.ts'
 
 export interface AskingOptions {
@@ -30,6 +31,8 @@ export interface AskingOptions {
   readonly basePath: string
   readonly apiKey: string
   readonly secondKey: string | null
+  /** Sent with each request. */
+  readonly headers?: readonly ExtraHeader[]
   readonly operator: Operator | null
   /** Seconds of the service's time in one of ours. */
   readonly timeScale: number
@@ -64,6 +67,7 @@ export class Asking {
   readonly options: AskingOptions
   readonly contract: Contract
   readonly operator: Operator | null
+  readonly recording: Recording
   /** Everything that came back, for questions that look back over it. */
   readonly replies: Reply[] = []
   /** The same as arrivals at the limiter, in the service's time. */
@@ -76,9 +80,6 @@ export class Asking {
   whenFull: SeenFirst | null = null
   /** Credits that a read may cost: unknown is one. */
   readCredits = 1
-  private readonly batch = new Batch()
-  private readonly words = new Words()
-  private readonly templates = new Map<string, number>()
   private slot = 0
   private jumpedUs = 0
   /** How often the balance was set: a ledger of the account holds in between only. */
@@ -88,6 +89,7 @@ export class Asking {
     this.options = options
     this.contract = options.contract
     this.operator = options.operator
+    this.recording = new Recording(options.runId, options.recorder)
   }
 
   /** Microseconds since the run began, jumps of the service's clock included. */
@@ -193,7 +195,7 @@ export class Asking {
   /**
    * Waits until so many requests fit the limit of the minute, whichever of those before them it counts.
    *
-   * @returns how long a limiter that paces takes to let one more in, in the service's time; 0 if unknown
+   * @returns microseconds of the service's time in which a limiter that paces lets one more in; 0 if unknown
    */
   async roomFor(requests: number): Promise<number> {
     const limit = await this.minuteLimit()
@@ -205,30 +207,17 @@ export class Asking {
     return windowUs.minute / limit
   }
 
-  /** Hands what was recorded to the store. */
-  flush(): void {
-    const { recorder } = this.options
-    if (this.batch.rows > 0) {
-      recorder.appendBatch(0, {
-        buffer: this.batch.buffer,
-        rows: this.batch.rows,
-        newWords: this.words.takeNew(),
-      })
-      this.batch.reset()
-    }
-    recorder.flush()
-  }
-
   private async sendOnce(spec: RequestSpec, options: SendOptions): Promise<Reply> {
     const { budget, transport, contract, signal } = this.options
     this.mustGoOn()
     const key = options.second ? this.options.secondKey! : this.options.apiKey
     const template = buildTemplate(contract, this.options.basePath, spec)
-    const request = prepareRequest(template, key)
+    const { headers = [] } = this.options
+    const request = withExtra(prepareRequest(template, key), headers)
     const price = this.priceOf(spec, template.n)
     budget.reserve(price)
     const intendedUs = this.now()
-    const received = await sendOnce(transport, request, {
+    const sent = await sendOnce(transport, request, {
       contract,
       now: () => this.now(),
       captureBytes: 1 << 20,
@@ -236,6 +225,7 @@ export class Asking {
       ...(options.onHead === undefined ? {} : { onHead: options.onHead }),
       ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
     })
+    const received = withoutSecrets(sent, headers)
     const { columns } = received
     const costsNothing = columns.outcome === 'http_error' || columns.sentUs === null
     if (costsNothing || (price > 0 && isRead(spec) && this.readCredits === 0))
@@ -246,14 +236,18 @@ export class Asking {
       intendedUs,
       columns,
       keyFp: sendsKey ? fingerprintOf(key) : null,
-      template: this.templateOf(spec, options, template),
+      template: this.recording.templateOf(
+        shownWithExtra(template, headers),
+        options.step ?? spec.endpoint,
+      ),
     })
-    this.record(row, received)
+    this.recording.record(row, received)
     const reply = replyOf(spec, row, received)
     this.replies.push(reply)
     this.balances.note(reply)
     if (sendsKey && columns.sentUs !== null) {
-      this.arrivals.push(arrivalOf(row, contract, this.options.timeScale))
+      const arrival = arrivalOf(row, contract, this.options.timeScale)
+      this.arrivals.push({ ...arrival, key: keysSent(arrival.key, template, contract) })
     }
     return reply
   }
@@ -302,50 +296,24 @@ export class Asking {
   private accountOf(): string {
     return this.balanceEra === 0 ? 'probed' : `probed, balance set ${this.balanceEra}`
   }
-
-  private templateOf(
-    spec: RequestSpec,
-    options: SendOptions,
-    template: ReturnType<typeof buildTemplate>,
-  ): number {
-    const step = options.step ?? spec.endpoint
-    const { runId, recorder } = this.options
-    const row = templateRow(template, { runId, template: this.templates.size, step })
-    // Prompts of a whole context window are told by their length.
-    const kept =
-      row.body !== null && row.body.length > longestBody
-        ? { ...row, body: `${row.body.slice(0, longestBody)}… (${row.body.length} characters)` }
-        : row
-    const name = JSON.stringify([kept.step, kept.path, kept.headers, kept.body, kept.method])
-    const known = this.templates.get(name)
-    if (known !== undefined) return known
-    const number = this.templates.size
-    this.templates.set(name, number)
-    recorder.appendTemplates([{ ...kept, template: number }])
-    return number
-  }
-
-  private record(row: AttemptRow, { captured }: Received): void {
-    this.batch.push(row, this.words)
-    if (captured !== null) {
-      const { runId, slot, retry } = row
-      const body = captured.body.slice(0, longestBody)
-      const truncated = captured.truncated || captured.body.length > longestBody
-      this.options.recorder.appendBodies([
-        { runId, slot, retry, headers: captured.headers, body, truncated },
-      ])
-    }
-    if (this.batch.full) this.flush()
-  }
 }
 
 /** Failures of the service in a row (5xx) after which one is its answer to the request. */
 const mostFailures = 3
 
-const longestBody = 16_384
-
 function isRead({ endpoint }: RequestSpec): boolean {
   return endpoint === 'models' || endpoint === 'credits' || endpoint === 'other'
+}
+
+/** By which headers which key was sent: a limiter may count each by itself, and so does what looks back. */
+function keysSent(
+  keyFp: string,
+  { auth, headers }: RequestTemplate,
+  { auth: { chat, messages } }: Contract,
+): string {
+  const others = headers.filter(([name]) => name === chat.name || name === messages.name)
+  const names = [...auth.map(({ name }) => name), ...others.map(([name]) => `other ${name}`)]
+  return [keyFp, ...names].join(' ')
 }
 
 /** Retry-After where it is short enough to be believed. */

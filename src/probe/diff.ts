@@ -40,7 +40,7 @@ export function profileChanges(
 }
 
 function facetsOf(answer: GapAnswer | undefined): ReadonlyMap<string, string> {
-  if (answer === undefined || answer.status === 'not-askable') return new Map()
+  if (answer === undefined || 'why' in answer) return new Map()
   const known = Object.entries(answer.is).map(([facet, value]) => [facet, wordsOf(value)] as const)
   const open =
     answer.status === 'ambiguous'

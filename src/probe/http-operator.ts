@@ -1,8 +1,6 @@
+import { isHeaderValue } from '../contract/request.ts'
+import { UserError } from '../user/user-error.ts'
 import type { Operator } from './operator.ts'
-
-export class OperatorError extends Error {
-  override readonly name = 'UsageError'
-}
 
 const answerWithinMs = 10_000
 
@@ -12,12 +10,24 @@ const answerWithinMs = 10_000
  *
  * @param baseUrl address of the service; `/operator` is added
  * @param apiKey the key whose account the probe is about; it goes to this machine alone
- * @throws OperatorError for another machine's address, and where no such endpoint answers
+ * @param operatorKey that the service printed when it started
+ * @throws UserError for another machine's address, and where no such endpoint answers
  */
-export async function httpOperator(baseUrl: string, apiKey: string): Promise<Operator> {
-  const desk = deskOf(baseUrl)
+export async function httpOperator(
+  baseUrl: string,
+  apiKey: string,
+  operatorKey: string,
+): Promise<Operator> {
+  const desk = { address: deskOf(baseUrl), operatorKey }
+  if (!isHeaderValue(operatorKey) || operatorKey === '') {
+    throw new UserError(
+      'operator',
+      '--operator: expected the key of the operator in ASSAY_OPERATOR_KEY; the service prints it when it starts.',
+    )
+  }
   const { account } = await ask(desk, '/accounts/find', { api_key: apiKey })
-  if (typeof account !== 'number') throw unexpected(desk, 'the number of an account', account)
+  if (typeof account !== 'number')
+    throw unexpected(desk.address, 'the number of an account', account)
   return {
     async setBalance(credits) {
       await ask(desk, `/accounts/${account}/balance`, { balance: credits })
@@ -32,13 +42,15 @@ export async function httpOperator(baseUrl: string, apiKey: string): Promise<Ope
 function deskOf(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new OperatorError(
+    throw new UserError(
+      'operator',
       `--operator: expected the address of a service, as http://127.0.0.1:8787; came ${text}.`,
     )
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   if (host !== 'localhost' && host !== '::1' && !/^127(\.\d{1,3}){3}$/.test(host)) {
-    throw new OperatorError(
+    throw new UserError(
+      'operator',
       `--operator: expected an address of this machine (127.0.0.1, localhost); came ${url.hostname}. Run the probe where the service runs.`,
     )
   }
@@ -46,33 +58,35 @@ function deskOf(text: string): string {
 }
 
 async function ask(
-  desk: string,
+  { address, operatorKey }: { readonly address: string; readonly operatorKey: string },
   path: string,
   body: object,
 ): Promise<Readonly<Record<string, unknown>>> {
   let response: Response
   try {
-    response = await fetch(desk + path, {
+    response = await fetch(address + path, {
       method: 'POST',
       redirect: 'error',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorKey}` },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(answerWithinMs),
     })
   } catch (error) {
     const why = error instanceof Error ? (causeOf(error) ?? error.message) : String(error)
-    throw new OperatorError(
-      `--operator: nobody answers at ${desk} (${why}). Start the service with --operator.`,
+    throw new UserError(
+      'operator',
+      `--operator: nobody answers at ${address} (${why}). Start the service with --operator.`,
     )
   }
   const text = await response.text()
   const answer = parsed(text)
   if (response.status === 200 && answer !== null) return answer
   const { message } = (answer?.error ?? {}) as { message?: unknown }
-  throw new OperatorError(
-    `--operator: expected 200 of ${desk}${path}; came ${response.status}` +
+  throw new UserError(
+    'operator',
+    `--operator: expected 200 of ${address}${path}; came ${response.status}` +
       `${typeof message === 'string' ? `: ${message.slice(0, 200)}` : ''}. ` +
-      'Start the service with --operator, and use a key of that service.',
+      'Start the service with --operator, and use its keys.',
   )
 }
 
@@ -89,8 +103,9 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function unexpected(desk: string, expected: string, came: unknown): OperatorError {
-  return new OperatorError(
+function unexpected(desk: string, expected: string, came: unknown): UserError {
+  return new UserError(
+    'operator',
     `--operator: expected ${expected} from ${desk}; came ${JSON.stringify(came)?.slice(0, 80)}.`,
   )
 }

@@ -11,8 +11,8 @@ export function joined(
   now: DeploymentProfile,
   asked: readonly GapId[],
 ): DeploymentProfile {
-  const fresh = new Set(asked.filter((gap) => now.answers[gap].status !== 'not-askable'))
-  const told = (gap: GapId) => before.answers[gap].status !== 'not-askable'
+  const fresh = new Set(asked.filter((gap) => 'is' in now.answers[gap]))
+  const told = (gap: GapId) => 'is' in before.answers[gap]
   const kept = gapIds.filter((gap) => !fresh.has(gap) && told(gap))
   const answers = Object.fromEntries(
     gapIds.map((gap) => {

@@ -14,9 +14,10 @@ import { endRun, startRun, withoutCredentials } from '../store/runs.ts'
 import { Asking, Interrupted } from './asking.ts'
 import { firstReads } from './balances.ts'
 import { Budget, BudgetError } from './budget.ts'
+import type { ExtraHeader } from './extra-headers.ts'
 import type { Operator } from './operator.ts'
 import { type Price, priceOf } from './price.ts'
-import { type Circumstances, notAskable, type Question } from './question.ts'
+import { type Circumstances, notAskable, type Question, secondKeyBeside } from './question.ts'
 import { questions } from './questions/list.ts'
 import { mustAnswer, mustServe } from './served.ts'
 
@@ -27,6 +28,8 @@ export interface ProbeOptions {
   readonly runId: string
   readonly apiKey: string
   readonly secondKey: string | null
+  /** Sent with each request; their secrets are not kept. */
+  readonly headers?: readonly ExtraHeader[]
   readonly operator: Operator | null
   readonly maxCredits: number
   /** Seconds of the service's time in one of ours. */
@@ -63,7 +66,7 @@ export interface ProbeResult {
  * phase of its own. What was told to be the most is the bound from then on. A question that might pass
  * the budget or the balance is not asked, and says so.
  *
- * @throws UnservedError where the service answers nothing, or serves no request
+ * @throws UserError where the service answers nothing, or serves no request
  */
 export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   const { store, contract, runId, baseUrl } = options
@@ -112,7 +115,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
       minuteLimit: left === null ? null : (bandsAt(contract, left).at(-1)?.requests.minute ?? null),
       readCredits: asking.readCredits,
       hasOperator: options.operator !== null,
-      hasSecondKey: options.secondKey !== null,
+      secondKey: secondKeyBeside(options.apiKey, options.secondKey),
     }
     const price = priceOf(circumstances, options.only, left, options.maxCredits, budget.spent)
     budget.promise(price.credits)
@@ -128,13 +131,13 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
         answers.set(gap, answer)
         options.onAnswer?.(gap, answer, budget.spent)
       }
-      asking.flush()
+      asking.recording.flush()
     }
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
     interrupted = true
   } finally {
-    asking.flush()
+    asking.recording.flush()
     if (balanceBefore !== null) await options.operator?.setBalance(balanceBefore)
     await recorder.close()
     await endRun(store, runId, {
@@ -145,7 +148,10 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
     })
     if (options.transport === undefined) await transport.close()
   }
-  const why = interrupted ? 'the probe was interrupted before it' : 'not among the questions asked'
+  const notAsked: GapAnswer = {
+    status: 'not-asked',
+    why: interrupted ? 'the probe was interrupted before it' : 'not among the questions asked',
+  }
   return {
     interrupted,
     asked: [...answers.keys()],
@@ -157,7 +163,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
       run_id: runId,
       credits_spent: budget.spent,
       answers: Object.fromEntries(
-        gapIds.map((gap) => [gap, answers.get(gap) ?? notAskable(why)]),
+        gapIds.map((gap) => [gap, answers.get(gap) ?? notAsked]),
       ) as Record<GapId, GapAnswer>,
     },
   }

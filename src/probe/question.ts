@@ -10,7 +10,16 @@ export interface Circumstances {
   /** Credits that a read may cost: unknown is one. */
   readonly readCredits: number
   readonly hasOperator: boolean
-  readonly hasSecondKey: boolean
+  readonly secondKey: 'none' | 'same' | 'another'
+}
+
+/** Whether a second key can be asked with: two variables may hold one. */
+export function secondKeyBeside(
+  apiKey: string | undefined,
+  second: string | null,
+): Circumstances['secondKey'] {
+  if (second === null) return 'none'
+  return second === apiKey ? 'same' : 'another'
 }
 
 /** Reads of a settled balance, as a price counts them: two that agree, one while something settles. */

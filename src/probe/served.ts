@@ -1,21 +1,19 @@
+import { remedyOf } from '../user/remedies.ts'
+import { UserError } from '../user/user-error.ts'
 import type { Asking } from './asking.ts'
 import { at, type Reply } from './reply.ts'
 
-/** A service that answers nothing, or serves nobody: what it refuses tells nothing about it. */
-export class UnservedError extends Error {
-  override readonly name = 'TargetError'
-}
-
-/** @throws UnservedError where the first read of the balance brought no answer at all */
+/** @throws UserError where the first read of the balance brought no answer at all */
 export function mustAnswer({ replies }: Asking): void {
   const last = replies.at(-1)
   if (last === undefined || replies.some(({ status }) => status !== null)) return
-  throw new UnservedError(
+  throw new UserError(
+    'unreachable',
     `The service gave no answer: ${requestOf(last)} ended with ${endOf(last)}. Is --base-url the address of an API?`,
   )
 }
 
-/** @throws UnservedError where generations were asked for, and none was served or read and refused */
+/** @throws UserError where generations were asked for, and none was served or read and refused */
 export function mustServe({ replies }: Asking): void {
   const asked = replies.filter(
     ({ spec: { endpoint, wrong } }) =>
@@ -23,16 +21,10 @@ export function mustServe({ replies }: Asking): void {
   )
   const last = asked.at(-1)
   if (last === undefined || asked.some((reply) => isServed(reply) || isRefusedAsRead(reply))) return
-  throw new UnservedError(
-    `The service served nothing, so there is nothing to ask it: ${requestOf(last)} ended with ${endOf(last)}. ${remedies[last.status ?? 0] ?? 'Expected status 200 and a completion.'}`,
+  throw new UserError(
+    'unreachable',
+    `The service served nothing, so there is nothing to ask it: ${requestOf(last)} ended with ${endOf(last)}. ${last.status === null || last.status === 200 ? 'Expected status 200 and a completion.' : remedyOf(last.status)}`,
   )
-}
-
-const remedies: Readonly<Record<number, string>> = {
-  401: 'Set ASSAY_API_KEY to a key that it takes.',
-  403: 'Is the account out of credits?',
-  404: 'Correct --base-url, or the paths of the --contract.',
-  429: 'Wait until its rate limit lets requests in.',
 }
 
 function isServed({ status, json, events, columns }: Reply): boolean {

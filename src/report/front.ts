@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { ReportError } from './error.ts'
+import { UserError } from '../user/user-error.ts'
 
 /**
  * The comment that leads a query, as YAML: what its table or chart is called and how its columns
@@ -10,14 +10,14 @@ import { ReportError } from './error.ts'
  *     -- section: Latency
  *     -- note: Only successes and timeouts; a timeout counts as at least its deadline.
  *     -- columns:
- *     --   p99_ms: { label: p99, group: service, needs: [662, n] }
+ *     --   p99_ms: { label: p99, group: service, needs: [p99, n] }
  */
 const columnFront = z.strictObject({
   label: z.string().optional(),
   /** Columns of one group stand under one heading. */
   group: z.string().optional(),
-  /** Samples that the figure takes, and the column that counts them: fewer print "n too small". */
-  needs: z.tuple([z.number(), z.string()]).optional(),
+  /** Which percentile the figure is, and the column that counts its samples: too few print "n too small". */
+  needs: z.tuple([z.templateLiteral(['p', z.number()]), z.string()]).optional(),
   /** A column with the shortest time that was cut off: a figure beyond it reads "≥". */
   at_least: z.string().optional(),
   /** Drawn as a bar behind the number, of the column's largest. */
@@ -40,7 +40,7 @@ const front = z.strictObject({
 })
 export type Front = z.infer<typeof front>
 
-/** @throws ReportError when the comment is not the YAML it should be */
+/** @throws UserError when the comment is not the YAML it should be */
 export function readFront(sql: string, from: string): Front {
   const lines: string[] = []
   for (const line of sql.split('\n')) {
@@ -51,13 +51,17 @@ export function readFront(sql: string, from: string): Front {
   try {
     said = parse(lines.join('\n')) ?? {}
   } catch (error) {
-    throw new ReportError(
+    throw new UserError(
+      'report',
       `${from}: its leading comment is not YAML: ${String(error).split('\n')[0]}`,
     )
   }
   const checked = front.safeParse(said)
   if (!checked.success) {
-    throw new ReportError(`${from}: its leading comment:\n${z.prettifyError(checked.error)}`)
+    throw new UserError(
+      'report',
+      `${from}: its leading comment:\n${z.prettifyError(checked.error)}`,
+    )
   }
   return checked.data
 }

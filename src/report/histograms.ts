@@ -1,4 +1,4 @@
-import { decodeFromCompressedBase64, JsHistogram } from 'hdr-histogram-js'
+import { decodeHistogram } from '../store/gaps.ts'
 import type { Store } from '../store/open.ts'
 import { fillTable } from './temp-table.ts'
 
@@ -6,9 +6,6 @@ import { fillTable } from './temp-table.ts'
 const cellsPerDecade = 12
 
 interface StoredHistogram {
-  readonly step: string
-  readonly metric: string
-  readonly part: string
   readonly from_s: number
   readonly to_s: number
   readonly hdr: string
@@ -24,65 +21,23 @@ interface Cell {
 }
 
 /**
- * Unpacks the stored HDR histograms, which SQL cannot do, into two tables: `shown_heat` (from_s,
- * to_s, from_ms, to_ms, n), the service times of all steps, and `shown_merged` (step, metric, n,
- * p50_ms, p95_ms, p99_ms), each step's histograms outside the warm-up added up. Counts of steps,
- * threads and intervals add up; a percentile is never averaged.
+ * Unpacks the stored HDR histograms of service time, which SQL cannot do, into the table `shown_heat`
+ * (from_s, to_s, from_ms, to_ms, n). Counts of steps, threads and intervals add up.
  */
 export async function prepareHistograms(store: Store): Promise<void> {
   const stored = await store.rows<StoredHistogram>(`
-    SELECT step, metric, part,
-      (offset_us + interval_us) / 1e6 AS from_s,
+    SELECT (offset_us + interval_us) / 1e6 AS from_s,
       (offset_us + interval_us + interval_length_us) / 1e6 AS to_s,
       to_base64(hdr) AS hdr
     FROM histograms JOIN shown_runs USING (run_id)
-    WHERE metric IN ('service', 'itl')
+    WHERE metric = 'service'
     ORDER BY from_s`)
   await fillTable(
     store,
     'shown_heat',
     { from_s: 'DOUBLE', to_s: 'DOUBLE', from_ms: 'DOUBLE', to_ms: 'DOUBLE', n: 'BIGINT' },
-    heatCells(stored.filter((each) => each.metric === 'service')),
+    heatCells(stored),
   )
-  await fillTable(
-    store,
-    'shown_merged',
-    {
-      step: 'VARCHAR',
-      metric: 'VARCHAR',
-      n: 'BIGINT',
-      p50_ms: 'DOUBLE',
-      p95_ms: 'DOUBLE',
-      p99_ms: 'DOUBLE',
-    },
-    mergedSteps(stored.filter((each) => each.part !== 'warmup')),
-  )
-}
-
-function mergedSteps(stored: readonly StoredHistogram[]) {
-  const merged = new Map<string, { step: string; metric: string; all: JsHistogram }>()
-  for (const { step, metric, hdr } of stored) {
-    const histogram = decode(hdr)
-    const known = merged.get(`${metric} ${step}`)
-    if (known === undefined) {
-      histogram.autoResize = true
-      merged.set(`${metric} ${step}`, { step, metric, all: histogram })
-    } else known.all.add(histogram)
-  }
-  return [...merged.values()].map(({ step, metric, all }) => ({
-    step,
-    metric,
-    n: all.totalCount,
-    p50_ms: all.getValueAtPercentile(50) / 1000,
-    p95_ms: all.getValueAtPercentile(95) / 1000,
-    p99_ms: all.getValueAtPercentile(99) / 1000,
-  }))
-}
-
-function decode(hdr: string): JsHistogram {
-  const histogram = decodeFromCompressedBase64(hdr, 64)
-  if (!(histogram instanceof JsHistogram)) throw new Error('a histogram of the WASM build')
-  return histogram
 }
 
 /** At most this many columns: neighbours are merged beyond it. */
@@ -119,7 +74,7 @@ function heatCells(stored: readonly StoredHistogram[]): readonly Cell[] {
 /** Walks the recorded values of one histogram, in microseconds, into cells of latency. */
 function cellsOf(hdr: string): ReadonlyMap<number, number> {
   const cells = new Map<number, number>()
-  const values = decode(hdr).recordedValuesIterator
+  const values = decodeHistogram(hdr).recordedValuesIterator
   values.reset()
   while (values.hasNext()) {
     const { valueIteratedTo: micros, countAtValueIteratedTo: n } = values.next()

@@ -4,6 +4,9 @@ import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
 import { type RunVerdict, readRunVerdict, stoppedText } from './run-verdict.ts'
+import { prepareFigures } from './shown-figures.ts'
+import { tokenReport } from './summary/figures.ts'
+import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
 
 interface RunRow {
   readonly run_id: string
@@ -16,23 +19,6 @@ interface RunRow {
   readonly verdict: 'valid' | 'degraded' | 'invalid' | null
   readonly verdict_json: string | null
   readonly assay_version: string
-}
-
-interface Totals {
-  readonly planned: number
-  readonly sent: number
-  readonly ok: number
-  readonly unexpected: number
-  readonly provoked: number
-  readonly answered: number
-  readonly span_s: number | null
-  readonly tokens: number | null
-  readonly samples: number
-  readonly service_p95_ms: number | null
-  readonly response_p95_ms: number | null
-  readonly streams: number
-  readonly ttft_p50_ms: number | null
-  readonly ttft_p95_ms: number | null
 }
 
 /** The line under the title of a page: what was run, against what, when. */
@@ -49,14 +35,15 @@ export async function aboutRuns(store: Store): Promise<Html> {
   )}. Run <span class="mono">${runs.map((run) => run.run_id).join(', ')}</span>, Assay ${first.assay_version}.`
 }
 
-/** The answer of the launch page: may the numbers be believed, and did the deployment hold? */
+/** The answer of the launch page, from the tables that it makes ready: may the numbers be believed, and did the deployment hold? */
 export async function launchTop(store: Store): Promise<Html> {
   const runs = await shownRuns(store)
-  const totals = await readTotals(store)
+  const all = await prepareFigures(store)
+  const [reached] = await store.rows('FROM shown_attempts WHERE status IS NOT NULL LIMIT 1')
   const verdicts = runs.map((run) => readRunVerdict(run.verdict_json))
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
-  return html`${renderAnswer(answerOf(runs, verdicts, totals, closed))}${renderCards(
-    cardsOf(totals, closed.length > 0),
+  return html`${renderAnswer(answerOf(runs, verdicts, all, reached !== undefined, closed))}${renderCards(
+    cardsOf(all, closed.length > 0),
   )}`
 }
 
@@ -64,39 +51,11 @@ function shownRuns(store: Store): Promise<readonly RunRow[]> {
   return store.rows<RunRow>('SELECT * FROM shown_runs ORDER BY offset_us, run_id')
 }
 
-async function readTotals(store: Store): Promise<Totals> {
-  const [totals] = await store.rows<Totals>(`
-    WITH
-      counts AS (
-        SELECT
-          count(*) FILTER (retry = 0) AS planned,
-          count(sent_us) AS sent,
-          count(*) FILTER (outcome = 'ok') AS ok,
-          count(*) FILTER (status IS NOT NULL) AS answered,
-          count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects = 'ok') AS unexpected,
-          count(*) FILTER (outcome NOT IN ('ok', 'not_sent') AND expects <> 'ok') AS provoked,
-          max(ended_s) - min(at_s) AS span_s,
-          sum(completion_tokens) AS tokens
-        FROM shown_attempts
-      ),
-      latencies AS (
-        SELECT
-          count(*) AS samples,
-          quantile_cont(service_us, 0.95) / 1000 AS service_p95_ms,
-          quantile_cont(response_us, 0.95) / 1000 AS response_p95_ms,
-          count(ttft_us) FILTER (streamed = 1) AS streams,
-          quantile_cont(ttft_us, 0.5) FILTER (streamed = 1) / 1000 AS ttft_p50_ms,
-          quantile_cont(ttft_us, 0.95) FILTER (streamed = 1) / 1000 AS ttft_p95_ms
-        FROM shown_latency
-      )
-    SELECT * FROM counts, latencies`)
-  return totals!
-}
-
 function answerOf(
   runs: readonly RunRow[],
   verdicts: readonly RunVerdict[],
-  totals: Totals,
+  { counts }: SummaryGroup,
+  reached: boolean,
   closed: readonly string[],
 ): Answer {
   const of = (name: 'tests' | 'thresholds' | 'sweeps') => verdicts.flatMap((each) => each[name])
@@ -106,7 +65,7 @@ function answerOf(
   )
   const because = [
     ...stopped,
-    `${formatNumber(totals.sent)} of ${formatNumber(totals.planned)} planned requests were sent, ${formatNumber(totals.ok)} succeeded.`,
+    `${formatNumber(counts.sent)} of ${formatNumber(counts.attempts)} planned requests were sent, ${formatNumber(counts.ok)} succeeded.`,
     ...(closed.length === 0
       ? []
       : [
@@ -119,7 +78,7 @@ function answerOf(
     because: `${more} ${because}`.trim(),
     checks: [...sweeps, ...thresholds, ...tests],
   })
-  if (totals.answered === 0) {
+  if (!reached) {
     return told('fail', 'The target was never reached', 'No request was answered.')
   }
   if (runs.some((run) => run.verdict === 'invalid')) {
@@ -152,40 +111,61 @@ function answerOf(
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 /** @param closed whether some of it is of a closed load, which claims no rate and leaves waiting out */
-function cardsOf(totals: Totals, closed: boolean): readonly Card[] {
-  const span = totals.span_s ?? 0
-  const perS = closed ? 'closed load: no rate claimed' : `${formatNumber(totals.sent / span)}/s`
-  const enough = totals.samples >= 130
+function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
+  const { counts, metrics, spanS, sentPerS, completionTokens, completionTokensPerS, goodput } = all
+  const { service, response, ttft } = metrics
+  const perS = closed ? 'closed load: no rate claimed' : `${formatNumber(sentPerS ?? 0)}/s`
+  const share = (value: number | null) => (value === null ? '–' : `${formatShare(value)} %`)
   return [
     {
       label: 'Sent',
-      value: formatNumber(totals.sent),
-      aside: span > 0 ? `in ${formatDuration(span)}, ${perS}` : '',
+      value: formatNumber(counts.sent),
+      aside: sentPerS === null ? '' : `in ${formatDuration(spanS ?? 0)}, ${perS}`,
     },
     {
       label: 'Unexpected failures',
-      value: totals.sent > 0 ? `${formatShare(totals.unexpected / totals.sent)} %` : '–',
-      aside: `${formatNumber(totals.unexpected)}, and ${formatNumber(totals.provoked)} on purpose`,
+      value: share(counts.sent === 0 ? null : counts.failed / counts.sent),
+      aside: `${formatNumber(counts.failed)}, and ${formatNumber(counts.onPurpose)} on purpose`,
     },
+    ...(goodput === null
+      ? []
+      : [
+          {
+            label: 'Goodput',
+            value: share(goodput),
+            aside: `${formatNumber(counts.good ?? 0)} of ${formatNumber(counts.judged)} met every objective`,
+          },
+        ]),
     {
       label: 'Response time p95',
-      value: enough ? `${formatCell('ms', totals.response_p95_ms)} ms` : 'n too small',
-      aside: enough
-        ? `service time ${formatCell('ms', totals.service_p95_ms)} ms${closed ? '; closed load: waiting left out' : ''}`
-        : `${totals.samples} of 130 samples`,
+      value: cardValue(response.p95),
+      aside: isTold(response.p95)
+        ? `service time ${cardValue(service.p95)}${closed ? '; closed load: waiting left out' : ''}`
+        : samplesOf(response),
     },
     {
       label: 'Time to first token, median',
-      value: totals.streams >= 11 ? `${formatCell('ms', totals.ttft_p50_ms)} ms` : 'n too small',
-      aside:
-        totals.streams >= 130
-          ? `p95 ${formatCell('ms', totals.ttft_p95_ms)} ms`
-          : `${formatNumber(totals.streams)} streams`,
+      value: cardValue(ttft.p50),
+      aside: isTold(ttft.p95) ? `p95 ${cardValue(ttft.p95)}` : samplesOf(ttft),
     },
     {
       label: 'Output tokens',
-      value: totals.tokens === null ? 'not measured' : formatNumber(totals.tokens),
-      aside: totals.tokens !== null && span > 0 ? `${formatNumber(totals.tokens / span)}/s` : '',
+      value: completionTokens === null ? 'not measured' : formatNumber(completionTokens),
+      aside: [
+        completionTokensPerS === null ? null : `${formatNumber(completionTokensPerS)}/s`,
+        tokenReport(all),
+      ]
+        .filter((part) => part !== null)
+        .join('; '),
     },
   ]
+}
+
+const isTold = ({ mark }: Percentile) => mark !== 'none' && mark !== 'too-few'
+
+const samplesOf = ({ n, p95 }: Distribution) => `${formatNumber(n)} of ${p95.needs} samples`
+
+function cardValue(percentile: Percentile): string {
+  if (!isTold(percentile)) return 'n too small'
+  return `${percentile.mark === 'at-least' ? '≥ ' : ''}${formatCell('ms', percentile.us! / 1000)} ms`
 }

@@ -1,17 +1,18 @@
-import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/open.ts'
+import { writeOutput } from '../store/output.ts'
+import { UserError } from '../user/user-error.ts'
 import { renderDocument } from './document.ts'
-import { ReportError } from './error.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
 import { type Html, html } from './html.ts'
 import { aboutRuns, launchTop } from './launch.ts'
+import type { PageName } from './pages.ts'
 import { type Part, readParts } from './part.ts'
 import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
@@ -22,11 +23,10 @@ import type { Grant, UsageDimension, UsagePage } from './usage/shape.ts'
 import { aboutUsage, usageTop } from './usage-page.ts'
 import { fillUsageTables } from './usage-tables.ts'
 
-export const pageNames = ['launch', 'audit', 'usage', 'run'] as const
-export type PageName = (typeof pageNames)[number]
-
 /** What only the usage page asks; times are Unix microseconds. */
 export interface UsageScopeOptions {
+  /** Null where nobody chose one. */
+  readonly contract: Contract | null
   readonly fromUs: number | null
   readonly toUs: number | null
   readonly by: UsageDimension
@@ -89,7 +89,7 @@ export function partsIn(names: readonly string[]): readonly Part[] {
 /**
  * Makes one page from a store: the answer first, then its proof.
  *
- * @throws ReportError for runs, zones and chart files that cannot be used
+ * @throws UserError for runs, zones and chart files that cannot be used
  */
 export async function makeReport(options: ReportOptions): Promise<Report> {
   const { store, page, timeZone } = options
@@ -124,7 +124,7 @@ export async function writeReport(
   options: ReportOptions & { readonly out: string },
 ): Promise<Report> {
   const report = await makeReport(options)
-  writeFileSync(options.out, report.html)
+  writeOutput(options.out, report.html)
   return report
 }
 
@@ -164,9 +164,9 @@ async function prepareUsageTop(options: ReportOptions): Promise<Top> {
 
 /** The usage page as data, as its options ask for it. */
 export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
-  const { store, contract, timeZone, nowUs, usage } = options
+  const { store, timeZone, nowUs, usage } = options
   return readUsage(store, {
-    contract,
+    contract: usage?.contract ?? null,
     timezone: timeZone,
     runIds: options.runIds.length > 0 ? await meantRuns(options) : [],
     nowUs,
@@ -196,7 +196,8 @@ export async function rowsOf(store: Store, part: Part) {
   try {
     return await store.rows(part.sql)
   } catch (error) {
-    throw new ReportError(
+    throw new UserError(
+      'report',
       `the query ${part.name} failed: ${error instanceof Error ? error.message : error}`,
     )
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ChartSpec, parseChart } from '../chart/spec.ts'
-import { ReportError } from './error.ts'
+import { UserError } from '../user/user-error.ts'
 import { type Front, readFront } from './front.ts'
 
 /** A query of a page, and its picture where it has one. */
@@ -18,17 +18,21 @@ export interface Part {
  * Reads the parts of a page from its folders: `NN-name.sql`, and `NN-name.vl.json` beside it for a
  * chart. They come in the order of their names; a later folder's part replaces a namesake.
  *
- * @throws ReportError for a folder that is not there, a picture without a query, a table untitled
+ * @throws UserError for a folder that is not there, a picture without a query, a table untitled
  */
 export function readParts(folders: readonly string[]): readonly Part[] {
   const parts = new Map<string, Part>()
   for (const folder of folders) {
-    if (!existsSync(folder)) throw new ReportError(`no folder ${folder}: expected charts in it`)
+    if (!existsSync(folder))
+      throw new UserError('report', `no folder ${folder}: expected charts in it`)
     const files = readdirSync(folder)
     for (const file of files) {
       const name = file.replace(/\.(sql|vl\.json)$/, '')
       if (file.endsWith('.vl.json') && !files.includes(`${name}.sql`)) {
-        throw new ReportError(`${join(folder, file)} has no query: expected ${name}.sql beside it`)
+        throw new UserError(
+          'report',
+          `${join(folder, file)} has no query: expected ${name}.sql beside it`,
+        )
       }
       if (file.endsWith('.sql')) parts.set(name, readPart(folder, name, files))
     }
@@ -43,7 +47,8 @@ function readPart(folder: string, name: string, files: readonly string[]): Part 
   const picture = `${name}.vl.json`
   if (!files.includes(picture)) {
     if (front.title === undefined) {
-      throw new ReportError(
+      throw new UserError(
+        'report',
         `${path} is a table without a title: expected "-- title: …" at its head`,
       )
     }

@@ -1,6 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { renderPng } from '../chart/png.ts'
+import { cannotWrite } from '../store/errors.ts'
+import { writeOutput } from '../store/output.ts'
 import { partsOf, prepareTop, type ReportOptions, rowsOf } from './page.ts'
 
 const widths = { whole: 1040, half: 640 } as const
@@ -9,14 +11,18 @@ const widths = { whole: 1040, half: 640 } as const
  * Writes each chart of a page as a PNG picture, `NN-name.png`, into a folder.
  *
  * @returns the files, and what charts had to say
- * @throws ReportError as `makeReport` does
+ * @throws UserError as `makeReport` does
  */
 export async function writePictures(
   options: ReportOptions & { readonly folder: string },
 ): Promise<{ readonly files: readonly string[]; readonly warnings: readonly string[] }> {
   const { store, page, folder } = options
   await prepareTop(options)
-  mkdirSync(folder, { recursive: true })
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    throw cannotWrite(folder, error)
+  }
   const files: string[] = []
   const warnings: string[] = []
   for (const part of partsOf(page, options.reportsFolder)) {
@@ -26,7 +32,7 @@ export async function writePictures(
     const widthPx = widths[part.front.wide === true ? 'whole' : 'half']
     const picture = await renderPng(part.chart, rows, { widthPx })
     const file = join(folder, `${part.name}.png`)
-    writeFileSync(file, picture.png)
+    writeOutput(file, picture.png)
     files.push(file)
     warnings.push(...picture.warnings)
   }

@@ -49,6 +49,7 @@ function told(answer: GapAnswer): { readonly answer: string; readonly evidence: 
       }
     }
     case 'not-askable':
+    case 'not-asked':
       return { answer: answer.why, evidence: '' }
   }
 }

@@ -7,6 +7,7 @@ import { formatDuration, formatNumber, formatShare } from './format.ts'
  * written by another version, and no verdict is never a good one.
  */
 const shape = z.looseObject({
+  verdict: z.string().nullable().default(null),
   says: z.string().default(''),
   stopped: z.string().nullable().default(null),
   tests: z
@@ -28,6 +29,7 @@ const shape = z.looseObject({
         value: z.number().nullable().default(null),
         unit: z.string().default('count'),
         samples: z.number().default(0),
+        needs: z.number().nullable().default(null),
       }),
     )
     .default([]),
@@ -37,6 +39,15 @@ const shape = z.looseObject({
         phase: z.string(),
         safePerS: z.number().nullable().default(null),
         failedPerS: z.number().nullable().default(null),
+        trials: z
+          .array(
+            z.looseObject({
+              ratePerS: z.number(),
+              held: z.boolean(),
+              goodput: z.number().nullable().default(null),
+            }),
+          )
+          .default([]),
       }),
     )
     .default([]),
@@ -64,7 +75,7 @@ const tones: Readonly<Record<string, Tone>> = {
 /** @returns nothing said where nothing was stored or it cannot be read */
 export function readRunVerdict(json: string | null): RunVerdict {
   const parsed = shape.safeParse(parseJson(json))
-  const { says, stopped, tests, thresholds, sweeps } = parsed.success
+  const { verdict, says, stopped, tests, thresholds, sweeps } = parsed.success
     ? parsed.data
     : shape.parse({})
   return {
@@ -76,32 +87,69 @@ export function readRunVerdict(json: string | null): RunVerdict {
       figure: bound === '' ? figure : `${figure} (${bound})`,
       remedy: remedy === '' ? null : remedy,
     })),
-    thresholds: thresholds.map(({ text, result, value, unit, samples }) => ({
+    thresholds: thresholds.map(({ text, result, value, unit, samples, needs }) => ({
       tone: tones[result] ?? 'none',
       name: text,
       figure:
         value === null
           ? `${result}, without samples`
           : `${result}: ${inUnit(value, unit)}, n = ${formatNumber(samples)}`,
-      remedy: null,
+      remedy: needs === null ? null : `It takes ${formatNumber(needs)} samples.`,
     })),
-    sweeps: sweeps.map(({ phase, safePerS, failedPerS }) => ({
-      tone: safePerS === null ? 'fail' : 'good',
-      name: `Safe rate of ${phase}:`,
-      figure: safePerS === null ? 'none of the rates held' : `${formatNumber(safePerS)} requests/s`,
-      remedy:
-        failedPerS === null
-          ? 'No rate failed: the limit is higher than what was tried.'
-          : `The lowest that did not hold is ${formatNumber(failedPerS)} requests/s.`,
+    sweeps: sweeps.map((sweep) => ({
+      tone:
+        sweep.safePerS === null
+          ? 'fail'
+          : verdict === 'invalid' || failedAt(sweep, sweep.safePerS) !== undefined
+            ? 'warn'
+            : 'good',
+      name:
+        verdict === 'invalid'
+          ? `Rate of ${sweep.phase}, not to be believed:`
+          : `Safe rate of ${sweep.phase}:`,
+      figure:
+        sweep.safePerS === null
+          ? 'none of the rates held'
+          : `${formatNumber(sweep.safePerS)} requests/s`,
+      remedy: sweepRemedy(sweep),
     })),
   }
 }
 
+interface Sweep {
+  readonly failedPerS: number | null
+  readonly trials: readonly {
+    readonly ratePerS: number
+    readonly held: boolean
+    readonly goodput: number | null
+  }[]
+}
+
+const failedAt = ({ trials }: Sweep, ratePerS: number) =>
+  trials.find((trial) => !trial.held && trial.ratePerS === ratePerS)
+
+/** What lies above the rate of a sweep: a rate has failed when it failed twice. */
+function sweepRemedy(sweep: Sweep): string {
+  const { failedPerS, trials } = sweep
+  if (failedPerS !== null) {
+    return `The lowest that did not hold is ${formatNumber(failedPerS)} requests/s.`
+  }
+  const once = trials.find((trial) => !trial.held)
+  if (once === undefined) return 'No rate failed: the limit is higher than what was tried.'
+  const { ratePerS, goodput } = once
+  const again = trials.some((trial) => trial.held && trial.ratePerS === ratePerS)
+  return `${formatNumber(ratePerS)} requests/s failed once${goodput === null ? '' : ` (goodput ${formatShare(goodput)} %)`}, ${
+    again ? 'and held when it was tried again' : 'and was not tried again'
+  }: the limit may lie there.`
+}
+
 const endings: ReadonlyMap<string, string> = new Map([
   ['interrupted', 'it was interrupted'],
+  ['first-request', 'the service refused a first request for good'],
   ['budget', 'what was left of max_credits paid for no further request'],
   ['errors', 'a stop condition came up, error_share or consecutive_failures'],
   ['threshold', 'a threshold marked abort was missed'],
+  ['store', 'the store could not be written'],
 ])
 
 /** Why a run ended before its plan did, in a sentence. */

@@ -1,5 +1,13 @@
+import {
+  countedSql,
+  goodSql,
+  measures,
+  type ObjectiveName,
+  objectiveNames,
+} from '../measure/measures.ts'
+import { samplesNeeded } from '../measure/percentile.ts'
 import type { Store } from '../store/open.ts'
-import { ReportError } from './error.ts'
+import { UserError } from '../user/user-error.ts'
 import { literal } from './temp-table.ts'
 
 /** What a report is about: runs, and how their time is told. */
@@ -13,14 +21,17 @@ export interface Scope {
  * Makes ready what the queries of `reports/` read, in this connection only:
  *
  * - variables: `getvariable('run_ids')`, `'timezone'`, `'bucket_s'` (width of a bucket of time),
- *   `'coarse_s'` (the same, wide enough that a bucket has samples for a percentile), `'curve_quantiles'` (as many quantiles as the samples carry, evenly on a log axis)
+ *   `'coarse_p50_s'` and `'coarse_p95_s'` (the same, wide enough that a bucket has samples for the
+ *   percentile), `'needs_p50'` and `'needs_p95'` (as many samples as it takes), `'curve_quantiles'`
+ *   (as many quantiles as the samples carry, evenly on a log axis)
  * - `shown_runs`: the runs, with `offset_us` since the first of them began
- * - `shown_attempts`: `attempt_times` of those runs, with `at_s` and `ended_s` since then
- * - `shown_latency`: what latency is told of: successes, and timeouts as at least their deadline,
- *   outside the warm-up; a fast failure never flatters a percentile
+ * - `shown_attempts`: `attempt_times` of those runs, with `at_s` and `ended_s` since then, and `good`
+ *   (null without objectives)
+ * - `shown_latency`: those of them that count and have a service time: successes, and timeouts as at
+ *   least their deadline; a fast failure never flatters a percentile
  * - `buckets`: the start of each bucket of time, `at_s`, without gaps
  *
- * @throws ReportError for a run that is not in the store or a zone that nobody knows
+ * @throws UserError for a run that is not in the store or a zone that nobody knows
  */
 export async function prepareScope(store: Store, scope: Scope): Promise<void> {
   await checkRuns(store, scope.runIds)
@@ -29,37 +40,35 @@ export async function prepareScope(store: Store, scope: Scope): Promise<void> {
     SET VARIABLE run_ids = [${scope.runIds.map(literal).join(', ')}]::VARCHAR[];
     SET VARIABLE timezone = ${literal(scope.timeZone)};
     CREATE OR REPLACE TEMP TABLE shown_runs AS
-      SELECT *, epoch_us(started_at) - min(epoch_us(started_at)) OVER () AS offset_us
+      SELECT *, epoch_us(started_at) - min(epoch_us(started_at)) OVER () AS offset_us,
+        run_id IN (SELECT run_id FROM askings WHERE part = 'steady') AS has_steady,
+        ${objectiveNames.map((name) => `${boundOf(name)} AS "${name}"`).join(', ')}
       FROM runs WHERE list_contains(getvariable('run_ids'), run_id);
     CREATE OR REPLACE TEMP VIEW shown_attempts AS
-      SELECT times.*,
+      SELECT times.* REPLACE (${countedSql('has_steady')} AS counted), offset_us,
         (offset_us + intended_us) / 1e6 AS at_s,
         (offset_us + sent_us) / 1e6 AS sent_s,
-        (offset_us + coalesce(closed_us, intended_us)) / 1e6 AS ended_s
-      FROM attempt_times AS times JOIN (SELECT run_id, offset_us FROM shown_runs) USING (run_id);
+        (offset_us + coalesce(closed_us, intended_us)) / 1e6 AS ended_s,
+        CASE WHEN coalesce(${objectiveNames.map((name) => `"${name}"`).join(', ')}) IS NOT NULL
+             THEN ${goodSql((name) => `"${name}"`)} END AS good
+      FROM attempt_times AS times
+      JOIN (SELECT run_id, offset_us, has_steady, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);
     CREATE OR REPLACE TEMP VIEW shown_latency AS
-      SELECT run_id, phase, step, outcome, streamed, model, endpoint, at_s, ended_s,
-        coalesce(done_us, closed_us) - sent_us AS service_us,
-        coalesce(done_us, closed_us) - intended_us AS response_us,
-        ttft_us, response_ttft_us, tpot_us, first_event_us - sent_us AS first_event_us,
-        completion_tokens
-      FROM shown_attempts
-      WHERE outcome IN ('ok', 'timeout') AND sent_us IS NOT NULL AND part <> 'warmup';
+      FROM shown_attempts WHERE counted AND ${measures.service.of} AND service_us IS NOT NULL;
   `)
   await prepareBuckets(store)
-  await store.execute(`
-    SET VARIABLE curve_quantiles = (
-      SELECT coalesce(list(1 - 1 / pow(10, i / 20.0) ORDER BY i), [])::DOUBLE[] FROM range(0, 121) AS t(i)
-      WHERE pow(10, i / 20.0) <= (SELECT count(*) FROM shown_latency)
-    )`)
 }
+
+const boundOf = (name: ObjectiveName) =>
+  `try_cast(try_cast(scenario_json AS JSON) ->> '$.objectives.${name}' AS DOUBLE)`
 
 async function checkRuns(store: Store, runIds: readonly string[]): Promise<void> {
   const found = await store.rows<{ run_id: string }>('SELECT run_id FROM runs')
   const known = new Set(found.map((row) => row.run_id))
   const missing = runIds.filter((id) => !known.has(id))
   if (missing.length > 0) {
-    throw new ReportError(
+    throw new UserError(
+      'report',
       `no run ${missing.join(', ')} in ${store.path}: it has ${[...known].join(', ') || 'none'}`,
     )
   }
@@ -69,7 +78,10 @@ function checkTimeZone(timeZone: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone })
   } catch {
-    throw new ReportError(`${timeZone} is no time zone: expected an IANA name like Europe/Rome`)
+    throw new UserError(
+      'report',
+      `${timeZone} is no time zone: expected an IANA name like Europe/Rome`,
+    )
   }
 }
 
@@ -82,24 +94,30 @@ export function bucketWidthS(spanS: number, most: number): number {
   return widthsS.find((width) => spanS / width <= most) ?? 3600 * Math.ceil(spanS / 3600 / most)
 }
 
-/** Samples that a bucket should have on average before percentiles are told of it. */
-const samplesPerBucket = 40
+/** Samples that a bucket should have on average, for each that a percentile takes. */
+const plenty = 1.5
 
 async function prepareBuckets(store: Store): Promise<void> {
-  const [span] = await store.rows<{ seconds: number | null; streams: number }>(`
-    SELECT max(ended_s) AS seconds,
-      (SELECT count(ttft_us) FROM shown_latency WHERE streamed = 1) AS streams
+  const [span] = await store.rows<{ seconds: number | null; streams: number; answers: number }>(`
+    SELECT max(ended_s) AS seconds, count(ttft_us) FILTER (counted) AS streams,
+      count(service_us) FILTER (counted) AS answers
     FROM shown_attempts`)
-  const seconds = span?.seconds ?? 0
+  const { seconds, streams, answers } = { ...span!, seconds: span!.seconds ?? 0 }
   const width = bucketWidthS(seconds, mostBuckets)
-  const coarse = bucketWidthS(
-    seconds,
-    Math.min(mostBuckets, Math.max(1, (span?.streams ?? 0) / samplesPerBucket)),
-  )
   const count = Math.max(1, Math.floor(seconds / width) + 1)
+  const percentiles = [0.5, 0.95].map((p) => {
+    const needs = samplesNeeded(p)
+    const most = Math.min(mostBuckets, Math.max(1, streams / (needs * plenty)))
+    return `SET VARIABLE needs_p${p * 100} = ${needs};
+      SET VARIABLE coarse_p${p * 100}_s = ${bucketWidthS(seconds, most)}::DOUBLE;`
+  })
+  const quantiles = Array.from({ length: 121 }, (_, i) => 1 - 10 ** (-i / 20)).filter(
+    (p) => answers > 0 && (p === 0 || samplesNeeded(p) <= answers),
+  )
   await store.execute(`
     SET VARIABLE bucket_s = ${width}::DOUBLE;
-    SET VARIABLE coarse_s = ${coarse}::DOUBLE;
+    ${percentiles.join('\n')}
+    SET VARIABLE curve_quantiles = [${quantiles.join(', ')}]::DOUBLE[];
     CREATE OR REPLACE TEMP VIEW buckets AS
       SELECT i AS bucket, i * getvariable('bucket_s') AS at_s FROM range(${count}) AS t(i);
   `)

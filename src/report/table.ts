@@ -1,3 +1,4 @@
+import { samplesNeeded } from '../measure/percentile.ts'
 import { formatCell, unitOf, wordsOf } from './format.ts'
 import type { ColumnFront, Front } from './front.ts'
 import { type Html, html } from './html.ts'
@@ -58,7 +59,8 @@ function groupRow(columns: readonly string[], told: Readonly<Record<string, Colu
 
 function cellOf(name: string, row: Row, told: ColumnFront | undefined): Html {
   if (told?.needs !== undefined) {
-    const [needed, counted] = told.needs
+    const [percentile, counted] = told.needs
+    const needed = samplesNeeded(Number(percentile.slice(1)) / 100)
     const samples = Number(row[counted] ?? 0)
     if (samples > 0 && samples < needed) {
       return html`<span class="few" title="${samples} samples, ${needed} needed">n too small</span>`

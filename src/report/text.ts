@@ -1,5 +1,6 @@
 import { auditAnswer, latestFindings, type StoredFinding } from './findings.ts'
 import { meantRuns, type ReportOptions, readUsageOf } from './page.ts'
+import type { TextFormat } from './pages.ts'
 import { prepareScope } from './scope.ts'
 import { csvSummary, jsonSummary, markdownSummary } from './summary/formats.ts'
 import { csvCell, jsonText, markdownCell } from './summary/printable.ts'
@@ -7,14 +8,11 @@ import { summarise } from './summary/summarise.ts'
 import type { UsagePage } from './usage/shape.ts'
 import { usageAnswer } from './usage-page.ts'
 
-export const textFormats = ['md', 'json', 'csv'] as const
-export type TextFormat = (typeof textFormats)[number]
-
 /**
  * What a page says, without pictures: for a pull request, a pipeline or a spreadsheet. The pages
  * launch and run are the summaries of their runs, audit is its findings, usage its days.
  *
- * @throws ReportError as `makeReport` does
+ * @throws UserError as `makeReport` does
  */
 export async function makeText(options: ReportOptions, format: TextFormat): Promise<string> {
   switch (options.page) {

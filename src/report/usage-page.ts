@@ -2,7 +2,7 @@ import { type Answer, type Card, type Check, renderAnswer, renderCards } from '.
 import { formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
 import { planInWords } from './usage/packages.ts'
-import type { Card as UsageCard, UsagePage } from './usage/shape.ts'
+import { measuredShare, type Card as UsageCard, type UsagePage } from './usage/shape.ts'
 import { dayIn, longDayIn } from './zone-words.ts'
 
 /** The line under the title: which time, from where. */
@@ -14,6 +14,7 @@ export function aboutUsage({ scope }: UsagePage): Html {
   const origins = [
     runs > 0 && `${runs} ${runs === 1 ? 'run' : 'runs'}`,
     imports.length > 0 && `the imported ${imports.map((each) => each.source).join(', ')}`,
+    scope.sources.some((source) => source.origin === 'poll') && 'polls of the balance',
   ].filter(Boolean)
   const period = from === to ? html`<b>${from}</b>` : html`<b>${from}</b> to <b>${to}</b>`
   return html`${period}, in ${scope.timezone}, from ${origins.join(' and ')}.`
@@ -31,7 +32,7 @@ const dayUs = 86_400e6
 /** When it runs out, what to buy, whether the service agrees, which rate bands are lost. */
 export function usageAnswer(page: UsagePage): Answer {
   const { depletion, scope } = page
-  const checks = [planCheck(page), reconciliationCheck(page), ...bandChecks(page)]
+  const checks = [...planChecks(page), reconciliationCheck(page), ...bandChecks(page)]
   if (!depletion.known) {
     return {
       tone: 'none',
@@ -49,8 +50,10 @@ export function usageAnswer(page: UsagePage): Answer {
     says:
       medianUs === null
         ? `The credits last for more than ${horizonDays} days`
-        : `The credits run out about ${day(medianUs)}`,
-    because: `${depletion.says} In 8 futures of 10 ${span(day(earlyUs), day(lateUs))}.`,
+        : medianUs < scope.nowUs
+          ? `The credits ran out about ${day(medianUs)}, if use went on`
+          : `The credits run out about ${day(medianUs)}`,
+    because: `${depletion.says} 80 % likely ${span(day(earlyUs), day(lateUs))}.`,
     checks,
   }
 }
@@ -62,15 +65,18 @@ function lastSeenUs({ scope }: UsagePage): number {
   return Math.min(scope.nowUs, Math.max(...scope.sources.map((source) => source.lastUs)))
 }
 
-function planCheck({ plan }: UsagePage): Check {
-  if (!plan.known) return { tone: 'none', name: 'Next month:', figure: plan.says, remedy: null }
+function planChecks({ plan }: UsagePage): readonly Check[] {
+  if (plan === null) return []
+  if (!plan.known) return [{ tone: 'none', name: 'Next month:', figure: plan.says, remedy: null }]
   const nothing = plan.chosen.credits === 0
-  return {
-    tone: 'good',
-    name: 'Next month:',
-    figure: nothing ? 'nothing to buy' : `buy ${planInWords(plan.chosen)}`,
-    remedy: plan.reasons.join(' '),
-  }
+  return [
+    {
+      tone: 'good',
+      name: 'Next month:',
+      figure: nothing ? 'nothing to buy' : `buy ${planInWords(plan.chosen)}`,
+      remedy: plan.reasons.join(' '),
+    },
+  ]
 }
 
 function reconciliationCheck({ reconciliation }: UsagePage): Check {
@@ -96,7 +102,7 @@ function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
         tone: 'warn',
         name: `Rate band ${band}`,
         figure: `(${formatNumber(requestsPerMinute)} requests a minute) is lost about ${dayIn(lost.medianUs, scope.timezone)}`,
-        remedy: `in 8 futures of 10 ${span(dayIn(lost.earlyUs, scope.timezone), late)}`,
+        remedy: `80 % likely ${span(dayIn(lost.earlyUs, scope.timezone), late)}`,
       },
     ]
   })
@@ -109,14 +115,15 @@ const cardNames: Readonly<Record<UsageCard['name'], string>> = {
   averageTokens: 'Tokens per request',
 }
 
-function cardOf({ name, value, before, change, unmeasured }: UsageCard): Card {
+function cardOf(card: UsageCard): Card {
+  const { name, value, before, change } = card
   const parts = [
     change !== null
       ? `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} % against the period before`
       : before === null
-        ? 'nothing measured in the period before'
+        ? 'the period before was not measured'
         : `${formatNumber(before)} in the period before`,
-    unmeasured > 0 && `${formatNumber(unmeasured)} requests not measured`,
+    measuredShare(card),
   ]
   return {
     label: cardNames[name],

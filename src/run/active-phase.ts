@@ -4,6 +4,7 @@ import { WeightedChoice } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import type { TraceRequest } from '../schedule/trace.ts'
 import { Counts, type CountsSlice } from './counts.ts'
+import type { GapCells } from './gap-cells.ts'
 import { StepCounters } from './ledger.ts'
 import { countedMetrics, type Metric, type PhaseRun, type StepReport } from './messages.ts'
 
@@ -113,10 +114,10 @@ export class ActivePhase {
     counts.ttft.record(us)
   }
 
-  countGap(step: number, us: number): void {
+  countGaps(step: number, gaps: GapCells): void {
     const { counts } = this.countedOf(step)
     counts.itl ??= new Counts()
-    counts.itl.record(us)
+    gaps.addTo(counts.itl)
   }
 
   /** Each step's counters, and what was counted of it since the last call. */

@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario/scenario.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { type Ceiling, dropAttempts } from '../store/runs.ts'
+import { autocannonPerS, type CrossCheck } from './cross-check.ts'
 import { startNullServer } from './null-server.ts'
 import { run } from './run.ts'
 import type { Progress } from './tally.ts'
@@ -10,12 +11,20 @@ export interface CalibrateOptions {
   readonly threads: number
   /** Of each of the two measurements. */
   readonly seconds: number
+  /** Measures plain answers with a second client, too. */
+  readonly with?: CrossCheck
   readonly onProgress?: (progress: Progress) => void
 }
 
 export interface Calibration extends Ceiling {
+  /** Plain answers a second that autocannon got; null where it was not asked. */
+  readonly autocannonPerS: number | null
   readonly runIds: readonly string[]
 }
+
+const usersOf = ({ threads }: CalibrateOptions) => 64 * threads
+const prompt = 'How fast?'
+const maxTokens = 16
 
 /** Events of a stream of the null server. */
 const eventsOfStream = 100
@@ -41,6 +50,13 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
     }
     const plain = await measure(false)
     const streams = await measure(true)
+    const other =
+      options.with === undefined
+        ? null
+        : await autocannonPerS(server.baseUrl, {
+            ...{ prompt, maxTokens, connections: usersOf(options) },
+            ...{ threads: options.threads, seconds: options.seconds },
+          })
     const store = await openStore(options.dbPath)
     try {
       const ceiling: Ceiling = {
@@ -55,7 +71,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
           JSON.stringify({ ceiling }),
         ])
       }
-      return { ...ceiling, runIds: [plain, streams] }
+      return { ...ceiling, autocannonPerS: other, runIds: [plain, streams] }
     } finally {
       store.close()
     }
@@ -76,7 +92,7 @@ async function steadyPerS(store: Store, runId: string): Promise<number> {
 }
 
 function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenario {
-  const users = 64 * options.threads
+  const users = usersOf(options)
   const load = {
     kind: 'concurrency',
     fromUsers: users,
@@ -104,10 +120,11 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
         path: null,
         method: null,
         stream,
+        includeUsage: false,
         model: 'svc-k2',
-        prompt: { kind: 'text', text: 'How fast?' },
+        prompt: { kind: 'text', text: prompt },
         system: null,
-        maxTokens: 16,
+        maxTokens,
         wrong: null,
         abort: null,
         session: null,
@@ -126,6 +143,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
       retries: 'none',
       maxInFlight: 1_000_000,
       maxConnections: null,
+      maxMemoryBytes: 2 ** 29,
       maxCredits: null,
       connectTimeoutUs: 30e6,
       firstByteTimeoutUs: 30e6,

@@ -1,9 +1,11 @@
+import type { MemoryFigures } from '../client/memory.ts'
 import type { Phase } from '../scenario/scenario.ts'
+import { UserError } from '../user/user-error.ts'
 import { arrivalsOf } from './active-phase.ts'
+import type { ThreadFigures } from './client-tests.ts'
 import { runClock } from './clock.ts'
 import { Conditions } from './conditions.ts'
 import { Crew, type CrewOptions } from './crew.ts'
-import { RunError, StoreFailure } from './errors.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { stepsOf } from './plan.ts'
 import { SharedNumbers } from './shared.ts'
@@ -12,6 +14,8 @@ import { type Progress, Tally } from './tally.ts'
 
 export interface CoordinatorOptions extends CrewOptions {
   readonly onProgress: (progress: Progress) => void
+  /** Shortest time between two of them. */
+  readonly progressEveryMs: number
 }
 
 /** What the coordinator needs to know of a phase. */
@@ -20,15 +24,6 @@ type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | '
 /** Time for threads to take in a phase before its first request is due. */
 const leadUs = 50_000
 
-const think = { kind: 'fixed', us: 0 } as const
-
-/** How a thread kept up over its whole life. */
-export interface ThreadHealth {
-  readonly shard: number
-  readonly loopDelayP99Us: number
-  readonly utilisation: number
-}
-
 /**
  * Gives the threads of a run its phases, adds up what they report, and ends them. It sends nothing
  * itself.
@@ -36,14 +31,20 @@ export interface ThreadHealth {
 export class Coordinator {
   readonly tally: Tally
   readonly phases: PhaseRun[] = []
-  readonly threads: ThreadHealth[] = []
+  /** How each sending thread kept up over its whole life. */
+  readonly threads: ThreadFigures[] = []
+  readonly memory: MemoryFigures[] = []
   readonly shared = new SharedNumbers()
   stopReason: StopReason | null = null
   handedOver = 0
   recorded = 0
+  bodiesGivenUp = 0
+  /** Why the store could not be written to the end; null when it could. */
+  storeFailure: string | null = null
   deepestQueue = 0
   private readonly options: CoordinatorOptions
-  private readonly now: () => number
+  /** Microseconds since the run began. */
+  readonly now: () => number
   private readonly crew: Crew
   private readonly issued = new Map<number, { shards: number; slotEnd: number }>()
   private readonly conditions = new Conditions()
@@ -62,24 +63,10 @@ export class Coordinator {
     })
   }
 
-  /** Resolves when all threads stand ready. @throws StoreFailure when the store cannot be opened */
+  /** Resolves when all threads stand ready. @throws UserError when the store cannot be opened */
   async start(): Promise<void> {
     await this.conditions.until(() => this.recorderState === 'open')
     await this.conditions.until(() => this.ready === this.options.scenario.threads)
-  }
-
-  /** Runs a saturating phase in a thread of its own. */
-  private async saturate(phase: Phase, connections: number): Promise<void> {
-    const run = this.phaseRun(
-      phase,
-      { kind: 'concurrency', fromUsers: connections, toUsers: connections, rampUs: 0, think },
-      null,
-    )
-    this.phases.push(run)
-    this.crew.saturate(run, connections)
-    await this.conditions.until(() => this.issued.has(run.ordinal))
-    this.nextSlot = Math.max(this.nextSlot, this.issued.get(run.ordinal)!.slotEnd)
-    this.issued.get(run.ordinal)!.shards = this.options.scenario.threads
   }
 
   /**
@@ -92,12 +79,6 @@ export class Coordinator {
       if (phase.load.kind === 'sweep') {
         await this.untilDrained()
         await loads.sweep(this, phase)
-        startUs = null
-        continue
-      }
-      if (phase.load.kind === 'saturate') {
-        await this.untilDrained()
-        await this.saturate(phase, phase.load.connections)
         startUs = null
         continue
       }
@@ -162,8 +143,8 @@ export class Coordinator {
     this.nextSlot = Math.max(this.nextSlot, this.issued.get(ordinal)?.slotEnd ?? 0)
   }
 
-  /** Waits until nothing is in flight, asking the senders as often as it takes. */
-  async untilDrained(): Promise<void> {
+  /** Waits until nothing is in flight, asking the senders as often as it takes, or until a time of the run. */
+  async untilDrained(endUs = Infinity): Promise<void> {
     for (const phase of this.phases) await this.untilIssued(phase.ordinal)
     for (;;) {
       const before = this.reportCount
@@ -173,7 +154,7 @@ export class Coordinator {
           this.reportCount >= before + this.options.scenario.threads || this.stopReason !== null,
       )
       const { planned, sent, notSent } = this.tally.ledger()
-      if (planned === sent + notSent || this.stopReason !== null) return
+      if (planned === sent + notSent || this.stopReason !== null || this.now() > endUs) return
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
@@ -194,7 +175,6 @@ export class Coordinator {
   /** Lets everything end, and the recorder write it. */
   async finish(): Promise<void> {
     this.crew.tell({ type: 'finish' })
-    this.crew.endSpare()
     await this.conditions.until(() => this.finished === this.crew.size)
     this.crew.tellRecorder({
       type: 'evidence',
@@ -220,9 +200,14 @@ export class Coordinator {
       case 'closed':
         this.recorderState = 'closed'
         this.recorded = message.rows
+        this.bodiesGivenUp += message.bodiesGivenUp
+        break
+      case 'broken':
+        this.storeFailure = message.message
+        this.stop('store')
         break
       case 'failed':
-        this.conditions.fail(new StoreFailure(message.message))
+        this.conditions.fail(new UserError('store', message.message))
         break
     }
     this.conditions.check()
@@ -248,7 +233,7 @@ export class Coordinator {
           const reason = reasonToStop(scenario, contract, this.tally, this.shared)
           if (reason !== null) this.stop(reason)
         }
-        if (message.shard === 0) this.options.onProgress(this.tally.progress(nowUs, this.endsUs()))
+        if (message.shard === 0) this.show(nowUs)
         break
       }
       case 'issued': {
@@ -261,6 +246,8 @@ export class Coordinator {
       case 'finished':
         this.finished++
         this.handedOver += message.rows
+        this.bodiesGivenUp += message.bodiesGivenUp
+        this.memory.push(message.memory)
         this.threads.push({
           shard: message.shard,
           loopDelayP99Us: message.loopDelayP99Us,
@@ -272,6 +259,16 @@ export class Coordinator {
         break
     }
     this.conditions.check()
+  }
+
+  private shownUs = 0
+
+  /** Summing up the steps of a run takes its time: not more often than somebody looks. */
+  private show(nowUs: number): void {
+    const { onProgress, progressEveryMs } = this.options
+    if (nowUs - this.shownUs < progressEveryMs * 1000) return
+    this.shownUs = nowUs
+    onProgress(this.tally.progress(nowUs, this.endsUs()))
   }
 
   private endsUs(): number | null {
@@ -290,7 +287,7 @@ export class Coordinator {
 function failureOf({ shard, message }: Extract<FromSender, { type: 'failed' }>): Error {
   return /\n\s+at /.test(message)
     ? new Error(`Sending thread ${shard}: ${message}`)
-    : new RunError(message)
+    : new UserError('run', message)
 }
 
 /** What a scenario's phases come to: loads that senders know, and sweeps made of such. */

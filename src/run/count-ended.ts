@@ -3,7 +3,10 @@ import type { Objectives } from '../scenario/scenario.ts'
 import type { Flight } from './flight.ts'
 import type { SharedNumbers } from './shared.ts'
 
-/** Enters how a flight ended into the counts of its phase and step. */
+/**
+ * Enters how a flight ended into the counts of its phase and step. What each count means is in
+ * `measure/measures.ts`; test/run/count-ended.test.ts holds these equal to its SQL.
+ */
 export function countEnded(
   flight: Flight,
   attempt: Attempt,
@@ -14,44 +17,53 @@ export function countEnded(
   const counters = phase.countersOf(plan.index)
   const { outcome } = attempt
   counters.ended(outcome)
-  const expected = plan.step.wrong === null ? 'ok' : 'http_error'
-  const leftOnPurpose = outcome === 'aborted'
+  const meantToSucceed = plan.step.wrong === null
+  const aborted = outcome === 'aborted'
   // What certainly was not charged is given back; what may have been stays spent.
   if (outcome === 'http_error') shared.release(flight.credits)
   else counters.credits += flight.credits
-  if (outcome === expected) shared.succeeded()
-  else if (!leftOnPurpose) {
+  if (outcome === (meantToSucceed ? 'ok' : 'http_error')) shared.succeeded()
+  else if (!aborted) {
     counters.failures++
     shared.failed()
   }
-  if (outcome !== 'ok' && !leftOnPurpose) {
-    counters.error(
-      Number.isNaN(attempt.status) || outcome !== 'http_error'
-        ? (attempt.reason ?? outcome)
-        : `${attempt.status} ${attempt.errorCode ?? attempt.errorType ?? ''}`.trim(),
-    )
+  if (outcome !== 'ok' && !aborted) {
+    const why =
+      outcome === 'http_error'
+        ? (attempt.errorCode ?? attempt.errorType ?? '')
+        : (attempt.reason ?? outcome)
+    counters.error(Number.isNaN(attempt.status) ? why : `${attempt.status} ${why}`.trim())
   }
+  if (aborted) return
   const endUs = Number.isNaN(attempt.doneUs) ? attempt.closedUs : attempt.doneUs
-  const response = endUs - flight.intendedUs
-  const service = endUs - (Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs)
-  // A timeout is at least its deadline: it stands among the successes, censored.
-  if (outcome === 'ok' || outcome === 'timeout') phase.countSuccess(plan.index, service, response)
-  else if (!leftOnPurpose) phase.countFailure(plan.index, service, response)
-  if (outcome !== 'ok') {
-    if (plan.step.wrong === null && !leftOnPurpose) counters.judged++
-    return
+  const beganUs = Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs
+  const serviceUs = endUs - beganUs
+  const responseUs = endUs - flight.intendedUs
+  if (outcome === 'http_error' || outcome === 'broken') {
+    phase.countFailure(plan.index, serviceUs, responseUs)
   }
-  if (!Number.isNaN(attempt.completionTokens)) counters.tokens += attempt.completionTokens
-  const streamed = flight.request.streamed && !Number.isNaN(attempt.firstContentUs)
-  const ttft = attempt.firstContentUs - attempt.sentUs
-  if (streamed) phase.countTtft(plan.index, ttft)
-  const tpot =
-    (attempt.lastContentUs - attempt.firstContentUs) / Math.max(1, attempt.completionTokens - 1)
+  if (!meantToSucceed) return
   counters.judged++
+  if (outcome !== 'ok' && outcome !== 'timeout') return
+  phase.countSuccess(plan.index, serviceUs, responseUs)
+  const { streamed } = flight.request
+  const withText = !Number.isNaN(attempt.firstContentUs)
+  const asStream = streamed && (outcome === 'timeout' || attempt.events > 0 || withText)
+  const ttftUs = (withText ? attempt.firstContentUs : endUs) - beganUs
+  if (asStream) phase.countTtft(plan.index, ttftUs)
+  if (outcome !== 'ok') return
+  if (streamed) phase.countGaps(plan.index, flight.gaps)
+  const { completionTokens } = attempt
+  if (!Number.isNaN(completionTokens)) counters.tokens += completionTokens
+  if (asStream && !withText) return
+  const tpotUs =
+    streamed && completionTokens >= 2
+      ? (attempt.lastContentUs - attempt.firstContentUs) / (completionTokens - 1)
+      : 0
   const misses =
-    service > (objectives.serviceUs ?? Infinity) ||
-    response > (objectives.responseUs ?? Infinity) ||
-    (streamed && ttft > (objectives.ttftUs ?? Infinity)) ||
-    (streamed && tpot > (objectives.tpotUs ?? Infinity))
+    serviceUs > (objectives.serviceUs ?? Infinity) ||
+    responseUs > (objectives.responseUs ?? Infinity) ||
+    (asStream && ttftUs > (objectives.ttftUs ?? Infinity)) ||
+    tpotUs > (objectives.tpotUs ?? Infinity)
   if (!misses) counters.good++
 }

@@ -25,6 +25,11 @@ export function cellOf(us: number): number {
   return (shift + 1) * halfCells + ((us >>> shift) - halfCells)
 }
 
+/** Cell of any time: fractions are cut off, below 0 counts as 0. */
+export function cellFor(us: number): number {
+  return cellOf(us > 0 ? (us < highestUs ? Math.floor(us) : highestUs) : 0)
+}
+
 /** Lowest value that falls into a cell. */
 export function lowestOf(cell: number): number {
   if (cell < 2 * halfCells) return cell
@@ -50,10 +55,11 @@ export class Counts {
   private highest = -1
   samples = 0
 
-  /** @param us fractions are cut off; below 0 counts as 0 */
   record(us: number): void {
-    const value = us > 0 ? (us < highestUs ? Math.floor(us) : highestUs) : 0
-    const cell = cellOf(value)
+    this.recordCell(cellFor(us))
+  }
+
+  recordCell(cell: number): void {
     this.cells[cell]!++
     this.samples++
     if (cell < this.lowest) this.lowest = cell
@@ -89,8 +95,12 @@ export class Counts {
 
   /** The value that `p` percent of samples do not pass, within 0.1 %; null without samples. */
   percentile(p: number): number | null {
-    if (this.samples === 0) return null
-    const rank = Math.max(1, Math.ceil((p / 100) * this.samples))
+    return this.atRank(Math.max(1, Math.ceil((p / 100) * this.samples)))
+  }
+
+  /** The sample of this rank, from 1, in the order of size; null where there is none. */
+  atRank(rank: number): number | null {
+    if (rank < 1) return null
     let seen = 0
     for (let cell = this.lowest; cell <= this.highest; cell++) {
       seen += this.cells[cell]!

@@ -5,13 +5,11 @@ import type { RunStart } from '../store/runs.ts'
 import type {
   FromRecorderControl,
   FromSender,
-  PhaseRun,
   PromptPool,
   RecorderControl,
   RecorderData,
   ResolvedKey,
   SenderData,
-  ToRecorder,
   ToSender,
 } from './messages.ts'
 
@@ -38,8 +36,8 @@ export interface CrewListener {
 }
 
 /**
- * The threads of a run: one recorder, the senders, and one more for each phase that saturates. Each
- * sender has a port of its own to the recorder, made before there is anybody at either end.
+ * The threads of a run: one recorder, and the senders. Each sender has a port of its own to the
+ * recorder, made before there is anybody at either end.
  */
 export class Crew {
   private readonly options: CrewOptions
@@ -47,54 +45,34 @@ export class Crew {
   private readonly shared: SharedArrayBuffer
   private readonly recorder: Worker
   private readonly senders: Worker[]
-  private readonly saturating: Worker[] = []
-  /** Ports to the recorder for phases that are yet to saturate. */
-  private readonly spare: MessagePort[]
 
   constructor(options: CrewOptions, shared: SharedArrayBuffer, listener: CrewListener) {
     this.options = options
     this.shared = shared
     this.listener = listener
-    const { phases, threads } = options.scenario
-    const more = phases.filter((phase) => phase.load.kind === 'saturate').length
-    const channels = Array.from({ length: threads + more }, () => new MessageChannel())
-    const ports = channels.map((channel) => channel.port1)
+    const { threads } = options.scenario
+    const channels = Array.from({ length: threads }, () => new MessageChannel())
     this.recorder = this.startRecorder(channels.map((channel) => channel.port2))
-    this.senders = ports
-      .slice(0, threads)
-      .map((port, shard) => this.startSender('sender', this.senderData(shard, port)))
-    this.spare = ports.slice(threads)
+    this.senders = channels.map(({ port1 }, shard) =>
+      this.startSender(this.senderData(shard, port1)),
+    )
   }
 
-  /** Senders of both kinds that were started. */
   get size(): number {
-    return this.senders.length + this.saturating.length
-  }
-
-  /** Starts a thread for a phase that saturates. */
-  saturate(phase: PhaseRun, connections: number): void {
-    const data = { ...this.senderData(this.size, this.spare.shift()!), phase, connections }
-    this.saturating.push(this.startSender('saturate', data))
+    return this.senders.length
   }
 
   tell(message: ToSender): void {
-    for (const sender of [...this.senders, ...this.saturating]) sender.postMessage(message)
+    for (const sender of this.senders) sender.postMessage(message)
   }
 
   tellRecorder(message: RecorderControl): void {
     this.recorder.postMessage(message)
   }
 
-  /** Says for the phases that never saturated that nothing will come from them. */
-  endSpare(): void {
-    for (const port of this.spare) {
-      port.postMessage({ batch: null, templates: [], bodies: [], last: true } satisfies ToRecorder)
-    }
-  }
-
   /** Ends all threads at once: after a failure. */
   async terminate(): Promise<void> {
-    const workers = [...this.senders, ...this.saturating, this.recorder]
+    const workers = [...this.senders, this.recorder]
     await Promise.all(workers.map((worker) => worker.terminate()))
   }
 
@@ -109,8 +87,8 @@ export class Crew {
     return recorder
   }
 
-  private startSender(name: 'sender' | 'saturate', workerData: SenderData): Worker {
-    const sender = startWorker(name, { workerData, transferList: [workerData.recorder] })
+  private startSender(workerData: SenderData): Worker {
+    const sender = startWorker('sender', { workerData, transferList: [workerData.recorder] })
     sender.on('message', (message: FromSender) => this.listener.onSender(message))
     this.watch(sender, `Sending thread ${workerData.shard}`)
     return sender
@@ -144,7 +122,7 @@ export class Crew {
 }
 
 function startWorker(
-  name: 'sender' | 'recorder' | 'saturate',
+  name: 'sender' | 'recorder',
   options: ConstructorParameters<typeof Worker>[1],
 ) {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'

@@ -1,8 +1,10 @@
+import { intervalRanks } from '../measure/percentile.ts'
 import type { Scenario, Threshold } from '../scenario/scenario.ts'
+import type { Counts } from './counts.ts'
 import type { StepCounters } from './ledger.ts'
 import { countedMetrics, type Metric, type PhaseRun } from './messages.ts'
 import type { Tally } from './tally.ts'
-import { compare } from './thresholds.ts'
+import { type Figure, judgeFigure } from './thresholds.ts'
 
 /** Fewer samples than this say nothing early. */
 const enough = 100
@@ -14,8 +16,8 @@ const enough = 100
 export function missedEarly(scenario: Scenario, tally: Tally): readonly Threshold[] {
   return scenario.thresholds.filter((threshold) => {
     if (!threshold.abort || onlyGrows(threshold)) return false
-    const value = figureSoFar(scenario, tally, threshold)
-    return value !== null && !compare(value, threshold.operator, threshold.bound)
+    const figure = figureSoFar(scenario, tally, threshold)
+    return figure !== null && judgeFigure(threshold, figure) === 'missed'
   })
 }
 
@@ -24,7 +26,7 @@ function onlyGrows({ statistic, operator }: Threshold): boolean {
   return statistic.kind === 'count' && (operator === '>' || operator === '>=' || operator === '==')
 }
 
-function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): number | null {
+function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): Figure | null {
   const wants = (phase: PhaseRun, step: number) =>
     (threshold.phase === null ? phase.part === 'steady' : phase.name === threshold.phase) &&
     (threshold.step === null || scenario.steps[step]!.name === threshold.step)
@@ -32,7 +34,7 @@ function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): nu
   if ((countedMetrics as readonly string[]).includes(metric)) {
     if (Object.keys(filter).length > 0) return null
     const counts = tally.counts(metric as Metric, wants)
-    return counts.samples < enough ? null : counts.statistic(statistic)
+    return counts.samples < enough ? null : timeSoFar(counts, statistic)
   }
   if (statistic.kind === 'rate') return null
   const counters = tally.countersWhere(wants)
@@ -42,7 +44,19 @@ function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): nu
   if (one === null) return null
   const all = sum((each) => each[shareOf[metric] ?? 'sent'])
   if (all < enough) return null
-  return statistic.kind === 'share' ? one / all : one
+  const value = statistic.kind === 'share' ? one / all : one
+  return { value, low: value, high: value, samples: all, within: null }
+}
+
+/** Timeouts are among the times, as at least their deadline: so the truth has no upper end here. */
+function timeSoFar(counts: Counts, statistic: Threshold['statistic']): Figure {
+  const value = counts.statistic(statistic)
+  const { samples } = counts
+  const low =
+    statistic.kind === 'percentile'
+      ? counts.atRank(intervalRanks(statistic.p / 100, samples)[0])
+      : value
+  return { value, low: low ?? -Infinity, high: Infinity, samples, within: null }
 }
 
 /** What a share is a share of, as `thresholds.ts` has it for rows. */

@@ -1,7 +1,9 @@
-import type { Attempt, AttemptListener } from '../client/attempt.ts'
+import type { Attempt } from '../client/attempt.ts'
+import type { AttemptListener } from '../client/bench.ts'
 import type { RunningAttempt } from '../client/client.ts'
 import type { Message, PreparedRequest } from '../client/request.ts'
 import type { ActivePhase } from './active-phase.ts'
+import { GapCells } from './gap-cells.ts'
 import type { StepPlan } from './step-plan.ts'
 
 /** A conversation under way: what was said, on one key. */
@@ -23,7 +25,6 @@ export interface User {
 
 /** Who hears of a flight. */
 export interface FlightDeck {
-  gap(flight: Flight, gapUs: number): void
   ended(flight: Flight, attempt: Attempt): void
 }
 
@@ -51,6 +52,8 @@ export class Flight implements AttemptListener {
   conversation: Conversation | null = null
   user: User | null = null
   running: RunningAttempt | null = null
+  /** Between the events of its stream. */
+  readonly gaps = new GapCells()
   /** Place among those in flight. */
   place = -1
   private readonly deck: FlightDeck
@@ -60,7 +63,7 @@ export class Flight implements AttemptListener {
   }
 
   onGap(gapUs: number): void {
-    this.deck.gap(this, gapUs)
+    this.gaps.add(gapUs)
   }
 
   onEnd(attempt: Attempt): void {

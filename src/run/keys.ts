@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { isHeaderValue } from '../contract/request.ts'
 import type { KeySource, Scenario } from '../scenario/scenario.ts'
-import { RunError } from './errors.ts'
+import { UserError } from '../user/user-error.ts'
 import type { ResolvedKey } from './messages.ts'
 
 /**
  * Reads the keys that a scenario names.
  *
  * @param given keys by name, instead of their source
- * @throws RunError that names the variable or file, never what is in it
+ * @throws UserError that names the variable or file, never what is in it
  */
 export function resolveKeys(
   scenario: Scenario,
@@ -18,10 +18,14 @@ export function resolveKeys(
   return scenario.keys.map((source) => {
     const key = (given[source.name] ?? readKey(source, environment)).trim()
     if (key === '') {
-      throw new RunError(`The key ${source.name} is empty: ${whereOf(source)} holds nothing.`)
+      throw new UserError(
+        'run',
+        `The key ${source.name} is empty: ${whereOf(source)} holds nothing.`,
+      )
     }
     if (!isHeaderValue(key)) {
-      throw new RunError(
+      throw new UserError(
+        'run',
         `The key ${source.name} cannot stand in a header: expected printable ASCII on one line in ${whereOf(source)}; came something else, which is not shown here. Put one API key there, and nothing more.`,
       )
     }
@@ -33,14 +37,16 @@ function readKey(key: KeySource, environment: NodeJS.ProcessEnv): string {
   if ('env' in key.source) {
     const value = environment[key.source.env]
     if (value !== undefined) return value
-    throw new RunError(
+    throw new UserError(
+      'run',
       `The key ${key.name} comes from the variable ${key.source.env}, which is not set. Set it to an API key of the service.`,
     )
   }
   try {
     return readFileSync(key.source.file, 'utf8')
   } catch {
-    throw new RunError(
+    throw new UserError(
+      'run',
       `The key ${key.name} comes from the file ${key.source.file}, which cannot be read. Put an API key of the service there.`,
     )
   }

@@ -12,6 +12,9 @@ export interface Ledger {
   readonly aborted: number
 }
 
+const mostErrorKinds = 100
+const otherErrors = 'others'
+
 /** Counts of one thread, one phase and one step; all plain numbers, so they cross as they are. */
 export class StepCounters {
   planned = 0
@@ -56,8 +59,11 @@ export class StepCounters {
     this.sent++
   }
 
+  /** A service may make up a code for each answer: what comes behind the first kinds is counted as one. */
   error(code: string): void {
-    this.errors.set(code, (this.errors.get(code) ?? 0) + 1)
+    const counted = this.errors.get(code)
+    const kind = counted === undefined && this.errors.size >= mostErrorKinds ? otherErrors : code
+    this.errors.set(kind, (this.errors.get(kind) ?? 0) + 1)
   }
 }
 

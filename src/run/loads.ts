@@ -1,23 +1,17 @@
 import { readFileSync } from 'node:fs'
 import type { Phase, Scenario } from '../scenario/scenario.ts'
 import { parseTrace } from '../schedule/trace.ts'
+import { UserError } from '../user/user-error.ts'
 import type { Loads } from './coordinator.ts'
-import { RunError } from './errors.ts'
 import type { SenderLoad } from './messages.ts'
 import { runSweep, type SweepResult } from './sweep-run.ts'
 
 /** What the senders of a scenario are given, with its traces read. */
 export function phaseLoads(
   scenario: Scenario,
-  baseUrl: string,
 ): Loads & { readonly sweeps: readonly SweepResult[] } {
   const traces = new Map<Phase, SenderLoad>()
   for (const phase of scenario.phases) {
-    if (phase.load.kind === 'saturate' && !baseUrl.startsWith('http:')) {
-      throw new RunError(
-        `Phase ${phase.name} saturates by autocannon, which does not verify certificates, so no key is given to it over TLS. Use load: concurrency there.`,
-      )
-    }
     if (phase.load.kind === 'replay') traces.set(phase, traceOf(phase.load))
   }
   const sweeps: SweepResult[] = []
@@ -32,22 +26,31 @@ export function phaseLoads(
         case 'arrivals':
         case 'concurrency':
           return load
+        case 'saturate':
+          return flatOut(load.connections)
         case 'replay':
           return traces.get(phase)!
-        default:
-          throw new Error(`a ${load.kind} is not sent as it is`)
+        case 'sweep':
+          throw new Error('a sweep is not sent as it is')
       }
     },
   }
 }
 
-/** Reads the trace of a phase. @throws RunError, TraceError */
+/** Users without think time, one on each connection. */
+function flatOut(connections: number): SenderLoad {
+  const think = { kind: 'fixed', us: 0 } as const
+  return { kind: 'concurrency', fromUsers: connections, toUsers: connections, rampUs: 0, think }
+}
+
+/** Reads the trace of a phase. @throws UserError */
 export function traceOf(load: Extract<Phase['load'], { kind: 'replay' }>): SenderLoad {
   let text: string
   try {
     text = readFileSync(load.path, 'utf8')
   } catch {
-    throw new RunError(
+    throw new UserError(
+      'run',
       `The trace ${load.path} cannot be read. Its path starts from the folder of the scenario.`,
     )
   }

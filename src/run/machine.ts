@@ -14,8 +14,16 @@ export function machineJson(): string {
   })
 }
 
-/** Version of this Assay. */
-export function assayVersion(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(file) as { readonly version: string }).version
+interface Package {
+  readonly version: string
+  readonly engines: { readonly node: string }
 }
+
+const packageJson = (): Package =>
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Package
+
+/** Version of this Assay. */
+export const assayVersion = (): string => packageJson().version
+
+/** The lowest version of Node that it runs on, as `22.19`. */
+export const neededNode = (): string => packageJson().engines.node.replace('>=', '')

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { BatchMessage } from '../attempt/batch.ts'
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
+import type { MemoryFigures } from '../client/memory.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Load, Scenario } from '../scenario/scenario.ts'
 import type { TraceRequest } from '../schedule/trace.ts'
@@ -106,8 +107,6 @@ export interface SenderReport {
   readonly steps: readonly StepReport[]
   readonly keys: readonly KeyReport[]
   readonly inFlight: number
-  /** Integral of requests in flight over time, in request-seconds. */
-  readonly flightSeconds: number
   /** Since the last report. */
   readonly health: HealthRow
 }
@@ -129,6 +128,9 @@ export type FromSender =
       readonly type: 'finished'
       readonly shard: number
       readonly rows: number
+      /** Captures that were not kept. */
+      readonly bodiesGivenUp: number
+      readonly memory: MemoryFigures
       /** Over the whole life of the thread. */
       readonly loopDelayP99Us: number
       readonly utilisation: number
@@ -143,6 +145,9 @@ export interface ToRecorder {
   /** The last message of this sender. */
   readonly last: boolean
 }
+
+/** Back to a sender: a buffer to fill again, or how many characters of bodies are written. */
+export type FromRecorder = ArrayBuffer | number
 
 export interface RecorderData {
   readonly dbPath: string
@@ -165,5 +170,7 @@ export type RecorderControl =
 
 export type FromRecorderControl =
   | { readonly type: 'open' }
-  | { readonly type: 'closed'; readonly rows: number }
+  /** The store cannot be written any more; what is under way is to end. */
+  | { readonly type: 'broken'; readonly message: string }
+  | { readonly type: 'closed'; readonly rows: number; readonly bodiesGivenUp: number }
   | { readonly type: 'failed'; readonly name: string; readonly message: string }

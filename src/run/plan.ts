@@ -22,7 +22,7 @@ export interface PhasePlan {
 /**
  * Walks the plans of the open phases as senders would.
  *
- * @throws RunError, TraceError for a file of prompts or a trace that cannot be read
+ * @throws UserError for a file of prompts or a trace that cannot be read
  */
 export function planOf(scenario: Scenario, contract: Contract, seed: number): readonly PhasePlan[] {
   promptPools(scenario, seed)

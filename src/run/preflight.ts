@@ -2,19 +2,19 @@ import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { authorities } from '../client/authorities.ts'
 import { isCertificateError, isTlsError } from '../client/tls-error.ts'
-import { TargetError } from './errors.ts'
+import { UserError } from '../user/user-error.ts'
 
 /**
  * Knocks once before a run: where nothing listens, or TLS fails, a thousand broken connections say no
  * more.
  *
  * @param ca further authorities to trust, as PEM
- * @throws TargetError in one sentence, with the way out
+ * @throws UserError in one sentence, with the way out
  */
 export async function reach(
   baseUrl: string,
   ca: string | null = null,
-  waitMs = 5000,
+  waitMs: number,
 ): Promise<void> {
   const { hostname, port, protocol } = new URL(baseUrl)
   const secure = protocol === 'https:'
@@ -31,10 +31,19 @@ export async function reach(
       : connect(to)
     const fail = (why: string) => {
       socket.destroy()
-      reject(new TargetError(`${hostname}:${number} was never reached: ${why}`))
+      reject(new UserError('unreachable', `${hostname}:${number} was never reached: ${why}`))
     }
+    let connected = false
+    socket.once('connect', () => {
+      connected = true
+    })
     const timer = setTimeout(
-      () => fail(`no connection within ${waitMs / 1000} s. ${startIt}`),
+      () =>
+        fail(
+          connected
+            ? `it accepts connections, but no TLS handshake ended within ${waitMs / 1000} s. Raise timeouts.connect, or correct --base-url; http:// may be meant.`
+            : `no connection within ${waitMs / 1000} s (timeouts.connect). ${startIt}`,
+        ),
       waitMs,
     )
     socket.once('close', () => clearTimeout(timer))
@@ -49,6 +58,12 @@ export async function reach(
 const startIt = 'Start the service, or correct --base-url.'
 
 function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
+  if (code === 'CERT_HAS_EXPIRED') {
+    return `its certificate has expired. Renew it at the service; if it is valid there, correct this machine's clock.`
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return `its certificate is for another name (${message}). Correct --base-url to a name that it holds, or have one made for this name.`
+  }
   if (isCertificateError(code)) {
     return `its certificate is not trusted (${message}). Name the authority's PEM file in ca_file of the scenario, or in NODE_EXTRA_CA_CERTS.`
   }

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import type { Scenario, Step } from '../scenario/scenario.ts'
 import { tokensOf } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
-import { RunError } from './errors.ts'
+import { UserError } from '../user/user-error.ts'
 import type { PromptPool } from './messages.ts'
 import { TokenText } from './token-text.ts'
 
 /**
  * The prompts that each step draws from.
  *
- * @throws RunError for a file that cannot be read or holds none
+ * @throws UserError for a file that cannot be read or holds none
  */
 export function promptPools(scenario: Scenario, seed: number): readonly PromptPool[] {
   return scenario.steps.map((step) => poolOf(step, seed))
@@ -39,7 +39,8 @@ function linesOf(step: string, path: string): readonly string[] {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    throw new RunError(
+    throw new UserError(
+      'run',
       `Step ${step} takes its prompts from ${path}, which cannot be read. Its path starts from the folder of the scenario.`,
     )
   }
@@ -48,7 +49,7 @@ function linesOf(step: string, path: string): readonly string[] {
     .filter((line) => line.trim() !== '')
     .map((line, at) => promptOf(line, `${path}, line ${at + 1}`))
   if (prompts.length === 0) {
-    throw new RunError(`Step ${step} takes its prompts from ${path}, which holds none.`)
+    throw new UserError('run', `Step ${step} takes its prompts from ${path}, which holds none.`)
   }
   return prompts
 }
@@ -62,5 +63,5 @@ function promptOf(line: string, place: string): string {
   } catch {
     // Told below.
   }
-  throw new RunError(`${place}: expected a prompt, or a JSON object with a text "prompt".`)
+  throw new UserError('run', `${place}: expected a prompt, or a JSON object with a text "prompt".`)
 }

@@ -1,10 +1,12 @@
 import { platform, setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { cannotWrite } from '../store/errors.ts'
 import { openStore } from '../store/open.ts'
 import { Recorder } from '../store/recorder.ts'
 import { startRun } from '../store/runs.ts'
 import { monotonicNs } from './clock.ts'
 import { histogramBytes } from './histogram-bytes.ts'
+import { charactersOf } from './kept-bodies.ts'
 import type { FromRecorderControl, RecorderControl, RecorderData, ToRecorder } from './messages.ts'
 
 /**
@@ -23,8 +25,11 @@ const data = workerData as RecorderData
  * would be somebody's lag. Not by more than this: the rows of a sender that takes its whole core need
  * a tenth of it, and a higher number would not get that. On Linux niceness belongs to the thread;
  * elsewhere to the process.
+ *
+ * Not in its first seconds: on a machine that is short of time, what it loads and compiles for its
+ * first rows would take seconds more, and they are safe from a kill only behind that.
  */
-if (platform() === 'linux') setPriority(0, 5)
+if (platform() === 'linux') setTimeout(() => setPriority(0, 5), 3000).unref()
 
 const say = (message: FromRecorderControl) => control.postMessage(message)
 
@@ -47,18 +52,25 @@ async function record(): Promise<void> {
   let busyMs = 0
   let worstMs = 0
 
-  const fail = (error: unknown): never => {
-    say({ type: 'failed', name: 'StoreError', message: `cannot write: ${String(error)}` })
-    process.exit(1)
+  let broken = false
+  /** The run is to end, and says why; rows are still taken, as far as that goes. */
+  const fail = (error: unknown) => {
+    if (broken) return
+    broken = true
+    say({ type: 'broken', message: cannotWrite(data.dbPath, error).message })
   }
 
-  const guard = (work: () => void) => {
-    const began = performance.now()
+  const attempt = (work: () => void) => {
     try {
       work()
     } catch (error) {
       fail(error)
     }
+  }
+
+  const guard = (work: () => void) => {
+    const began = performance.now()
+    attempt(work)
     const tookMs = performance.now() - began
     busyMs += tookMs
     worstMs = Math.max(worstMs, tookMs)
@@ -67,14 +79,20 @@ async function record(): Promise<void> {
   const take = (sender: number, port: MessagePort, message: ToRecorder) =>
     guard(() => {
       if (message.batch !== null) {
-        rows += recorder.appendBatch(sender, message.batch)
-        port.postMessage(message.batch.buffer, [message.batch.buffer])
+        const { batch } = message
+        attempt(() => {
+          rows += recorder.appendBatch(sender, batch)
+        })
+        port.postMessage(batch.buffer, [batch.buffer])
       }
       // Every thread tells what it sends first; the same request is kept once.
       const fresh = message.templates.filter((row) => !templates.has(row.template))
       for (const row of fresh) templates.add(row.template)
-      if (fresh.length > 0) recorder.appendTemplates(fresh)
-      if (message.bodies.length > 0) recorder.appendBodies(message.bodies)
+      if (fresh.length > 0) attempt(() => recorder.appendTemplates(fresh))
+      if (message.bodies.length > 0) {
+        if (!broken) attempt(() => recorder.appendBodies(message.bodies))
+        port.postMessage(message.bodies.reduce((sum, body) => sum + charactersOf(body), 0))
+      }
       if (message.last) {
         port.close()
         open--
@@ -82,7 +100,9 @@ async function record(): Promise<void> {
       }
     })
 
-  const timer = setInterval(() => guard(flush), flushEveryMs)
+  const timer = setInterval(() => {
+    if (!broken) guard(flush)
+  }, flushEveryMs)
   let lastBusyMs = 0
   function flush(): void {
     recorder.flush()
@@ -92,6 +112,8 @@ async function record(): Promise<void> {
         shard: -1,
         atUs: Math.round(Number(monotonicNs() - data.zeroNs) / 1000),
         loopDelayP99Us: worstMs * 1000,
+        loopGapUs: worstMs * 1000,
+        loopGapEndUs: null,
         utilisation: Math.min(1, (busyMs - lastBusyMs) / flushEveryMs),
         lagP99Us: null,
         inFlight: 0,
@@ -106,11 +128,11 @@ async function record(): Promise<void> {
     clearInterval(timer)
     try {
       await recorder.close()
-      store.close()
     } catch (error) {
       fail(error)
     }
-    say({ type: 'closed', rows })
+    attempt(() => store.close())
+    say({ type: 'closed', rows, bodiesGivenUp: recorder.bodiesGivenUp })
     control.close()
   }
 

@@ -58,6 +58,9 @@ class Run {
   }
 }
 
+/** No row waits longer than this for the recorder, where only a kill loses none. */
+const batchWaitUs = 250_000
+
 /** Room that a batch keeps free for the strings of one row. */
 const arenaReserve = 4096
 
@@ -141,9 +144,9 @@ export class RowWriter {
     this.writeAsked(flight, row, nowUs)
   }
 
-  /** Hands over what has waited for longer than this. */
-  handOverAfter(waitUs: number, nowUs: number): void {
-    if (this.batch.rows > 0 && nowUs - this.beganUs >= waitUs) this.flush()
+  /** Hands over what has waited long enough. A thread without a pause does so with its next row. */
+  handOverInTime(nowUs: number): void {
+    if (this.batch.rows > 0 && nowUs - this.beganUs >= batchWaitUs) this.flush()
   }
 
   flush(): void {
@@ -175,7 +178,13 @@ export class RowWriter {
       this.writeAskedColumns(flight, row)
     }
     batch.rows = row + 1
-    if (batch.full || batch.arenaUsed > arenaBytes - arenaReserve) this.flush()
+    if (
+      batch.full ||
+      batch.arenaUsed > arenaBytes - arenaReserve ||
+      nowUs - this.beganUs >= batchWaitUs
+    ) {
+      this.flush()
+    }
   }
 
   /** Whether `askedColumns` of a flight are those of the run of rows under way. */

@@ -1,8 +1,8 @@
 import type { Contract } from '../contract/contract.ts'
+import { creditsSql } from '../measure/measures.ts'
 import type { Store } from '../store/open.ts'
+import type { LagFigures } from './client-tests.ts'
 import { emptyLedger, type Ledger } from './ledger.ts'
-import { creditsSql } from './thresholds.ts'
-import type { LagFigures } from './verdict.ts'
 
 export interface RunFigures {
   /** Counts of attempts as the store has them. */
@@ -10,9 +10,6 @@ export interface RunFigures {
   readonly lag: LagFigures | null
   /** Answers and timeouts of the step that has the fewest; null when there are none. */
   readonly fewestSamples: number | null
-  readonly medianResponseUs: number | null
-  /** Sum of time in flight over all rows, in request-seconds. */
-  readonly flightSeconds: number
   readonly creditsByContract: number
   /** Requests a second that the busiest steady phase had to send. */
   readonly busiestPerS: number
@@ -31,12 +28,11 @@ export async function runFigures(
   const groups = await store.rows<Group>(
     `SELECT phase, part, step, outcome, sum(n)::BIGINT AS n, sum(lag_n)::BIGINT AS lag_n,
        min(first_us) AS first_us, max(last_us) AS last_us, max(end_us) AS end_us,
-       sum(flight) AS flight, sum(events) AS events,
-       sum(n * (${creditsSql(contract)}))::DOUBLE AS credits
+       sum(events) AS events,
+       sum(n * (${creditsSql(contract.models)}))::DOUBLE AS credits
      FROM (SELECT asking, ending, count(*) AS n, count(dispatched_us) AS lag_n,
              min(intended_us) AS first_us, max(intended_us) AS last_us,
              max(coalesce(closed_us, intended_us)) AS end_us,
-             (sum(closed_us - dispatched_us) / 1e6)::DOUBLE AS flight,
              sum(events)::DOUBLE AS events
            FROM all_rows WHERE asking IN (SELECT asking FROM askings WHERE run_id = $1)
            GROUP BY asking, ending)
@@ -47,18 +43,14 @@ export async function runFigures(
   const steady = groups.filter(({ part }) => part === 'steady')
   const chosen = steady.length > 0 ? steady : groups
   const [row] = await store.rows<Quantiles>(
-    `SELECT quantile_cont(dispatched_us - intended_us, [0.5, 0.9, 0.99])
-         ${steady.length > 0 ? `FILTER (part = 'steady')` : ''} AS lag,
-       quantile_cont(done_us - intended_us, 0.5) FILTER (outcome = 'ok') AS median
-     FROM attempts WHERE run_id = $1`,
+    `SELECT quantile_cont(lag_us, [0.5, 0.9, 0.99]) AS lag
+     FROM attempt_times WHERE run_id = $1 ${steady.length > 0 ? `AND part = 'steady'` : ''}`,
     [runId],
   )
   return {
     rows: ledgerOf(groups),
     lag: lagOf(row, sumOf(chosen, 'lag_n')),
     fewestSamples: fewestOf(chosen),
-    medianResponseUs: row?.median ?? null,
-    flightSeconds: sumOf(groups, 'flight'),
     creditsByContract: sumOf(groups, 'credits'),
     busiestPerS: busiestOf(steady),
     events: sumOf(groups, 'events'),
@@ -79,18 +71,15 @@ interface Group {
   /** Those that were sent. */
   readonly lag_n: number
   readonly end_us: number
-  /** Request-seconds; null where nothing was sent. */
-  readonly flight: number | null
   readonly events: number
 }
 
 interface Quantiles {
   readonly lag: readonly number[] | null
-  readonly median: number | null
 }
 
-function sumOf(groups: readonly Group[], figure: 'lag_n' | 'flight' | 'credits' | 'events') {
-  return groups.reduce((sum, group) => sum + (group[figure] ?? 0), 0)
+function sumOf(groups: readonly Group[], figure: 'lag_n' | 'credits' | 'events') {
+  return groups.reduce((sum, group) => sum + group[figure], 0)
 }
 
 /** Fewer requests are a moment and no load. */

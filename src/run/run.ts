@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { baseUrlSays, isBaseUrl, shownBaseUrl } from '../contract/base-url.ts'
+import { baseUrlSays, isBaseUrl, serviceUrl, shownBaseUrl } from '../contract/base-url.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
 import type { Scenario } from '../scenario/scenario.ts'
+import { storeFailure } from '../store/errors.ts'
 import { openStore, type Store } from '../store/open.ts'
 import {
   type Ceiling,
@@ -12,12 +13,16 @@ import {
   type RunStart,
   withoutCredentials,
 } from '../store/runs.ts'
+import { storeFile } from '../store/store-file.ts'
+import { UserError } from '../user/user-error.ts'
 import { arrivalsInTime } from './arrivals-in-time.ts'
+import { clientGaps, inFlightFigures, mediansOf } from './client-figures.ts'
+import { gapLimitUs } from './client-tests.ts'
 import { monotonicNs } from './clock.ts'
 import { Coordinator } from './coordinator.ts'
-import { RunError } from './errors.ts'
+import { firstRefusal, sendFirstRequests } from './first-requests.ts'
 import { resolveKeys } from './keys.ts'
-import type { Ledger } from './ledger.ts'
+import { emptyLedger, type Ledger } from './ledger.ts'
 import { phaseLoads } from './loads.ts'
 import { assayVersion, machineJson } from './machine.ts'
 import { reach } from './preflight.ts'
@@ -26,7 +31,7 @@ import { runFigures } from './run-figures.ts'
 import { neverReached, type StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Progress } from './tally.ts'
-import { checkThreshold, type ThresholdResult } from './thresholds.ts'
+import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
 import { judge, type RunVerdict } from './verdict.ts'
 
 export interface RunOptions {
@@ -41,7 +46,11 @@ export interface RunOptions {
   readonly seed?: number
   /** Seconds of the service's time in one of ours; recorded, and used by rules. */
   readonly timeScale?: number
+  /** One request of each kind goes first; a refusal for good ends the run before its load. */
+  readonly firstRequests?: boolean
   readonly onProgress?: (progress: Progress) => void
+  /** Shortest time between two of them; with each report, once a second, unless given. */
+  readonly progressEveryMs?: number
   /** The first abort drains; a second, by `stopNow`, leaves what is in flight. */
   readonly signal?: AbortSignal
   readonly stopNow?: AbortSignal
@@ -63,30 +72,35 @@ export interface RunResult {
   readonly verdict: RunVerdict
   /** Why it ended before its plan did; null when it did not. */
   readonly stopped: StopReason | null
+  /** The first request that the service refused for good, and what to do; null when none was. */
+  readonly refusal: string | null
 }
 
 /**
  * Runs a scenario against a service: rows into the store, and what it says of itself.
  *
- * @throws RunError for a key, prompt file or URL that is missing
- * @throws TargetError when nothing answers at the base URL
- * @throws StoreError when the store cannot be opened
+ * @throws UserError for a key, prompt file or URL that is missing
+ * @throws UserError when nothing answers at the base URL
+ * @throws UserError when the store cannot be opened
  */
 export async function run(scenario: Scenario, options: RunOptions): Promise<RunResult> {
   const contract = options.contract ?? defaultContract
-  const baseUrl = (options.baseUrl ?? scenario.baseUrl)?.replace(/\/$/, '')
-  if (baseUrl === undefined || !isBaseUrl(baseUrl)) {
-    throw new RunError(
-      `expected as base URL ${baseUrlSays}; came ${baseUrl === undefined ? 'none' : shownBaseUrl(baseUrl)}. Give --base-url, or base_url in the scenario.`,
+  const given = options.baseUrl ?? scenario.baseUrl
+  if (given === undefined || given === null || !isBaseUrl(given)) {
+    throw new UserError(
+      'run',
+      `expected as base URL ${baseUrlSays}; came ${given ? shownBaseUrl(given) : 'none'}. Give --base-url, or base_url in the scenario.`,
     )
   }
+  const baseUrl = serviceUrl(given, contract)
+  storeFile(options.dbPath)
   const seed = options.seed ?? scenario.seed
   const keys = resolveKeys(scenario, options.keys)
   const prompts = promptPools(scenario, seed)
-  const loads = phaseLoads(scenario, baseUrl)
+  const loads = phaseLoads(scenario)
   const ca = authoritiesOf(scenario)
   const proxy = proxyOf(scenario)
-  if (proxy === null) await reach(baseUrl, ca)
+  if (proxy === null) await reach(baseUrl, ca, scenario.policy.connectTimeoutUs / 1000)
 
   const startedAtUs = Date.now() * 1000
   const zeroNs = monotonicNs()
@@ -116,6 +130,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
     ca,
     proxy,
     onProgress: options.onProgress ?? (() => {}),
+    progressEveryMs: options.onProgress === undefined ? Infinity : (options.progressEveryMs ?? 0),
   })
   const drain = () => coordinator.stop('interrupted')
   const leave = () => coordinator.stop('interrupted', true)
@@ -125,6 +140,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
     options.signal?.addEventListener('abort', drain)
     options.stopNow?.addEventListener('abort', leave)
     if (options.signal?.aborted) drain()
+    if (options.firstRequests) await sendFirstRequests(coordinator, scenario, loads)
     await coordinator.runPhases(scenario.phases, loads)
     sweeps = loads.sweeps
     await coordinator.finish()
@@ -136,12 +152,24 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
     options.stopNow?.removeEventListener('abort', leave)
   }
 
-  const store = await openStore(options.dbPath)
+  const ended: Ended = { scenario, options, contract, start, coordinator, sweeps }
   try {
-    return await conclude(store, { scenario, options, contract, start, coordinator, sweeps })
-  } finally {
-    store.close()
+    const store = await openStore(options.dbPath)
+    try {
+      return await conclude(store, ended)
+    } finally {
+      store.close()
+    }
+  } catch (error) {
+    const why = coordinator.storeFailure ?? storeFailureOf(error)
+    if (why === null) throw error
+    return concludeWithoutStore(ended, why)
   }
+}
+
+/** What a store that cannot be read or written any more says; null for any other error. */
+function storeFailureOf(error: unknown): string | null {
+  return error instanceof UserError ? error.message : storeFailure(error)
 }
 
 function authoritiesOf({ caFile }: Scenario): string | null {
@@ -150,12 +178,14 @@ function authoritiesOf({ caFile }: Scenario): string | null {
   try {
     pem = readFileSync(caFile, 'utf8')
   } catch {
-    throw new RunError(
+    throw new UserError(
+      'run',
       `The authorities come from the file ${caFile}, which cannot be read. ca_file starts from the folder of the scenario.`,
     )
   }
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
-  throw new RunError(
+  throw new UserError(
+    'run',
     `The authorities come from the file ${caFile}, which holds no certificate. ca_file names a PEM file, with -----BEGIN CERTIFICATE----- in it.`,
   )
 }
@@ -164,7 +194,8 @@ function proxyOf({ proxyEnv }: Scenario): string | null {
   if (proxyEnv === null) return null
   const proxy = process.env[proxyEnv] ?? ''
   if (URL.canParse(proxy)) return proxy
-  throw new RunError(
+  throw new UserError(
+    'run',
     `The proxy comes from the variable ${proxyEnv}, which holds no URL. Set it, as http://127.0.0.1:3128.`,
   )
 }
@@ -185,7 +216,10 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   const { tally } = coordinator
   const ledger = tally.ledger()
   const { stopReason } = coordinator
-  const stopped = stopReason !== 'interrupted' && neverReached(tally) ? 'unreachable' : stopReason
+  const stopped =
+    stopReason !== 'interrupted' && stopReason !== 'first-request' && neverReached(tally)
+      ? 'unreachable'
+      : stopReason
   const figures = await runFigures(store, runId, contract)
   let planned = 0
   let inTime = 0
@@ -196,21 +230,17 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     inTime += counted.inTime
   }
   const seconds = figures.lastUs / 1e6
+  const medians = mediansOf(scenario, coordinator.phases, tally)
   const verdict = judge({
-    ledger,
+    ...countedFacts(ended),
     rows: figures.rows,
-    handedOver: coordinator.handedOver,
-    recorded: coordinator.recorded,
     lag: figures.lag,
-    medianResponseUs: figures.medianResponseUs,
+    medians,
     plannedArrivals: planned,
     arrivedInTime: inTime,
     budgetSpent: stopped === 'budget',
-    threads: coordinator.threads,
-    pacing: scenario.pacing,
-    deepestQueue: coordinator.deepestQueue,
-    meanInFlight: seconds > 0 ? tally.flightSeconds() / seconds : null,
-    lambdaW: seconds > 0 ? figures.flightSeconds / seconds : null,
+    gaps: await clientGaps(store, runId, gapLimitUs(medians)),
+    inFlight: await inFlightFigures(store, runId),
     fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(await latestCeiling(store, start.machineJson, scenario.threads), {
       perS: figures.busiestPerS,
@@ -224,15 +254,6 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
         runId,
         contract,
         objectives: scenario.objectives,
-        gapStatistic: ({ step, phase, statistic }) => {
-          const counts = tally.counts(
-            'itl',
-            (run, index) =>
-              (phase === null ? run.part === 'steady' : run.name === phase) &&
-              (step === null || scenario.steps[index]!.name === step),
-          )
-          return { value: counts.statistic(statistic), samples: counts.samples }
-        },
       }),
     )
   }
@@ -248,12 +269,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     }),
   })
   return {
-    runId,
-    scenario: scenario.name,
-    question: scenario.question,
-    seed: start.seed,
-    baseUrl: withoutCredentials(start.baseUrl),
-    dbPath: ended.options.dbPath,
+    ...identityOf(ended),
     durationUs: figures.lastUs,
     ledger,
     creditsByContract: figures.creditsByContract,
@@ -261,6 +277,68 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     sweeps: ended.sweeps,
     verdict,
     stopped,
+    refusal: stopped === 'first-request' ? await firstRefusal(store, runId, start.baseUrl) : null,
+  }
+}
+
+/** What counters alone tell: the run ended, and its store can neither be read nor written. */
+function concludeWithoutStore(ended: Ended, why: string): RunResult {
+  const { scenario, coordinator } = ended
+  const { tally } = coordinator
+  const ledger = tally.ledger()
+  return {
+    ...identityOf(ended),
+    durationUs: coordinator.now(),
+    ledger,
+    creditsByContract: tally.counters().reduce((sum, { credits }) => sum + credits, 0),
+    thresholds: scenario.thresholds.map(undecided),
+    sweeps: ended.sweeps,
+    verdict: judge({
+      ...countedFacts(ended),
+      storeFailure: why,
+      // Nobody can look whether they are there.
+      rows: emptyLedger,
+      lag: null,
+      medians: [],
+      plannedArrivals: 0,
+      arrivedInTime: 0,
+      budgetSpent: false,
+      gaps: null,
+      inFlight: null,
+      fewestSamples: null,
+      ceilingShare: null,
+    }),
+    stopped: 'store',
+    refusal: null,
+  }
+}
+
+/** What the threads of the run counted. */
+function countedFacts({ scenario, coordinator }: Ended) {
+  const { tally, handedOver, recorded, threads, memory, deepestQueue } = coordinator
+  const { storeFailure, bodiesGivenUp } = coordinator
+  return {
+    ledger: tally.ledger(),
+    handedOver,
+    recorded,
+    threads,
+    memory,
+    deepestQueue,
+    storeFailure,
+    bodiesGivenUp,
+    pacing: scenario.pacing,
+    localLimits: tally.localLimits(),
+  }
+}
+
+function identityOf({ scenario, options, start }: Ended) {
+  return {
+    runId: start.runId,
+    scenario: scenario.name,
+    question: scenario.question,
+    seed: start.seed,
+    baseUrl: withoutCredentials(start.baseUrl),
+    dbPath: options.dbPath,
   }
 }
 

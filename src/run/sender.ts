@@ -1,5 +1,5 @@
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
-import type { NotSentReason } from '../attempt/outcome.ts'
+import type { LocalLimit, NotSentReason } from '../attempt/outcome.ts'
 import type { Attempt } from '../client/attempt.ts'
 import type { AttemptClient } from '../client/client.ts'
 import { retryDelayMs } from '../client/retry.ts'
@@ -41,7 +41,7 @@ export class Sender implements FlightDeck {
   readonly rows: RowWriter
   private readonly parts: SenderParts
   private readonly asker: Asker
-  private readonly bodies: KeptBodies
+  readonly bodies: KeptBodies
   private readonly shared: SharedNumbers
   private readonly phases: ActivePhase[] = []
   private readonly due: DueQueue<Flight | User>
@@ -155,11 +155,6 @@ export class Sender implements FlightDeck {
     return { templates: this.asker.takeTemplates(), bodies: this.bodies.take() }
   }
 
-  /** Integral of requests in flight over time, in request-seconds. */
-  flightSeconds(): number {
-    return this.flying.secondsAt(this.parts.now())
-  }
-
   /** Of what was sent since the last call, in microseconds; null when that is nothing. */
   takeLagP99Us(): number | null {
     const p99Us = this.lags.percentile(99)
@@ -174,18 +169,19 @@ export class Sender implements FlightDeck {
     return { steps, keys: this.keysSeen.report() }
   }
 
-  gap(flight: Flight, gapUs: number): void {
-    flight.phase.countGap(flight.plan.index, gapUs)
-  }
-
   ended(flight: Flight, attempt: Attempt): void {
     const nowUs = attempt.closedUs
-    this.flying.remove(flight, nowUs)
+    this.flying.remove(flight)
+    if (attempt.outcome === 'not_sent') {
+      this.notStarted(flight, attempt.reason as LocalLimit)
+      return
+    }
     const { plan, user } = flight
     const keepBody = this.bodies.keep(flight, attempt)
     const answer = flight.conversation === null ? null : answerOf(attempt.captured)
     countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
     this.rows.writeEnded(flight, attempt, keepBody, nowUs)
+    if (this.bodies.isFull) this.rows.flush()
     if (flight.key >= 0 && plan.sendsKey) this.keysSeen.see(flight.key, attempt)
     if (this.retries(flight, attempt, nowUs)) return
     const goesOn = attempt.outcome === 'ok' && answer !== null && this.speaks(flight, answer, nowUs)
@@ -283,9 +279,10 @@ export class Sender implements FlightDeck {
       return
     }
     const capture = this.bodies.choiceFor(flight)
+    flight.gaps.clear()
     const running = this.parts.client.start(flight.request, flight, capture)
     flight.running = running
-    this.flying.add(flight, running.dispatchedUs)
+    this.flying.add(flight)
     this.lags.record(running.dispatchedUs - flight.intendedUs)
   }
 
@@ -299,14 +296,24 @@ export class Sender implements FlightDeck {
     return null
   }
 
+  /** This machine could make no connection for it. */
+  private notStarted(flight: Flight, reason: LocalLimit): void {
+    this.shared.release(flight.credits)
+    flight.phase.countersOf(flight.plan.index).error(reason)
+    this.notSent(flight, reason)
+    this.checkIdle()
+  }
+
   private notSent(flight: Flight, reason: NotSentReason): void {
     const nowUs = this.parts.now()
     flight.phase.countersOf(flight.plan.index).ended('not_sent')
     this.rows.writeNotSent(flight, reason, nowUs)
     const { user } = flight
     this.free.push(flight)
-    // A user whose request could not be sent tries again later, not in the same instant.
-    if (user !== null && !this.stopping) this.due.add(nowUs + 10_000, user)
+    // A user whose request could not be sent tries again later, not in the same instant. A budget comes
+    // back only by failures, and each second the run is asked whether it is spent.
+    const waitUs = reason === 'budget' ? 1e6 : 10_000
+    if (user !== null && !this.stopping) this.due.add(nowUs + waitUs, user)
   }
 
   /** Plans the next attempt of the same request, where the policy allows one. */

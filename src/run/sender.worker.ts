@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AttemptClient } from '../client/client.ts'
+import { AnswerMemory } from '../client/memory.ts'
 import type { PromptFunction, ScenarioInput } from '../scenario/define.ts'
 import { importScenario } from '../scenario/module.ts'
 import { runClock } from './clock.ts'
-import type { FromSender, SenderData, ToRecorder, ToSender } from './messages.ts'
+import type { FromRecorder, FromSender, SenderData, ToRecorder, ToSender } from './messages.ts'
 import { type Pace, pace } from './pacing.ts'
 import { Sender } from './sender.ts'
 import { SenderHealth } from './sender-health.ts'
@@ -12,7 +13,6 @@ import { transportOf } from './transport.ts'
 
 /** A sending thread: the sender, its clock, its timer, and its ports. */
 const reportEveryMs = 1000
-const batchWaitUs = 250_000
 
 const port = parentPort!
 const data = workerData as SenderData
@@ -27,6 +27,7 @@ process.on('uncaughtException', (error) => {
 const now = runClock(data.zeroNs)
 const transport = await transportOf(scenario, data.baseUrl, data)
 const { policy } = scenario
+const memory = new AnswerMemory(Math.floor(policy.maxMemoryBytes / data.shards))
 const sender = new Sender({
   data,
   now,
@@ -34,6 +35,7 @@ const sender = new Sender({
     transport,
     contract: data.contract,
     now,
+    memory,
     deadlines: {
       connectUs: policy.connectTimeoutUs,
       firstByteUs: policy.firstByteTimeoutUs,
@@ -51,9 +53,12 @@ const sender = new Sender({
   onIdle: () => void end(),
   onDueSooner: () => pacing.look(),
 })
-const health = new SenderHealth()
+const health = new SenderHealth(now)
 
-data.recorder.on('message', (buffer: ArrayBuffer) => sender.rows.giveBack(buffer))
+data.recorder.on('message', (message: FromRecorder) => {
+  if (typeof message === 'number') sender.bodies.written(message)
+  else sender.rows.giveBack(message)
+})
 data.recorder.unref()
 
 const pacing: Pace = pace(
@@ -63,7 +68,7 @@ const pacing: Pace = pace(
     },
     tick() {
       sender.tick()
-      sender.rows.handOverAfter(batchWaitUs, now())
+      sender.rows.handOverInTime(now())
     },
   },
   scenario.pacing,
@@ -104,7 +109,6 @@ function report(): void {
     atUs: now(),
     ...sender.report(),
     inFlight: sender.inFlight,
-    flightSeconds: sender.flightSeconds(),
     health: row,
   })
 }
@@ -121,7 +125,15 @@ async function end(): Promise<void> {
   report()
   const { loopDelayP99Us, utilisation } = health.whole()
   health.stop()
-  say({ type: 'finished', shard, rows: sender.rows.rows, loopDelayP99Us, utilisation })
+  say({
+    type: 'finished',
+    shard,
+    rows: sender.rows.rows,
+    bodiesGivenUp: sender.bodies.givenUp,
+    memory: memory.figures,
+    loopDelayP99Us,
+    utilisation,
+  })
   await transport.close()
   port.close()
   data.recorder.close()

@@ -137,6 +137,7 @@ export class StepPlan {
       ...plainRequest,
       endpoint: step.endpoint,
       stream: step.stream,
+      includeUsage: step.includeUsage,
       model: step.model,
       messages,
       system: step.system,

@@ -5,7 +5,15 @@ import type { SharedNumbers } from './shared.ts'
 import { creditsOf } from './step-plan.ts'
 import type { Tally } from './tally.ts'
 
-export type StopReason = 'interrupted' | 'budget' | 'errors' | 'threshold' | 'unreachable'
+export type StopReason =
+  | 'interrupted'
+  | 'budget'
+  | 'errors'
+  | 'threshold'
+  | 'unreachable'
+  /** The store cannot be written. */
+  | 'store'
+  | 'first-request'
 
 /** Requests before the share of failures, or of refused connections, says anything. */
 const enoughForShare = 100

@@ -13,8 +13,10 @@ export interface SweepResult {
 
 export interface SweepTrial extends Trial {
   readonly phase: string
-  /** Share of requests that met every objective; null where nothing was judged. */
+  /** Share of judged requests that were good; null where nothing was judged. */
   readonly goodput: number | null
+  /** Requests that could not be sent at this rate: for holding they count as not good. */
+  readonly notSent: number
 }
 
 /** Tries one rate after the other, each as a phase of its own, all drained between. */
@@ -46,9 +48,13 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
     const counters = coordinator.tally.counters(run.ordinal)
     const sum = (pick: (counters: StepCounters) => number) =>
       counters.reduce((total, each) => total + pick(each), 0)
-    const judged = sum((each) => each.judged) + sum((each) => each.notSent)
-    const goodput = judged === 0 ? null : sum((each) => each.good) / judged
-    const held = goodput !== null && goodput >= load.objective.goodput
-    trials.push({ phase: name, ratePerS: next.ratePerS, held, goodput })
+    const [good, judged, notSent] = [
+      sum((each) => each.good),
+      sum((each) => each.judged),
+      sum((each) => each.notSent),
+    ]
+    const goodput = judged === 0 ? null : good / judged
+    const held = goodput !== null && good >= load.objective.goodput * (judged + notSent)
+    trials.push({ phase: name, ratePerS: next.ratePerS, held, goodput, notSent })
   }
 }

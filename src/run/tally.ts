@@ -1,3 +1,4 @@
+import { type LocalLimit, localLimits } from '../attempt/outcome.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { HealthRow } from '../store/recorder.ts'
 import { askedBetween } from './asked.ts'
@@ -66,6 +67,10 @@ export class Tally {
   private readonly phases: readonly PhaseRun[]
   private readonly reports = new Map<number, SenderReport>()
   private readonly whole = new Map<string, Counts>()
+  /** The same by step and metric, one for each phase. */
+  private readonly ofSteps = new Map<string, Counts[]>()
+  /** For sums over phases. */
+  private readonly merged = new Counts()
   private readonly intervals = new Map<string, Interval>()
   private before: { readonly atUs: number; readonly steps: ReadonlyMap<number, StepSum> } = {
     atUs: 0,
@@ -104,6 +109,18 @@ export class Tally {
     )
   }
 
+  /** Requests that this machine could make no connection for. */
+  localLimits(): ReadonlyMap<LocalLimit, number> {
+    const counts = new Map<LocalLimit, number>()
+    for (const { errors } of this.counters()) {
+      for (const limit of localLimits) {
+        const count = errors.get(limit) ?? 0
+        if (count > 0) counts.set(limit, (counts.get(limit) ?? 0) + count)
+      }
+    }
+    return counts
+  }
+
   countersWhere(wants: (phase: PhaseRun, step: number) => boolean): readonly StepCounters[] {
     return [...this.reports.values()].flatMap((report) =>
       report.steps.flatMap(({ ordinal, step, counters }) =>
@@ -122,11 +139,6 @@ export class Tally {
       }
     }
     return merged
-  }
-
-  /** Request-seconds in flight over all threads. */
-  flightSeconds(): number {
-    return [...this.reports.values()].reduce((sum, report) => sum + report.flightSeconds, 0)
   }
 
   /** Intervals that are over by now, for the store; all of them at the end. */
@@ -182,13 +194,21 @@ export class Tally {
   private stepProgress(step: number, sum: StepSum): StepProgress {
     const rate = this.rates.get(step)
     const percentiles = (metric: Metric): Percentiles | null => {
-      const counts = this.counts(metric, (_, counted) => counted === step)
-      if (counts.samples === 0) return null
-      return {
-        p50: counts.percentile(50)!,
-        p95: counts.percentile(95)!,
-        p99: counts.percentile(99)!,
-      }
+      const ofPhases = this.ofSteps.get(`${step} ${metric}`) ?? []
+      // Most steps are of one phase.
+      const alone = ofPhases.length === 1
+      const counts = alone ? ofPhases[0]! : this.merged
+      if (!alone) for (const each of ofPhases) counts.add(each.slice())
+      const found =
+        counts.samples === 0
+          ? null
+          : {
+              p50: counts.percentile(50)!,
+              p95: counts.percentile(95)!,
+              p99: counts.percentile(99)!,
+            }
+      if (!alone) counts.take()
+      return found
     }
     return {
       step: this.scenario.steps[step]!.name,
@@ -246,6 +266,8 @@ export class Tally {
     if (counts === undefined) {
       counts = new Counts()
       this.whole.set(key, counts)
+      const ofStep = `${step} ${metric}`
+      this.ofSteps.set(ofStep, [...(this.ofSteps.get(ofStep) ?? []), counts])
     }
     return counts
   }

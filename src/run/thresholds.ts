@@ -1,39 +1,44 @@
 import type { Contract } from '../contract/contract.ts'
+import { columnOf, creditsSql, cutOf, goodSql, measureNames } from '../measure/measures.ts'
+import { intervalRanks, samplesNeeded } from '../measure/percentile.ts'
 import type { Objectives, Threshold } from '../scenario/scenario.ts'
+import { readGaps } from '../store/gaps.ts'
 import type { Store } from '../store/open.ts'
 
-/** What became of a threshold. Without samples it is inconclusive, and that is not a pass. */
+/** What became of a threshold. What its samples cannot decide is inconclusive, and that is not a pass. */
 export interface ThresholdResult {
   readonly text: string
   readonly result: 'held' | 'missed' | 'inconclusive'
   /** In the unit of the bound; null without samples. */
   readonly value: number | null
+  /** Between what the truth lies, of percentiles with 95 % confidence; null is no bound on that side. */
+  readonly interval: readonly [low: number | null, high: number | null]
   readonly bound: number
   readonly unit: 'us' | 'share' | 'per s' | 'count'
   readonly samples: number
+  /** Of an inconclusive percentile: the samples that it would take; null where none would do. */
+  readonly needs: number | null
 }
 
 export interface ThresholdScope {
   readonly runId: string
   readonly contract: Contract
   readonly objectives: Objectives
-  /** Percentile of gaps between content events, which have no rows of their own. */
-  readonly gapStatistic: (threshold: Threshold) => { value: number | null; samples: number }
 }
 
-/** A success for a request that was meant to succeed; a timeout counts at least its deadline. */
-const timed = `outcome IN ('ok', 'timeout')`
-const failed = `expects = 'ok' AND outcome IN ('http_error', 'broken', 'timeout')`
-
-const timeColumns: Readonly<Record<string, string>> = {
-  service: `CASE WHEN ${timed} THEN coalesce(service_us, closed_us - coalesce(sent_us, dispatched_us)) END`,
-  response: `CASE WHEN ${timed} THEN coalesce(response_us, closed_us - intended_us) END`,
-  ttft: `CASE WHEN outcome = 'ok' AND streamed = 1 THEN ttft_us END`,
-  response_ttft: `CASE WHEN outcome = 'ok' AND streamed = 1 THEN response_ttft_us END`,
-  tpot: `CASE WHEN outcome = 'ok' AND streamed = 1 THEN tpot_us END`,
-  lag: 'lag_us',
-  pool_wait: 'pool_wait_us',
+/** A figure, and between what the truth lies. */
+export interface Figure {
+  readonly value: number | null
+  readonly low: number
+  readonly high: number
+  readonly samples: number
+  /** Share of the samples that the bound does not pass; null where it does not matter. */
+  readonly within: number | null
 }
+
+const none: Figure = { value: null, low: -Infinity, high: Infinity, samples: 0, within: null }
+const exactly = (value: number | null, samples: number): Figure =>
+  value === null ? { ...none, samples } : { value, low: value, high: value, samples, within: null }
 
 const filterColumns: Readonly<Record<string, string>> = {
   code: `coalesce(CASE WHEN regexp_full_match($v, '[0-9]+') THEN status::VARCHAR ELSE coalesce(error_code, error_type) END, '')`,
@@ -53,17 +58,59 @@ export async function checkThreshold(
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<ThresholdResult> {
-  const unit = unitOf(threshold)
-  const base = { text: threshold.text, bound: threshold.bound, unit }
-  const { value, samples } =
+  const figure =
     threshold.metric === 'itl'
-      ? scope.gapStatistic(threshold)
-      : await figureOf(store, threshold, scope)
-  if (value === null || samples === 0) {
-    return { ...base, result: 'inconclusive', value: null, samples }
+      ? await gapFigure(store, threshold, scope)
+      : await rowFigure(store, threshold, scope)
+  return resultOf(threshold, figure)
+}
+
+function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
+  const { value, low, high, samples } = figure
+  const result = judgeFigure(threshold, figure)
+  return {
+    text: threshold.text,
+    result,
+    value: samples === 0 ? null : value,
+    interval: [Number.isFinite(low) ? low : null, Number.isFinite(high) ? high : null],
+    bound: threshold.bound,
+    unit: unitOf(threshold),
+    samples,
+    needs: result === 'inconclusive' ? needsOf(threshold, figure) : null,
   }
-  const held = compare(value, threshold.operator, threshold.bound)
-  return { ...base, result: held ? 'held' : 'missed', value, samples }
+}
+
+/**
+ * Held where all that the truth may be lies within the bound and a percentile has its samples,
+ * missed where nothing of it does.
+ */
+export function judgeFigure(
+  { statistic, operator, bound }: Threshold,
+  { value, low, high, samples }: Figure,
+): ThresholdResult['result'] {
+  if (value === null || samples === 0) return 'inconclusive'
+  const meets = [low, high].map((end) => compare(end, operator, bound))
+  const enough = statistic.kind !== 'percentile' || samples >= samplesNeeded(statistic.p / 100)
+  if (meets.every(Boolean)) return enough ? 'held' : 'inconclusive'
+  const straddles = operator === '==' && low <= bound && bound <= high
+  return meets.some(Boolean) || straddles ? 'inconclusive' : 'missed'
+}
+
+/** As many samples as would tell the bound from the percentile, if the distribution stays the same. */
+function needsOf({ statistic }: Threshold, { samples, within }: Figure): number | null {
+  if (statistic.kind !== 'percentile') return null
+  const p = statistic.p / 100
+  const fewest = samplesNeeded(p)
+  if (samples < fewest || within === null) return fewest
+  const apart = Math.abs(within - p)
+  const needs = apart === 0 ? Infinity : Math.ceil((1.96 ** 2 * p * (1 - p)) / apart ** 2)
+  // Where samples would do by now, what is open is how long the timeouts would have taken.
+  return needs > samples && needs < 1e9 ? needs : null
+}
+
+/** A threshold that nothing was measured for. */
+export function undecided(threshold: Threshold): ThresholdResult {
+  return resultOf(threshold, none)
 }
 
 export function compare(value: number, operator: Threshold['operator'], bound: number): boolean {
@@ -94,114 +141,157 @@ function unitOf({ statistic }: Threshold): ThresholdResult['unit'] {
   }
 }
 
-async function figureOf(
+async function gapFigure(
+  store: Store,
+  threshold: Threshold,
+  { runId }: ThresholdScope,
+): Promise<Figure> {
+  const { statistic, bound } = threshold
+  const { where, parameters } = chosenRows(threshold, runId)
+  const gaps = (await readGaps(store, where.join(' AND '), parameters)).get(null)
+  if (gaps === undefined) return none
+  if (statistic.kind !== 'percentile') {
+    return exactly(gaps[statistic.kind as 'mean' | 'min' | 'max'], gaps.n)
+  }
+  const p = statistic.p / 100
+  const [low, high] = intervalRanks(p, gaps.n)
+  return {
+    value: gaps.atShare(p),
+    low: low < 1 ? -Infinity : gaps.atShare(low / gaps.n),
+    high: high > gaps.n ? Infinity : gaps.atShare(high / gaps.n),
+    samples: gaps.n,
+    within: gaps.within(bound),
+  }
+}
+
+/** Conditions on the rows that a threshold is of, and their parameters. */
+function chosenRows({ phase, step }: Threshold, runId: string) {
+  const parameters: string[] = [runId]
+  const parameter = (value: string) => `$${parameters.push(value)}`
+  const where = ['run_id = $1', phase === null ? `part = 'steady'` : `phase = ${parameter(phase)}`]
+  if (step !== null) where.push(`step = ${parameter(step)}`)
+  return { where, parameters }
+}
+
+async function rowFigure(
   store: Store,
   threshold: Threshold,
   scope: ThresholdScope,
-): Promise<{ value: number | null; samples: number }> {
-  const parameters: string[] = [scope.runId]
-  const parameter = (value: string) => `$${parameters.push(value)}`
-  const where = ['run_id = $1']
-  where.push(threshold.phase === null ? `part = 'steady'` : `phase = ${parameter(threshold.phase)}`)
-  if (threshold.step !== null) where.push(`step = ${parameter(threshold.step)}`)
+): Promise<Figure> {
+  const { where, parameters } = chosenRows(threshold, scope.runId)
   const filter: string[] = []
   for (const [key, value] of Object.entries(threshold.filter)) {
-    const name = parameter(String(value))
+    const name = `$${parameters.push(String(value))}`
     const list = whose.has(key) ? where : filter
     list.push(`${filterColumns[key]!.replaceAll('$v', name)} = ${name}`)
   }
-  const { select, samples } = selection(threshold, filter, scope)
-  const [row] = await store.rows<{ value: number | null; samples: number }>(
-    `WITH chosen AS (SELECT * FROM attempt_times WHERE ${where.join(' AND ')})
-     SELECT (${select})::DOUBLE AS value, (${samples})::BIGINT AS samples FROM chosen`,
+  const chosen = `(FROM attempt_values WHERE ${where.join(' AND ')})`
+  const measure = measureNames.find((name) => columnOf(name) === `${threshold.metric}_us`)
+  if (measure === undefined) {
+    const { select, samples, unknown } = countSql(threshold, filter, scope)
+    const [row] = await store.rows<{ value: number | null; samples: number; unknown: number }>(
+      `SELECT (${select})::DOUBLE AS value, ${samples} AS samples, ${unknown} AS unknown FROM ${chosen}`,
+      parameters,
+    )
+    const figure = exactly(row!.value, row!.samples)
+    return row!.unknown > 0 ? { ...figure, high: Infinity } : figure
+  }
+  const all = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
+  const sql = timeSql(columnOf(measure), cutOf(measure), threshold)
+  const [counted] = await store.rows<{ n: number; within: number | null }>(
+    `SELECT ${sql.counts} FROM ${all}`,
     parameters,
   )
-  return { value: row?.value ?? null, samples: row?.samples ?? 0 }
+  const { n, within } = counted!
+  if (n === 0) return none
+  const [row] = await store.rows<{ value: number; low: number; high: number }>(
+    `SELECT ${sql.figures(n)} FROM ${all}`,
+    parameters,
+  )
+  return { ...row!, samples: n, within }
 }
 
-/** SQL of the figure, and of the number of rows behind it. */
-function selection(
-  threshold: Threshold,
+/** SQL of a time's figure: a value that was cut off is at least what it is, and at most anything. */
+function timeSql(us: string, cut: string | null, { statistic, bound }: Threshold) {
+  const least = `${us}::DOUBLE`
+  const most = cut === null ? least : `CASE WHEN ${cut} THEN 'infinity'::DOUBLE ELSE ${least} END`
+  const figures = (n: number) => {
+    if (statistic.kind !== 'percentile') {
+      const of = statistic.kind === 'mean' ? 'avg' : statistic.kind
+      // The mean with an endless value is endless.
+      const high =
+        cut === null || statistic.kind === 'min'
+          ? `${of}(${most})`
+          : `CASE WHEN bool_or(${cut}) THEN 'infinity'::DOUBLE ELSE ${of}(${least}) END`
+      return `${of}(${least}) AS value, ${of}(${least}) AS low, ${high} AS high`
+    }
+    const p = statistic.p / 100
+    const [low, high] = intervalRanks(p, n)
+    const at = (rank: number, values: string) => `quantile_disc(${values}, ${(rank - 0.5) / n})`
+    return `quantile_cont(${least}, ${p}) AS value,
+      ${low < 1 ? `'-infinity'::DOUBLE` : at(low, least)} AS low,
+      ${high > n ? `'infinity'::DOUBLE` : at(high, most)} AS high`
+  }
+  return {
+    counts: `count(${us}) AS n, count(*) FILTER (${most} <= ${bound}) / nullif(count(${us}), 0) AS within`,
+    figures,
+  }
+}
+
+/** SQL of a count, a share or a rate, of the rows that it is of, and of those that hold more unknown. */
+function countSql(
+  { metric, statistic }: Threshold,
   filter: readonly string[],
   scope: ThresholdScope,
-): { readonly select: string; readonly samples: string } {
-  const { metric, statistic } = threshold
+): { readonly select: string; readonly samples: string; readonly unknown: string } {
+  const { one, all, unknown } = countedBy(metric, filter.length > 0, scope)
   const also = filter.length === 0 ? 'true' : filter.join(' AND ')
-  const time = timeColumns[metric]
-  if (time !== undefined) {
-    const value = `CASE WHEN ${also} THEN ${time} END`
-    const select =
-      statistic.kind === 'percentile'
-        ? `quantile_cont(${value}, ${statistic.p / 100})`
-        : `${statistic.kind === 'mean' ? 'avg' : statistic.kind}(${value})`
-    return { select, samples: `count(${value})` }
-  }
-  const { one, all } = countedBy(metric, filter.length > 0, scope)
-  const sum = `coalesce(sum(CASE WHEN ${also} THEN (${one}) END), 0)`
+  const sum = `sum(${one}) FILTER (${also})`
   const seconds = `nullif((max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6, 0)`
+  const samples = `count(*) FILTER (${all})`
   const select =
     statistic.kind === 'share'
-      ? `${sum} / nullif(sum(${all}), 0)`
+      ? `coalesce(${sum}, 0) / nullif(${samples}, 0)`
       : statistic.kind === 'rate'
         ? `${sum} / ${seconds}`
         : sum
-  return { select, samples: `sum(${all})` }
+  return { select, samples, unknown: `count(*) FILTER (${also} AND ${unknown})` }
 }
 
-/** What a row adds to a count, and what it adds to that which the count is a share of. */
+/** What a row adds to a count, which rows the count is a share of, and which may add more. */
 function countedBy(
   metric: string,
   filtered: boolean,
-  scope: ThresholdScope,
-): { readonly one: string; readonly all: string } {
-  const sent = `CASE WHEN outcome <> 'not_sent' THEN 1 ELSE 0 END`
-  const judged = `CASE WHEN expects = 'ok' AND outcome NOT IN ('not_sent', 'aborted') THEN 1 ELSE 0 END`
-  const flag = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`
+  { objectives, contract }: ThresholdScope,
+): { readonly one: string; readonly all: string; readonly unknown: string } {
+  const of = (standing: string, all: string) => ({
+    one: `(${standing})::INTEGER`,
+    all,
+    unknown: 'false',
+  })
+  const credits = creditsSql(contract.models)
   switch (metric) {
     case 'errors':
-      // A filter names the errors that count; without one, those of requests meant to succeed.
-      return {
-        one: flag(filtered ? `outcome IN ('http_error', 'broken', 'timeout')` : failed),
-        all: sent,
-      }
+      // A filter names the errors that count; without one, those that were not provoked.
+      return of(filtered ? `outcome IN ('http_error', 'broken', 'timeout')` : 'failed', 'was_sent')
     case 'success':
-      return { one: flag(`outcome = 'ok' AND expects = 'ok'`), all: judged }
+      return of('succeeded', 'judged')
     case 'goodput':
-      return {
-        one: flag(`outcome = 'ok' AND expects = 'ok' AND ${goodSql(scope.objectives)}`),
-        all: judged,
-      }
+      return of(
+        goodSql((name) => String(objectives[name] ?? 'NULL')),
+        'judged',
+      )
     case 'not_sent':
-      return { one: flag(`outcome = 'not_sent'`), all: '1' }
+      return of('NOT was_sent', 'true')
     case 'tokens':
-      return { one: 'coalesce(completion_tokens, 0)', all: sent }
+      return {
+        one: 'output_tokens',
+        all: 'was_sent',
+        unknown: 'unreported',
+      }
     case 'credits':
-      return { one: creditsSql(scope.contract), all: sent }
+      return { one: credits, all: 'was_sent', unknown: `(${credits}) IS NULL` }
     default:
-      return { one: sent, all: sent }
+      return of('was_sent', 'was_sent')
   }
-}
-
-/** Whether a success met every objective; one that cannot be measured on it is not held against it. */
-export function goodSql(objectives: Objectives): string {
-  const bounds: readonly (readonly [string, number | null])[] = [
-    ['ttft_us', objectives.ttftUs],
-    ['tpot_us', objectives.tpotUs],
-    ['service_us', objectives.serviceUs],
-    ['response_us', objectives.responseUs],
-  ]
-  const parts = bounds.flatMap(([column, bound]) =>
-    bound === null
-      ? []
-      : [`coalesce(${column} <= ${bound}, streamed = 0 OR '${column}' = 'tpot_us')`],
-  )
-  return parts.length === 0 ? 'true' : `(${parts.join(' AND ')})`
-}
-
-/** Credits of a success by the contract's price list. */
-export function creditsSql(contract: Contract): string {
-  const cases = contract.models
-    .map((model) => `WHEN model = '${model.id.replaceAll("'", "''")}' THEN ${model.costCredits}`)
-    .join(' ')
-  return `CASE WHEN outcome <> 'ok' OR endpoint NOT IN ('chat', 'messages') THEN 0 ${cases} ELSE 0 END`
 }

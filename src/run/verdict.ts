@@ -1,14 +1,20 @@
+import type { LocalLimit } from '../attempt/outcome.ts'
+import type { MemoryFigures } from '../client/memory.ts'
+import {
+  delayTest,
+  type GapFigures,
+  gapTest,
+  type InFlightFigures,
+  inFlightTest,
+  type LagFigures,
+  lagTest,
+  type Median,
+  memoryTest,
+  type ThreadFigures,
+  utilisationTest,
+} from './client-tests.ts'
 import { type Ledger, ledgerFaults } from './ledger.ts'
-
-/** One test of a run by itself, with its figure and what to do when it fails. */
-export interface RunTest {
-  readonly name: string
-  readonly result: 'held' | 'degraded' | 'failed' | 'not judged'
-  readonly figure: string
-  readonly bound: string
-  /** Empty where it held. */
-  readonly remedy: string
-}
+import { notJudged, type RunTest, samplesFor } from './run-test.ts'
 
 /** What a run says of itself, after MLPerf LoadGen's closing line. */
 export interface RunVerdict {
@@ -27,43 +33,30 @@ export interface RunFacts {
   readonly recorded: number
   /** Percentiles of lag, and how many requests they are of; null where nothing was sent. */
   readonly lag: LagFigures | null
-  readonly medianResponseUs: number | null
+  /** What the run reports, by step. */
+  readonly medians: readonly Median[]
   /** Of steady open phases. */
   readonly plannedArrivals: number
   /** Of these, dispatched within the second that they were due in (`arrivals-in-time.ts`). */
   readonly arrivedInTime: number
   /** Whether the run ended because its budget was spent. */
   readonly budgetSpent: boolean
-  readonly threads: readonly {
-    readonly shard: number
-    readonly loopDelayP99Us: number
-    readonly utilisation: number
-  }[]
+  readonly threads: readonly ThreadFigures[]
+  readonly memory: readonly MemoryFigures[]
+  readonly gaps: GapFigures | null
   readonly pacing: 'timer' | 'precise'
   readonly deepestQueue: number
-  /** Mean in flight, counted while sending. */
-  readonly meanInFlight: number | null
-  /** Arrival rate times mean time in flight, from the rows. */
-  readonly lambdaW: number | null
+  /** Why the store could not be written to the end; null when it could. */
+  readonly storeFailure: string | null
+  /** Captures that were not kept: the recorder fell behind, or the disk had no room for them. */
+  readonly bodiesGivenUp: number
+  readonly inFlight: InFlightFigures | null
+  /** Requests that this machine could make no connection for, by what it ran out of. */
+  readonly localLimits: ReadonlyMap<LocalLimit, number>
   /** Smallest number of samples behind a p99 that is shown. */
   readonly fewestSamples: number | null
   /** Of what this machine was calibrated to send; null when it was not. */
   readonly ceilingShare: number | null
-}
-
-export interface LagFigures {
-  readonly p50Us: number
-  readonly p90Us: number
-  readonly p99Us: number
-  readonly samples: number
-}
-
-/** Samples for 99 % confidence in a percentile, from MLPerf's early stopping. */
-export const samplesFor: Readonly<Record<'p90' | 'p95' | 'p99' | 'p99.9', number>> = {
-  p90: 64,
-  p95: 130,
-  p99: 662,
-  'p99.9': 6636,
 }
 
 /** Batches that may wait for the recorder before it counts as behind. */
@@ -74,11 +67,16 @@ export function judge(facts: RunFacts): RunVerdict {
   const tests = [
     ledgerTest(facts),
     recorderTest(facts),
-    lagTest(facts),
+    ...capturesTests(facts),
+    memoryTest(facts.memory),
+    lagTest(facts.lag, facts.medians),
     rateTest(facts),
     notSentTest(facts),
-    ...threadTests(facts),
-    littleTest(facts),
+    ...localLimitTests(facts),
+    delayTest(facts.threads, facts.medians),
+    gapTest(facts.gaps, facts.medians),
+    utilisationTest(facts.threads, facts.pacing),
+    inFlightTest(facts.inFlight),
     samplesTest(facts),
     ceilingTest(facts),
   ]
@@ -89,7 +87,8 @@ export function judge(facts: RunFacts): RunVerdict {
       : tests.some((test) => test.result === 'degraded')
         ? 'degraded'
         : 'valid'
-  const rowsHold = !failed.includes('ledgers') && !failed.includes('recorder')
+  // A store that could not be written at the end may have every row all the same.
+  const rowsHold = !failed.includes('ledgers') && facts.recorded === facts.handedOver
   const says =
     verdict !== 'invalid'
       ? ''
@@ -114,6 +113,15 @@ function ledgerTest({ ledger, rows }: RunFacts): RunTest {
 }
 
 function recorderTest(facts: RunFacts): RunTest {
+  if (facts.storeFailure !== null) {
+    return {
+      name: 'recorder',
+      result: 'failed',
+      figure: `${facts.recorded} of ${facts.handedOver} rows`,
+      bound: 'every row',
+      remedy: facts.storeFailure,
+    }
+  }
   const missing = facts.handedOver - facts.recorded
   const behind = facts.deepestQueue > queueLimit
   return {
@@ -130,31 +138,19 @@ function recorderTest(facts: RunFacts): RunTest {
   }
 }
 
-/**
- * The highest percentile of lag that its samples can carry: a p99 of fifty requests is the lag of
- * one of them, and would make a run invalid for one hiccup of the machine.
- */
-function lagTest({ lag, medianResponseUs }: RunFacts): RunTest {
-  const boundUs = Math.max(5000, (medianResponseUs ?? 0) / 100)
-  const bound = `< ${ms(boundUs)}`
-  if (lag === null) return notJudged('lag p99', bound, 'nothing was sent')
-  const [name, value] =
-    lag.samples >= samplesFor.p99
-      ? (['p99', lag.p99Us] as const)
-      : lag.samples >= samplesFor.p90
-        ? (['p90', lag.p90Us] as const)
-        : (['p50', lag.p50Us] as const)
-  const held = value < boundUs
-  const why = name === 'p99' ? '' : `; ${lag.samples} requests are too few for a p99`
-  return {
-    name: `lag ${name}`,
-    result: held ? 'held' : 'failed',
-    figure: `${ms(value)}${why}`,
-    bound,
-    remedy: held
-      ? ''
-      : 'Requests left late: give the sender a core of its own, add threads, or ask a lower rate.',
-  }
+/** Only where some were given up: most runs capture a sample, and it is kept. */
+function capturesTests({ bodiesGivenUp }: RunFacts): readonly RunTest[] {
+  if (bodiesGivenUp === 0) return []
+  return [
+    {
+      name: 'captures',
+      result: 'degraded',
+      figure: `${bodiesGivenUp} bodies were given up, no row`,
+      bound: 'every body that is asked for',
+      remedy:
+        'They came faster than they can be written, or the disk is nearly full: use capture: sample, or a larger disk.',
+    },
+  ]
 }
 
 function rateTest({ plannedArrivals, arrivedInTime, budgetSpent }: RunFacts): RunTest {
@@ -178,8 +174,28 @@ function rateTest({ plannedArrivals, arrivedInTime, budgetSpent }: RunFacts): Ru
 const budgetRemedy =
   'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.'
 
-function notSentTest({ ledger, budgetSpent }: RunFacts): RunTest {
+const localRemedies: Readonly<Record<LocalLimit, string>> = {
+  'no-local-port':
+    'This machine has no local port left: let connections be used again, widen net.ipv4.ip_local_port_range, or send from several machines.',
+  'no-open-file': 'This process may open no more files: raise ulimit -n, or lower max_in_flight.',
+  'no-local-memory':
+    'The system has no memory left for sockets: lower max_in_flight, or raise net.ipv4.tcp_mem.',
+}
+
+/** Only where the machine ran out: whatever was measured then is its own. */
+function localLimitTests({ localLimits }: RunFacts): readonly RunTest[] {
+  return [...localLimits].map(([limit, count]) => ({
+    name: 'this machine',
+    result: 'failed',
+    figure: `${limit}, ${count} requests`,
+    bound: 'a connection for each request',
+    remedy: localRemedies[limit],
+  }))
+}
+
+function notSentTest({ ledger, budgetSpent, localLimits }: RunFacts): RunTest {
   const share = ledger.planned === 0 ? 0 : ledger.notSent / ledger.planned
+  const own = [...localLimits.values()].reduce((sum, count) => sum + count, 0)
   return {
     name: 'not sent',
     result: share === 0 ? 'held' : share <= 0.01 ? 'degraded' : 'failed',
@@ -190,56 +206,9 @@ function notSentTest({ ledger, budgetSpent }: RunFacts): RunTest {
         ? ''
         : budgetSpent
           ? budgetRemedy
-          : 'Their rows tell why: raise max_in_flight or max_credits.',
-  }
-}
-
-function threadTests({ threads, pacing }: RunFacts): readonly RunTest[] {
-  const delay = Math.max(0, ...threads.map((thread) => thread.loopDelayP99Us))
-  const busy = Math.max(0, ...threads.map((thread) => thread.utilisation))
-  const remedy = 'Add threads, or leave cores free for them.'
-  const delayHeld = delay < 20_000
-  const delayTest: RunTest = {
-    name: 'event-loop delay p99',
-    result: delayHeld ? 'held' : 'degraded',
-    figure: ms(delay),
-    bound: '< 20 ms',
-    remedy: delayHeld ? '' : remedy,
-  }
-  if (pacing === 'precise') {
-    return [
-      delayTest,
-      notJudged('event-loop utilisation', '< 0.8', 'precise pacing spins, so it is always 1'),
-    ]
-  }
-  const busyHeld = busy < 0.8
-  return [
-    delayTest,
-    {
-      name: 'event-loop utilisation',
-      result: busyHeld ? 'held' : 'degraded',
-      figure: busy.toFixed(2),
-      bound: '< 0.8',
-      remedy: busyHeld ? '' : remedy,
-    },
-  ]
-}
-
-/** N = λ·W holds for any stable system; a client that loses or invents requests breaks it. */
-function littleTest({ meanInFlight, lambdaW }: RunFacts): RunTest {
-  const name = "Little's law"
-  const bound = 'within 5 %'
-  if (meanInFlight === null || lambdaW === null || meanInFlight === 0) {
-    return notJudged(name, bound, 'nothing was in flight')
-  }
-  const off = Math.abs(meanInFlight - lambdaW) / meanInFlight
-  const held = off < 0.05
-  return {
-    name,
-    result: held ? 'held' : 'failed',
-    figure: `${meanInFlight.toFixed(3)} in flight, ${lambdaW.toFixed(3)} by rate and time (${(off * 100).toFixed(2)} %)`,
-    bound,
-    remedy: held ? '' : 'Rows and counters disagree: a fault of Assay, please report it.',
+          : own === ledger.notSent
+            ? 'See this machine.'
+            : 'Their rows tell why: raise max_in_flight or max_credits.',
   }
 }
 
@@ -271,12 +240,4 @@ function ceilingTest({ ceilingShare }: RunFacts): RunTest {
     bound,
     remedy: held ? '' : 'The client is near its own limit: add threads or machines.',
   }
-}
-
-function notJudged(name: string, bound: string, why: string): RunTest {
-  return { name, result: 'not judged', figure: why, bound, remedy: '' }
-}
-
-function ms(us: number): string {
-  return `${(us / 1000).toFixed(us < 10_000 ? 2 : 0)} ms`
 }

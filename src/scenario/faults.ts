@@ -1,5 +1,7 @@
 import type { z } from 'zod'
 import { shownBaseUrl } from '../contract/base-url.ts'
+import { nearest } from '../user/nearest.ts'
+import { UserError } from '../user/user-error.ts'
 
 /** Where in a scenario: keys and indexes from its top. */
 export type Path = readonly (string | number)[]
@@ -13,7 +15,7 @@ export interface Fault {
 }
 
 /** A scenario that cannot be run, with every fault of it. */
-export class ScenarioError extends Error {
+export class ScenarioError extends UserError {
   override readonly name = 'ScenarioError'
   readonly faults: readonly Fault[]
 
@@ -25,7 +27,7 @@ export class ScenarioError extends Error {
       return place.length === 0 ? `  ${message}` : `  ${place.join(', ')}: ${message}`
     })
     const count = sorted.length === 1 ? 'a fault' : `${sorted.length} faults`
-    super([`${path} has ${count}:`, ...lines].join('\n'))
+    super('scenario', [`${path} has ${count}:`, ...lines].join('\n'))
     this.faults = sorted
   }
 }
@@ -57,37 +59,6 @@ export type Loose = Readonly<Record<string, unknown>>
 
 export const loose = (value: unknown): Loose =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {}
-
-/** The name that was probably meant: at most two letters away. */
-export function nearest(name: string, known: readonly string[]): string | null {
-  let best: string | null = null
-  let bestDistance = 3
-  for (const candidate of known) {
-    const distance = distanceBetween(name, candidate)
-    if (distance < bestDistance) {
-      best = candidate
-      bestDistance = distance
-    }
-  }
-  return best
-}
-
-/** Edits between two words, where swapping neighbours is one (optimal string alignment). */
-function distanceBetween(a: string, b: string): number {
-  const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array(b.length).fill(0)])
-  for (let j = 0; j <= b.length; j++) rows[0]![j] = j
-  for (let i = 1; i <= a.length; i++) {
-    for (let j = 1; j <= b.length; j++) {
-      const change = a[i - 1] === b[j - 1] ? 0 : 1
-      let cost = Math.min(rows[i - 1]![j]! + 1, rows[i]![j - 1]! + 1, rows[i - 1]![j - 1]! + change)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, rows[i - 2]![j - 2]! + 1)
-      }
-      rows[i]![j] = cost
-    }
-  }
-  return rows[a.length]![b.length]!
-}
 
 /** `"raet" is not known here; did you mean "rate"?` */
 export function unknownName(name: string, known: readonly string[], what: string): string {

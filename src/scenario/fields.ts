@@ -24,6 +24,15 @@ export const list = <Item extends z.ZodType>(item: Item, what: string) =>
 export const map = <Value extends z.ZodType>(value: Value, what: string) =>
   z.record(z.string(), value, { error: what })
 
+/** Fields with what each means; a field without a description does not compile. */
+export const described = <Fields extends Record<string, z.ZodType>>(
+  descriptions: Readonly<Record<keyof Fields, string>>,
+  fields: Fields,
+): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, field.describe(descriptions[name]!)]),
+  ) as Fields
+
 /** An object whose unknown keys are faults; the message of that issue lists the known ones. */
 export const shape = <Fields extends z.ZodRawShape>(fields: Fields, what: string) =>
   z.strictObject(fields, {

@@ -43,7 +43,9 @@ export function parseScenario(
   contract: Contract = defaultContract,
 ): Scenario {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, merge: true })
+  const document = parseDocument(text, {
+    ...{ lineCounter: lines, merge: true, logLevel: 'error' },
+  })
   if (document.errors.length > 0) {
     throw new ScenarioError(
       path,
@@ -54,7 +56,7 @@ export function parseScenario(
       })),
     )
   }
-  const data: unknown = document.toJS()
+  const data = dataOf(document, path)
   const lineOf = (place: Path) => lineAt(document, lines, place)
   const parsed = scenarioFile.safeParse(data)
   const faults = [
@@ -63,6 +65,16 @@ export function parseScenario(
   ]
   if (!parsed.success || faults.length > 0) throw new ScenarioError(path, faults)
   return buildScenario(parsed.data, originOf(resolve(path), null, contract))
+}
+
+/** @throws ScenarioError for names and merges that lead nowhere, or to more than a file can hold */
+function dataOf(document: Document, path: string): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    const message = `this is not YAML: ${error instanceof Error ? error.message : error}.`
+    throw new ScenarioError(path, [{ path: [], line: null, message }])
+  }
 }
 
 function checkModule(data: unknown, path: string, full: string, contract: Contract): Scenario {

@@ -72,6 +72,13 @@ function stepFaults(scenario: Loose): readonly Found[] {
         })
       }
     }
+    if (step.include_usage === true && !(step.endpoint === 'chat' && step.stream === true)) {
+      found.push({
+        path: [...path, 'include_usage'],
+        message:
+          'include_usage asks for the token counts of a stream of chat: it needs endpoint: chat and stream: true.',
+      })
+    }
     found.push(...headerFaults(step.headers, [...path, 'headers']))
     found.push(...abortFaults(step, [...path, 'abort']))
     const wrong = wrongRequests.find((known) => known === step.wrong)
@@ -153,7 +160,6 @@ function phaseFaults(scenario: Loose): readonly Found[] {
     if (openLoads.includes(String(phase.load)) && ramps && phase.duration === undefined) {
       found.push({ path, message: 'a ramp needs a duration: the time from one rate to the other.' })
     }
-    if (phase.load === 'saturate') found.push(...saturateFaults(scenario, phase, path))
     if (phase.load === 'replay') found.push(...replayFaults(scenario, phase, path))
     if (phase.arrivals === 'gamma' && phase.burstiness === undefined) {
       found.push({
@@ -188,24 +194,6 @@ function weightFaults(
         ]
       : [],
   )
-}
-
-/** autocannon repeats plain requests that are known up front, and nothing else. */
-function saturateFaults(scenario: Loose, phase: Loose, path: Path): readonly Found[] {
-  const named = items(phase.steps)
-  return entries(scenario.steps).flatMap(([name, step]) => {
-    if (named.length > 0 && !named.includes(name)) return []
-    const beyond = ['stream', 'session', 'abort'].find((field) => step[field])
-    const what = typeof step.prompt === 'function' ? 'a prompt function' : beyond
-    return what === undefined
-      ? []
-      : [
-          {
-            path,
-            message: `saturate repeats plain requests; step ${name} has ${what}. Name others in steps.`,
-          },
-        ]
-  })
 }
 
 /** The lines of a trace are requests of their own, which no turn of a conversation can have the length of. */

@@ -51,6 +51,8 @@ export interface Step {
   readonly path: string | null
   readonly method: 'GET' | 'POST' | 'OPTIONS' | 'DELETE' | 'PUT' | null
   readonly stream: boolean
+  /** Asks for the token counts of a stream: `stream_options.include_usage`. */
+  readonly includeUsage: boolean
   /** Null where the request names none. */
   readonly model: string | null
   readonly prompt: Prompt
@@ -100,7 +102,7 @@ export type Load =
       readonly rampUs: number
       readonly think: ThinkTime
     }
-  /** Closed, flat out, one plain request repeated, by autocannon: finds a ceiling. */
+  /** Closed, flat out, by users without think time: finds a ceiling. */
   | { readonly kind: 'saturate'; readonly connections: number }
   /** Finds the highest rate that meets the objectives. */
   | {
@@ -200,6 +202,8 @@ export interface Policy {
   readonly maxInFlight: number
   /** Connections at most, over all threads: requests wait for one; null for no bound. */
   readonly maxConnections: number | null
+  /** What answers may hold while they are read, over all threads; beyond it they are given up. */
+  readonly maxMemoryBytes: number
   /** Stop before this many credits are spent, counting what is in flight; null for no bound. */
   readonly maxCredits: number | null
   readonly connectTimeoutUs: number

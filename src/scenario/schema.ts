@@ -2,7 +2,24 @@ import { z } from 'zod'
 import { baseUrlSays, isBaseUrl } from '../contract/base-url.ts'
 import { endpoints, wrongRequests } from '../contract/request.ts'
 import {
+  abortFields,
+  fileFields,
+  keyFields,
+  lengthFields,
+  objectiveFields,
+  phaseFields,
+  promptFields,
+  rampFields,
+  sessionFields,
+  stageFields,
+  stepFields,
+  stopFields,
+  thresholdFields,
+  timeoutFields,
+} from './descriptions.ts'
+import {
   amount,
+  described,
   duration,
   either,
   flag,
@@ -26,21 +43,39 @@ import { parseThreshold } from './threshold.ts'
 const tokenLengths = either(
   [
     whole(1),
-    shape({ uniform: shape({ min: whole(1), max: whole(1) }, 'min and max') }, 'uniform'),
-    shape({ normal: shape({ mean: amount('tokens'), sd: amount('tokens') }, 'mean and sd') }, ''),
     shape(
-      { lognormal: shape({ median: amount('tokens'), sigma: amount('sigma') }, 'median, sigma') },
+      described(lengthFields, {
+        uniform: shape(described(lengthFields, { min: whole(1), max: whole(1) }), 'min and max'),
+      }),
+      'uniform',
+    ),
+    shape(
+      described(lengthFields, {
+        normal: shape(
+          described(lengthFields, { mean: amount('tokens'), sd: amount('tokens') }),
+          'mean and sd',
+        ),
+      }),
       '',
     ),
-    shape({ empirical: list(whole(1), 'token counts').min(1) }, ''),
+    shape(
+      described(lengthFields, {
+        lognormal: shape(
+          described(lengthFields, { median: amount('tokens'), sigma: amount('sigma') }),
+          'median, sigma',
+        ),
+      }),
+      '',
+    ),
+    shape(described(lengthFields, { empirical: list(whole(1), 'token counts').min(1) }), ''),
   ],
   'a number of tokens, or one of { uniform: { min, max } }, { normal: { mean, sd } }, { lognormal: { median, sigma } }, { empirical: [counts] }',
 )
 
 const promptOptions = [
   text('a prompt'),
-  shape({ file: text('a path') }, ''),
-  shape({ synthetic: tokenLengths, pool: whole(1).optional() }, ''),
+  shape(described(promptFields, { file: text('a path') }), ''),
+  shape(described(promptFields, { synthetic: tokenLengths, pool: whole(1).optional() }), ''),
 ] as const
 const promptSays =
   'a prompt: a text, { file: path }, or { synthetic: tokens } with tokens a number or a distribution'
@@ -64,15 +99,19 @@ const modulePrompt = either(
 )
 
 const think = either(
-  [duration(), shape({ min: duration(), max: duration() }, ''), shape({ mean: duration() }, '')],
+  [
+    duration(),
+    shape(described(lengthFields, { min: duration(), max: duration() }), ''),
+    shape(described(lengthFields, { mean: duration() }), ''),
+  ],
   'a think time: a duration, { min, max } for uniform, or { mean } for exponential',
 )
 
 const abortPoint = either(
   [
     oneOf(['before-headers', 'after-headers', 'first-event', 'before-done']),
-    shape({ events: whole(1) }, ''),
-    shape({ after: duration() }, ''),
+    shape(described(abortFields, { events: whole(1) }), ''),
+    shape(described(abortFields, { after: duration() }), ''),
   ],
   'before-headers, after-headers, first-event, before-done, { events: 5 } or { after: 800ms }',
 )
@@ -81,7 +120,7 @@ const scalar = either([z.string(), z.number(), z.boolean()], 'a text')
 
 const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
   shape(
-    {
+    described(stepFields, {
       weight: z
         .number({ error: 'a weight of 0 or more' })
         .nonnegative({ error: 'a weight of 0 or more' })
@@ -93,6 +132,7 @@ const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
         .optional(),
       method: oneOf(['GET', 'POST', 'OPTIONS', 'DELETE', 'PUT']).optional(),
       stream: flag().default(false),
+      include_usage: flag().default(false),
       model: text('a model').nullish(),
       prompt: prompt.optional(),
       system: text('a text').nullish(),
@@ -100,18 +140,18 @@ const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
       wrong: oneOf(wrongRequests).optional(),
       abort: abortPoint.optional(),
       session: shape(
-        { turns: whole(2), think: think.optional() },
+        described(sessionFields, { turns: whole(2), think: think.optional() }),
         'a session: { turns, think }',
       ).optional(),
       headers: map(scalar.transform(String), 'headers: a mapping of name to text').default({}),
       body: map(z.unknown(), 'fields of the body: a mapping').default({}),
       keys: list(text('the name of a key'), 'a list of names of keys').default([]),
-    },
+    }),
     'a step: endpoint, and what it sends',
   )
 
 const rateOrRamp = either(
-  [rate(), shape({ from: rate(), to: rate() }, '')],
+  [rate(), shape(described(rampFields, { from: rate(), to: rate() }), '')],
   'a rate such as 20/s or 1200/min, or a ramp { from: 1/s, to: 50/s }',
 )
 
@@ -131,32 +171,41 @@ const spacing = {
 }
 
 const loads = [
-  shape({ load: z.literal('constant'), rate: rateOrRamp, ...bounded }, 'a phase'),
-  shape({ load: z.literal('poisson'), rate: rateOrRamp, ...bounded }, 'a phase'),
   shape(
-    {
+    described(phaseFields, { load: z.literal('constant'), rate: rateOrRamp, ...bounded }),
+    'a phase',
+  ),
+  shape(
+    described(phaseFields, { load: z.literal('poisson'), rate: rateOrRamp, ...bounded }),
+    'a phase',
+  ),
+  shape(
+    described(phaseFields, {
       load: z.literal('gamma'),
       rate: rateOrRamp,
       burstiness: amount('a shape above 0: 1 is Poisson, less is burstier'),
       ...bounded,
-    },
+    }),
     'a phase',
   ),
   shape(
-    {
+    described(phaseFields, {
       load: z.literal('stages'),
       stages: list(
-        shape({ rate: rateOrRamp, duration: duration() }, 'a stage: { rate, duration }'),
+        shape(
+          described(stageFields, { rate: rateOrRamp, duration: duration() }),
+          'a stage: { rate, duration }',
+        ),
         'a list of stages: { rate, duration }',
       ).min(1, { error: 'at least one stage' }),
       ...spacing,
       ...common,
       max_requests: whole(1).optional(),
-    },
+    }),
     'a phase',
   ),
   shape(
-    {
+    described(phaseFields, {
       load: z.literal('day'),
       /** Mean over a day. */
       rate: rate(),
@@ -169,27 +218,35 @@ const loads = [
       ...spacing,
       ...common,
       max_requests: whole(1).optional(),
-    },
+    }),
     'a phase',
   ),
   shape(
-    {
+    described(phaseFields, {
       load: z.literal('concurrency'),
       users: either(
-        [whole(1), shape({ from: whole(0), to: whole(1), over: duration() }, '')],
+        [
+          whole(1),
+          shape(described(rampFields, { from: whole(0), to: whole(1), over: duration() }), ''),
+        ],
         'a number of users, or a ramp { from: 1, to: 50, over: 30s }',
       ),
       think: think.optional(),
       ...bounded,
-    },
+    }),
     'a phase',
   ),
   shape(
-    { load: z.literal('saturate'), connections: whole(1), ...common, duration: duration() },
+    described(phaseFields, {
+      load: z.literal('saturate'),
+      connections: whole(1),
+      ...common,
+      duration: duration(),
+    }),
     'a phase',
   ),
   shape(
-    {
+    described(phaseFields, {
       load: z.literal('sweep'),
       start: rate(),
       max: rate(),
@@ -199,17 +256,17 @@ const loads = [
       goodput: share().optional(),
       ...spacing,
       ...common,
-    },
+    }),
     'a phase',
   ),
   shape(
-    {
+    described(phaseFields, {
       load: z.literal('replay'),
       file: text('a path'),
       format: oneOf(['mooncake', 'azure', 'assay']),
       speed: amount('a speed: 1 is as recorded, 10 ten times as fast').default(1),
       ...bounded,
-    },
+    }),
     'a phase',
   ),
 ] as const
@@ -229,7 +286,10 @@ const threshold = z
 
 const thresholds = list(
   either(
-    [threshold, shape({ check: threshold, abort: flag().default(false) }, '')],
+    [
+      threshold,
+      shape(described(thresholdFields, { check: threshold, abort: flag().default(false) }), ''),
+    ],
     'a threshold such as chat.ttft.p95 < 800ms, or { check: threshold, abort: true }',
   ),
   'a list of thresholds such as chat.ttft.p95 < 800ms',
@@ -237,7 +297,7 @@ const thresholds = list(
 
 const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
   shape(
-    {
+    described(fileFields, {
       $schema: z.string().optional(),
       name: text('a name'),
       question: text('the question that the scenario answers, in a sentence'),
@@ -251,12 +311,12 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       model: text('a model').optional(),
       keys: map(
         shape(
-          {
+          described(keyFields, {
             env: text('the name of a variable').optional(),
             file: text('a path').optional(),
             weight: amount('a weight above 0').default(1),
             account: text('a name').optional(),
-          },
+          }),
           'where a key comes from: { env: NAME } or { file: path }',
         ),
         'keys: a mapping of name to { env: NAME } or { file: path }',
@@ -265,33 +325,37 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       phases: list(phase, 'a list of phases').min(1, { error: 'at least one phase' }),
       thresholds: thresholds.default([]),
       objectives: shape(
-        {
+        described(objectiveFields, {
           ttft: duration().optional(),
           tpot: duration().optional(),
           service: duration().optional(),
           response: duration().optional(),
-        },
+        }),
         'objectives: ttft, tpot, service, response',
       ).default({}),
       retries: oneOf(['none', 'specification']).default('none'),
       max_in_flight: whole(1).default(10_000),
       max_connections: whole(1).optional(),
+      max_memory_mb: whole(1).default(512),
       max_credits: whole(1).optional(),
       timeouts: shape(
-        {
+        described(timeoutFields, {
           connect: duration().optional(),
           first_byte: duration().optional(),
           idle: duration().optional(),
           total: duration().optional(),
-        },
+        }),
         'timeouts: connect, first_byte, idle, total',
       ).default({}),
       stop: shape(
-        { error_share: share().optional(), consecutive_failures: whole(1).optional() },
+        described(stopFields, {
+          error_share: share().optional(),
+          consecutive_failures: whole(1).optional(),
+        }),
         'stop conditions: error_share, consecutive_failures',
       ).default({}),
       capture: oneOf(['all', 'sample', 'none']).default('sample'),
-    },
+    }),
     'a scenario: name, question, steps, phases',
   )
 

@@ -1,3 +1,5 @@
+import { UserError } from '../user/user-error.ts'
+
 /** A request of a trace. */
 export interface TraceRequest {
   /** Since the first one, as recorded. */
@@ -14,11 +16,6 @@ export interface TraceRequest {
 
 export type TraceFormat = 'mooncake' | 'azure' | 'assay'
 
-/** A trace that cannot be read, with its line. */
-export class TraceError extends Error {
-  override readonly name = 'TraceError'
-}
-
 /**
  * Reads a trace; requests come back in order of time, the first at 0.
  *
@@ -27,7 +24,7 @@ export class TraceError extends Error {
  * - `azure`: `TIMESTAMP`, `ContextTokens`, `GeneratedTokens`, as CSV with a head or JSON Lines
  * - `assay`: our own export of attempts as JSON Lines; first attempts of generations are taken
  *
- * @throws TraceError with the line and what was expected there
+ * @throws UserError with the line and what was expected there
  */
 export function parseTrace(
   text: string,
@@ -43,13 +40,15 @@ export function parseTrace(
     const request = readers[format](record)
     if (request === 'skip') continue
     if (request === null) {
-      throw new TraceError(
+      throw new UserError(
+        'trace',
         `${path}, line ${at + 1}: expected ${expectations[format]}; came ${line.slice(0, 80)}.`,
       )
     }
     requests.push(request)
   }
-  if (requests.length === 0) throw new TraceError(`${path} holds no request of a ${format} trace.`)
+  if (requests.length === 0)
+    throw new UserError('trace', `${path} holds no request of a ${format} trace.`)
   requests.sort((a, b) => a.atUs - b.atUs)
   const first = requests[0]!.atUs
   return requests.map((request) => ({ ...request, atUs: Math.round(request.atUs - first) }))
@@ -141,7 +140,8 @@ function jsonLine(line: string, path: string, at: number): TraceRecord {
   } catch {
     // Told below, with the line.
   }
-  throw new TraceError(
+  throw new UserError(
+    'trace',
     `${path}, line ${at + 1}: expected a JSON object; came ${line.slice(0, 80)}.`,
   )
 }

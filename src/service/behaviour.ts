@@ -116,6 +116,8 @@ export interface Behaviour {
   // Customers
   /** When credits of a package bought now expire; null for never. */
   packageExpiryUs(chance: Chance, bought: Package, nowUs: number): number | null
+  /** What the inviter gets for an account that registers with its code. */
+  inviteReward(chance: Chance): Credits
   /** What the inviter gets for a payment of an account that made so many before. */
   paymentReward(chance: Chance, paymentsBefore: number): Credits
   inviteAllowed(chance: Chance, inviter: number, invitee: number): boolean

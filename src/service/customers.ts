@@ -18,6 +18,8 @@ export class CustomerError extends Error {
   override readonly name = 'CustomerError'
 }
 
+export class UnknownInvite extends CustomerError {}
+
 /**
  * What happens to an account besides requests: it is opened with free credits, invited, and paid
  * for. Rewards and packages are the contract's (§1.5, §1.6); no money moves.
@@ -97,14 +99,15 @@ export class Customers {
 
   #inviter(code: string): number {
     const inviter = this.#kit.accounts.byInviteCode(code)
-    if (inviter === null) throw new CustomerError('Nobody has this invite code.')
+    if (inviter === null) throw new UnknownInvite('Nobody has this invite code.')
     return inviter.id
   }
 
   #invited(account: number, inviter: number): void {
-    const { accounts, contract, ledger } = this.#kit
+    const { accounts, ledger, random } = this.#kit
     accounts.setInviter(account, inviter)
-    ledger.move(inviter, contract.grants.inviteRegistration, 'grant', 'registration by invite code')
+    const reward = this.#behaviour.inviteReward(new Chance(random))
+    ledger.move(inviter, reward, 'grant', 'registration by invite code')
   }
 }
 

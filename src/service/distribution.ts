@@ -1,3 +1,4 @@
+import { UserError } from '../user/user-error.ts'
 import type { Random } from './random.ts'
 
 /** A shape of times (microseconds) or lengths (tokens); every value it gives is at least zero. */
@@ -33,10 +34,6 @@ function gauss(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
-export class DistributionError extends Error {
-  override readonly name = 'UsageError'
-}
-
 const unitsUs: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1e6 }
 
 /**
@@ -68,7 +65,8 @@ function parse(
   read: (word: string) => number | null,
 ): Distribution {
   const wrong = () =>
-    new DistributionError(
+    new UserError(
+      'service',
       `${what}: expected ${unit}, or uniform(a,b), exponential(mean), normal(mean,deviation), ` +
         `lognormal(median,sigma); got "${text}"`,
     )

@@ -5,7 +5,7 @@ import { makeSecret } from './keys.ts'
 import { type Random, seededRandom } from './random.ts'
 
 export class OperatorError extends Error {
-  override readonly name = 'UsageError'
+  override readonly name = 'OperatorError'
 }
 
 /** Microseconds after 2255 are no longer whole numbers to JavaScript; a lifetime of that is kept. */

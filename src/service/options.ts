@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Clock, MovableClock } from './clock.ts'
 import type { Distribution } from './distribution.ts'
+import type { Fault } from './faults/fault.ts'
 import type { Durability } from './ledger/database.ts'
 import type { ProfileAnswers } from './profile.ts'
 import type { UpstreamOptions } from './upstream/target.ts'
@@ -37,8 +38,8 @@ export interface ServiceOptions {
   /** Seconds of service time per second. */
   readonly timeScale?: number
   readonly profile?: ProfileAnswers
-  /** `name`, `name=probability` or `name=#nth`. */
-  readonly faults?: readonly string[]
+  /** `name`, `name=probability` or `name=#nth`; or one that has no name on any list. */
+  readonly faults?: readonly (string | Fault)[]
   /** A SQLite file, or `:memory:`, the default. */
   readonly dataPath?: string
   readonly durability?: Durability
@@ -47,8 +48,12 @@ export interface ServiceOptions {
   readonly accounts?: readonly AccountRequest[]
   readonly shape?: Partial<Shape>
   readonly outage?: Outage
-  /** Whether `/operator/` moves the clock and balances, for callers on this machine. */
-  readonly operatorEndpoint?: boolean
+  /** Who sends it may move the clock and balances by `/operator/`, from this machine; off unless given. */
+  readonly operatorKey?: string
+  /** Every client comes through a proxy, and is who its `X-Forwarded-For` ends with. */
+  readonly trustProxy?: boolean
+  /** How long the head of a request may take; ten seconds unless given. */
+  readonly headTimeoutMs?: number
   /** Another server that makes the answers; by default they are made up here. */
   readonly upstream?: UpstreamOptions
 }

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from 'yaml'
-import { type Profile, type ProfileAnswers, ProfileError, parseProfile } from './profile.ts'
+import { UserError } from '../user/user-error.ts'
+import { type Profile, type ProfileAnswers, parseProfile } from './profile.ts'
 
 /**
  * The profile of a file and of `--set` flags, which win.
  *
  * @param path YAML or JSON; undefined for none
  * @param assignments such as `reset=epoch-s` and `counts.rate=true`
- * @throws ProfileError naming every answer that is not one, and where it stands
+ * @throws UserError naming every answer that is not one, and where it stands
  */
 export function readProfile(path: string | undefined, assignments: readonly string[]): Profile {
   const file = path === undefined ? {} : answersIn(path)
@@ -24,19 +25,23 @@ function answersIn(path: string): ProfileAnswers {
   try {
     text = readFileSync(path, 'utf8')
   } catch {
-    throw new ProfileError(`--profile: expected a readable YAML or JSON file; got "${path}"`)
+    throw new UserError(
+      'service',
+      `--profile: expected a readable YAML or JSON file; got "${path}"`,
+    )
   }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   const [error] = document.errors
   if (error !== undefined) {
-    throw new ProfileError(
+    throw new UserError(
+      'service',
       `${path}: line ${error.linePos?.[0].line ?? 1}: expected YAML: ${firstLine(error.message)}`,
     )
   }
   const answers: unknown = document.toJS() ?? {}
   if (typeof answers !== 'object' || answers === null || Array.isArray(answers)) {
-    throw new ProfileError(`${path}: expected "question: answer" lines; got something else`)
+    throw new UserError('service', `${path}: expected "question: answer" lines; got something else`)
   }
   parseProfile(answers, path, (place) => lineOf(document, lines, place))
   return answers
@@ -52,7 +57,8 @@ function answersOf(assignments: readonly string[]): ProfileAnswers {
     const isBareOrder = assignment.startsWith('precedence=') && !answer.includes('[')
     const value = parseDocument(isBareOrder ? `[${answer}]` : answer)
     if (at < 1 || value.errors.length > 0) {
-      throw new ProfileError(
+      throw new UserError(
+        'service',
         `--set: expected question=answer, such as reset=epoch-s; got "${assignment}"`,
       )
     }

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { nearest } from '../user/nearest.ts'
+import { UserError } from '../user/user-error.ts'
 import { algorithms } from './limiter/limiter.ts'
 
 const counted = z.boolean().describe('whether such a request counts towards the rate limits')
@@ -177,14 +179,10 @@ export type ProfileAnswers = Partial<Omit<Profile, 'counts'>> & {
   readonly counts?: Partial<Profile['counts']>
 }
 
-export class ProfileError extends Error {
-  override readonly name = 'UsageError'
-}
-
 /**
  * @param where names the file or the flags in the error
  * @param lineOf the line that a question stands in, where there are lines
- * @throws ProfileError naming every answer that is not one
+ * @throws UserError naming every answer that is not one
  */
 export function parseProfile(
   answers: unknown,
@@ -206,13 +204,14 @@ export function parseProfile(
       const name = place.join('.')
       const line = lineOf(place)
       const words =
-        unknown === null ? `${expectedOf(issue)}; got ${shown(given, place)}` : 'no such question'
+        unknown === null ? `${expectedOf(issue)}; got ${shown(given, place)}` : noSuchQuestion(name)
       // One answer may be wrong in two ways; the first tells what it should be.
       if (!faults.has(name))
         faults.set(name, `  ${line === null ? '' : `line ${line}, `}${name}: ${words}`)
     }
   }
-  throw new ProfileError(
+  throw new UserError(
+    'service',
     `${where}: not a profile of the service\n${[...faults.values()].join('\n')}\n` +
       'assay serve --list-profile names every question and its answers.',
   )
@@ -243,6 +242,11 @@ export interface ProfileQuestion {
   readonly answers: string
   /** The default's answer. */
   readonly standard: string
+}
+
+function noSuchQuestion(name: string): string {
+  const meant = nearest(name, Object.keys(schema.shape))
+  return meant === null ? 'no such question' : `no such question; did you mean ${meant}?`
 }
 
 /** Every question with what it means, for `--list-profile` and the guide. */

@@ -17,6 +17,8 @@ export type RefusalKind =
 export interface Refusal {
   readonly kind: RefusalKind
   readonly message: string
+  /** When to come again, as an upstream says: seconds or a date. */
+  readonly retryAfter?: string
 }
 
 /** A refusal as it goes on the wire, before it is put into a shape. */

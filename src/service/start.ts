@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { defaultContract } from '../contract/default.ts'
+import { UserError } from '../user/user-error.ts'
 import { withAnswers } from './answers/list.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
 import { type Clock, type MovableClock, realClock } from './clock.ts'
@@ -56,22 +57,22 @@ const defaultAccounts: readonly AccountRequest[] = [
   { name: 'band-4', balance: 1_000_000 },
 ]
 
-class ListenError extends Error {
-  override readonly name = 'UsageError'
-}
-
 /** Why nobody can listen there, in words for who started the service. */
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new ListenError(
+      return new UserError(
+        'service',
         `--port: expected a free port; another program listens on ${host}:${port} (0 lets the system pick)`,
       )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new ListenError(`--host: expected an address of this machine; got "${host}"`)
+      return new UserError('service', `--host: expected an address of this machine; got "${host}"`)
     case 'EACCES':
-      return new ListenError(`--port: expected a port that you may listen on; ${port} is reserved`)
+      return new UserError(
+        'service',
+        `--port: expected a port that you may listen on; ${port} is reserved`,
+      )
     default:
       return error
   }
@@ -80,7 +81,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
 /**
  * Starts the reference service on this machine.
  *
- * @throws UsageError for an option that cannot be followed, such as a fault that does not exist
+ * @throws UserError for an option that cannot be followed, such as a fault that does not exist
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const profile = parseProfile(options.profile, 'profile')
@@ -148,13 +149,24 @@ async function startOn(
   const customers = new Customers(kit, behaviour)
   const pages = new Pages(kit, behaviour, customers)
   const operator = new Operator(kit, isMovable(time) ? time : null, options.seed ?? null)
-  const desk = options.operatorEndpoint ? new OperatorDesk(operator) : null
-  const gateway = new Gateway(kit, behaviour, pages, desk, honestEvents)
+  const { operatorKey } = options
+  const desk = operatorKey === undefined ? null : new OperatorDesk(operator, operatorKey)
+  const gateway = new Gateway(
+    kit,
+    behaviour,
+    pages,
+    desk,
+    honestEvents,
+    options.trustProxy ?? false,
+  )
 
   // Responses may take as long as the specification lets them (§8.3); keep-alive outlasts pauses.
+  const headTimeoutMs = options.headTimeoutMs ?? 10_000
   const server = createServer({
     keepAliveTimeout: 75_000,
     requestTimeout: contract.timeouts.readMs,
+    headersTimeout: headTimeoutMs,
+    connectionsCheckingInterval: Math.min(headTimeoutMs, 1000),
     noDelay: true,
     requireHostHeader: false,
   })

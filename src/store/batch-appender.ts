@@ -1,15 +1,22 @@
 import { type DuckDBAppender, DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api'
 import { Batch, type BatchMessage, batchRows, nullCount, nullWord } from '../attempt/batch.ts'
-import { attemptColumns, type ColumnName, sqlTypes } from '../attempt/columns.ts'
-import { StoreError } from './errors.ts'
+import { attemptColumns, type ColumnName } from '../attempt/columns.ts'
+import { UserError } from '../user/user-error.ts'
 import { Journal, type NumberedRows } from './journal.ts'
-import { columnsOf, type Form, forms, rowColumns, shared } from './layout.ts'
+import {
+  columnsOf,
+  type Form,
+  forms,
+  rowColumns,
+  type SharedTable,
+  shared,
+  sharedColumnsOf,
+  sharedTables,
+  type TableColumn,
+} from './layout.ts'
 import type { Store } from './open.ts'
 import { RowAppender } from './row-appender.ts'
 import { SharedValues } from './shared-values.ts'
-
-type SharedTable = keyof typeof shared
-const sharedTables = Object.keys(shared) as readonly SharedTable[]
 
 /** What one sending thread has told: its words, and the numbers of what its rows share. */
 interface Sender {
@@ -46,12 +53,10 @@ export class BatchAppender {
     const firstAsking = nextNumbers.askings
     this.openJournal = journalPath === null ? null : () => new Journal(journalPath, firstAsking)
     for (const table of sharedTables) {
-      const types = shared[table].map((name) => sqlTypes[attemptColumns[name].kind])
-      expectTypes(path, table, appenders[table], ['INTEGER', ...types])
+      expectTypes(path, table, appenders[table], sharedColumnsOf(table))
     }
     for (const form of forms) {
-      const types = columnsOf(form).map(([, type]) => type)
-      expectTypes(path, form.table, appenders[form.table], types)
+      expectTypes(path, form.table, appenders[form.table], columnsOf(form))
     }
     this.rows = new RowAppender(appenders)
   }
@@ -59,7 +64,7 @@ export class BatchAppender {
   /**
    * @param journalPath where rows are kept until DuckDB has them; null for rows that need not
    *   outlive a kill
-   * @throws StoreError when the tables are not those of the row type
+   * @throws UserError when the tables are not those of the row type
    */
   static async open(store: Store, journalPath: string | null): Promise<BatchAppender> {
     return new BatchAppender(
@@ -67,7 +72,6 @@ export class BatchAppender {
       {
         askings: await store.createAppender('askings'),
         endings: await store.createAppender('endings'),
-        plain_rows: await store.createAppender('plain_rows'),
         narrow_rows: await store.createAppender('narrow_rows'),
         attempt_rows: await store.createAppender('attempt_rows'),
       },
@@ -88,9 +92,15 @@ export class BatchAppender {
       if (fresh.length > 0) this.appendShared(table, fresh, batch, known.words)
     }
     const numbered = { batch, rows, ...this.numbers, arenaUsed: arenaUsedOf(batch, rows) }
-    this.journal ??= this.openJournal?.() ?? null
     const place = this.rows.flushed + this.rows.waiting
-    this.journal?.write(numbered, place)
+    // Rows that cannot be made safe from a kill still go on to DuckDB.
+    let unsafe: unknown = null
+    try {
+      this.journal ??= this.openJournal?.() ?? null
+      this.journal?.write(numbered, place)
+    } catch (error) {
+      unsafe = error
+    }
     const before = this.rows.flushed
     this.rows.append(numbered, 0)
     if (this.rows.flushed > before) {
@@ -98,6 +108,7 @@ export class BatchAppender {
       this.journal?.restart()
       if (this.rows.waiting > 0) this.journal?.write(numbered, place)
     }
+    if (unsafe !== null) throw unsafe
     return rows
   }
 
@@ -191,12 +202,14 @@ function expectTypes(
   path: string,
   table: string,
   appender: DuckDBAppender,
-  expected: readonly string[],
+  columns: readonly TableColumn[],
 ): void {
   const { columnCount } = appender
   const found = Array.from({ length: columnCount }, (_, at) => String(appender.columnType(at)))
+  const expected = columns.map(({ type }) => type)
   if (found.join() === expected.join()) return
-  throw new StoreError(
+  throw new UserError(
+    'store',
     `${path}: the table \`${table}\` has the columns ${found.join(', ')}; this Assay writes ${expected.join(', ')}. Use another --db.`,
   )
 }

@@ -1,5 +1,6 @@
 import { identifier, literal } from './import/literal.ts'
 import type { SqlRow, Store } from './open.ts'
+import { writeOutputBy } from './output.ts'
 
 export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -81,10 +82,15 @@ async function copy(
   format: ExportFormat,
 ): Promise<number> {
   const query = format === 'csv' ? await guarded(store, sql) : sql
-  const [copied] = await store.rows<{ Count: number }>(
-    `COPY (${query}) TO ${literal(file)} (${options[format]})`,
-  )
-  return copied!.Count
+  // The name that it is written under has no ending of its own.
+  const packed = format === 'parquet' ? '' : (/\.(gz|zst)$/i.exec(file)?.[1]?.toLowerCase() ?? '')
+  const compression = { gz: ', COMPRESSION gzip', zst: ', COMPRESSION zstd' }[packed] ?? ''
+  return writeOutputBy(file, async (partial) => {
+    const [copied] = await store.rows<{ Count: number }>(
+      `COPY (${query}) TO ${literal(partial)} (${options[format]}${compression}, USE_TMP_FILE false)`,
+    )
+    return copied!.Count
+  })
 }
 
 /** Text that a spreadsheet would take for a formula gets an apostrophe before it. */

@@ -1,15 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   fdatasyncSync,
-  fstatSync,
+  ftruncateSync,
   openSync,
-  readSync,
+  readFileSync,
   unlinkSync,
   writevSync,
 } from 'node:fs'
+import { crc32 } from 'node:zlib'
 import { Batch, batchRows } from '../attempt/batch.ts'
 import { attemptColumns } from '../attempt/columns.ts'
-import { StoreError } from './errors.ts'
+import { UserError } from '../user/user-error.ts'
+import { cannotWrite } from './errors.ts'
 import { rowColumns } from './layout.ts'
 
 /** Rows of a batch whose shared values have their numbers. */
@@ -26,43 +29,63 @@ export interface NumberedRows {
  * The file beside the store that holds what DuckDB has not yet: DuckDB takes rows by the row group,
  * which costs half of what a commit each second does, and a kill must not wait for that.
  *
- *     head      text, padded to 64 bytes: version, and the first number of an asking
- *     records   mark, rows, arena bytes, 0, place of its first row, columns, place again
+ *     head      64 bytes of text: the version
+ *     records   mark, length, rows, arena bytes, place of its first row, first asking of the journal,
+ *               id of the journal, CRC of what follows, CRC of all this; then the columns
  *
- * Once DuckDB has everything, records are written from the head again, over the old ones. The place
- * of a row counts all rows since the journal began, so an old record is never taken for a new one.
+ * Once DuckDB has everything, the file is cut back to its head. The place of a row counts all rows
+ * since the journal began.
  */
 export class Journal {
   private readonly path: string
   private readonly file: number
+  private readonly id = randomBytes(8)
+  private readonly firstAsking: number
   private position = headBytes
-  private readonly recordHead = new ArrayBuffer(recordHeadBytes)
   private synced = true
 
   /** @param firstAsking every asking of the rows to come has this number or a higher one */
   constructor(path: string, firstAsking: number) {
     this.path = path
-    this.file = openSync(path, 'w')
-    const head = Buffer.alloc(headBytes, ' ')
-    head.write(`${title} ${firstAsking}`)
-    writeAll(this.file, [head], 0)
+    this.firstAsking = firstAsking
+    try {
+      this.file = openSync(path, 'w')
+      writeAll(this.file, [Buffer.from(title.padEnd(headBytes))], 0)
+    } catch (error) {
+      throw cannotWrite(path, error)
+    }
   }
 
   /** @param place of the first row, counted since the journal began */
   write({ batch, rows, askings, endings, arenaUsed }: NumberedRows, place: number): void {
-    new Int32Array(this.recordHead, 0, 4).set([mark, rows, arenaUsed, 0])
-    new Float64Array(this.recordHead, 16, 1)[0] = place
-    const pieces = [
-      new Uint8Array(this.recordHead),
-      ...piecesOf(batch, rows, askings, endings, arenaUsed),
-      new Uint8Array(this.recordHead, 16, 8),
-    ]
-    this.position += writeAll(this.file, pieces, this.position)
+    const pieces = piecesOf(batch, rows, askings, endings, arenaUsed)
+    const head = Buffer.alloc(recordHeadBytes)
+    head.writeUInt32LE(mark, at.mark)
+    head.writeUInt32LE(
+      pieces.reduce((sum, piece) => sum + piece.byteLength, 0),
+      at.length,
+    )
+    head.writeInt32LE(rows, at.rows)
+    head.writeInt32LE(arenaUsed, at.arenaUsed)
+    head.writeDoubleLE(place, at.place)
+    head.writeDoubleLE(this.firstAsking, at.firstAsking)
+    this.id.copy(head, at.id)
+    head.writeUInt32LE(
+      pieces.reduce((sum, piece) => crc32(piece, sum), 0),
+      at.crc,
+    )
+    head.writeUInt32LE(crc32(head.subarray(0, at.headCrc)), at.headCrc)
+    try {
+      this.position += writeAll(this.file, [head, ...pieces], this.position)
+    } catch (error) {
+      throw cannotWrite(this.path, error)
+    }
     this.synced = false
   }
 
   /** Begins anew: DuckDB has every row. */
   restart(): void {
+    ftruncateSync(this.file, headBytes)
     this.position = headBytes
   }
 
@@ -83,69 +106,127 @@ export function journalPath(storePath: string): string {
   return `${storePath}.journal`
 }
 
-export interface FoundJournal {
-  readonly firstAsking: number
-  /** Records in their order; the last one may have been cut off by the kill, and is left out. */
-  readonly records: Iterable<NumberedRows & { readonly place: number }>
-  close(): void
+/** A whole record. A journal may have thousands of a few rows each, so they are not all unpacked. */
+export interface JournalRecord {
+  readonly rows: number
+  /** Of its first row, counted since the journal began. */
+  readonly place: number
+  unpack(): NumberedRows
 }
 
-/** Reads what a killed process left. @throws StoreError when the file is of another version */
+export interface FoundJournal {
+  /** Of the journal, and the first asking of its rows; null where no record is whole. */
+  readonly from: { readonly id: string; readonly firstAsking: number } | null
+  /** Every whole record, in order. */
+  readonly records: readonly JournalRecord[]
+  /** Rows of records that are damaged or cut off, as far as they can be counted. */
+  readonly rowsLost: number
+  /** Bytes that are part of no whole record. */
+  readonly bytesLost: number
+}
+
+/** Reads what a killed process left. @throws UserError when the file is of another version */
 export function readJournal(path: string): FoundJournal {
-  const file = openSync(path, 'r')
-  const head = Buffer.alloc(headBytes)
-  const read = readSync(file, head, 0, headBytes, 0)
-  const text = head.toString('latin1').trimEnd()
-  // Killed before the head was written: there is nothing in it.
-  const empty = read < headBytes
-  if (!empty && !text.startsWith(`${title} `)) {
-    closeSync(file)
-    throw new StoreError(
+  const bytes = readFileSync(path)
+  const [, version] = /^assay journal (\d+)\b/.exec(bytes.toString('latin1', 0, headBytes)) ?? []
+  if (version !== undefined && !title.endsWith(` ${version}`)) {
+    throw new UserError(
+      'store',
       `${path} holds rows of a killed run, in a form that this Assay does not read. Open the store with the Assay that wrote it, or move the file away to go without them.`,
     )
   }
-  return {
-    firstAsking: empty ? 0 : Number(text.slice(title.length)),
-    records: empty ? [] : recordsOf(file),
-    close: () => closeSync(file),
-  }
-}
-
-function* recordsOf(file: number): Generator<NumberedRows & { place: number }> {
-  const { size } = fstatSync(file)
-  const head = new ArrayBuffer(recordHeadBytes)
-  const tail = new Float64Array(1)
-  let position = headBytes
+  const records: JournalRecord[] = []
+  let from: FoundJournal['from'] = null
+  let bytesLost = version === undefined ? Math.min(bytes.length, headBytes) : 0
+  let rowsLost = 0
   let expected: number | null = null
-  while (position + recordHeadBytes <= size) {
-    readSync(file, new Uint8Array(head), 0, recordHeadBytes, position)
-    const [found, rows, arenaUsed] = new Int32Array(head, 0, 4) as unknown as [
-      number,
-      number,
-      number,
-    ]
-    const place = new Float64Array(head, 16, 1)[0]!
-    if (found !== mark || (expected !== null && place !== expected)) return
-    const batch = new Batch()
-    const askings = new Int32Array(batchRows)
-    const endings = new Int32Array(batchRows)
-    position += recordHeadBytes
-    for (const piece of piecesOf(batch, rows, askings, endings, arenaUsed)) {
-      position += readSync(file, piece, 0, piece.byteLength, position)
+  // Rows of a damaged record that its own head still counts.
+  let counted = 0
+  for (let position = headBytes; position < bytes.length; ) {
+    const found = recordAt(bytes, position)
+    if (found?.record != null) {
+      const { record } = found
+      from ??= found
+      rowsLost += expected === null ? counted : record.place - expected
+      expected = record.place + record.rows
+      counted = 0
+      records.push(record)
+      position += recordHeadBytes + found.length
+      continue
     }
-    position += readSync(file, new Uint8Array(tail.buffer), 0, 8, position)
-    if (tail[0] !== place) return
-    expected = place + rows
-    yield { batch, rows, askings, endings, arenaUsed, place }
+    counted += found?.rows ?? 0
+    const mayFollow = bytes.indexOf(markBytes, position + 1)
+    const next = mayFollow < 0 ? bytes.length : mayFollow
+    bytesLost += next - position
+    position = next
   }
+  return { from, records, rowsLost: rowsLost + counted, bytesLost }
 }
 
-const title = 'assay journal 2'
-const headBytes = 64
-const recordHeadBytes = 24
-const mark = 0x524a5341
+interface FoundRecord {
+  readonly id: string
+  readonly firstAsking: number
+  readonly rows: number
+  readonly length: number
+  /** Null where what follows the head is damaged or cut off. */
+  readonly record: JournalRecord | null
+}
 
-/** The parts of a record between its places, in order. */
+/** Null where there is no whole head of a record. */
+function recordAt(bytes: Buffer, position: number): FoundRecord | null {
+  const head = bytes.subarray(position, position + recordHeadBytes)
+  if (head.length < recordHeadBytes || head.readUInt32LE(at.mark) !== mark) return null
+  if (crc32(head.subarray(0, at.headCrc)) !== head.readUInt32LE(at.headCrc)) return null
+  const [length, rows, arenaUsed] = [
+    head.readUInt32LE(at.length),
+    head.readInt32LE(at.rows),
+    head.readInt32LE(at.arenaUsed),
+  ]
+  const from = {
+    id: head.toString('hex', at.id, at.id + 8),
+    firstAsking: head.readDoubleLE(at.firstAsking),
+    rows,
+    length,
+  }
+  const body = bytes.subarray(position + recordHeadBytes, position + recordHeadBytes + length)
+  if (body.length < length || crc32(body) !== head.readUInt32LE(at.crc)) {
+    return { ...from, record: null }
+  }
+  const place = head.readDoubleLE(at.place)
+  return { ...from, record: { rows, place, unpack: () => unpacked(body, rows, arenaUsed) } }
+}
+
+function unpacked(body: Buffer, rows: number, arenaUsed: number): NumberedRows {
+  const batch = new Batch()
+  const askings = new Int32Array(batchRows)
+  const endings = new Int32Array(batchRows)
+  let offset = 0
+  for (const piece of piecesOf(batch, rows, askings, endings, arenaUsed)) {
+    piece.set(body.subarray(offset, offset + piece.byteLength))
+    offset += piece.byteLength
+  }
+  return { batch, rows, askings, endings, arenaUsed }
+}
+
+const title = 'assay journal 3'
+const headBytes = 64
+const mark = 0x524a5341
+const markBytes = Buffer.from([0x41, 0x53, 0x4a, 0x52])
+/** Where the fields of a record's head lie. */
+const at = {
+  mark: 0,
+  length: 4,
+  rows: 8,
+  arenaUsed: 12,
+  place: 16,
+  firstAsking: 24,
+  id: 32,
+  crc: 40,
+  headCrc: 44,
+} as const
+const recordHeadBytes = 48
+
+/** The parts of a record behind its head, in order. */
 function piecesOf(
   batch: Batch,
   rows: number,
@@ -165,9 +246,12 @@ function piecesOf(
   ]
 }
 
+/** @throws the system's own error, which a write that is only half done does not bring */
 function writeAll(file: number, pieces: readonly Uint8Array[], position: number): number {
   const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
-  const written = writevSync(file, pieces, position)
-  if (written < bytes) throw new Error(`only ${written} of ${bytes} bytes could be written`)
+  let written = writevSync(file, pieces, position)
+  while (written < bytes) {
+    written += writevSync(file, [Buffer.concat(pieces).subarray(written)], position + written)
+  }
   return bytes
 }

@@ -13,9 +13,10 @@ import {
  *     askings (asking, run_id, step, model, ...)   endings (ending, outcome, status, ...)
  *                     ▲                                        ▲
  *                     └──── attempt_rows (asking, ending, slot, sent_us, ...)
- *                           narrow_rows, plain_rows: the same, smaller
+ *                           narrow_rows: the same, smaller
  *
- * The view `attempts` puts them together again: readers know nothing else.
+ * `attempt-tables.ts` makes the tables from this, and the view `attempts` that puts them together
+ * again: readers know nothing else. A column that is not listed here is a row's own.
  */
 export const shared = {
   askings: [
@@ -47,6 +48,15 @@ export const shared = {
   ],
 } as const satisfies Record<string, readonly ColumnName[]>
 
+export type SharedTable = keyof typeof shared
+export const sharedTables = Object.keys(shared) as readonly SharedTable[]
+
+/** The column by which a row names its row of a shared table. */
+export const numberOf: Readonly<Record<SharedTable, string>> = {
+  askings: 'asking',
+  endings: 'ending',
+}
+
 const isShared: ReadonlySet<string> = new Set(Object.values(shared).flat())
 
 /** The columns that a row has to itself: those of `attempt_rows` after `asking` and `ending`. */
@@ -60,22 +70,17 @@ export type Encoding =
   | 'whole'
   /** Microseconds since `intended_us`, in 32 bits, INTEGER. */
   | 'since-intended'
-  /** Nowhere: it is null in every row, or 0 where it cannot be null. */
-  | 'absent'
 
 /**
- * A table of rows. A cell of 32 bits costs half of what a cell of 64 does, and one that is not there
- * nothing; a field of a STRUCT is not sampled for DuckDB's planner, which is a fifth of the rest.
+ * A table of rows. A cell of 32 bits costs half of what a cell of 64 does; a field of a STRUCT is not
+ * sampled for DuckDB's planner, which is a fifth of the rest.
  */
 export interface Form {
-  readonly table: 'plain_rows' | 'narrow_rows' | 'attempt_rows'
-  readonly encodings: Readonly<Record<ColumnName, Encoding>>
+  readonly table: 'narrow_rows' | 'attempt_rows'
+  encodingOf(name: ColumnName): Encoding
   /** All but the text lies in one STRUCT named `own`, the text before it. */
   readonly struct: boolean
 }
-
-const encodingsOf = (encoding: (name: ColumnName) => Encoding) =>
-  Object.fromEntries(rowColumns.map((name) => [name, encoding(name)])) as Form['encodings']
 
 function narrow(name: ColumnName): Encoding {
   const { kind } = attemptColumns[name]
@@ -85,45 +90,43 @@ function narrow(name: ColumnName): Encoding {
   return kind === 'index' || kind === 'number' ? 'whole' : 'same'
 }
 
-/** What only streams and conversations have. */
-const absent: ReadonlySet<ColumnName> = new Set([
-  'session',
-  'turn',
-  'firstEventUs',
-  'firstContentUs',
-  'lastContentUs',
-  'events',
-  'contentEvents',
-  'contentReads',
-  'itlMaxUs',
-])
-
-/** The tables that hold rows, the smallest first; the last one holds any row. */
+/** The tables that hold rows, the smaller first; the last one holds any row. */
 export const forms: readonly Form[] = [
-  {
-    table: 'plain_rows',
-    encodings: encodingsOf((name) => (absent.has(name) ? 'absent' : narrow(name))),
-    struct: true,
-  },
-  { table: 'narrow_rows', encodings: encodingsOf(narrow), struct: true },
-  { table: 'attempt_rows', encodings: encodingsOf(() => 'same'), struct: false },
+  { table: 'narrow_rows', encodingOf: narrow, struct: true },
+  { table: 'attempt_rows', encodingOf: () => 'same', struct: false },
 ]
 
-/** The columns that a form has, and their types in DuckDB, in the order of its table. */
-export function columnsOf(form: Form): readonly (readonly [name: string, type: string])[] {
-  const numbers = [
-    ['asking', 'INTEGER'],
-    ['ending', 'INTEGER'],
-  ] as const
-  const own = rowColumns.filter((name) => form.encodings[name] !== 'absent')
-  const typed = own.map((name) => [sqlName(name), typeOf(form, name)] as const)
-  if (!form.struct) return [...numbers, ...typed]
-  const isText = ([, type]: readonly [string, string]) => type === 'VARCHAR'
-  const fields = [...numbers, ...typed.filter((column) => !isText(column))]
-  const struct = `STRUCT(${fields.map(([name, type]) => `"${name}" ${type}`).join(', ')})`
-  return [...typed.filter(isText), ['own', struct]]
+export interface TableColumn {
+  readonly name: string
+  /** In DuckDB. */
+  readonly type: string
+  readonly nullable: boolean
 }
 
-function typeOf(form: Form, name: ColumnName): string {
-  return form.encodings[name] === 'same' ? sqlTypes[attemptColumns[name].kind] : 'INTEGER'
+/** The columns of a shared table, in order. */
+export function sharedColumnsOf(table: SharedTable): readonly TableColumn[] {
+  return [numberColumn(table), ...shared[table].map((name) => columnAs(name, 'same'))]
+}
+
+/** The columns of a form's table, in order. */
+export function columnsOf(form: Form): readonly TableColumn[] {
+  const numbers = sharedTables.map(numberColumn)
+  const own = rowColumns.map((name) => columnAs(name, form.encodingOf(name)))
+  if (!form.struct) return [...numbers, ...own]
+  const isText = ({ type }: TableColumn) => type === 'VARCHAR'
+  const fields = [...numbers, ...own.filter((column) => !isText(column))]
+  const struct = `STRUCT(${fields.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`
+  return [...own.filter(isText), { name: 'own', type: struct, nullable: true }]
+}
+
+const numberColumn = (table: SharedTable): TableColumn => ({
+  name: numberOf[table],
+  type: 'INTEGER',
+  nullable: false,
+})
+
+function columnAs(name: ColumnName, encoding: Encoding): TableColumn {
+  const { kind, nullable } = attemptColumns[name]
+  const type = encoding === 'same' ? sqlTypes[kind] : 'INTEGER'
+  return { name: sqlName(name), type, nullable }
 }

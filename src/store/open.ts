@@ -1,15 +1,16 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type DuckDBAppender, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
-import { adoptAttempts } from './adopt.ts'
+import { measureViews } from '../measure/measures.ts'
+import { UserError } from '../user/user-error.ts'
+import { attemptTablesSql } from './attempt-tables.ts'
 import { readDoubles } from './doubles.ts'
-import { StoreError } from './errors.ts'
-import { journalPath } from './journal.ts'
 import { recover } from './recover.ts'
 
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
 /** Raised by any later build that changes a table; a file of another version is refused. */
-const storeVersion = 3
+const storeVersion = 2
 
 /** A cell: whole numbers are numbers where that is exact and bigint beyond, TIMESTAMP is a Date. */
 export type Cell =
@@ -39,17 +40,20 @@ export interface Store {
   execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
   /** For the store's own rows: an appender of a table. It blocks its thread on every call. */
   createAppender(table: string): Promise<DuckDBAppender>
+  /** Ends the query under way with an error. */
+  interrupt(): void
   close(): void
 }
 
 /**
  * Opens a store that must be there already: what only reads never leaves an empty file behind.
  *
- * @throws StoreError when there is none, and as `openStore` does
+ * @throws UserError when there is none, and as `openStore` does
  */
 export async function openExistingStore(path: string): Promise<Store> {
   if (!existsSync(path)) {
-    throw new StoreError(
+    throw new UserError(
+      'store',
       `There is no store at ${path}. Record a run first (assay run <scenario> --db ${path}), or name another with --db.`,
     )
   }
@@ -60,14 +64,14 @@ export async function openExistingStore(path: string): Promise<Store> {
  * Opens a store, creating it and its tables where they are missing.
  *
  * @param path file, or `:memory:`
- * @throws StoreError when another process holds the file, or it is of another version or another program
+ * @throws UserError when another process holds the file, or it is of another version or another program
  */
 export async function openStore(path: string): Promise<Store> {
   const instance = await DuckDBInstance.create(path, {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   }).catch((error: unknown) => {
-    throw new StoreError(explainOpenFailure(path, String(error)))
+    throw openFailure(path, String(error))
   })
   const connection = await instance.connect()
   const store: Store = {
@@ -90,6 +94,7 @@ export async function openStore(path: string): Promise<Store> {
       else await connection.run(sql)
     },
     createAppender: (table) => connection.createAppender(table),
+    interrupt: () => connection.interrupt(),
     close() {
       connection.closeSync()
       instance.closeSync()
@@ -97,6 +102,7 @@ export async function openStore(path: string): Promise<Store> {
   }
   try {
     await prepareTables(store)
+    await defineMeasures(store)
     await recover(store)
   } catch (error) {
     store.close()
@@ -112,60 +118,58 @@ async function prepareTables(store: Store): Promise<void> {
   if (!tables.some(({ name }) => name === 'store_version')) {
     if (tables.length > 0) {
       const some = tables.slice(0, 3).map(({ name }) => name)
-      throw new StoreError(
+      throw new UserError(
+        'store',
         `${store.path} is no store of Assay: it has tables of another program (${some.join(', ')}). Use another --db.`,
       )
     }
     // All or nothing: half a store would be taken for another program's.
     await store.execute(
-      `BEGIN; ${readFileSync(schemaUrl, 'utf8')}; INSERT INTO store_version VALUES (${storeVersion}); COMMIT`,
+      `BEGIN; ${attemptTablesSql()}; ${readFileSync(schemaUrl, 'utf8')};
+       INSERT INTO store_version VALUES (${storeVersion}); COMMIT`,
     )
-    // Rows of a store that is gone.
-    rmSync(journalPath(store.path), { force: true })
     return
   }
   const [found] = await store.rows<{ version: number }>('SELECT version FROM store_version')
-  if (found?.version === 1) await fromVersion1(store)
-  else if (found?.version === 2) await fromVersion2(store)
-  else if (found?.version !== storeVersion) {
-    throw new StoreError(
+  if (found?.version !== storeVersion) {
+    throw new UserError(
+      'store',
       `${store.path} is a store of version ${found?.version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
     )
   }
 }
 
-/** In version 1 `attempts` was one table. It is taken over whole, or left as it was. */
-async function fromVersion1(store: Store): Promise<void> {
-  await store.execute('BEGIN')
-  try {
-    await store.execute('ALTER TABLE attempts RENAME TO attempts_1')
-    await store.execute(readFileSync(schemaUrl, 'utf8'))
-    await adoptAttempts(store, 'attempts_1')
-    await store.execute('DROP TABLE attempts_1')
-    await store.execute(`UPDATE store_version SET version = ${storeVersion}`)
-    await store.execute('COMMIT')
-  } catch (error) {
-    await store.execute('ROLLBACK')
-    throw error
-  }
-}
-
-/** In version 2 all rows lay in one table, which still takes any row. */
-async function fromVersion2(store: Store): Promise<void> {
-  await store.execute(
-    `BEGIN; ${readFileSync(schemaUrl, 'utf8')}; UPDATE store_version SET version = ${storeVersion}; COMMIT`,
+/** The views of measures are always those of this build, whichever build made the store. */
+async function defineMeasures(store: Store): Promise<void> {
+  const { sql, digest } = measureViews
+  const [known] = await store.rows<{ comment: string | null }>(
+    `SELECT comment FROM duckdb_views() WHERE view_name = 'attempt_measures'`,
   )
+  if (known?.comment === digest) return
+  await store.execute(`BEGIN; ${sql} COMMENT ON VIEW attempt_measures IS '${digest}'; COMMIT`)
 }
 
-function explainOpenFailure(path: string, error: string): string {
+function openFailure(path: string, error: string): UserError {
   // Not `lock` alone, which is in each word of a damaged block, too.
   if (/\b(?:set|conflicting) lock\b/i.test(error)) {
-    return `${path} is held by another process (a run, an audit or a DuckDB client). Close it, or use another --db.`
+    return new UserError(
+      'store-held',
+      `${path} is held by another process (a run, an audit or a DuckDB client). Close it, or use another --db.`,
+    )
   }
   if (/not a valid DuckDB database/i.test(error)) {
-    return `${path} is not a DuckDB file. Use another --db.`
+    return new UserError('store', `${path} is not a DuckDB file. Use another --db.`)
   }
-  return `${path} cannot be opened: ${error.split('\n')[0]!.replace(/^Error: /, '')}`
+  if (/No such file or directory/i.test(error)) {
+    return new UserError(
+      'store',
+      `${path} cannot be opened: there is no folder ${dirname(path)}. Make it, or use another --db.`,
+    )
+  }
+  return new UserError(
+    'store',
+    `${path} cannot be opened: ${error.split('\n')[0]!.replace(/^Error: /, '')}`,
+  )
 }
 
 function narrowRow(row: Record<string, unknown>): Record<string, Cell> {

@@ -6,6 +6,7 @@ import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
 import { BatchAppender } from './batch-appender.ts'
 import { journalPath } from './journal.ts'
 import type { Store } from './open.ts'
+import { hasRoomForBodies, longestInline, PackedBodies } from './packed-bodies.ts'
 
 /** One HDR histogram of an interval, as `histograms` keeps it. */
 export interface HistogramRow {
@@ -27,15 +28,24 @@ export interface HealthRow {
   readonly shard: number
   readonly atUs: number
   readonly loopDelayP99Us: number
+  /** The longest time in which the thread did nothing else, and when it was over. */
+  readonly loopGapUs: number
+  readonly loopGapEndUs: number | null
   readonly utilisation: number
   readonly lagP99Us: number | null
   readonly inFlight: number
   readonly queuedBatches: number
 }
 
+/** A body in its row, or its place beside the store. */
+interface StoredBody extends Omit<BodyRow, 'body'> {
+  readonly body: string | null
+  readonly packedAt: number | null
+}
+
 interface EvidenceTables {
   readonly templates: TemplateRow
-  readonly bodies: BodyRow
+  readonly bodies: StoredBody
   readonly histograms: HistogramRow
   readonly health: HealthRow
 }
@@ -54,7 +64,7 @@ const evidenceColumns = {
     'n',
     'promptHash',
   ],
-  bodies: ['runId', 'slot', 'retry', 'headers', 'body', 'truncated'],
+  bodies: ['runId', 'slot', 'retry', 'headers', 'body', 'truncated', 'packedAt'],
   histograms: [
     'runId',
     'phase',
@@ -71,6 +81,8 @@ const evidenceColumns = {
     'shard',
     'atUs',
     'loopDelayP99Us',
+    'loopGapUs',
+    'loopGapEndUs',
     'utilisation',
     'lagP99Us',
     'inFlight',
@@ -80,11 +92,17 @@ const evidenceColumns = {
 
 const bigintColumns: ReadonlySet<string> = new Set([
   'slot',
+  'packedAt',
   'intervalUs',
   'intervalLengthUs',
   'samples',
   'atUs',
+  'loopGapEndUs',
 ])
+
+/** DuckDB gets text by so many characters, however few rows they are. */
+const chunkCharacters = 1 << 20
+const flushCharacters = 4 << 20
 
 /**
  * Appends rows to an open store, in columns.
@@ -96,6 +114,10 @@ export class Recorder {
   private readonly attempts: BatchAppender
   private readonly appenders = new Map<keyof EvidenceTables, DuckDBAppender>()
   private readonly store: Store
+  private packedBodies: PackedBodies | null = null
+  private roomForBodies = true
+  /** Bodies that were not kept, since the disk had no room for them. */
+  bodiesGivenUp = 0
 
   private constructor(store: Store, attempts: BatchAppender) {
     this.store = store
@@ -105,7 +127,7 @@ export class Recorder {
   /**
    * @param memoryMiB what DuckDB may keep in memory, for a store that is only written to: without a
    *   bound every block that was written stays there while there is room
-   * @throws StoreError when the tables of attempts are not those of the row type
+   * @throws UserError when the tables of attempts are not those of the row type
    */
   static async open(store: Store, memoryMiB: number | null = null): Promise<Recorder> {
     if (memoryMiB !== null) await store.execute(`SET memory_limit = '${memoryMiB}MiB'`)
@@ -138,8 +160,26 @@ export class Recorder {
     this.appendEvidence('templates', rows)
   }
 
+  /** Keeps bodies while the disk has room for them: rows come first. */
   appendBodies(rows: readonly BodyRow[]): void {
-    this.appendEvidence('bodies', rows)
+    const kept: StoredBody[] = []
+    for (const row of rows) {
+      try {
+        if (this.roomForBodies) kept.push(this.storedBody(row))
+        else this.bodiesGivenUp++
+      } catch {
+        this.roomForBodies = false
+        this.bodiesGivenUp++
+      }
+    }
+    this.appendEvidence('bodies', kept)
+  }
+
+  private storedBody(row: BodyRow): StoredBody {
+    const { path } = this.store
+    if (row.body.length <= longestInline || path === ':memory:') return { ...row, packedAt: null }
+    this.packedBodies ??= new PackedBodies(path)
+    return { ...row, body: null, packedAt: this.packedBodies.append(row.body) }
   }
 
   appendHistograms(rows: readonly HistogramRow[]): void {
@@ -154,6 +194,7 @@ export class Recorder {
   flush(): void {
     this.attempts.flush()
     for (const appender of this.appenders.values()) appender.flushSync()
+    this.roomForBodies = hasRoomForBodies(this.store.path)
   }
 
   /** Commits and lets go of the appenders; the store stays open. */
@@ -163,6 +204,7 @@ export class Recorder {
     this.attempts.close()
     for (const appender of this.appenders.values()) appender.closeSync()
     this.appenders.clear()
+    this.packedBodies?.close()
     await this.store.execute('RESET checkpoint_threshold')
   }
 
@@ -174,13 +216,31 @@ export class Recorder {
     if (appender === undefined) throw new Error(`recorder of ${this.store.path} is closed`)
     const names = evidenceColumns[table] as readonly (keyof EvidenceTables[Table] & string)[]
     const types = names.map((_, index) => appender.columnType(index))
-    for (let from = 0; from < rows.length; from += batchRows) {
-      const piece = rows.slice(from, from + batchRows)
+    let waiting = 0
+    for (let from = 0; from < rows.length; ) {
+      let [to, characters] = [from, 0]
+      while (to < rows.length && to - from < batchRows && characters < chunkCharacters) {
+        characters += charactersOf(rows[to]!)
+        to++
+      }
+      const piece = rows.slice(from, to)
+      from = to
       const chunk = DuckDBDataChunk.create(types, piece.length)
       chunk.setRows(piece.map((row) => names.map((name) => cellOf(name, row[name]))))
       appender.appendDataChunk(chunk)
+      waiting += characters
+      if (waiting < flushCharacters) continue
+      appender.flushSync()
+      waiting = 0
     }
   }
+}
+
+function charactersOf(row: object): number {
+  return Object.values(row).reduce(
+    (sum: number, cell: unknown) => sum + (typeof cell === 'string' ? cell.length : 0),
+    0,
+  )
 }
 
 function cellOf(name: string, value: unknown) {

@@ -1,30 +1,94 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { BatchAppender } from './batch-appender.ts'
-import { journalPath, readJournal } from './journal.ts'
+import { type FoundJournal, journalPath, type NumberedRows, readJournal } from './journal.ts'
 import type { Store } from './open.ts'
 
 /**
- * Gives DuckDB the rows that a killed process left in the journal. DuckDB has a first part of them,
- * of a length that can be counted, so none is lost and none is there twice; not even when this is
- * killed, too.
+ * Gives DuckDB the rows that a killed process left in the journal: every whole record, all or nothing.
+ * DuckDB has a first part of them, of a length that can be counted, so none is there twice.
+ *
+ * A journal that was taken in whole is removed. One that is damaged, or whose store is not the one
+ * that it was written for, is set aside and never deleted.
  */
 export async function recover(store: Store): Promise<void> {
   const path = journalPath(store.path)
   if (store.path === ':memory:' || !existsSync(path)) return
   const journal = readJournal(path)
-  try {
-    const [row] = await store.rows<{ n: number }>(
-      'SELECT count(*)::BIGINT AS n FROM all_rows WHERE asking >= $1',
-      [journal.firstAsking],
+  const { taken, strangers } = await takeIn(store, journal)
+  const whole = journal.bytesLost === 0 && strangers === 0
+  const lost = journal.rowsLost + strangers
+  const kept = whole ? null : setAside(path)
+  if (whole) rmSync(path)
+  if (taken === 0 && whole) return
+  const words = [`${taken} rows of a killed run were taken from ${path}`]
+  if (kept !== null) {
+    words.push(
+      strangers > 0
+        ? `; the store lacks what ${strangers} rows belong to, as when its .wal file is gone`
+        : '',
+      journal.bytesLost > 0
+        ? `; ${journal.bytesLost} bytes, of ${lost === 0 ? 'a number of rows that nobody knows' : `${lost} rows or more`}, are damaged or cut off`
+        : '',
+      `. The file is kept as ${kept}`,
     )
+  }
+  process.stderr.write(`${words.join('')}.\n`)
+}
+
+/** @returns rows that DuckDB took, and rows whose run it does not know */
+async function takeIn(
+  store: Store,
+  { from, records }: FoundJournal,
+): Promise<{ readonly taken: number; readonly strangers: number }> {
+  if (from === null) return { taken: 0, strangers: 0 }
+  const [known] = await store.rows<{
+    rows: number
+    askings: number
+    endings: number
+    before: boolean
+  }>(
+    `SELECT (SELECT count(*) FROM all_rows WHERE asking >= $1)::BIGINT AS rows,
+       (SELECT coalesce(max(asking), -1) FROM askings) AS askings,
+       (SELECT coalesce(max(ending), -1) FROM endings) AS endings,
+       EXISTS (FROM recovered_journals WHERE id = $2) AS before`,
+    [from.firstAsking, from.id],
+  )
+  const isKnown = ({ rows, askings, endings }: NumberedRows) =>
+    highest(askings, rows) <= known!.askings && highest(endings, rows) <= known!.endings
+  let [taken, strangers] = [0, 0]
+  await store.execute('BEGIN')
+  try {
     const appender = await BatchAppender.open(store, null)
-    for (const record of journal.records) {
-      const known = row!.n - record.place
-      if (known < record.rows) appender.appendNumbered(record, Math.max(0, known))
+    for (const record of records) {
+      const rows = record.unpack()
+      const first = Math.max(0, known!.rows - record.place)
+      if (!isKnown(rows)) strangers += record.rows
+      // Killed between the commit and the end of the file, it was taken in before.
+      else if (first < record.rows && !known!.before) {
+        appender.appendNumbered(rows, first)
+        taken += record.rows - first
+      }
     }
     appender.close()
-  } finally {
-    journal.close()
+    await store.execute('DELETE FROM recovered_journals')
+    await store.execute('INSERT INTO recovered_journals VALUES ($1)', [from.id])
+    await store.execute('COMMIT')
+  } catch (error) {
+    await store.execute('ROLLBACK').catch(() => {})
+    throw error
   }
-  rmSync(path)
+  return { taken, strangers }
+}
+
+const highest = (numbers: Int32Array, rows: number) =>
+  numbers.subarray(0, rows).reduce((most, number) => Math.max(most, number), -1)
+
+/** Under a name that no other has. */
+function setAside(path: string): string {
+  for (let nth = 1; ; nth++) {
+    const aside = `${path}${nth === 1 ? '' : `-${nth}`}.damaged`
+    if (existsSync(aside)) continue
+    renameSync(path, aside)
+    return aside
+  }
 }

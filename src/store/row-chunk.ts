@@ -1,6 +1,6 @@
 import { DuckDBDataChunk, type DuckDBType } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
-import { batchRows, nullCount } from '../attempt/batch.ts'
+import { batchRows } from '../attempt/batch.ts'
 import { attemptColumns, type ColumnName } from '../attempt/columns.ts'
 import { Encoder } from './encoder.ts'
 import type { NumberedRows } from './journal.ts'
@@ -26,7 +26,6 @@ export class RowChunk {
   private readonly chunk: DuckDBDataChunk
   private readonly numbers: readonly duckdb.Vector[]
   private readonly targets: readonly Target[]
-  private readonly absent: readonly ColumnName[]
   private readonly strings = new StringHeaders()
   private readonly encoder = new Encoder()
 
@@ -34,11 +33,10 @@ export class RowChunk {
   constructor(form: Form, types: readonly DuckDBType[]) {
     this.form = form
     this.chunk = DuckDBDataChunk.create(types, batchRows)
-    const names = rowColumns.filter((name) => form.encodings[name] !== 'absent')
-    this.absent = rowColumns.filter((name) => form.encodings[name] === 'absent')
     const vectorAt = (at: number) => duckdb.data_chunk_get_vector(this.chunk.chunk, at)
-    const texts = form.struct ? names.filter((name) => attemptColumns[name].kind === 'text') : []
-    const others = names.filter((name) => !texts.includes(name))
+    const isText = (name: ColumnName) => attemptColumns[name].kind === 'text'
+    const texts = form.struct ? rowColumns.filter(isText) : []
+    const others = rowColumns.filter((name) => !texts.includes(name))
     const cell = form.struct
       ? (at: number) => duckdb.struct_vector_get_child(vectorAt(texts.length), at)
       : vectorAt
@@ -56,9 +54,6 @@ export class RowChunk {
    */
   fill(numbered: NumberedRows, from: number, rows: number): DuckDBDataChunk | null {
     const { batch } = numbered
-    for (const name of this.absent) {
-      if (!isEmpty(name, batch.columns[name], from, rows)) return null
-    }
     this.encoder.setBase(batch.columns.intendedUs as Float64Array, from, rows)
     for (const target of this.targets) if (!this.copy(target, numbered, from, rows)) return null
     for (const [at, { buffer }] of [numbered.askings, numbered.endings].entries()) {
@@ -75,7 +70,7 @@ export class RowChunk {
     const { encoder } = this
     const cells = batch.columns[name]
     const { kind, nullable } = attemptColumns[name]
-    const encoding = this.form.encodings[name]
+    const encoding = this.form.encodingOf(name)
     let valid = true
     let bytes = 8
     let source = encoder.scratch.buffer as ArrayBuffer
@@ -124,22 +119,4 @@ export class RowChunk {
     }
     return true
   }
-}
-
-/** Whether every row has null there, or 0 where a column cannot be null. */
-function isEmpty(
-  name: ColumnName,
-  cells: Float64Array | Int32Array | Uint32Array,
-  from: number,
-  rows: number,
-): boolean {
-  const { kind, nullable } = attemptColumns[name]
-  const end = from + rows
-  if (nullable && kind !== 'count') {
-    for (let row = from; row < end; row++) if (!Number.isNaN(cells[row]!)) return false
-    return true
-  }
-  const empty = nullable ? nullCount : 0
-  for (let row = from; row < end; row++) if (cells[row] !== empty) return false
-  return true
 }

@@ -1,10 +1,15 @@
 -- The store: one DuckDB file, readable by any DuckDB client.
 -- Times of attempts are microseconds since their run began, on one monotonic clock;
 -- runs.started_at anchors that clock to the wall. Nothing derived is stored: see the views.
+-- The tables of attempts and the views `attempts` and `attempt_flags` come from attempt-tables.ts,
+-- the views of their measures from src/measure/measures.ts.
 
-CREATE TABLE IF NOT EXISTS store_version (version INTEGER NOT NULL);
+CREATE TABLE store_version (version INTEGER NOT NULL);
 
-CREATE TABLE IF NOT EXISTS runs (
+-- The journal of a killed run that was taken in last.
+CREATE TABLE recovered_journals (id VARCHAR NOT NULL);
+
+CREATE TABLE runs (
   run_id VARCHAR PRIMARY KEY,
   kind VARCHAR NOT NULL,                -- run, probe or calibrate
   scenario VARCHAR NOT NULL,            -- its name
@@ -22,200 +27,8 @@ CREATE TABLE IF NOT EXISTS runs (
   verdict_json VARCHAR                  -- each test with its figure and remedy
 );
 
--- What many attempts share is kept once, and rows lie in the smallest table that holds them; the view
--- `attempts` below is what to read. How they were asked:
-CREATE TABLE IF NOT EXISTS askings (
-  asking INTEGER NOT NULL,
-  run_id VARCHAR NOT NULL,
-  retry INTEGER NOT NULL,
-  shard INTEGER NOT NULL,
-  phase VARCHAR NOT NULL,
-  part VARCHAR NOT NULL,
-  step VARCHAR NOT NULL,
-  key_fp VARCHAR,
-  account VARCHAR,
-  endpoint VARCHAR NOT NULL,
-  streamed INTEGER NOT NULL,
-  model VARCHAR,
-  expects VARCHAR NOT NULL
-);
-
--- How they ended:
-CREATE TABLE IF NOT EXISTS endings (
-  ending INTEGER NOT NULL,
-  outcome VARCHAR NOT NULL,
-  reason VARCHAR,
-  status INTEGER,
-  error_shape VARCHAR,
-  error_code VARCHAR,
-  error_type VARCHAR,
-  response_model VARCHAR,
-  finish_reason VARCHAR,
-  choices INTEGER,
-  done_marks INTEGER NOT NULL,
-  flags UINTEGER NOT NULL
-);
-
--- And what is of each attempt alone, whatever it is.
-CREATE TABLE IF NOT EXISTS attempt_rows (
-  asking INTEGER NOT NULL,
-  ending INTEGER NOT NULL,
-  slot BIGINT NOT NULL,
-  session INTEGER,
-  turn INTEGER,
-  template INTEGER,
-  -- When: one monotonic clock for all threads of a run
-  intended_us BIGINT NOT NULL,
-  dispatched_us BIGINT,
-  sent_us BIGINT,
-  headers_us BIGINT,
-  first_event_us BIGINT,
-  first_content_us BIGINT,
-  last_content_us BIGINT,
-  done_us BIGINT,
-  closed_us BIGINT,
-  -- What the headers said
-  credits_remaining DOUBLE,
-  rate_limit DOUBLE,
-  rate_remaining DOUBLE,
-  rate_reset DOUBLE,
-  retry_after DOUBLE,
-  date_s BIGINT,
-  -- What the body said. Packing ids, of which no two are alike, costs more than all the rest.
-  response_id VARCHAR USING COMPRESSION uncompressed,
-  prompt_tokens INTEGER,
-  completion_tokens INTEGER,
-  total_tokens INTEGER,
-  events INTEGER NOT NULL,
-  content_events INTEGER NOT NULL,
-  content_reads INTEGER NOT NULL,
-  itl_max_us DOUBLE,
-  bytes_in BIGINT NOT NULL
-);
-
--- The same in half the room, for rows whose numbers are whole and small: the other times are
--- microseconds since intended_us.
-CREATE TABLE IF NOT EXISTS narrow_rows (
-  response_id VARCHAR USING COMPRESSION uncompressed,
-  own STRUCT(
-    asking INTEGER,
-    ending INTEGER,
-    slot INTEGER,
-    session INTEGER,
-    turn INTEGER,
-    template INTEGER,
-    intended_us BIGINT,
-    dispatched_us INTEGER,
-    sent_us INTEGER,
-    headers_us INTEGER,
-    first_event_us INTEGER,
-    first_content_us INTEGER,
-    last_content_us INTEGER,
-    done_us INTEGER,
-    closed_us INTEGER,
-    credits_remaining INTEGER,
-    rate_limit INTEGER,
-    rate_remaining INTEGER,
-    rate_reset INTEGER,
-    retry_after INTEGER,
-    date_s INTEGER,
-    prompt_tokens INTEGER,
-    completion_tokens INTEGER,
-    total_tokens INTEGER,
-    events INTEGER,
-    content_events INTEGER,
-    content_reads INTEGER,
-    itl_max_us DOUBLE,
-    bytes_in INTEGER
-  )
-);
-
--- And without what only streams and conversations have.
-CREATE TABLE IF NOT EXISTS plain_rows (
-  response_id VARCHAR USING COMPRESSION uncompressed,
-  own STRUCT(
-    asking INTEGER,
-    ending INTEGER,
-    slot INTEGER,
-    template INTEGER,
-    intended_us BIGINT,
-    dispatched_us INTEGER,
-    sent_us INTEGER,
-    headers_us INTEGER,
-    done_us INTEGER,
-    closed_us INTEGER,
-    credits_remaining INTEGER,
-    rate_limit INTEGER,
-    rate_remaining INTEGER,
-    rate_reset INTEGER,
-    retry_after INTEGER,
-    date_s INTEGER,
-    prompt_tokens INTEGER,
-    completion_tokens INTEGER,
-    total_tokens INTEGER,
-    bytes_in INTEGER
-  )
-);
-
--- Rows of the three tables in one shape.
-CREATE OR REPLACE VIEW all_rows AS
-SELECT
-  own.asking, own.ending, own.slot::BIGINT AS slot, NULL::INTEGER AS session,
-  NULL::INTEGER AS turn, own.template, own.intended_us,
-  own.intended_us + own.dispatched_us AS dispatched_us, own.intended_us + own.sent_us AS sent_us,
-  own.intended_us + own.headers_us AS headers_us, NULL::BIGINT AS first_event_us,
-  NULL::BIGINT AS first_content_us, NULL::BIGINT AS last_content_us,
-  own.intended_us + own.done_us AS done_us, own.intended_us + own.closed_us AS closed_us,
-  own.credits_remaining::DOUBLE AS credits_remaining, own.rate_limit::DOUBLE AS rate_limit,
-  own.rate_remaining::DOUBLE AS rate_remaining, own.rate_reset::DOUBLE AS rate_reset,
-  own.retry_after::DOUBLE AS retry_after, own.date_s::BIGINT AS date_s, response_id,
-  own.prompt_tokens, own.completion_tokens, own.total_tokens, 0 AS events, 0 AS content_events,
-  0 AS content_reads, NULL::DOUBLE AS itl_max_us, own.bytes_in::BIGINT AS bytes_in
-FROM plain_rows
-UNION ALL
-SELECT
-  own.asking, own.ending, own.slot::BIGINT AS slot, own.session, own.turn, own.template,
-  own.intended_us, own.intended_us + own.dispatched_us AS dispatched_us,
-  own.intended_us + own.sent_us AS sent_us, own.intended_us + own.headers_us AS headers_us,
-  own.intended_us + own.first_event_us AS first_event_us,
-  own.intended_us + own.first_content_us AS first_content_us,
-  own.intended_us + own.last_content_us AS last_content_us,
-  own.intended_us + own.done_us AS done_us, own.intended_us + own.closed_us AS closed_us,
-  own.credits_remaining::DOUBLE AS credits_remaining, own.rate_limit::DOUBLE AS rate_limit,
-  own.rate_remaining::DOUBLE AS rate_remaining, own.rate_reset::DOUBLE AS rate_reset,
-  own.retry_after::DOUBLE AS retry_after, own.date_s::BIGINT AS date_s, response_id,
-  own.prompt_tokens, own.completion_tokens, own.total_tokens, own.events, own.content_events,
-  own.content_reads, own.itl_max_us, own.bytes_in::BIGINT AS bytes_in
-FROM narrow_rows
-UNION ALL
-SELECT
-  asking, ending, slot, session, turn, template, intended_us, dispatched_us, sent_us, headers_us,
-  first_event_us, first_content_us, last_content_us, done_us, closed_us, credits_remaining,
-  rate_limit, rate_remaining, rate_reset, retry_after, date_s, response_id, prompt_tokens,
-  completion_tokens, total_tokens, events, content_events, content_reads, itl_max_us, bytes_in
-FROM attempt_rows;
-
--- One row for each HTTP attempt.
-CREATE OR REPLACE VIEW attempts AS
-SELECT
-  -- Which attempt
-  run_id, slot, retry, shard, phase, part, step, session, turn, template, key_fp, account,
-  -- What was asked
-  endpoint, streamed, model, expects,
-  -- When
-  intended_us, dispatched_us, sent_us, headers_us, first_event_us, first_content_us,
-  last_content_us, done_us, closed_us,
-  -- How it ended
-  outcome, reason, status, error_shape, error_code, error_type,
-  -- What the headers said
-  credits_remaining, rate_limit, rate_remaining, rate_reset, retry_after, date_s,
-  -- What the body said
-  response_id, response_model, finish_reason, choices, prompt_tokens, completion_tokens,
-  total_tokens, events, content_events, content_reads, done_marks, itl_max_us, bytes_in, flags
-FROM all_rows JOIN askings USING (asking) JOIN endings USING (ending);
-
 -- What was asked, once for each distinct request.
-CREATE TABLE IF NOT EXISTS templates (
+CREATE TABLE templates (
   run_id VARCHAR NOT NULL,
   template INTEGER NOT NULL,
   step VARCHAR NOT NULL,
@@ -229,18 +42,19 @@ CREATE TABLE IF NOT EXISTS templates (
 );
 
 -- What came back, where the scenario asks to capture it.
-CREATE TABLE IF NOT EXISTS bodies (
+CREATE TABLE bodies (
   run_id VARCHAR NOT NULL,
   slot BIGINT NOT NULL,
   retry INTEGER NOT NULL,
   headers VARCHAR NOT NULL,
-  body VARCHAR NOT NULL,
-  truncated BOOLEAN NOT NULL
+  body VARCHAR,                         -- null where it is long and lies packed beside the store
+  truncated BOOLEAN NOT NULL,
+  packed_at BIGINT                      -- its place there (packed-bodies.ts); null where it does not
 );
 
 -- HDR histograms (microseconds, 3 significant digits), one for each step, metric and interval.
 -- They merge exactly across threads and machines; averages of percentiles do not.
-CREATE TABLE IF NOT EXISTS histograms (
+CREATE TABLE histograms (
   run_id VARCHAR NOT NULL,
   phase VARCHAR NOT NULL,
   part VARCHAR NOT NULL,
@@ -252,19 +66,29 @@ CREATE TABLE IF NOT EXISTS histograms (
   hdr BLOB NOT NULL                     -- HdrHistogram V2, deflated
 );
 
+-- Gaps between tokens that another tool kept: what its histogram holds, exactly.
+CREATE TABLE imported_gaps (
+  run_id VARCHAR NOT NULL,
+  part VARCHAR NOT NULL,
+  step VARCHAR NOT NULL,
+  gap_us DOUBLE NOT NULL
+);
+
 -- The client's own health, one row for each thread and second.
-CREATE TABLE IF NOT EXISTS health (
+CREATE TABLE health (
   run_id VARCHAR NOT NULL,
   shard INTEGER NOT NULL,               -- sending thread; -1 is the recorder
   at_us BIGINT NOT NULL,
   loop_delay_p99_us DOUBLE NOT NULL,
+  loop_gap_us DOUBLE NOT NULL,          -- the longest time in which the thread did nothing else
+  loop_gap_end_us BIGINT,               -- when it was over; null without one, and of the recorder
   utilisation DOUBLE NOT NULL,          -- 0 to 1, of the thread's event loop
   lag_p99_us DOUBLE,                    -- dispatched - intended; null without a request
   in_flight INTEGER NOT NULL,
   queued_batches INTEGER NOT NULL
 );
 
-CREATE TABLE IF NOT EXISTS findings (
+CREATE TABLE findings (
   audit_id VARCHAR NOT NULL,
   audited_at TIMESTAMP NOT NULL,        -- UTC
   run_ids VARCHAR[] NOT NULL,
@@ -276,9 +100,9 @@ CREATE TABLE IF NOT EXISTS findings (
   detail_json VARCHAR NOT NULL          -- the verdict whole, with its witnesses
 );
 
--- Usage logs of others, one row for each request that they tell of. A row is known by source and
+-- Usage logs of others, one row for each line. A row is known by source and
 -- id: importing a file again adds nothing (src/store/import keeps that, there is no index).
-CREATE TABLE IF NOT EXISTS usage_events (
+CREATE TABLE usage_events (
   source VARCHAR NOT NULL,              -- the log; ids are unique within it
   id VARCHAR NOT NULL,
   at_us BIGINT NOT NULL,                -- event time, Unix microseconds UTC
@@ -291,12 +115,16 @@ CREATE TABLE IF NOT EXISTS usage_events (
   outcome VARCHAR NOT NULL,             -- the words of attempts.outcome
   status INTEGER,
   error_code VARCHAR,
-  credits DECIMAL(18, 6),               -- null is not measured, never 0
-  prompt_tokens BIGINT,
-  completion_tokens BIGINT
+  credits DECIMAL(18, 6),               -- as the log has them; null is not measured, never 0
+                                        -- DECIMAL(38, 18) from the first log on that needs it
+  prompt_tokens BIGINT,                 -- tokens and credits are those of all its requests
+  completion_tokens BIGINT,
+  requests BIGINT NOT NULL DEFAULT 1,   -- how many the row stands for
+  ttft_us BIGINT,
+  latency_us BIGINT
 );
 
-CREATE TABLE IF NOT EXISTS usage_imports (
+CREATE TABLE usage_imports (
   import_no INTEGER NOT NULL,
   source VARCHAR NOT NULL,
   file VARCHAR NOT NULL,
@@ -310,7 +138,7 @@ CREATE TABLE IF NOT EXISTS usage_imports (
 );
 
 -- What the service itself says: answers of GET /user/credits. Null where it does not say.
-CREATE TABLE IF NOT EXISTS usage_polls (
+CREATE TABLE usage_polls (
   polled_us BIGINT NOT NULL,            -- our clock, Unix microseconds UTC
   service_us BIGINT,                    -- its Date header
   base_url VARCHAR NOT NULL,
@@ -325,91 +153,92 @@ CREATE TABLE IF NOT EXISTS usage_polls (
 );
 
 -- Price of one success, by contract: what a run's attempts should have cost.
-CREATE TABLE IF NOT EXISTS model_prices (
+CREATE TABLE model_prices (
   contract VARCHAR NOT NULL,
   model VARCHAR NOT NULL,
   credits DECIMAL(18, 6) NOT NULL,
   PRIMARY KEY (contract, model)
 );
 
--- Every derived time, defined once (microseconds; null where a stamp is missing).
-CREATE OR REPLACE VIEW attempt_times AS
-SELECT
-  attempts.*,
-  dispatched_us - intended_us AS lag_us,
-  sent_us - dispatched_us AS pool_wait_us,
-  done_us - sent_us AS service_us,
-  done_us - intended_us AS response_us,
-  first_content_us - sent_us AS ttft_us,
-  first_content_us - intended_us AS response_ttft_us,
-  CASE WHEN completion_tokens >= 2
-       THEN (last_content_us - first_content_us) / (completion_tokens - 1) END AS tpot_us,
-  runs.started_at + to_microseconds(intended_us) AS intended_at,
-  runs.started_at + to_microseconds(coalesce(closed_us, intended_us)) AS closed_at,
-  runs.time_scale
-FROM attempts JOIN runs USING (run_id);
-
--- The bits of attempts.flags, spelled out.
-CREATE OR REPLACE VIEW attempt_flags AS
-SELECT
-  run_id, slot, retry,
-  (flags & 1) <> 0 AS reused_connection,
-  (flags & 2) <> 0 AS malformed_credits,
-  (flags & 4) <> 0 AS malformed_rate_limit,
-  (flags & 8) <> 0 AS malformed_rate_remaining,
-  (flags & 16) <> 0 AS malformed_rate_reset,
-  (flags & 32) <> 0 AS retry_after_not_seconds,
-  (flags & 64) <> 0 AS allow_origin,
-  (flags & 128) <> 0 AS json_type,
-  (flags & 256) <> 0 AS sse_type,
-  (flags & 512) <> 0 AS not_json,
-  (flags & 1024) <> 0 AS not_utf8,
-  (flags & 2048) <> 0 AS after_done,
-  (flags & 4096) <> 0 AS error_in_stream,
-  (flags & 8192) <> 0 AS body_contradicts_status,
-  (flags & 16384) <> 0 AS reasoning,
-  (flags & 32768) <> 0 AS captured
-FROM attempts;
-
--- The clock of the service, as each run saw it: its Date header says second d while the response
--- was under way, so service time - scaled run time lies in [lower, upper].
+-- The clock of the service, as each run saw it. An answer whose Date header says second d allows an
+-- interval of offsets: service time - scaled run time lies in [d - headers, d + 1 s - sent]. A header is
+-- evidence, not the clock: the offset is where most of the answers agree (with that of the median answer, to
+-- two seconds and a thousandth of the run), at least two, and no further than 31 days, scaled, from our
+-- own clock. Else it is not known, and the run's own clock holds.
 CREATE OR REPLACE VIEW run_clocks AS
+WITH dated AS (
+  -- Answers of one second are one piece of evidence with their number.
+  SELECT
+    run_id, date_s, count(*) AS n,
+    date_s * 1000000::DOUBLE - min(headers_us) * any_value(time_scale) AS lower_us,
+    date_s * 1000000::DOUBLE + 1000000 - max(sent_us) * any_value(time_scale) AS upper_us,
+    max(headers_us) * any_value(time_scale) AS until_us
+  FROM attempts JOIN runs USING (run_id)
+  WHERE date_s IS NOT NULL AND headers_us IS NOT NULL AND sent_us IS NOT NULL
+  GROUP BY run_id, date_s
+), ranked AS (
+  SELECT
+    *, sum(n) OVER (PARTITION BY run_id ORDER BY lower_us + upper_us, date_s) AS rank,
+    sum(n) OVER (PARTITION BY run_id) AS answers,
+    2e6 + max(until_us) OVER (PARTITION BY run_id) / 1000 AS slack_us
+  FROM dated
+), medians AS (
+  SELECT run_id, arg_min(lower_us, rank) AS lower_us, arg_min(upper_us, rank) AS upper_us
+  FROM ranked WHERE 2 * rank >= answers GROUP BY run_id
+), agreed AS (
+  SELECT run_id, max(ranked.lower_us) AS lower_us, min(ranked.upper_us) AS upper_us
+  FROM ranked JOIN medians USING (run_id)
+  WHERE ranked.lower_us <= medians.upper_us + slack_us
+    AND ranked.upper_us >= medians.lower_us - slack_us
+  GROUP BY run_id HAVING sum(n) >= 2 AND 2 * sum(n) > any_value(answers)
+)
 SELECT
   run_id, contract, time_scale,
   epoch_us(started_at) AS started_us,
-  coalesce((lower_us + upper_us) // 2, epoch_us(started_at)) AS service_start_us,
-  (lower_us + upper_us) // 2 - epoch_us(started_at) AS offset_us,  -- null without a Date header
-  (upper_us - lower_us) // 2 AS offset_error_us                    -- negative when it was moved
+  coalesce(((lower_us + upper_us) / 2)::BIGINT, epoch_us(started_at)) AS service_start_us,
+  ((lower_us + upper_us) / 2)::BIGINT - epoch_us(started_at) AS offset_us,  -- null where it is not known
+  ((upper_us - lower_us) / 2)::BIGINT AS offset_error_us                    -- negative when it was moved
 FROM runs LEFT JOIN (
-  SELECT
-    run_id,
-    max(date_s * 1000000 - (headers_us * time_scale)::BIGINT) AS lower_us,
-    min(date_s * 1000000 + 1000000 - (sent_us * time_scale)::BIGINT) AS upper_us
-  FROM attempts JOIN runs USING (run_id)
-  WHERE date_s IS NOT NULL AND headers_us IS NOT NULL AND sent_us IS NOT NULL
-  GROUP BY run_id
+  SELECT agreed.* FROM agreed JOIN runs USING (run_id)
+  WHERE abs((lower_us + upper_us) / 2 - epoch_us(started_at)) <= 31 * 86400e6 * greatest(1, time_scale)
 ) USING (run_id);
 
+-- Polls on the service's time: our clock with the median offset of the polls of that service; in scaled time
+-- (which its runs know) the Date header itself. Neither goes further from our clock than for runs.
+CREATE OR REPLACE VIEW poll_times AS
+SELECT
+  polls.*,
+  CASE WHEN scale = 1 THEN polled_us + coalesce(median_us, 0)
+       WHEN abs(offset_us) <= 31 * 86400e6 * scale THEN service_us
+       ELSE polled_us END::BIGINT AS at_us
+FROM (
+  SELECT
+    *, service_us - polled_us AS offset_us,
+    coalesce((SELECT max(time_scale) FROM runs WHERE runs.base_url = usage_polls.base_url), 1) AS scale,
+    median(service_us - polled_us) FILTER (WHERE abs(service_us - polled_us) <= 31 * 86400e6)
+      OVER (PARTITION BY base_url) AS median_us
+  FROM usage_polls
+) AS polls;
+
 -- Every request that reached a service, from runs and from imported logs, in one shape.
--- Time is the service's own: its Date header (plus the length of a stream, since the charge comes
--- at its end), else the run's clock with the estimated offset.
+-- Time is the service's own: the run's clock with the offset of the service's. The charge comes at the end
+-- of an answer.
 -- credits: surely charged (null: not measured); possible_credits: what it can have cost at most.
 CREATE OR REPLACE VIEW usage AS
 SELECT
   'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, outcome, status,
-  error_code, credits, credits AS possible_credits, prompt_tokens, completion_tokens
+  error_code, credits, credits AS possible_credits, prompt_tokens, completion_tokens, requests,
+  ttft_us, latency_us
 FROM usage_events
 UNION ALL
 SELECT
   'run' AS origin, run_id AS source, slot::VARCHAR || '.' || retry::VARCHAR AS id,
-  CASE WHEN date_s IS NOT NULL
-       THEN date_s * 1000000 + CASE WHEN streamed = 1 AND closed_us > headers_us
-              THEN ((closed_us - headers_us) * time_scale)::BIGINT ELSE 0 END
-       ELSE service_start_us + (coalesce(closed_us, intended_us) * time_scale)::BIGINT END AS at_us,
+  service_start_us + (coalesce(closed_us, intended_us) * time_scale)::BIGINT AS at_us,
   attempts.model, endpoint, key_fp, account, outcome, status, error_code,
   CASE outcome WHEN 'ok' THEN model_prices.credits WHEN 'http_error' THEN 0 END AS credits,
   CASE outcome WHEN 'http_error' THEN 0 ELSE model_prices.credits END AS possible_credits,
-  prompt_tokens::BIGINT AS prompt_tokens, completion_tokens::BIGINT AS completion_tokens
+  prompt_tokens::BIGINT AS prompt_tokens, completion_tokens::BIGINT AS completion_tokens,
+  1 AS requests, NULL AS ttft_us, NULL AS latency_us  -- of runs, attempt_times has them
 FROM attempts
 JOIN run_clocks USING (run_id)
 LEFT JOIN model_prices

@@ -162,3 +162,83 @@ test('one response cut on the way is no breach yet, a second one like it is (LIM
   })
   expect(await verdictOf('LIM-04', [cut, cut])).toMatchObject({ verdict: 'fail', observations: 2 })
 })
+
+test('an unknown model that is served by its own name is no other than was asked for (CHAT-03)', async () => {
+  expect(
+    (
+      await verdictOver('CHAT-03', [
+        attempt(0, { expects: 'unknown-model', responseModel: 'no-such-model' }),
+      ])
+    ).verdict,
+  ).toBe('not-observed')
+})
+
+test('a count that the prompt is too short for is not that of the prompt (LIM-01, LIM-03)', async () => {
+  const row = { promptTokens: 400_000, completionTokens: 1_000 }
+  const words = 'word '.repeat(90_000)
+  const sent = (content: string) => [
+    { asked: { messages: [{ role: 'user', content }] }, body: plain('Hi'), row },
+  ]
+  expect((await verdictOf('LIM-01', sent('Hello.'))).verdict).toBe('not-observed')
+  expect((await verdictOf('LIM-03', sent('Hello.'))).verdict).toBe('not-observed')
+  expect((await verdictOf('LIM-01', sent(words))).verdict).toBe('fail')
+  expect((await verdictOf('LIM-03', sent(words))).verdict).toBe('fail')
+})
+
+test('a 404 on a format that served none is about its path, on one that did about the model (MODEL-04)', async () => {
+  const asked = { model: 'svc-k2', messages: [{ role: 'user', content: 'Hi' }] }
+  const missing = { outcome: 'http_error', status: 404 } as const
+  const body = JSON.stringify({ error: { message: 'nothing here', code: null } })
+  const lost: Answered = { asked, body, row: missing }
+  expect((await verdictOf('MODEL-04', [lost])).verdict).toBe('not-observed')
+  const served: Answered = { asked: { ...asked, model: 'svc-k2.5' }, body: plain('Hi') }
+  expect(
+    await verdictOf('MODEL-04', [lost, { ...served, row: { model: 'svc-k2.5' } }]),
+  ).toMatchObject({ verdict: 'fail', came: 'svc-k2 not found on chat' })
+})
+
+const stopped = (text: string): Answered => ({ asked: repeat('two'), body: plain(text) })
+
+test('a stop sequence is in every text or in none (CHAT-07)', async () => {
+  const [kept, dropped] = [stopped('one\ntwo'), stopped('one')]
+  expect((await verdictOf('CHAT-07', [kept, kept])).verdict).toBe('pass')
+  expect((await verdictOf('CHAT-07', [dropped, dropped])).verdict).toBe('pass')
+  expect(await verdictOf('CHAT-07', [dropped, kept, dropped])).toMatchObject({
+    verdict: 'fail',
+    came: 'the stop sequence is in 1 texts and not in 2',
+    witnesses: [{ slot: 1 }],
+  })
+})
+
+test('a stream has events of each choice that was asked for (CHAT-04)', async () => {
+  const asked = { ...hello(), n: 2 }
+  const second = streamed('b').replace('"index":0', '"index":1')
+  expect((await verdictOf('CHAT-04', [{ asked, body: streamed('a') + second }])).verdict).toBe(
+    'pass',
+  )
+  expect(await verdictOf('CHAT-04', [{ asked, body: streamed('a', 'b') }])).toMatchObject({
+    verdict: 'fail',
+    came: 'a stream of indexes [0] for n 2',
+  })
+})
+
+const refusedFor = (body: string): Pick<Answered, 'body' | 'row'> => ({
+  body,
+  row: { outcome: 'http_error', status: 400 },
+})
+const asksWarmly = { model: 'svc-k2', ...hello(1) }
+const routed = { 'content-type': 'application/json', 'x-provider': 'a' }
+const unrouted = { 'content-type': 'application/json' }
+
+test.each([
+  ['where none is served', [], 'not-observed'],
+  ['where one with the header is served', [{ headers: routed }], 'pass'],
+  ['where one with no other headers is served', [{ headers: unrouted }], 'fail'],
+] as const)(
+  'a 400 that a missing header may have caused blames no parameter: %s',
+  async (_, others, verdict) => {
+    const refused = { asked: asksWarmly, headers: unrouted, ...refusedFor('{}') }
+    const served = others.map((other) => ({ asked: asksWarmly, body: plain(assist), ...other }))
+    expect(await verdictOf('CHAT-12', [refused, refused, ...served])).toMatchObject({ verdict })
+  },
+)

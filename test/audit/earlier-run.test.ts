@@ -47,9 +47,10 @@ async function verdictOf(laterS: number, rows: readonly AttemptRow[]) {
   return report.findings[0]!.verdict.verdict
 }
 
-test('a stream that an earlier run left may be charged in this one', async () => {
+// The charge comes 11 s or more after the client left, where no response took longer than 0.1 s.
+test('a stream that an earlier run left may be charged in this one, which proves nothing', async () => {
   const rows = [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 899)]
-  expect(await verdictOf(10, rows)).toBe('pass')
+  expect(await verdictOf(10, rows)).toBe('inconclusive')
 })
 
 test('it costs its price and no more', async () => {

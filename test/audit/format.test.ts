@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { AuditReport } from '../../src/audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../../src/audit/format/machine.ts'
 import { printable } from '../../src/audit/format/printable.ts'
-import { curlOf } from '../../src/audit/format/reproduce.ts'
+import { atOnce, curlOf } from '../../src/audit/format/reproduce.ts'
 import { sarifText } from '../../src/audit/format/sarif.ts'
 import { summary, terminalText } from '../../src/audit/format/terminal.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
@@ -294,6 +294,18 @@ test('a body too long for an argument of a command is what the command reads', (
     arguments: ['-sS', '-i', '-X', 'POST', '--data-binary', '@-', 'http://127.0.0.1:1/v1/x'],
     input: `${body}\n`,
   })
+})
+
+test('where requests in flight together broke a rule, both are sent at once, however long they are', () => {
+  const asked = { baseUrl: 'http://127.0.0.1:1', method: 'POST', path: '/v1/x', headers: '{}' }
+  const long = curlOf({ ...asked, body: 'long '.repeat(100_000), keys: null, account: null })
+  const short = curlOf({ ...asked, body: 'short', keys: null, account: null })
+  expect(atOnce([short, short])).toBe(`${short} & ${short} & wait`)
+  const { stdout } = spawnSync('sh', {
+    input: `curl() { if [ "$5" = --data-raw ]; then echo "$6"; else wc -c; fi; }\n${atOnce([long, short])}`,
+    encoding: 'utf8',
+  })
+  expect(stdout.trim().split('\n').toSorted()).toEqual(['500001', 'short'])
 })
 
 test('what is only advised is no failure in the last line', () => {

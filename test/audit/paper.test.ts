@@ -8,7 +8,7 @@ import type { Verdict } from '../../src/audit/verdict.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { openExistingStore, openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
-import { attempt, enterEndedRun, enterRun } from '../report/attempts.ts'
+import { attempt, enterEndedRun, enterRun, novemberUs } from '../report/attempts.ts'
 import { deleteAttempts } from '../store/edit-attempts.ts'
 import { inFlight, read } from './in-flight.ts'
 
@@ -59,6 +59,16 @@ test('T0: three successes between two reads that differ by 4', async () => {
     came: 'a fall by 4: 1 credit too much',
   })
   expect(slots(verdict)).toEqual([4, 0])
+})
+
+test('T0: a balance that rises is told as a rise, and others cannot have made it', async () => {
+  const verdict = await verdictOf('BILL-10', [
+    read(0, 0, 100),
+    inFlight(1, 1, 9, 101),
+    read(2, 10, 101),
+  ])
+  expect(verdict).toMatchObject({ verdict: 'fail', came: 'a rise by 1: 2 credits too little' })
+  expect(verdict).not.toHaveProperty('note')
 })
 
 test('T0: an aborted stream may have cost its price, and no more', async () => {
@@ -173,6 +183,23 @@ test('T3: a hole of one credit is located between its neighbours', async () => {
   expect(slots(verdict)).toEqual([3, 2, 1, 4])
 })
 
+test('T3: a header one request behind is told as such, not as credits that are gone', async () => {
+  const verdict = await verdictOf('BILL-11', [
+    read(0, 0, 100),
+    inFlight(1, 1, 4, 99),
+    inFlight(2, 2, 5, 99),
+    inFlight(3, 6, 8, 97),
+    inFlight(4, 7, 9, 96),
+    read(5, 10, 96),
+  ])
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    came: 'a header that is one request behind: 99, where 98 was left; no credit is missing after it',
+  })
+  expect(verdict).not.toHaveProperty('note')
+  expect(slots(verdict)).toEqual([2, 1])
+})
+
 test('T3: tiles that touch, in an order that the clock allows, are a ledger', async () => {
   // [99,100) [98,99) [96,98) for a request of 2, [95,96): no overlap, no hole; 3 ended after 2 was called.
   const verdict = await verdictOf('BILL-11', [
@@ -265,7 +292,7 @@ test('a run that was killed lost rows, and accuses nobody by what they may have 
 })
 
 test('what a run that ended shows is told beside one that was killed', async () => {
-  await enterRun(store, 'killed')
+  await enterRun(store, 'killed', { startedAtUs: novemberUs - 3600e6 })
   const rows = [...oneTooMuch('killed'), ...oneTooMuch('a')]
   expect(await verdictOf('BILL-10', rows)).toMatchObject({
     verdict: 'fail',
@@ -282,7 +309,7 @@ test('requests whose template a killed run lost are not taken for equal prompts'
 test('USE-07: answers that overlap have no order, and one wholly after another has', async () => {
   const told = async (slot: number, fromS: number, toS: number, consumed: number) => {
     const body = JSON.stringify({ remaining: 50, total_consumed: consumed })
-    await store.execute("INSERT INTO bodies VALUES ('a', $1, 0, '', $2, false)", [
+    await store.execute("INSERT INTO bodies VALUES ('a', $1, 0, '', $2, false, NULL)", [
       BigInt(slot),
       body,
     ])

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/audit/audit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { openStore } from '../../src/store/open.ts'
-import { appendAttempts } from '../../src/store/recorder.ts'
+import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
 
 /** What SSE-06 says of streams that each took so long, in so many reads, with so many events of text. */
 async function verdictOf(
   streams: readonly (readonly [tookMs: number, reads: number, events?: number, textMs?: number])[],
+  { stallMs = 0, lateMs = 0 } = {},
 ) {
   const store = await openStore(':memory:')
   try {
@@ -26,6 +27,25 @@ async function verdictOf(
         }),
       ),
     )
+    if (lateMs > 0) {
+      const dispatchedUs = 1e6 + lateMs * 1000
+      await appendAttempts(store, [attempt(1_000, { intendedUs: 1e6, dispatchedUs })])
+    }
+    const recorder = await Recorder.open(store)
+    recorder.appendHealth([
+      {
+        ...{ runId: 'a', shard: 0, atUs: 5e6, loopDelayP99Us: stallMs * 1000 },
+        ...{
+          loopGapUs: stallMs * 1000,
+          loopGapEndUs: 4e6,
+          utilisation: 0.5,
+          lagP99Us: null,
+          inFlight: 1,
+          queuedBatches: 0,
+        },
+      },
+    ])
+    await recorder.close()
     const { findings } = await audit(store, {
       contract: defaultContract,
       auditId: 'audit-1',
@@ -87,4 +107,11 @@ test('an answer that is too long for one read was held back, too, if it came at 
   // As many reads, all the time; and as late, but piece by piece.
   expect((await verdictOf(times(10, [1_250, 5, 1_201, 900]))).verdict).toBe('pass')
   expect((await verdictOf(times(10, [1_250, 30, 60, 40]))).verdict).toBe('pass')
+})
+
+test('a client that stood still reads all at once what came piece by piece', async () => {
+  const stalled = [[12_000, 1], ...times(3, [5, 4] as const)] as const
+  expect((await verdictOf(stalled, { stallMs: 4_000 })).verdict).toBe('not-observed')
+  expect((await verdictOf(stalled, { lateMs: 4_000 })).verdict).toBe('not-observed')
+  expect((await verdictOf(stalled, { stallMs: 900, lateMs: 900 })).verdict).toBe('fail')
 })

@@ -38,6 +38,11 @@ describe('ERR-02 leaves open what the table has no code for (G-28)', () => {
   })
 })
 
+test('ERR-02 accuses a 404 with code null on a path that serves others', async () => {
+  const rows = [attempt(1), failed(404)]
+  expect(await verdictOver('ERR-02', rows)).toMatchObject({ verdict: 'fail', observations: 1 })
+})
+
 describe('ERR-03 leaves open what the table has no type for (G-28)', () => {
   const shape = { errorShape: 'messages', errorType: null } as const
   test.each([
@@ -84,5 +89,21 @@ describe('what may come before the 404 of an unknown path decides nothing (G-26)
     ['another 403', failed(403, noPath)],
   ])('%s is no 404', async (_, row) => {
     expect((await verdictOver('TRN-06', [row])).verdict).toBe('fail')
+  })
+})
+
+describe('ERR-05 holds a type of the messages table to the statuses that it gives to others', () => {
+  const typed = (status: number, errorType: string) =>
+    failed(status, { endpoint: 'messages', errorShape: 'messages', errorType })
+  test.each([
+    [400, 'invalid_request_error', 'pass'],
+    [403, 'invalid_request_error', 'pass'],
+    [500, 'invalid_request_error', 'fail'],
+    [503, 'api_error', 'pass'],
+    [401, 'api_error', 'fail'],
+    // A type that the table does not have has no meaning that it could be held to.
+    [503, 'overloaded_error', 'not-observed'],
+  ])('%i with %s: %s', async (status, type, expected) => {
+    expect((await verdictOver('ERR-05', [typed(status, type)])).verdict).toBe(expected)
   })
 })

@@ -12,8 +12,12 @@ const asked = (slot: number, change: Partial<AttemptRow> = {}): AttemptRow =>
 const refused = (slot: number, change: Partial<AttemptRow> = {}): AttemptRow =>
   asked(slot, { outcome: 'http_error', status: 401, ...change })
 
-/** What the rule says of requests that carry their key in the header of their own format. */
-function verdictOf(rule: string, rows: readonly AttemptRow[]) {
+/** What the rule says of requests that carry their key in the header of their own format, and these. */
+function verdictOf(
+  rule: string,
+  rows: readonly AttemptRow[],
+  more: Readonly<Record<string, string>> = {},
+) {
   const templates = [...new Set(rows.map(({ runId }) => runId))].flatMap((runId) =>
     (['chat', 'messages'] as const).map((format, template) => ({
       runId,
@@ -22,6 +26,7 @@ function verdictOf(rule: string, rows: readonly AttemptRow[]) {
       method: 'POST',
       path: defaultContract.paths[format],
       headers: JSON.stringify({
+        ...more,
         [headersOf[format].name]: `${headersOf[format].prefix}$ASSAY_API_KEY`,
       }),
       body: null,
@@ -63,6 +68,12 @@ describe.each([
   test('a key that was revoked meanwhile is refused', async () => {
     const rows = [asked(0, { endpoint }), refused(1, { endpoint }), refused(2, { endpoint })]
     expect((await verdictOf(rule, rows)).verdict).toBe('pass')
+  })
+
+  test('another key in the header of the other format may be the one that counts', async () => {
+    const rows = [refused(0, { endpoint }), asked(1, { endpoint: other })]
+    const verdict = await verdictOf(rule, rows, { [headersOf[other].name]: 'a wrong key' })
+    expect(verdict.verdict).toBe('not-observed')
   })
 
   test('a key that the other format takes is valid', async () => {

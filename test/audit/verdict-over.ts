@@ -10,17 +10,20 @@ import { enterEndedRun } from '../report/attempts.ts'
 interface More {
   readonly templates?: readonly TemplateRow[]
   readonly bodies?: readonly BodyRow[]
+  /** What the runs tell of themselves at their end. */
+  readonly ledger?: object
 }
 
 /** What one rule says of these attempts, entered as the runs that they name. */
 export async function verdictOver(
   rule: string,
   attempts: readonly AttemptRow[],
-  { templates = [], bodies = [] }: More = {},
+  { templates = [], bodies = [], ledger = {} }: More = {},
 ): Promise<Verdict> {
   const store = await openStore(':memory:')
   try {
     for (const runId of new Set(attempts.map((row) => row.runId))) await enterEndedRun(store, runId)
+    await store.execute('UPDATE runs SET ledger_json = $1', [JSON.stringify(ledger)])
     await appendAttempts(store, attempts)
     const recorder = await Recorder.open(store)
     recorder.appendTemplates(templates)

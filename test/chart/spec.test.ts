@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ChartError, parseChart } from '../../src/chart/spec.ts'
+import { parseChart } from '../../src/chart/spec.ts'
+import { UserError } from '../../src/user/user-error.ts'
 
 const good = {
   title: 'Requests over time',
@@ -17,7 +18,7 @@ const faultsOf = (spec: unknown) => {
     parseChart(JSON.stringify(spec), 'mine.vl.json')
     return ''
   } catch (error) {
-    expect(error).toBeInstanceOf(ChartError)
+    expect(error).toBeInstanceOf(UserError)
     return (error as Error).message
   }
 }

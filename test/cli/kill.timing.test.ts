@@ -16,8 +16,8 @@ const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 /** Rows are handed over after 250 ms; where other tests have the cores, a thread waits for its turn. */
 const handedOverMs = 250 + 750
 
-/** Ten random moments each night; three where somebody waits. */
-const times = process.env.NIGHTLY === undefined ? 3 : 10
+/** A hundred random moments each night; three where somebody waits. */
+const times = process.env.NIGHTLY === undefined ? 3 : 100
 
 interface Killed {
   readonly answered: number

@@ -52,6 +52,8 @@ const progress: Progress = {
       shard: 0,
       atUs: 7e6,
       loopDelayP99Us: 900,
+      loopGapUs: 0,
+      loopGapEndUs: null,
       utilisation: 0.21,
       lagP99Us: 1300,
       inFlight: 3,

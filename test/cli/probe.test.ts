@@ -281,7 +281,8 @@ test('the command writes a profile, and says what changed since an older one', a
   expect(first.stdout).toContain('G-21  the unit of X-RateLimit-Reset\n      unit: delta-s')
   const profile = parseDeploymentProfile(parseYaml(readFileSync(out, 'utf8')), out)
   expect(profile.answers['G-02']).toMatchObject({ status: 'answered', is: { 'svc-k2.5': false } })
-  expect(profile.answers['G-01'].status).toBe('not-askable')
+  expect(profile.answers['G-01'].status).toBe('not-asked')
+  expect(first.stdout).toContain('\n3 answered, 0 ambiguous, 0 not askable here, 34 not asked; ')
 
   const second = await probeOf('epoch-ms', ['--diff', out])
   expect(second.stdout).toContain(`Changed since ${out}:\n  G-21  unit: delta-s -> epoch-ms\n`)

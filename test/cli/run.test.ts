@@ -87,7 +87,7 @@ thresholds: [errors < 1%]`,
   expect([0, 4]).toContain(code)
   expect(out + error).not.toContain(key)
   const list = JSON.parse((await assay('runs', '--db', db, '--json')).out)
-  expect(list).toMatchObject([{ scenario: 'good', kind: 'run', attempts: 20 }])
+  expect(list).toMatchObject([{ scenario: 'good', kind: 'run', attempts: 21 }])
 })
 
 test('a wrong scenario is told with every fault and its line, and ends with 2', async () => {

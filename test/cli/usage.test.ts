@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -152,4 +154,55 @@ test('watch keeps what the service says of itself, without the key', async () =>
     await service.close()
   }
   expect(readFileSync(watched).includes(apiKey)).toBe(false)
+  const usage = await assay(['usage', '--db', watched])
+  expect(usage).toMatchObject({ code: 0, err: '' })
+  expect(usage.out).toMatch(new RegExp(`balance +${balance.toLocaleString('en-US')} credits\\.`))
+  expect(usage.out).toMatch(/requests +-/)
+  const page = await assay(['report', 'usage', '--db', watched, '--out', 'watched.html'])
+  expect(page).toMatchObject({ code: 0, err: '' })
+  expect(readFileSync(join(folder, 'watched.html'), 'utf8')).toContain('from polls of the balance')
+})
+
+test('watch asks by the contract, and ends with 4 where no poll brought a balance', async () => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers['x-key']}`)
+    response.statusCode = request.headers['x-key'] === 'sk-right' ? 200 : 401
+    response.end('{"remaining": 7}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const contract = join(folder, 'other.yaml')
+  writeFileSync(
+    contract,
+    'name: other\npaths: { credits: /balance }\nauth: { chat: { name: x-key, prefix: "" }, messages: { name: x-key, prefix: "" } }\n',
+  )
+  const watch = (key: string, at = port) =>
+    assay(
+      ['usage', 'watch', '--base-url', `http://127.0.0.1:${at}`, '--contract', contract].concat([
+        '--db',
+        join(folder, 'other.duckdb'),
+        '--count',
+        '2',
+        '--every',
+        '0.01',
+      ]),
+      { ASSAY_API_KEY: key },
+    )
+  try {
+    const right = await watch('sk-right')
+    expect(right).toMatchObject({ code: 0, err: '' })
+    expect(right.out).toMatch(/remaining 7\n.*remaining 7\n/)
+    expect(asked).toEqual(['/balance sk-right', '/balance sk-right'])
+    const wrong = await watch('sk-wrong')
+    expect(wrong.err).toMatch(/^No poll of .* brought a balance: .*401\. Check ASSAY_API_KEY\.\n$/)
+    expect(wrong.code).toBe(4)
+  } finally {
+    server.close()
+  }
+  const gone = await watch('sk-right')
+  expect(gone.err).toMatch(
+    /^No poll of .* brought a balance: nothing answered\. Check --base-url\.\n$/,
+  )
+  expect(gone.code).toBe(4)
 })

@@ -4,7 +4,7 @@ import { flags } from '../../src/attempt/flags.ts'
 import { AttemptClient } from '../../src/client/client.ts'
 import { openTransport } from '../../src/client/open-transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { answer, completion, json } from './answers.ts'
+import { answer, completion, delta, done, json, stream } from './answers.ts'
 import { ask, noDeadlines, now, send } from './asking.ts'
 import { response, scriptedServer } from './scripted-server.ts'
 
@@ -103,6 +103,43 @@ describe('a plain body', () => {
     const { columns } = await send(origin)
     expect([columns.outcome, columns.reason]).toEqual(['broken', 'malformed-body'])
     expect(columns.flags & ~(flags.captured | flags.jsonType)).toBe(flag)
+  })
+
+  const nested = `${'['.repeat(300)}${']'.repeat(300)}`
+
+  test('nested deeper than is followed ends with a reason of its own', async () => {
+    const { origin } = await answer(200, completion.replace('"Hi"', nested))
+    const { columns } = await send(origin)
+    expect([columns.outcome, columns.reason]).toEqual(['broken', 'too-deep'])
+    expect(columns.flags & flags.notJson).toBe(0)
+  })
+
+  test('an event nested deeper than is followed ends with the same reason', async () => {
+    const deep = delta('Hi').replace('"Hi"', nested)
+    const { origin } = await stream(delta('Hi'), deep, done)
+    const { columns } = await send(origin, { stream: true })
+    expect([columns.outcome, columns.reason, columns.events]).toEqual(['broken', 'too-deep', 3])
+    expect(columns.flags & flags.notJson).toBe(0)
+  })
+
+  test.each([
+    ['gzip', 'application/json', 'content-encoding-gzip'],
+    ['X-GZIP', 'text/event-stream', 'content-encoding-gzip'],
+    ['br', 'application/json', 'content-encoding-br'],
+    ['gzip, br', 'application/json', 'content-encoding-other'],
+  ])('compressed by %s as %s is named so', async (coding, type, reason) => {
+    const { origin, requests } = await answer(200, '\x1f\x8b', {
+      'Content-Type': type,
+      'Content-Encoding': coding,
+    })
+    const { columns } = await send(origin, { stream: type !== 'application/json' })
+    expect([columns.outcome, columns.reason]).toEqual(['broken', reason])
+    expect(requests[0]).toContain('accept-encoding: identity\r\n')
+  })
+
+  test('with the coding identity is as it came', async () => {
+    const { origin } = await answer(200, completion, { ...json, 'Content-Encoding': 'identity' })
+    expect((await send(origin)).columns.outcome).toBe('ok')
   })
 
   test('in Latin-1 is not a success', async () => {

@@ -71,8 +71,19 @@ test('bytes that are not UTF-8 are refused and named', () => {
   expect(reader.badUtf8).toBe(false)
 })
 
-test('a document nested without end is refused, not recursed into', () => {
-  expect(read('['.repeat(100_000))).toBe(false)
+test('an escape takes hex digits alone', () => {
+  for (let byte = 0; byte < 256; byte++) {
+    const digits = Buffer.from([48, 48, 52, byte])
+    const text = Buffer.concat([Buffer.from('["\\u'), digits, Buffer.from('"]')])
+    expect([byte, read(text)]).toEqual([byte, parses(text.toString('latin1'))])
+  }
+})
+
+test('a document nested without end is given up on, and not called a breach of the grammar', () => {
+  expect([read(`${'['.repeat(256)}${']'.repeat(256)}`), reader.tooDeep]).toEqual([true, false])
+  expect([read(`${'['.repeat(257)}${']'.repeat(257)}`), reader.tooDeep]).toEqual([false, true])
+  expect([read('['.repeat(100_000)), reader.tooDeep]).toEqual([false, true])
+  expect([read('[1'), reader.tooDeep]).toEqual([false, false])
 })
 
 test('a chat chunk tells its id, model, finish reason and text', () => {

@@ -3,12 +3,12 @@ import {
   buildTemplate,
   plainRequest,
   prepareRequest,
-  RequestError,
   type RequestSpec,
   templateRow,
 } from '../../src/client/request.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { wrongRequests } from '../../src/contract/request.ts'
+import { UserError } from '../../src/user/user-error.ts'
 
 const key = 'sk-live-abcdef0123456789'
 
@@ -34,6 +34,7 @@ test('chat carries the key as a bearer and the system prompt as a message', () =
   expect(headers).toEqual({
     'content-type': 'application/json',
     accept: 'text/event-stream',
+    'accept-encoding': 'identity',
     'user-agent': 'assay',
     authorization: `Bearer ${key}`,
   })
@@ -46,6 +47,17 @@ test('chat carries the key as a bearer and the system prompt as a message', () =
     max_tokens: 5,
     stream: true,
   })
+})
+
+test('a stream of chat asks for the count of its tokens where it is to, and nothing else does', () => {
+  const asked = (spec: Partial<RequestSpec>) =>
+    JSON.parse(build({ includeUsage: true, ...spec }).body!).stream_options
+  expect(asked({ stream: true })).toEqual({ include_usage: true })
+  expect(asked({ stream: false })).toBeUndefined()
+  expect(asked({ stream: true, endpoint: 'messages' })).toBeUndefined()
+  expect(asked({ stream: true, includeUsage: false })).toBeUndefined()
+  const over = { stream_options: { include_usage: false } }
+  expect(asked({ stream: true, body: over })).toEqual({ include_usage: false })
 })
 
 test('messages carry the key in X-API-Key, the system prompt apart, and always max_tokens', () => {
@@ -120,20 +132,20 @@ test('a prompt that is too long has more words than the model and the general li
 })
 
 test('a fault that an endpoint has no room for is refused with a sentence', () => {
-  expect(() => build({ endpoint: 'models', wrong: 'malformed-json' })).toThrow(RequestError)
+  expect(() => build({ endpoint: 'models', wrong: 'malformed-json' })).toThrow(UserError)
   expect(() => build({ endpoint: 'models', wrong: 'malformed-json' })).toThrow(/chat or messages/)
 })
 
 test('a header that would break the request is refused', () => {
-  expect(() => build({ headers: { 'X-A': 'one\r\nX-B: two' } })).toThrow(RequestError)
-  expect(() => build({ headers: { 'X A': 'one' } })).toThrow(RequestError)
+  expect(() => build({ headers: { 'X-A': 'one\r\nX-B: two' } })).toThrow(UserError)
+  expect(() => build({ headers: { 'X A': 'one' } })).toThrow(UserError)
   expect(() => build({ headers: { Host: 'elsewhere' } })).toThrow(/set by the transport/)
 })
 
 test('a key that cannot stand in a header is refused without being shown', () => {
   const { template } = build({})
   const bad = `${key}\n`
-  expect(() => prepareRequest(template, bad)).toThrow(RequestError)
+  expect(() => prepareRequest(template, bad)).toThrow(UserError)
   try {
     prepareRequest(template, bad)
   } catch (error) {

@@ -61,7 +61,7 @@ function textOf(
 const names = ['x-a', 'date', 'content-length', 'connection']
 
 function saidBy(head: ResponseHead, buffer: Buffer, framing: ResponseFraming): HeadFields {
-  const said = {
+  const said: HeadFields = {
     creditsRemaining: Number.NaN,
     rateLimit: Number.NaN,
     rateRemaining: Number.NaN,
@@ -69,6 +69,7 @@ function saidBy(head: ResponseHead, buffer: Buffer, framing: ResponseFraming): H
     retryAfter: Number.NaN,
     dateS: Number.NaN,
     contentLength: Number.NaN,
+    encoding: null,
     flags: 0,
   }
   head.read(buffer, framing, said)

@@ -18,6 +18,7 @@ function read(lines: readonly string[]): HeadFields {
     retryAfter: none,
     dateS: none,
     contentLength: none,
+    encoding: null,
     flags: 0,
   }
   head.read(bytes, linesOf(bytes), said)
@@ -34,10 +35,15 @@ test.each([
   ['X-Credits-Remaining: 9 9', Number.NaN, flags.malformedCredits],
   ['X-Credits-Remaining: 0x10', Number.NaN, flags.malformedCredits],
   ['X-Credits-Remaining:', Number.NaN, flags.malformedCredits],
+  ['X-Credits-Remaining: 9007199254740991', Number.MAX_SAFE_INTEGER, 0],
+  ['X-Credits-Remaining: 9007199254740992', Number.NaN, flags.malformedCredits],
+  [`X-Credits-Remaining: ${'9'.repeat(5_000)}`, Number.NaN, flags.malformedCredits],
+  [`X-Credits-Remaining: -${'9'.repeat(5_000)}`, Number.NaN, flags.malformedCredits],
+  [`X-Credits-Remaining: ${'9'.repeat(5_000)}.5`, Number.NaN, flags.malformedCredits],
   ['X-Credits-Remaining: unlimited', Number.NaN, flags.malformedCredits],
   ['X-Credits-Remainin: 99', Number.NaN, 0],
   ['X-Credits-Remainingg: 99', Number.NaN, 0],
-])('%s', (line, credits, bits) => {
+])('%.60s', (line, credits, bits) => {
   const { creditsRemaining, flags: found } = read(['Server: x', line, 'Vary: Origin'])
   expect([creditsRemaining, found]).toEqual([credits, bits])
 })

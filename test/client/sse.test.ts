@@ -1,19 +1,21 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { AnswerMemory } from '../../src/client/memory.ts'
 import { SseDecoder } from '../../src/client/sse.ts'
 
 /** Decodes a stream that comes in the given pieces. */
 function decode(pieces: readonly Buffer[]): string[] {
   const events: string[] = []
-  const decoder = new SseDecoder({
-    onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)),
-  })
+  const decoder = new SseDecoder(
+    { onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)) },
+    new AnswerMemory(),
+  )
   // One buffer for all reads, as a transport has: what is needed longer must be copied.
   const shared = Buffer.alloc(Math.max(1, ...pieces.map((piece) => piece.length)) + 2)
   for (const piece of pieces) {
     shared.fill(0x2a)
     piece.copy(shared, 1)
-    expect(decoder.feed(shared, 1, 1 + piece.length)).toBe(true)
+    expect(decoder.feed(shared, 1, 1 + piece.length)).toBe(null)
   }
   return events
 }
@@ -114,21 +116,79 @@ test('any stream, cut anywhere, gives the events of the standard', () => {
 })
 
 test('an event beyond its bound ends the decoding instead of filling the memory', () => {
-  const decoder = new SseDecoder({ onEvent: () => {} }, 1000)
+  const decoder = new SseDecoder({ onEvent: () => {} }, new AnswerMemory(), 1000)
   const piece = Buffer.alloc(300, 0x61)
-  expect(decoder.feed(Buffer.from('data: '), 0, 6)).toBe(true)
+  expect(decoder.feed(Buffer.from('data: '), 0, 6)).toBe(null)
   const results = [1, 2, 3, 4].map(() => decoder.feed(piece, 0, piece.length))
-  expect(results).toEqual([true, true, true, false])
+  expect(results).toEqual([null, null, null, 'too-large'])
 })
 
 test('a decoder that is reset forgets the half event before', () => {
   const events: string[] = []
-  const decoder = new SseDecoder({
-    onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)),
-  })
+  const decoder = new SseDecoder(
+    { onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)) },
+    new AnswerMemory(),
+  )
   const feed = (text: string) => decoder.feed(Buffer.from(text), 0, Buffer.byteLength(text))
   feed('data: old\ndata: ol')
   decoder.reset()
   feed('data: new\n\n')
   expect(events).toEqual(['new'])
+})
+
+/** Feeds a piece again and again. @returns what the last feed said */
+function flood(decoder: SseDecoder, begin: string, piece: Buffer, times: number) {
+  let said = decoder.feed(Buffer.from(begin), 0, Buffer.byteLength(begin))
+  for (let time = 0; time < times && said === null; time++) {
+    said = decoder.feed(piece, 0, piece.length)
+  }
+  return said
+}
+
+const piece = Buffer.alloc(64 * 1024, 0x61)
+
+test.each([
+  ['a comment', ': '],
+  ['an id', 'id: '],
+  ['a name that nobody knows', ''],
+  ['a mark of the order of bytes, and a comment', '\ufeff: '],
+])('a line without end that is %s takes no memory, and what follows it is read', (_what, begin) => {
+  const memory = new AnswerMemory()
+  const events: string[] = []
+  const decoder = new SseDecoder(
+    { onEvent: (bytes, start, end) => events.push(bytes.toString('utf8', start, end)) },
+    memory,
+  )
+  expect(flood(decoder, begin, piece, 1000)).toBe(null)
+  expect(memory.peakBytes).toBeLessThanOrEqual(piece.length)
+  expect([decoder.feed(Buffer.from('\ndata: a\n\n'), 0, 10), events]).toEqual([null, ['a']])
+})
+
+test('streams that hold too much between them are given up one by one, and give it back', () => {
+  const memory = new AnswerMemory(2 ** 20)
+  const decoders = [1, 2, 3].map(() => new SseDecoder({ onEvent: () => {} }, memory))
+  expect(flood(decoders[0]!, 'data: ', piece, 8)).toBe(null)
+  expect(flood(decoders[1]!, 'data: ', piece, 20)).toBe('no-memory')
+  expect(memory.peakBytes).toBeLessThanOrEqual(2 ** 20)
+  decoders[1]!.reset()
+  expect(flood(decoders[2]!, 'data: ', piece, 4)).toBe(null)
+  for (const decoder of decoders) decoder.reset()
+  expect(memory.usedBytes).toBe(0)
+})
+
+test('an event of many pages is the same event', () => {
+  const memory = new AnswerMemory()
+  const events: string[] = []
+  const decoder = new SseDecoder(
+    { onEvent: (bytes, start, end) => events.push(bytes.toString('latin1', start, end)) },
+    memory,
+  )
+  const text = Array.from({ length: 40_000 }, (_, at) => `${at}`).join(' ')
+  const bytes = Buffer.from(`data: ${text}\ndata: ${text}\n\n`)
+  for (let at = 0; at < bytes.length; at += 10_007) {
+    expect(decoder.feed(bytes, at, Math.min(at + 10_007, bytes.length))).toBe(null)
+  }
+  expect(events).toEqual([`${text}\n${text}`])
+  decoder.reset()
+  expect(memory.usedBytes).toBe(0)
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AttemptListener } from '../../src/client/attempt.ts'
+import type { AttemptListener } from '../../src/client/bench.ts'
 import { AttemptClient } from '../../src/client/client.ts'
 import { openTransport } from '../../src/client/open-transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
@@ -51,7 +51,7 @@ function timed(path: string, prompt = 'Hello'): Promise<Timed> {
     const writtenUs: number[] = []
     const listener: AttemptListener = {
       onGap: (gapUs) => gapsUs.push(gapUs),
-      onEvent: (_attempt, bytes, start, end) => {
+      onEvent: (_atUs, bytes, start, end) => {
         const stamp = /"content":"(\d+) /.exec(
           bytes.toString('latin1', start, Math.min(end, start + 200)),
         )

@@ -35,7 +35,7 @@ test('every fault is named at once, with its path and what came', () => {
   }
   expect(() => parseContract(given, 'mine.yaml')).toThrowError(
     expect.objectContaining({
-      name: 'ContractError',
+      name: 'UserError',
       message: expect.stringMatching(
         /mine\.yaml: not a contract.*models\.0\.cost_credits: expected a whole number of credits; got 1\.5.*paths\.chat: expected a path that begins with \/; got "v1\/chat".*packages: expected array; got 3.*colour: no such field/s,
       ),

@@ -15,14 +15,6 @@ const byUsers = readFileSync(quickPath, 'utf8').replace(
   'phases: [{ name: steady, load: concurrency, users: 8, max_requests: 300, duration: 60s }]\n',
 )
 
-/** Reads one after the other: beside other requests alone, they may have cost what was charged twice. */
-const reads = `name: reads
-question: What does a read cost?
-model: svc-k2
-steps: { models: { endpoint: models }, credits: { endpoint: credits } }
-phases: [{ name: reads, load: concurrency, users: 1, max_requests: 12, duration: 30s }]
-`
-
 /** Everything that the store holds, as text: a compressed file could hide what it holds. */
 async function textOf(path: string): Promise<string> {
   const store = await openStore(path)
@@ -66,8 +58,6 @@ describe('the line, command by command', { timeout: 120_000 }, () => {
     withFolder((folder) =>
       withService(['--seed', '11', '--fault', 'double-charge'], async ({ baseUrl, keys }) => {
         const env = { ASSAY_API_KEY: keys.at(-1)!.apiKey }
-        writeFileSync(join(folder, 'reads.yaml'), reads)
-        await assay(['run', 'reads.yaml', '--base-url', baseUrl], { env, cwd: folder }).ended
         await assay(['run', ...quick, '--base-url', baseUrl], { env, cwd: folder }).ended
         const audit = await assay(['audit'], { cwd: folder }).ended
         expect(audit.code).toBe(3)

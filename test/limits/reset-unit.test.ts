@@ -88,6 +88,67 @@ describe('the unit of a reset', () => {
     expect(infer(given)).toEqual(['delta-s'])
   })
 
+  test('one value of another counter amid a count does not hide that it falls with time', () => {
+    const seconds = [1, 3, 5, 7, 9, 11, 13]
+    const given = samples('delta-s', seconds)
+    given.splice(3, 0, { ...given[3]!, value: 12 })
+    expect(infer(given)).toEqual(['delta-s'])
+  })
+
+  test('seconds of a long window, looked at for a moment each time, never prove milliseconds', () => {
+    // 3,412 s fall to 3,411 in a second: as milliseconds they stand still, near the line for 1.5 s.
+    const looks = Array.from({ length: 6 }, (_, nth) => [nth * 600, nth * 600 + 1.1]).flat()
+    const resets = looks.map((atS, slot) => ({
+      arrival: arrivalOf(slot, atS * 1e6, atS * 1e6 + 2_000, {
+        limit: 50,
+        dateS: Math.floor(epochS + atS),
+      }),
+      value: Math.ceil(3_412 - (atS % 600)),
+      windowUs: 3600e6,
+    }))
+    expect(infer(resets)).toContain('delta-s')
+  })
+
+  test('a count that broke off once is outvoted by those that ran on', () => {
+    const counted = [1, 4, 7, 10, 13, 16]
+    const later = [60, 120, 180].flatMap((start) => counted.map((second) => start + second))
+    const given = samples('delta-s', [1, 3, 5, 7, 9, ...later])
+    given.splice(5, 0, { ...given[4]!, value: 12 })
+    expect(infer(given)).toEqual(['delta-s'])
+  })
+
+  test('counters of two keys and of two routes are looked at each by itself', () => {
+    const given = samples('delta-s', [1, 3, 5, 7, 9, 11]).flatMap((sample, nth) => [
+      sample,
+      { ...sample, arrival: { ...sample.arrival, key: 'key-b' }, value: 31 - 7 * (nth % 3) },
+      { ...sample, arrival: { ...sample.arrival, endpoint: 'messages' as const }, value: 9 + nth },
+    ])
+    expect(infer(given)).toEqual(['delta-s'])
+  })
+
+  test('milliseconds of a bucket are never taken for seconds, whatever the traffic', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 3, max: 3_000 }),
+        fc.array(fc.double({ min: 0.001, max: 8, noNaN: true }), { minLength: 4, maxLength: 60 }),
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 60, maxLength: 60 }),
+        (gapMs, waits, shares) => {
+          let second = 0
+          const seconds = waits.map((wait) => {
+            second += wait
+            return second
+          })
+          const given = samples('delta-ms', seconds).map((sample, nth) => ({
+            ...sample,
+            value: Math.ceil(gapMs * shares[nth]!),
+            windowUs: 3600e6,
+          }))
+          expect(infer(given)).toContain('delta-ms')
+        },
+      ),
+    )
+  })
+
   test('the true unit is never dropped, whatever the traffic', () => {
     fc.assert(
       fc.property(

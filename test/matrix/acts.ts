@@ -20,6 +20,8 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   AUTH: ['errors', 'accounts'],
   MODEL: ['errors'],
   CHAT: ['errors', 'windows'],
+  'CHAT-04': ['errors', 'streams'],
+  'CHAT-06': ['errors', 'windows', 'streams'],
   MSG: ['errors'],
   SSE: ['streams', 'slow', 'outages'],
   ERR: ['errors', 'exhaustion', 'retries'],

@@ -10,6 +10,7 @@ const wrongCharges = [
   ...['streams-free', 'messages-double', 'trusted-bypass', 'charge-on-400', 'charge-on-429'],
   ...['charge-on-503', 'refund-forgotten', 'failed-attempt-charged', 'double-charge'],
   ...['lost-update', 'replay-charged', 'per-key-balance', 'charges-last-account', 'async-settle'],
+  'long-prompts-double',
 ]
 const strangers = ['auth-skipped-on-streams', 'auth-prefix-only', 'auth-case-folded']
 
@@ -23,7 +24,7 @@ const all: readonly Consequence[] = [
     because: 'a wrong charge for one kind of request is a wrong price of its model',
     faults: [
       ...['charge-per-choice', 'trusted-bypass', 'streams-free', 'messages-double'],
-      ...['double-charge', 'per-key-balance', 'charges-last-account'],
+      ...['double-charge', 'per-key-balance', 'charges-last-account', 'long-prompts-double'],
     ],
     rules: ['BILL-01', 'BILL-02'],
   },
@@ -78,7 +79,7 @@ const all: readonly Consequence[] = [
     because: 'an error of the wrong code, type, shape or status is so for each meaning it has',
     faults: [
       ...['wrong-401-type', 'error-code-null', 'error-shapes-swapped', 'error-wrong-type'],
-      ...['status-402', 'status-422', 'catch-all-200', 'credits-under-v1', '429-as-403'],
+      ...['status-402', 'status-422', 'catch-all-200', '429-as-403'],
     ],
     rules: ['AUTH-05', 'MODEL-05', 'ERR-02', 'ERR-04', 'ERR-05', 'RATE-06'],
   },
@@ -103,7 +104,23 @@ const all: readonly Consequence[] = [
   {
     because: 'counts that are too large are beyond every limit on them',
     faults: ['usage-accumulated', 'output-20000'],
-    rules: ['LIM-01', 'LIM-02', 'LIM-03'],
+    rules: ['LIM-02'],
+  },
+  {
+    because:
+      'in windows of 300 tokens a long output, or a sum of usages, is beyond what both may be',
+    faults: ['output-20000', 'usage-accumulated'],
+    rules: ['LIM-03'],
+  },
+  {
+    because: 'a model of the contract that is not served cannot be used',
+    faults: ['not-found-without-code'],
+    rules: ['MODEL-04'],
+  },
+  {
+    because: 'where no endpoint is nobody looks at the key',
+    faults: ['messages-path-missing'],
+    rules: ['AUTH-03', 'AUTH-04'],
   },
   {
     because: 'valid requests of the tables are refused with it',
@@ -122,7 +139,7 @@ const all: readonly Consequence[] = [
   },
   {
     because: 'the text of a stream is not that of the plain answer',
-    faults: ['latin1-body', 'chunk-index-missing'],
+    faults: ['latin1-body', 'chunk-index-missing', 'max-tokens-ignored-on-streams'],
     rules: ['SSE-05'],
   },
   {
@@ -151,7 +168,7 @@ const all: readonly Consequence[] = [
   {
     because:
       'a counter for each replica, and one that loses counts, show a value more often than once',
-    faults: ['limit-times-replicas', 'rate-non-atomic'],
+    faults: ['limit-times-replicas', 'rate-non-atomic', 'headers-of-another-key'],
     rules: ['RATE-09'],
   },
   {
@@ -160,9 +177,15 @@ const all: readonly Consequence[] = [
     rules: ['RATE-13'],
   },
   {
-    because: 'a window that never ends has no true reset',
+    because:
+      'who waits until a window that stays closed is rejected again, whatever told it to wait',
+    faults: ['reset-window-late'],
+    rules: ['RATE-19'],
+  },
+  {
+    because: 'a window that never ends has no true reset, and nobody can wait long enough for it',
     faults: ['counter-not-reset'],
-    rules: ['RATE-13'],
+    rules: ['RATE-13', 'RATE-19'],
   },
   {
     because: 'a number that is off is off for each rule that reads it',

@@ -63,7 +63,7 @@ describe('nothing fails on a legal service', () => {
     '$name',
     async ({ profile }) => {
       const verdicts = await verdictsOf({ profile }, quickActs)
-      // Rate rules have a suite of variants of their own, on traffic made for them (test/audit/limits).
+      // Rate rules have a suite of variants of their own, on traffic made for them (test/audit/rates).
       const failed = [...verdicts.values()].filter(
         ({ rule, verdict }) => verdict.verdict === 'fail' && !rule.startsWith('RATE'),
       )

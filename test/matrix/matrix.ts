@@ -4,6 +4,9 @@
  * variants x rules. A part takes every sixth line of each, so that the whole can be run in pieces.
  *
  * Random variants come from a fresh seed, which is printed; MATRIX_SEED repeats one.
+ *
+ * `npm run matrix -- unnamed [found|quiet] [--part 2/6]`: 300 faults that are composed at random,
+ * what found each and why the others were missed; and the same with no effect, where nothing may fail.
  */
 import { parseArgs } from 'node:util'
 import { allRules } from '../../src/audit/rules/list.ts'
@@ -11,6 +14,7 @@ import type { Finding } from '../../src/audit/verdict.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { actsOf } from './acts.ts'
 import { whyAlso } from './consequences.ts'
+import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
 import { randomVariants, singleVariants } from './variants.ts'
 import { verdictsOf } from './verdicts.ts'
 
@@ -76,9 +80,65 @@ async function variantsByRules(): Promise<number> {
   return alarms
 }
 
+const unnamed = () => ofPart(compositions(Number(process.env.MATRIX_RANDOM ?? 300), seed))
+
+/** @returns how many were missed through a hole in a rule */
+async function unnamedByRules(): Promise<number> {
+  const all = unnamed()
+  print(`faults composed at random from seed ${seed}; those that were not found:`)
+  const found = new Map<string, number>()
+  const reasons = new Map<string, number>()
+  const count = (counts: Map<string, number>, name: string) =>
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  for (const [nth, each] of all.entries()) {
+    const outcome = await outcomeOf(each).catch((error: unknown): never => {
+      throw new Error(JSON.stringify(each), { cause: error })
+    })
+    if (outcome.is === 'found') {
+      for (const rule of outcome.by) count(found, rule)
+      count(reasons, 'found')
+      continue
+    }
+    const why = outcome.is === 'missed' ? outcome.because : `inconclusive: ${outcome.by.join(' ')}`
+    count(reasons, why.replace(/[:;].*/, ''))
+    print(`${nth + 1} ${JSON.stringify(each.when)} ${JSON.stringify(each.effect)}\n    ${why}`)
+  }
+  const listed = (counts: Map<string, number>) =>
+    [...counts]
+      .sort(([, a], [, b]) => b - a)
+      .map(([name, n]) => `${name} ${n}`)
+      .join(', ')
+  print(`\n${all.length} unnamed faults: ${listed(reasons)}\nby rule: ${listed(found)}`)
+  return reasons.get('a hole in a rule') ?? 0
+}
+
+/** So many compositions without effect are switched on at once. */
+const together = 10
+
+/** @returns how many rules failed on compositions without effect */
+async function unnamedWithoutEffect(): Promise<number> {
+  const all = unnamed()
+  let alarms = 0
+  for (let from = 0; from < all.length; from += together) {
+    for (const alarm of await alarmsOf(all.slice(from, from + together))) {
+      alarms++
+      print(`without effect, from ${from}: ${alarm}`)
+    }
+  }
+  print(`${all.length} of seed ${seed} without effect, ${together} at once: ${alarms} alarms`)
+  return alarms
+}
+
+async function play(): Promise<number> {
+  if (what !== 'unnamed') {
+    const survivors = what === 'variants' ? 0 : await faultsByRules()
+    return survivors + (what === 'faults' ? 0 : await variantsByRules())
+  }
+  const holes = pattern === 'quiet' ? 0 : await unnamedByRules()
+  return holes + (pattern === 'found' ? 0 : await unnamedWithoutEffect())
+}
+
 const beganMs = performance.now()
-const bad =
-  (what === 'variants' ? 0 : await faultsByRules()) +
-  (what === 'faults' ? 0 : await variantsByRules())
+const bad = await play()
 print(`\n${Math.round((performance.now() - beganMs) / 1e3)} s`)
 process.exit(bad === 0 ? 0 : 3)

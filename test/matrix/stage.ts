@@ -229,12 +229,16 @@ export class Stage {
   }
 }
 
+/** As many words as a synthetic prompt has tokens, at least. */
+function wordsOf(prompt: Step['prompt']): string {
+  const fixed = prompt.kind === 'synthetic' && prompt.tokens.kind === 'fixed'
+  const count = fixed ? prompt.tokens.tokens : 300
+  return Array.from({ length: count }, (_, at) => `word${at}`).join(' ')
+}
+
 function specOf(step: Step): Partial<RequestSpec> {
   const { prompt } = step
-  const content =
-    prompt.kind === 'text'
-      ? prompt.text
-      : Array.from({ length: 300 }, (_, at) => `word${at}`).join(' ')
+  const content = prompt.kind === 'text' ? prompt.text : wordsOf(prompt)
   return {
     endpoint: step.endpoint,
     stream: step.stream,

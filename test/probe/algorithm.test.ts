@@ -21,7 +21,7 @@ const fits = (each: readonly Partial<Arrival>[], limit: number, began = 0): unkn
     began,
     limit,
   )
-  return answer.status === 'not-askable'
+  return 'why' in answer
     ? answer.why
     : [answer.status === 'answered' ? answer.is.algorithm : answer.between.algorithm].flat()
 }

@@ -1,16 +1,18 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile, GapId } from '../../src/contract/profile.ts'
+import type { ExtraHeader } from '../../src/probe/extra-headers.ts'
 import { probe } from '../../src/probe/probe.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 
 /** A request as the fake hears it; `nth` counts those to the same endpoint, from 1. */
 export interface Heard {
   readonly endpoint: 'models' | 'credits' | 'chat' | 'messages'
   readonly body: Readonly<Record<string, unknown>>
+  readonly headers: IncomingHttpHeaders
   readonly nth: number
 }
 
@@ -28,6 +30,8 @@ export interface FakeState {
 /** Where the fake differs from a small honest service of 900 credits. */
 export interface Fake {
   readonly contract?: Contract
+  /** What an error says. */
+  errorText?(heard: Heard): string
   /** A status other than 200, which costs nothing. */
   status?(heard: Heard): number
   /** Credits of a read. */
@@ -38,6 +42,9 @@ export interface Fake {
   readonly chargedLateS?: number
   /** Balance in the header of a generation; after its own charge unless told. */
   header?(state: FakeState, price: number): number
+  /** Text of an answer that a stop sequence ended; none of them is in it unless given. */
+  readonly stoppedText?: string
+  readonly ignoresStops?: boolean
   creditsBody?(state: FakeState): object
 }
 
@@ -45,7 +52,9 @@ export interface Fake {
 export async function probeFake(
   fake: Fake,
   only: readonly GapId[],
+  headers: readonly ExtraHeader[] = [],
 ): Promise<{
+  store: Store
   profile: DeploymentProfile
   answers: DeploymentProfile['answers']
   state: FakeState
@@ -71,6 +80,7 @@ export async function probeFake(
       runId: 'a',
       apiKey: 'key-of-the-fake',
       secondKey: null,
+      headers,
       operator: null,
     },
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -81,7 +91,7 @@ export async function probeFake(
     },
     ...{ signal: new AbortController().signal, assayVersion: '0.0.0', machineJson: '{}' },
   })
-  return { profile, answers: profile.answers, state }
+  return { store, profile, answers: profile.answers, state }
 }
 
 function serverOf(fake: Fake, contract: Contract, state: FakeState) {
@@ -103,12 +113,21 @@ function serverOf(fake: Fake, contract: Contract, state: FakeState) {
         ) ?? 'models'
       const nth = (heardOf.get(endpoint) ?? 0) + 1
       heardOf.set(endpoint, nth)
-      const heard: Heard = { endpoint, nth, body: JSON.parse(text || '{}') }
+      const heard: Heard = {
+        endpoint,
+        nth,
+        body: JSON.parse(text || '{}'),
+        headers: request.headers,
+      }
       const status = fake.status?.(heard) ?? 200
       const headers: Record<string, string> = { 'content-type': 'application/json' }
       if (status !== 200) {
         response.writeHead(status, headers)
-        response.end(JSON.stringify({ error: { message: 'no', type: 'x', code: 'no' } }))
+        response.end(
+          JSON.stringify({
+            error: { message: fake.errorText?.(heard) ?? 'no', type: 'x', code: 'no' },
+          }),
+        )
         return
       }
       const isRead = endpoint === 'models' || endpoint === 'credits'
@@ -141,12 +160,14 @@ function bodyOf(fake: Fake, { endpoint, body }: Heard, state: FakeState): object
   if (endpoint === 'credits') {
     return fake.creditsBody?.(state) ?? { remaining: state.balance }
   }
-  const stopped = body.stop !== undefined || body.stop_sequences !== undefined
+  const asksToStop = body.stop !== undefined || body.stop_sequences !== undefined
+  const stopped = asksToStop && fake.ignoresStops !== true
+  const stoppedText = fake.stoppedText ?? 'H'
   const short = body.max_tokens === 1
   const model = body.model
   if (endpoint === 'chat') {
     const base = { id: `c${state.requests}`, created: 1, model }
-    const content = stopped ? 'H' : 'Hello there'
+    const content = stopped ? stoppedText : 'Hello there'
     const finish_reason = short ? 'length' : 'stop'
     if (body.stream === true) {
       const object = 'chat.completion.chunk'
@@ -161,7 +182,7 @@ function bodyOf(fake: Fake, { endpoint, body }: Heard, state: FakeState): object
   const stop_reason = stopped ? 'stop_sequence' : short ? 'max_tokens' : 'end_turn'
   return {
     ...{ id: `m${state.requests}`, type: 'message', role: 'assistant', model, stop_reason },
-    content: [{ type: 'text', text: stopped ? 'H' : 'Hello there' }],
+    content: [{ type: 'text', text: stopped ? stoppedText : 'Hello there' }],
     usage: { input_tokens: 1, output_tokens: 2 },
   }
 }

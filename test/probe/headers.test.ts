@@ -4,11 +4,11 @@ import { windowShown } from '../../src/probe/questions/headers.ts'
 import { defaultProfile } from '../../src/service/profile.ts'
 import { probeService } from './probing.ts'
 
-const minute = { status: 200, rateLimit: 60, rateRemaining: 40 }
-const hour = { status: 200, rateLimit: 2_000, rateRemaining: 1_900 }
-const day = { status: 200, rateLimit: 20_000, rateRemaining: 19_900 }
-const byMinute = { status: 429, rateLimit: 60, rateRemaining: 0 }
-const byHour = { status: 429, rateLimit: 2_000, rateRemaining: 0 }
+const minute = { status: 200, limit: 60, remaining: 40 }
+const hour = { status: 200, limit: 2_000, remaining: 1_900 }
+const day = { status: 200, limit: 20_000, remaining: 19_900 }
+const byMinute = { status: 429, limit: 60, remaining: 0 }
+const byHour = { status: 429, limit: 2_000, remaining: 0 }
 
 test.each([
   ['one answer with the minute', [minute], ['minute', 'failed', 'tightest', 'rotate']],
@@ -21,11 +21,21 @@ test.each([
   ['three in turn, a few times', [minute, hour, day, minute], ['tightest', 'rotate']],
   ['three in turn, often', [minute, hour, day, minute, hour, day, minute], ['rotate']],
 ])('rate headers that show %s', (_, answers, fits) => {
-  expect(windowShown(answers, defaultContract)).toMatchObject(
+  expect(windowShown([answers], defaultContract)).toMatchObject(
     fits.length === 1
       ? { status: 'answered', is: { window: fits[0] } }
       : { status: 'ambiguous', between: { window: fits } },
   )
+})
+
+test('windows of other keys and routes are no turns of this one', () => {
+  const routes = [
+    [minute, minute, minute, minute],
+    [hour, hour, hour, hour],
+  ]
+  expect(windowShown(routes, defaultContract)).toMatchObject({
+    ...{ status: 'answered', is: { window: 'tightest' } },
+  })
 })
 
 test.each(['minute', 'failed', 'tightest', 'rotate'] as const)(

@@ -8,7 +8,7 @@ import {
 } from '../../src/contract/profile.ts'
 import { joined } from '../../src/probe/join.ts'
 
-const unasked: GapAnswer = { status: 'not-askable', why: 'not among the questions asked' }
+const unasked: GapAnswer = { status: 'not-asked', why: 'not among the questions asked' }
 const dear: GapAnswer = { status: 'not-askable', why: 'the budget ended' }
 const is = (value: string): GapAnswer => ({ status: 'answered', is: { value }, evidence: ['seen'] })
 

@@ -44,3 +44,11 @@ test.each([
   const { profile } = await probeService({ profile: { algorithm, newKey }, only: ['G-36'] })
   expect(profile.answers['G-36']).toMatchObject(told)
 })
+
+test('one key in both variables cannot be asked what a second one counts', async () => {
+  const { profile } = await probeService({ secondKey: 'same', only: ['G-36'] })
+  expect(profile.answers['G-36']).toEqual({
+    status: 'not-askable',
+    why: 'ASSAY_API_KEY_2 holds the same key as ASSAY_API_KEY; it takes a second one of the same account',
+  })
+})

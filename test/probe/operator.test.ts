@@ -7,6 +7,7 @@ import { assay, withFolder } from '../e2e/command.ts'
 interface Ready {
   readonly baseUrl: string
   readonly keys: readonly { readonly apiKey: string }[]
+  readonly operatorKey: string | null
 }
 
 /** A service in a process of its own. */
@@ -48,10 +49,13 @@ test(
           '--set',
           'sharedEdge=lower',
         ],
-        async ({ baseUrl, keys: [key] }) => {
+        async ({ baseUrl, keys: [key], operatorKey }) => {
           const probed = await assay(
             ['probe', '--base-url', baseUrl, '--operator', baseUrl, '--only', 'G-23,G-24,G-25'],
-            { cwd: folder, env: { ASSAY_API_KEY: key!.apiKey } },
+            {
+              cwd: folder,
+              env: { ASSAY_API_KEY: key!.apiKey, ASSAY_OPERATOR_KEY: operatorKey! },
+            },
           ).ended
           expect(probed).toMatchObject({ code: 0 })
           const { answers } = parse(readFileSync(join(folder, 'profile.yaml'), 'utf8')) as {
@@ -79,16 +83,24 @@ test(
   () =>
     withFolder((folder) =>
       serving([], async ({ baseUrl, keys: [key] }) => {
-        const probe = (operator: string) =>
+        const probe = ([operator, operatorKey]: readonly [string, string]) =>
           assay(['probe', '--base-url', baseUrl, '--operator', operator, '--only', 'G-24'], {
             cwd: folder,
-            env: { ASSAY_API_KEY: key!.apiKey },
+            env: { ASSAY_API_KEY: key!.apiKey, ASSAY_OPERATOR_KEY: operatorKey },
           }).ended
         const ended = await Promise.all(
-          ['http://example.com', 'ftp://127.0.0.1', baseUrl].map(probe),
+          (
+            [
+              ['http://example.com', 'op'],
+              ['ftp://127.0.0.1', 'op'],
+              [baseUrl, 'op'],
+              [baseUrl, ''],
+            ] as const
+          ).map(probe),
         )
-        expect(ended.map(({ code }) => code)).toEqual([2, 2, 2])
-        const [elsewhere, ftp, none] = ended.map(({ stderr }) => stderr)
+        expect(ended.map(({ code }) => code)).toEqual([2, 2, 2, 2])
+        const [elsewhere, ftp, none, keyless] = ended.map(({ stderr }) => stderr)
+        expect(keyless).toContain('expected the key of the operator in ASSAY_OPERATOR_KEY')
         expect(elsewhere).toContain('expected an address of this machine')
         expect(ftp).toContain('expected the address of a service')
         expect(none).toContain('came 404')

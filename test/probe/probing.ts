@@ -20,7 +20,7 @@ export interface Asked extends ServiceOptions {
   readonly balance?: number
   readonly maxCredits?: number
   readonly only?: readonly GapId[]
-  readonly secondKey?: boolean
+  readonly secondKey?: boolean | 'same'
   /** Milliseconds that everything takes from the probe to the service, and back. */
   readonly awayMs?: number
 }
@@ -57,7 +57,12 @@ export async function probeService({
     baseUrl: awayMs === 0 ? service.baseUrl : await farAway(service.baseUrl, awayMs),
     runId: 'probe-1',
     apiKey: ready!.apiKey,
-    secondKey: secondKey ? service.operator.issueKey(ready!.account, 'second') : null,
+    secondKey:
+      secondKey === 'same'
+        ? ready!.apiKey
+        : secondKey
+          ? service.operator.issueKey(ready!.account, 'second')
+          : null,
     operator: {
       setBalance: async (credits) => service.operator.setBalance(ready!.account, credits),
       advance: async (us) => service.operator.advance(us),

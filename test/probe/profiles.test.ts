@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { rateRules } from '../../src/audit/limits/rules.ts'
+import { rateRules } from '../../src/audit/rules/rates/list.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { type GapAnswer, type GapId, gapIds } from '../../src/contract/profile.ts'
 import { defaultProfile, type Profile, type ProfileAnswers } from '../../src/service/profile.ts'
@@ -106,7 +106,7 @@ function truths(profile: Profile): readonly (readonly [GapId, string, unknown])[
 
 /** The values that an answer leaves possible for a facet; null where it says nothing of it. */
 function possible(answer: GapAnswer, facet: string): readonly unknown[] | null {
-  if (answer.status === 'not-askable') return null
+  if ('why' in answer) return null
   // A list names all that it may be.
   if (facet in answer.is) return [answer.is[facet]].flat()
   return answer.status === 'ambiguous' ? (answer.between[facet] ?? null) : null

@@ -55,3 +55,19 @@ test('a service that refuses stop sequences of whitespace is asked with none', a
   )
   expect(answers['G-04']).toMatchObject({ is: { 'stop sequence': 'stop_sequence' } })
 })
+
+test.each([
+  ['H', 'excluded'],
+  ['He', 'included'],
+])('a text that ends in %j has its stop %s', async (stoppedText, stop) => {
+  const { answers } = await probeFake({ stoppedText }, ['G-33'])
+  expect(answers['G-33']).toMatchObject({ status: 'answered', is: { chat: stop, messages: stop } })
+})
+
+test('a service that ignores stop sequences includes none, and ends for none', async () => {
+  const { answers } = await probeFake({ ignoresStops: true }, ['G-33'])
+  const open = ['included', 'excluded']
+  expect(answers['G-33']).toMatchObject({ is: {}, between: { chat: open, messages: open } })
+  expect(answers['G-04']).toMatchObject({ is: { 'natural end': 'end_turn' } })
+  expect(answers['G-04']).not.toHaveProperty(['is', 'stop sequence'])
+})

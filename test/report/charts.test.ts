@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChartRow, ChartSpec } from '../../src/chart/spec.ts'
 import { renderSvg } from '../../src/chart/svg.ts'
+import { defaultContract } from '../../src/contract/default.ts'
 import { compareRuns } from '../../src/report/compare/compare.ts'
 import { fillCompared } from '../../src/report/compare-page.ts'
-import { type PageName, partsIn, prepareTop } from '../../src/report/page.ts'
+import { partsIn, prepareTop } from '../../src/report/page.ts'
+import type { PageName } from '../../src/report/pages.ts'
 import type { Part } from '../../src/report/part.ts'
 import type { Store } from '../../src/store/open.ts'
 import { seededOptions, seededStore, seedUsage } from './seeded.ts'
@@ -36,6 +38,7 @@ async function prepare(page: PageName, part: Part): Promise<void> {
     runIds: page === 'usage' ? [] : [runOf(part.name)],
     timeZone: page === 'usage' ? 'America/New_York' : 'Asia/Kolkata',
     usage: {
+      contract: defaultContract,
       fromUs: null,
       toUs: null,
       by: 'model',

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { percentileOf } from '../../src/measure/percentile.ts'
 import {
   resampledMean,
   resampledQuantile,
@@ -10,7 +11,6 @@ import { type Comparison, compareRuns, type Difference } from '../../src/report/
 import { markdownComparison, terminalComparison } from '../../src/report/compare/formats.ts'
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
 import { randomOf } from '../../src/report/random.ts'
-import { percentileOf } from '../../src/report/summary/samples.ts'
 import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { attempt, enterRun } from './attempts.ts'

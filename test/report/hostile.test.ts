@@ -11,11 +11,12 @@ import { compareRuns } from '../../src/report/compare/compare.ts'
 import { markdownComparison, terminalComparison } from '../../src/report/compare/formats.ts'
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
 import { renderComparison } from '../../src/report/compare-page.ts'
-import { pageNames, readUsageOf, writeReport } from '../../src/report/page.ts'
+import { readUsageOf, writeReport } from '../../src/report/page.ts'
+import { pageNames, textFormats } from '../../src/report/pages.ts'
 import { terminalSummary } from '../../src/report/summary/formats.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../../src/report/summary/vllm.ts'
-import { makeText, textFormats } from '../../src/report/text.ts'
+import { makeText } from '../../src/report/text.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { exportable, exportTable } from '../../src/store/export.ts'
 import type { Store } from '../../src/store/open.ts'
@@ -51,7 +52,7 @@ beforeAll(async () => {
   await seedUsage(store)
   await store.execute(`
     INSERT INTO templates SELECT DISTINCT run_id, 1, step, 'POST', '/v1/chat/completions', '{}', '{}', 8, 1, 'x' FROM attempts;
-    INSERT INTO bodies SELECT run_id, slot, retry, '{}', '', false FROM attempts WHERE slot % 10 = 0;
+    INSERT INTO bodies SELECT run_id, slot, retry, '{}', '', false, NULL FROM attempts WHERE slot % 10 = 0;
     INSERT INTO usage_imports VALUES (1, '', '', 'jsonl', '{}', 0, 1, 1, 0, 0);
   `)
   await makeHostile(store)

@@ -34,7 +34,9 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
   findings: ['audit_id', 'rule', 'severity', 'verdict'],
   health: ['run_id'],
   histograms: ['run_id', 'part', 'metric'],
+  imported_gaps: ['run_id', 'part'],
   model_prices: ['contract', 'model'],
+  recovered_journals: ['id'],
   runs: [
     'run_id',
     'kind',
@@ -60,7 +62,7 @@ export async function hostileColumns(
     SELECT table_name, column_name FROM duckdb_columns()
     WHERE data_type = 'VARCHAR' AND (table_name = 'attempts' OR table_name IN (
         SELECT table_name FROM duckdb_tables() WHERE NOT temporary))
-      AND table_name NOT IN ('askings', 'endings', 'attempt_rows', 'narrow_rows', 'plain_rows')
+      AND table_name NOT IN ('askings', 'endings', 'attempt_rows', 'narrow_rows')
     ORDER BY ALL`)
   const found = new Map<string, string[]>()
   for (const { table_name: table, column_name: column } of rows) {
@@ -75,6 +77,9 @@ export async function makeHostile(store: Store): Promise<void> {
   await fillTable(store, 'hostile', { texts: 'VARCHAR[]', long: 'VARCHAR' }, [
     { texts: hostileTexts, long: megabyte },
   ])
+  await store.execute(
+    `INSERT INTO imported_gaps SELECT 'run-1', 'steady', '', n FROM range(40) AS t(n)`,
+  )
   for (const [table, columns] of await hostileColumns(store)) {
     // The name of the column is in its text, so that what leaks through tells where it came from.
     const set = columns.map((column) => {

@@ -93,9 +93,12 @@ describe('a month across a clock change, each request at its moment', () => {
     const models = ['svc-k2', 'svc-k2.5', 'svc-k2-thinking', 'no-such-model']
     await enterRun(store, 'a', { startedAtUs: startUs })
     const rows = []
+    let atUs = 0
     for (let slot = 0; slot < 300; slot++) {
       // 300 requests, about ten a day, none two alike in their second.
-      service.operator.advance(Math.floor(random() * 2 * 8_640) * 1e6 + 1)
+      const passedUs = Math.floor(random() * 2 * 8_640) * 1e6 + 1
+      service.operator.advance(passedUs)
+      atUs += passedUs
       const model = models[Math.floor(random() * 3.1)]!
       const template = buildTemplate(defaultContract, '', {
         ...plainRequest,
@@ -109,7 +112,9 @@ describe('a month across a clock change, each request at its moment', () => {
         prepareRequest(template, service.keys[0]!.apiKey),
         { contract: defaultContract, now: () => performance.now() * 1000 },
       )
-      rows.push(attempt(slot, { model, streamed: slot % 4 === 0 ? 1 : 0, ...columns }))
+      // The service's clock moves by hand, and that of the run with it.
+      const stamps = { intendedUs: atUs, sentUs: atUs, headersUs: atUs, closedUs: atUs }
+      rows.push(attempt(slot, { model, streamed: slot % 4 === 0 ? 1 : 0, ...columns, ...stamps }))
     }
     await appendAttempts(store, rows)
     store.close()

@@ -12,3 +12,33 @@ test('why a run ended early is told in a sentence, whatever a store may hold', (
   expect(readRunVerdict('{"stopped":"budget"}').stopped).toBe('budget')
   expect(readRunVerdict('{').stopped).toBe(null)
 })
+
+test('a rate that failed once is named, and an invalid run has no safe rate with a tick', () => {
+  const sweep = {
+    phase: 'climb',
+    safePerS: 320,
+    failedPerS: null,
+    trials: [
+      { ratePerS: 320, held: false, goodput: 0.803 },
+      { ratePerS: 320, held: true, goodput: 0.999 },
+    ],
+  }
+  const checkOf = (verdict: string, change: object = {}) =>
+    readRunVerdict(JSON.stringify({ verdict, sweeps: [{ ...sweep, ...change }] })).sweeps[0]
+  expect(checkOf('valid')).toEqual({
+    tone: 'warn',
+    name: 'Safe rate of climb:',
+    figure: '320 requests/s',
+    remedy:
+      '320 requests/s failed once (goodput 80.3 %), and held when it was tried again: the limit may lie there.',
+  })
+  const all = { trials: [{ ratePerS: 320, held: true }] }
+  expect(checkOf('valid', all)).toMatchObject({
+    tone: 'good',
+    remedy: 'No rate failed: the limit is higher than what was tried.',
+  })
+  expect(checkOf('invalid', all)).toMatchObject({
+    tone: 'warn',
+    name: 'Rate of climb, not to be believed:',
+  })
+})

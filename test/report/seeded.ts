@@ -95,7 +95,7 @@ export async function seededStore(
       CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, 900, 0
     FROM timed;
     INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
-      CASE WHEN s = 11 THEN 0.9 ELSE 0.2 END, 700 + s * 10, 12, 0 FROM range(20) AS t(s);
+      CASE WHEN s = 11 THEN 41000 ELSE 1200 + s * 40 END, s * 1000000 - 500000, CASE WHEN s = 11 THEN 0.9 ELSE 0.2 END, 700 + s * 10, 12, 0 FROM range(20) AS t(s);
   `,
   )
   await storeHistograms(store)
@@ -118,7 +118,7 @@ export async function seedUsage(store: Store): Promise<void> {
       CASE WHEN u < 0.02 THEN 429 WHEN u < 0.03 THEN 500 WHEN u >= 0.032 THEN 200 END,
       CASE WHEN u < 0.02 THEN 'rate_limit_exceeded' END,
       CASE WHEN u < 0.032 THEN 0 WHEN hash(i) % 3 = 1 THEN 2 ELSE 1 END,
-      CASE WHEN u >= 0.032 THEN 40 + i % 60 END, CASE WHEN u >= 0.032 THEN 150 + i % 200 END
+      CASE WHEN u >= 0.032 THEN 40 + i % 60 END, CASE WHEN u >= 0.032 THEN 150 + i % 200 END, 1, NULL, NULL
     FROM (
       SELECT i, (hash(i + 11) % 1000) / 1000.0 AS u,
         epoch_us(TIMESTAMP '2026-02-01 00:00:00') + (i // 6) * 3600000000 + (i % 6) * 500000000 AS at_us
@@ -149,7 +149,7 @@ const profile: DeploymentProfile = {
   credits_spent: 61,
   answers: {
     ...(Object.fromEntries(
-      gapIds.map((gap) => [gap, { status: 'not-askable', why: 'not among the questions asked' }]),
+      gapIds.map((gap) => [gap, { status: 'not-asked', why: 'not among the questions asked' }]),
     ) as DeploymentProfile['answers']),
     'G-21': { status: 'answered', is: { unit: 'delta s' }, evidence: ['falls by 1 a second'] },
     'G-22': {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { percentileOf, samplesNeeded } from '../../src/report/summary/samples.ts'
+import { percentileOf, samplesNeeded } from '../../src/measure/percentile.ts'
 import { resolveRun, summarise } from '../../src/report/summary/summarise.ts'
 import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'

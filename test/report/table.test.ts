@@ -14,7 +14,7 @@ const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, '
 
 describe('a table', () => {
   const front = readFront(
-    '-- title: T\n-- columns:\n--   p99_ms: { label: p99, group: Service, needs: [662, n], at_least: cut_ms }\n--   cut_ms: { hidden: true }\nSELECT 1',
+    '-- title: T\n-- columns:\n--   p99_ms: { label: p99, group: Service, needs: [p99, n], at_least: cut_ms }\n--   cut_ms: { hidden: true }\nSELECT 1',
     'x.sql',
   )
   const cellsOf = (row: Record<string, unknown>) =>

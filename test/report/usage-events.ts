@@ -14,6 +14,7 @@ export interface EventChange {
   readonly credits?: number | null
   readonly promptTokens?: number | null
   readonly completionTokens?: number | null
+  readonly requests?: number
 }
 
 /** Unix microseconds of a moment in UTC; months from 1. */
@@ -52,6 +53,9 @@ export async function enterEvents(
             value(event.credits, 1),
             value(event.promptTokens, 10),
             value(event.completionTokens, 20),
+            value(event.requests, 1),
+            'NULL',
+            'NULL',
           ].join(', ')})`,
       )
     await store.execute(`INSERT INTO usage_events VALUES ${rows.join(', ')}`)

@@ -7,9 +7,11 @@ import { readUsage } from '../../src/report/usage/read.ts'
 import type { SeriesPoint } from '../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs } from '../../src/report/usage/zone.ts'
+import { usageAnswer } from '../../src/report/usage-page.ts'
 import { exportTable } from '../../src/store/export.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import { novemberUs } from './attempts.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun, novemberUs } from './attempts.ts'
 import { enterEvents, usageOptions, utc } from './usage-events.ts'
 
 let store: Store
@@ -181,7 +183,10 @@ describe('what was not measured', () => {
     expect(cards.credits).toMatchObject({ value: 2, n: 2, unmeasured: 1 })
     expect(cards.requests).toMatchObject({ value: 3 })
     expect(cards.tokens).toMatchObject({ n: 1, unmeasured: 1 })
-    expect(cards.averageTokens).toMatchObject({ value: expect.any(Number), n: 1 })
+    expect(cards.averageTokens).toMatchObject({ value: 12, n: 1 })
+    const terminal = terminalUsage(page)
+    expect(terminal).toContain('of 1 of 2 answers')
+    expect(terminal).toContain('of 2 of 3 requests')
   })
 
   test('the average is sum over sum of successes, not a mean of means', async () => {
@@ -197,6 +202,49 @@ describe('what was not measured', () => {
     expect(page.cards[3]).toMatchObject({ name: 'averageTokens', value: 19, n: 10 })
   })
 
+  test('rows that tell one kind of token alone are not in the average', async () => {
+    await enterEvents(
+      store,
+      Array.from({ length: 100 }, (_, at) => ({
+        atUs: utc(2026, 11, 3) + at * 60e6,
+        promptTokens: 1_000,
+        completionTokens: at === 0 ? 10 : null,
+      })),
+    )
+    const page = await readUsage(store, usageOptions())
+    expect(page.cards[2]).toMatchObject({ name: 'tokens', value: 100_010 })
+    expect(page.cards[3]).toMatchObject({
+      name: 'averageTokens',
+      value: 1_010,
+      n: 1,
+      unmeasured: 99,
+    })
+    expect(page.days[0]).toMatchObject({ promptTokens: 100_000, completionTokens: 10 })
+  })
+
+  test('a row that stands for many requests counts as many', async () => {
+    const at = utc(2026, 11, 3, 10)
+    await enterEvents(store, [
+      { atUs: at, requests: 40, credits: 80, promptTokens: 400, completionTokens: 800 },
+      { atUs: at + 60e6, requests: 10, outcome: 'http_error', status: 429, credits: 0 },
+      { atUs: at + 120e6, credits: null, promptTokens: null },
+    ])
+    const page = await readUsage(store, usageOptions())
+    expect(page.scope.sources[0]).toMatchObject({ requests: 51 })
+    expect(
+      page.cards.map(({ name, value, n, unmeasured }) => [name, value, n, unmeasured]),
+    ).toEqual([
+      ['credits', 80, 50, 1],
+      ['requests', 51, 51, 0],
+      ['tokens', 1_220, 40, 1],
+      ['averageTokens', 30, 40, 1],
+    ])
+    expect(page.days[0]).toMatchObject({ requests: 51, ok: 41, limited: 10, credits: 80 })
+    expect(page.topKeys[0]).toMatchObject({ requests: 51, ok: 41, failed: 10 })
+    expect(page.peak).toEqual({ minute: 40, hour: 51, day: 51 })
+    expect(page.errors.map(({ error, count }) => [error, count])).toEqual([['429', 10]])
+  })
+
   test('a period is held against as much of the one before as has passed of it', async () => {
     await enterEvents(
       store,
@@ -209,6 +257,42 @@ describe('what was not measured', () => {
     // 1 to 9 November against the first days of the 30 before, which begin on 2 October.
     expect(page.cards[1]).toMatchObject({ name: 'requests', value: 9, before: 9, change: 0 })
   })
+})
+
+test('a period before that was not measured from its beginning is compared with nothing', async () => {
+  const days = (from: number, count: number) =>
+    Array.from({ length: count }, (_, day) => ({ atUs: from + day * 86_400e6 }))
+  await enterEvents(store, days(utc(2026, 10, 30), 30))
+  const november = { fromUs: utc(2026, 11, 1), toUs: utc(2026, 12, 1) }
+  const { cards } = await readUsage(store, usageOptions(november))
+  expect(cards.map(({ before, change }) => [before, change])).toEqual(cards.map(() => [null, null]))
+  await enterEvents(store, days(utc(2026, 10, 2, 9), 28))
+  const whole = await readUsage(store, usageOptions(november))
+  expect(whole.cards[1]).toMatchObject({ name: 'requests', value: 28, before: 27 })
+})
+
+test('usage of an unknown service has no rate bands, packages or limits unless a contract is given', async () => {
+  await enterEvents(
+    store,
+    Array.from({ length: 10 * 24 }, (_, hour) => ({
+      atUs: utc(2026, 11, 1) + hour * 3600e6,
+      completionTokens: 2_000_000,
+    })),
+  )
+  const grants = [{ name: 'held', credits: 100, expiresUs: null }]
+  const page = await readUsage(store, usageOptions({ contract: null, grants }))
+  expect(page).toMatchObject({ bandLosses: [], plan: null, anomalies: [] })
+  expect(page.depletion).toMatchObject({ known: true, balance: 100 })
+  expect(page.scope.notes.join()).toMatch(/no contract is given.*--contract FILE/)
+  expect(terminalUsage(page)).not.toMatch(/^(buy|band)/m)
+  const held = await readUsage(store, usageOptions({ grants }))
+  expect(held.bandLosses.map(({ band }) => band)).toContain('1-100')
+  expect(held.plan).toMatchObject({ known: true })
+  expect(held.anomalies[0]).toMatchObject({ kind: 'tokens-over-limit', count: 240 })
+  await store.execute('DELETE FROM usage_events')
+  await enterRun(store)
+  await appendAttempts(store, [attempt(0)])
+  expect((await readUsage(store, usageOptions({ contract: null }))).plan).not.toBeNull()
 })
 
 test('by key and by endpoint, the largest nine have a name and the rest is one', async () => {
@@ -294,4 +378,39 @@ test('hostile names stay data: in queries, on the terminal and in CSV', async ()
   expect(readFileSync(file, 'utf8')).not.toMatch(/(^|,)"?=cmd/m)
   expect(await store.rows('SELECT count(*) AS n FROM usage_events')).toEqual([{ n: names.length }])
   rmSync(folder, { recursive: true })
+})
+
+describe('a log that begins and ends within a day', () => {
+  const grants = [{ name: 'held', credits: 9_600, expiresUs: null }]
+  const enterHours = (fromUs: number, hours: number) =>
+    enterEvents(
+      store,
+      Array.from({ length: hours }, (_, hour) => ({ atUs: fromUs + hour * 3600e6, credits: 40 })),
+    )
+
+  test('an even burn that begins at 23:00 is even, and so is the need of a month', async () => {
+    await enterHours(utc(2026, 11, 1, 23), 7 * 24)
+    const nowUs = utc(2026, 11, 8, 23)
+    const page = await readUsage(store, usageOptions({ nowUs, grants }))
+    if (!page.forecast.known || !page.depletion.known) throw new Error('no forecast')
+    const { lowPerDay, medianPerDay, highPerDay } = page.forecast
+    for (const each of [lowPerDay, medianPerDay, highPerDay]) expect(each).toBeCloseTo(960, 3)
+    if (!page.plan?.known) throw new Error('no plan')
+    // Thirty local days from 22:00 on: 29 days and two hours, less what is held.
+    expect(page.plan.needCredits).toBeCloseTo(29 * 960 + 80 - 9_600, 1)
+    const { earlyUs, medianUs, lateUs } = page.depletion.runsOut
+    for (const each of [earlyUs, medianUs, lateUs]) {
+      expect((each! - utc(2026, 11, 18, 22)) / 3600e6).toBeCloseTo(0, 2)
+    }
+  })
+
+  test('a date that has passed is said to have passed', async () => {
+    await enterHours(utc(2026, 11, 1, 23), 7 * 24)
+    const nowUs = utc(2026, 12, 24)
+    const page = await readUsage(store, usageOptions({ nowUs, grants }))
+    expect(terminalUsage(page).replaceAll(/\s+/g, ' ')).toContain(
+      'At that rate they are gone by now: the last usage was seen 45 days ago.',
+    )
+    expect(usageAnswer(page).says).toMatch(/^The credits ran out about .*, if use went on$/)
+  })
 })

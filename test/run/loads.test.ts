@@ -97,7 +97,7 @@ test('a prompt function that throws is told as the scenario’s fault, without a
   await withStorePath(async (dbPath) => {
     const scenario = await loadScenario(path)
     await expect(run(scenario, { baseUrl: target.baseUrl, dbPath, keys })).rejects.toMatchObject({
-      name: 'RunError',
+      name: 'UserError',
       message:
         'The prompt function of step chat failed at index 2, turn 0: no third. Mend it in the scenario.',
     })
@@ -137,7 +137,8 @@ test('precise pacing sends the same plan', async () => {
 
 test('a calibration leaves its figures in the store and no attempts; a run is held against it', async () => {
   await withStorePath(async (dbPath) => {
-    const found = await calibrate({ dbPath, threads: 1, seconds: 0.5 })
+    const found = await calibrate({ dbPath, threads: 1, seconds: 0.5, with: 'autocannon' })
+    expect(found.autocannonPerS).toBeGreaterThan(500)
     expect(found.plainPerS).toBeGreaterThan(100)
     expect(found.eventsPerS).toBeGreaterThan(1000)
     const [left] = await query<{ attempts: number; runs: number }>(

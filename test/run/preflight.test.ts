@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { createServer } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
-import { reach } from '../../src/run/preflight.ts'
+import { reach as reachWithin } from '../../src/run/preflight.ts'
+
+const reach = (baseUrl: string, ca: string | null = null) => reachWithin(baseUrl, ca, 5000)
 
 const pem = (name: string) =>
   readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
@@ -34,10 +36,10 @@ test('a certificate that nobody vouches for is told before anything is sent, wit
   )
 })
 
-test('a certificate of another name is not trusted', async () => {
+test('a certificate of another name gets a remedy of its own', async () => {
   const port = await secureServer('other')
   await expect(reach(`https://localhost:${port}`, pem('authority'))).rejects.toThrow(
-    /its certificate is not trusted \(Hostname\/IP does not match certificate's altnames/,
+    /its certificate is for another name \(Hostname\/IP does not match certificate's altnames.*\)\. Correct --base-url to a name that it holds/,
   )
 })
 
@@ -54,7 +56,7 @@ test('a service that speaks no TLS is told, and that http may be meant', async (
   )
 })
 
-test('a service that never finishes its handshake is given up after a while', async () => {
+test('a handshake that stalls is given up after timeouts.connect, and is no service that is not there', async () => {
   const server = createTcpServer((socket) => void socket.on('error', () => {})).listen(
     0,
     '127.0.0.1',
@@ -62,7 +64,14 @@ test('a service that never finishes its handshake is given up after a while', as
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  await expect(reach(`https://127.0.0.1:${port}`, null, 100)).rejects.toThrow(
-    'was never reached: no connection within 0.1 s. Start the service, or correct --base-url.',
+  await expect(reachWithin(`https://127.0.0.1:${port}`, null, 100)).rejects.toThrow(
+    'was never reached: it accepts connections, but no TLS handshake ended within 0.1 s. Raise timeouts.connect',
+  )
+})
+
+test('a certificate that has expired gets a remedy of its own', async () => {
+  const port = await secureServer('expired')
+  await expect(reach(`https://localhost:${port}`, pem('expired'))).rejects.toThrow(
+    /its certificate has expired\. Renew it at the service; if it is valid there, correct this machine's clock\.$/,
   )
 })

@@ -90,6 +90,19 @@ function attemptOf(how: string, slot: number): Attempt {
   return fields as unknown as Attempt
 }
 
+test('a row that has waited for 250 ms is handed over with the next one, however busy the thread', () => {
+  const handed: number[] = []
+  const writes = new RowWriter({ runId: 'r', shard: 0, keys: [] }, ({ rows }) => handed.push(rows))
+  const each: Drawn = {
+    ...{ again: 1, how: 'success', phase: 0, plan: 0, key: -1 },
+    ...{ retry: 0, request: 0, turn: null },
+  }
+  for (const [slot, atUs] of [0, 100_000, 249_999, 250_000, 300_000, 550_000].entries()) {
+    writes.writeEnded(flightOf(each, slot), attemptOf('success', slot), false, 1e6 + atUs)
+  }
+  expect(handed).toEqual([4, 2])
+})
+
 /** All rows as they would reach the recorder. */
 function writer() {
   const rows: Record<string, unknown>[] = []

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { gapLimitUs } from '../../src/run/client-tests.ts'
 import { emptyLedger } from '../../src/run/ledger.ts'
 import { judge, type RunFacts } from '../../src/run/verdict.ts'
 
@@ -9,15 +10,19 @@ const sound: RunFacts = {
   handedOver: 1000,
   recorded: 1000,
   lag: { p50Us: 500, p90Us: 900, p99Us: 1200, samples: 1000 },
-  medianResponseUs: 80_000,
+  medians: [{ of: 'response', step: 'chat', us: 80_000 }],
+  gaps: { greatestUs: 1500, limitUs: 20_000, requests: 1000, tainted: 0 },
   plannedArrivals: 1000,
   arrivedInTime: 1000,
   budgetSpent: false,
   threads: [{ shard: 0, loopDelayP99Us: 1000, utilisation: 0.2 }],
   pacing: 'timer',
   deepestQueue: 1,
-  meanInFlight: 10,
-  lambdaW: 10.1,
+  inFlight: { instants: 20, counted: 200, byRows: 201 },
+  storeFailure: null,
+  bodiesGivenUp: 0,
+  memory: [{ maxBytes: 512 * 2 ** 20, peakBytes: 2 ** 20, givenUp: 0 }],
+  localLimits: new Map(),
   fewestSamples: 1000,
   ceilingShare: 0.1,
 }
@@ -45,10 +50,18 @@ test.each([
     { threads: [{ shard: 0, loopDelayP99Us: 1, utilisation: 0.8 }] },
     'degraded',
   ],
-  ["Little's law", { lambdaW: 9.4 }, 'failed'],
+  ['in flight', { inFlight: { instants: 20, counted: 200, byRows: 189 } }, 'failed'],
   ['share of calibrated ceiling', { ceilingShare: 0.7 }, 'degraded'],
   ['recorder', { recorded: 999 }, 'failed'],
   ['recorder', { deepestQueue: 65 }, 'degraded'],
+  ['recorder', { storeFailure: 'x.duckdb cannot be written: its disk is full.' }, 'failed'],
+  ['captures', { bodiesGivenUp: 3 }, 'degraded'],
+  [
+    'memory of answers',
+    { memory: [{ maxBytes: 2 ** 20, peakBytes: 2 ** 20, givenUp: 1 }] },
+    'failed',
+  ],
+  ['this machine', { localLimits: new Map([['no-local-port', 4674]] as const) }, 'failed'],
   ['ledgers', { rows: { ...ledger, ok: 999, sent: 999 } }, 'failed'],
 ] as const)('%s is judged by its bound, with a remedy', (name, change, result) => {
   const found = testOf({ ...sound, ...change }, name)
@@ -71,10 +84,85 @@ test('up to one in a hundred not sent degrades a run, more makes it invalid', ()
   expect([0, 10, 11].map(missing)).toEqual(['valid', 'degraded', 'invalid'])
 })
 
+const responseOf = (us: number) => [{ of: 'response', step: 'chat', us } as const]
+
 test('slow answers allow more lag: one percent of their median', () => {
   const lag = { p50Us: 1, p90Us: 1, p99Us: 9000, samples: 1000 }
-  expect(testOf({ ...sound, medianResponseUs: 1e6, lag }, 'lag p99').result).toBe('held')
-  expect(testOf({ ...sound, medianResponseUs: 5e5, lag }, 'lag p99').result).toBe('failed')
+  const judged = (us: number) => testOf({ ...sound, medians: responseOf(us), lag }, 'lag p99')
+  expect(judged(1e6)).toMatchObject({
+    result: 'held',
+    bound: '< 10 ms (1 % of the response time of chat)',
+  })
+  expect(judged(5e5)).toMatchObject({ result: 'failed', bound: '< 5.00 ms' })
+})
+
+test('lag is bounded by the shortest time that the run reports: the gaps of its streams, not their length', () => {
+  const lag = { p50Us: 2000, p90Us: 6000, p99Us: 13_000, samples: 1000 }
+  const medians = [
+    { of: 'response', step: 'chat', us: 4.2e6 },
+    { of: 'ttft', step: 'chat', us: 200_000 },
+    { of: 'itl', step: 'chat', us: 20_000 },
+  ] as const
+  expect(testOf({ ...sound, lag, medians }, 'lag p99').result).toBe('failed')
+  expect(judge({ ...sound, lag, medians }).verdict).toBe('invalid')
+  const long = medians.map((median) => ({ ...median, us: median.us * 100 }))
+  expect(testOf({ ...sound, lag, medians: long }, 'lag p99')).toMatchObject({
+    result: 'held',
+    bound: '< 20 ms (1 % of the ITL of chat)',
+  })
+})
+
+test('an event loop that is as late as the gaps of the streams are long degrades the run', () => {
+  const threads = [{ shard: 0, loopDelayP99Us: 9000, utilisation: 0.2 }]
+  const itl = (us: number) => [...sound.medians, { of: 'itl', step: 'chat', us } as const]
+  const judged = (us: number) =>
+    testOf({ ...sound, threads, medians: itl(us) }, 'event-loop delay p99')
+  expect(judged(8000)).toMatchObject({ result: 'degraded', bound: '< 8.00 ms' })
+  expect(judged(12_000)).toMatchObject({ result: 'held', bound: '< 12 ms' })
+  expect(judged(30_000)).toMatchObject({ result: 'held', bound: '< 20 ms' })
+})
+
+test('a gap of the event loop is judged by how many requests it tainted, and by how long it was', () => {
+  const judged = (tainted: number, greatestUs: number, requests = 1000) =>
+    testOf({ ...sound, gaps: { greatestUs, limitUs: 20_000, requests, tainted } }, 'event-loop gap')
+  expect(judged(9, 1e6)).toMatchObject({
+    result: 'held',
+    figure: '1000 ms; 9 of 1000 requests (0.90 %) in gaps over 20 ms',
+    bound: 'under 1 % of the requests in gaps',
+  })
+  expect(judged(10, 79_000).result).toBe('degraded')
+  expect(judged(10, 80_000)).toMatchObject({ result: 'failed' })
+  expect(judged(10, 80_000).remedy).not.toBe('')
+  expect(judged(9, 1e6, 100)).toMatchObject({
+    result: 'held',
+    bound: 'under 10 % of the requests in gaps',
+  })
+  expect(judged(10, 1e6, 100).result).toBe('failed')
+  expect(judged(9, 1e6, 20)).toMatchObject({
+    result: 'held',
+    bound: 'under 50 % of the requests in gaps',
+  })
+})
+
+test('a gap counts from 20 ms on, or a tenth of the shortest time that a request waits', () => {
+  expect(gapLimitUs([])).toBe(20_000)
+  expect(gapLimitUs(responseOf(80_000))).toBe(20_000)
+  expect(gapLimitUs(responseOf(4e6))).toBe(400_000)
+  const ttft = { of: 'ttft', step: 'chat', us: 500_000 } as const
+  const itl = { of: 'itl', step: 'chat', us: 20_000 } as const
+  expect(gapLimitUs([...responseOf(4e6), ttft, itl])).toBe(50_000)
+})
+
+test('what senders counted in flight is held to what the rows have in flight at the same instants', () => {
+  const judged = (counted: number, byRows: number) =>
+    testOf({ ...sound, inFlight: { instants: 20, counted, byRows } }, 'in flight')
+  expect(judged(200, 209)).toMatchObject({
+    result: 'held',
+    figure: '200 counted at 20 instants, 209 by the rows (4.31 %)',
+  })
+  expect(judged(200, 100).result).toBe('failed')
+  expect(judged(0, 5).result).toBe('failed')
+  expect(judged(0, 0).result).toBe('not judged')
 })
 
 test('lag is judged by the highest percentile that its samples can carry, and says which', () => {
@@ -92,6 +180,10 @@ test('a run that is invalid for latency still says that its rows can be judged',
     judge({ ...sound, lag: { p50Us: 1e6, p90Us: 1e6, p99Us: 1e6, samples: 1000 } }).says,
   ).toContain('billing and rate limits can be judged')
   expect(judge({ ...sound, recorded: 1 }).says).toContain('nothing can be judged')
+  expect(judge({ ...sound, storeFailure: 'disk full' }).says).toContain('can be judged')
+  expect(judge({ ...sound, storeFailure: 'disk full', rows: emptyLedger }).says).toContain(
+    'nothing can be judged',
+  )
 })
 
 test('what was not measured is not judged, and is no reason to call a run valid or not', () => {
@@ -99,13 +191,14 @@ test('what was not measured is not judged, and is no reason to call a run valid 
     ...sound,
     lag: null,
     plannedArrivals: 0,
-    meanInFlight: null,
+    inFlight: null,
+    gaps: null,
     fewestSamples: null,
     ceilingShare: null,
   }
   const { verdict, tests } = judge(blind)
   expect(verdict).toBe('valid')
-  expect(tests.filter((each) => each.result === 'not judged').length).toBe(5)
+  expect(tests.filter((each) => each.result === 'not judged').length).toBe(6)
 })
 
 test('a ledger that does not add up is told with its numbers', () => {

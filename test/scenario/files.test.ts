@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { samplesNeeded } from '../../src/measure/percentile.ts'
 import { planOf } from '../../src/run/plan.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 
@@ -44,4 +45,34 @@ test('a replay says before it is run how many requests its trace holds', async (
   const scenario = await loadScenario(join(folder, 'replay.yaml'))
   const [plan] = planOf(scenario, defaultContract, 1)
   expect(plan).toMatchObject({ load: 'replay', requests: 120, mostCredits: 120 })
+})
+
+test('thresholds of shipped scenarios ask only for percentiles that their samples can decide', async () => {
+  const asked: string[] = []
+  for (const file of files) {
+    const scenario = await loadScenario(join(folder, file))
+    const plan = planOf(scenario, defaultContract, scenario.seed)
+    for (const { text, statistic, step, phase } of scenario.thresholds) {
+      const phases = plan.filter((each) =>
+        phase === null ? each.part === 'steady' : each.phase === phase,
+      )
+      // How many requests a closed load or a search sends, its answers decide.
+      const isOpen = phases.some(({ phase: name, requests }) => {
+        const { steps } = scenario.phases.find((each) => each.name === name)!
+        return requests === null && (steps.length === 0 || step === null || steps.includes(step))
+      })
+      if (statistic.kind !== 'percentile' || isOpen) continue
+      const turns = scenario.steps.find(({ name }) => name === step)?.session?.turns ?? 1
+      const samples =
+        turns *
+        phases.reduce(
+          (sum, { requests, bySteps }) =>
+            sum + (step === null ? (requests ?? 0) : (bySteps[step] ?? 0)),
+          0,
+        )
+      asked.push(`${file}: ${text}`)
+      expect([file, text, samples >= samplesNeeded(statistic.p / 100)]).toEqual([file, text, true])
+    }
+  }
+  expect(asked).toContain('quick.yaml: chat-stream.ttft.p50 < 2s')
 })

@@ -255,3 +255,20 @@ test('quantities are read in every unit, and anything else is not a quantity', (
     '10m',
   ])
 })
+
+test('every field of the schema has a description, for editors to show', () => {
+  const bare: string[] = []
+  const walk = (node: unknown, path: string) => {
+    if (typeof node !== 'object' || node === null) return
+    for (const [name, value] of Object.entries(node)) {
+      if (name === 'properties') {
+        for (const [field, schema] of Object.entries(value as Record<string, object>)) {
+          if (!('description' in schema)) bare.push(`${path}/${field}`)
+        }
+      }
+      walk(value, `${path}/${name}`)
+    }
+  }
+  walk(scenarioJsonSchema(), '')
+  expect(bare).toEqual([])
+})

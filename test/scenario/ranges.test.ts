@@ -22,6 +22,14 @@ ${more}`
 
 const plain = 'load: poisson, rate: 5/s, duration: 1s'
 
+test('include_usage is for streams of chat', () => {
+  const fault =
+    '  line 5, steps.chat.include_usage: include_usage asks for the token counts of a stream of chat: it needs endpoint: chat and stream: true.'
+  expect(faultsOf(plain, { step: ', include_usage: true' })).toEqual([fault])
+  expect(faultsOf(plain, { step: ', stream: true, include_usage: true' })).toEqual([])
+  expect(faultsOf(plain, { step: ', include_usage: false' })).toEqual([])
+})
+
 test('ranges that stand on their head are faults', () => {
   expect(
     faultsOf('load: concurrency, users: 2, think: { min: 5s, max: 900ms }, duration: 1s', {

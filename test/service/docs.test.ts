@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { serveCommand } from '../../src/cli/serve.ts'
+import { serveCommand } from '../../src/cli/commands/serve.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { profileQuestions } from '../../src/service/profile.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hello, serving } from './serving.ts'
+import { hello, operatorKey, serving } from './serving.ts'
 
 const tooLong = { ...hello, padding: 'x'.repeat(16 << 20) }
 const message = /^the body must not exceed 16777216 bytes; got 16777\d{3}$/
@@ -37,7 +37,7 @@ test("its place among other faults is the profile's, and so is whether it counts
 })
 
 test('it is a 400 where no body is expected, too', async () => {
-  const target = await serving({ operatorEndpoint: true })
+  const target = await serving({ operatorKey })
   for (const path of ['/operator/clock', '/sign-in', '/nowhere']) {
     expect([path, (await target.post(path, tooLong, {})).status]).toEqual([path, 400])
   }

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { dayUs, openHouse, startUs } from './pages/customer.ts'
+import { operatorKey } from './serving.ts'
 
 const source = resolve(import.meta.dirname, '../../src/service')
 
@@ -28,7 +29,7 @@ test('all that the service writes down or tells is in the time of its one clock'
   const folder = mkdtempSync(join(tmpdir(), 'assay-clock-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const dataPath = join(folder, 'ledger.db')
-  const { target, clock, visitor } = await openHouse({ dataPath, operatorEndpoint: true })
+  const { target, clock, visitor } = await openHouse({ dataPath, operatorKey })
   // Months away from the time of this machine, and standing still.
   const times = [startUs, startUs + 3_600e6, startUs + 60 * dayUs]
   const told: string[] = []
@@ -51,7 +52,7 @@ test('all that the service writes down or tells is in the time of its one clock'
       await target.chat({}, spare),
       await target.get('/v1/models', key),
       await target.get('/user/credits', key),
-      await target.get('/operator/clock', key),
+      await target.get('/operator/clock', operatorKey),
       await fetch(`${target.service.baseUrl}/my-credits`, { headers: { 'x-api-key': key } }),
     ]
     for (const answer of answers) {

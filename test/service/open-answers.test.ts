@@ -4,16 +4,17 @@ import type { ProfileAnswers } from '../../src/service/profile.ts'
 import { startService } from '../../src/service/start.ts'
 import { readMessagesStream } from './contract/messages-stream.ts'
 import { say, Target } from './contract/target.ts'
+import { operatorKey } from './serving.ts'
 
 async function targetOf(profile: ProfileAnswers): Promise<Target> {
-  const service = await startService({ seed: 5, profile, operatorEndpoint: true })
+  const service = await startService({ seed: 5, profile, operatorKey })
   onTestFinished(() => service.close())
   return new Target({
     baseUrl: service.baseUrl,
     contract: defaultContract,
     key: service.keys[1]!.apiKey,
     otherKey: service.keys[2]!.apiKey,
-    operator: true,
+    operatorKey,
   })
 }
 

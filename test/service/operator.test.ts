@@ -1,7 +1,7 @@
 import { request } from 'undici'
 import { expect, test } from 'vitest'
 import { manualClock } from '../../src/service/clock.ts'
-import { serving } from './serving.ts'
+import { asOperator, operatorKey, serving } from './serving.ts'
 
 test("the operator's endpoint is not there unless it was asked for", async () => {
   const target = await serving()
@@ -9,9 +9,9 @@ test("the operator's endpoint is not there unless it was asked for", async () =>
 })
 
 test('it moves the clock, balances and keys, for this machine and no browser', async () => {
-  const target = await serving({ operatorEndpoint: true })
+  const target = await serving({ operatorKey })
   const operate = async (path: string, body: object, headers = {}) => {
-    const response = await target.post(`/operator${path}`, body, headers)
+    const response = await target.post(`/operator${path}`, body, { ...asOperator, ...headers })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
   const before = target.service.operator.nowUs()
@@ -34,10 +34,23 @@ test('it moves the clock, balances and keys, for this machine and no browser', a
   })
 })
 
+test.each([
+  ['no key', {}],
+  ['another key', { authorization: 'Bearer op-other' }],
+  ['the key of an account', null],
+])('with %s nobody is the operator, whatever proxy they come through', async (_, headers) => {
+  const target = await serving({ operatorKey })
+  const sent = headers ?? { authorization: `Bearer ${target.key()}` }
+  const refused = await target.post('/operator/accounts/1/balance', { balance: 7 }, sent)
+  expect(refused.status).toBe(401)
+  expect(await refused.text()).toContain('ASSAY_OPERATOR_KEY')
+  expect(target.service.operator.balance(1)).toBe(100)
+})
+
 test('what is wrong with a call is said: what was expected and what came', async () => {
-  const target = await serving({ operatorEndpoint: true })
+  const target = await serving({ operatorKey })
   const said = async (path: string, body: unknown) => {
-    const response = await target.post(`/operator${path}`, body, {})
+    const response = await target.post(`/operator${path}`, body, asOperator)
     expect(response.status).toBe(400)
     return ((await response.json()) as { error: { message: string } }).error.message
   }
@@ -65,10 +78,10 @@ test('what is wrong with a call is said: what was expected and what came', async
 
 test('the clock stays where its microseconds are whole numbers', async () => {
   const target = await serving({
-    operatorEndpoint: true,
+    operatorKey,
     clock: manualClock(Date.UTC(2190, 0) * 1000),
   })
-  const response = await target.post('/operator/clock', { advance_s: 1e9 }, {})
+  const response = await target.post('/operator/clock', { advance_s: 1e9 }, asOperator)
   expect(response.status).toBe(400)
   expect(await response.text()).toContain('expected a move to no later than 2200-01-01')
   expect(target.service.operator.nowUs()).toBe(Date.UTC(2190, 0) * 1000)
@@ -80,9 +93,9 @@ test.each([
   ['a proxy', { 'x-forwarded-for': '203.0.113.7' }],
   ['a name that somebody made point here', { host: 'evil.example:80' }],
 ])('the operator does not speak through %s', async (_, headers) => {
-  const target = await serving({ operatorEndpoint: true })
+  const target = await serving({ operatorKey })
   const { statusCode, body } = await request(`${target.service.baseUrl}/operator/accounts`, {
-    headers,
+    headers: { ...asOperator, ...headers },
   })
   expect(statusCode).toBe(403)
   expect(await body.text()).not.toContain('band-1')

@@ -3,13 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parseDurations, parseLengths } from '../../src/service/distribution.ts'
-import {
-  defaultProfile,
-  ProfileError,
-  parseProfile,
-  profileQuestions,
-} from '../../src/service/profile.ts'
+import { defaultProfile, parseProfile, profileQuestions } from '../../src/service/profile.ts'
 import { readProfile } from '../../src/service/profile-reading.ts'
+import { UserError } from '../../src/user/user-error.ts'
 
 /** A file of answers, gone when the test is. */
 function file(text: string): string {
@@ -56,7 +52,8 @@ test('every wrong answer is named at once: where it stands, what was expected, w
     'reset: minutes\nlimiter: leaky\ncounts:\n  rate: maybe\n  rat: true\nprecedence: [key]\nmaxN: 3\nmodelNotFound: 410\n',
   )
   expect(() => readProfile(path, ['window=failed'])).toThrow(
-    new ProfileError(
+    new UserError(
+      'service',
       [
         `${path}: not a profile of the service`,
         `  line 1, reset: expected ${questionNamed('reset').answers}; got "minutes"`,
@@ -93,6 +90,7 @@ test.each([
   ['reset=[', '--set: expected question=answer, such as reset=epoch-s; got "reset=["'],
   ['reset=weeks', '--set: not a profile of the service\n  reset: expected'],
   ['nosuch=1', '  nosuch: no such question'],
+  ['algorithn=gcra', '  algorithn: no such question; did you mean algorithm?'],
   ['__proto__=x', '  __proto__: no such question'],
   ['__proto__.reset=epoch-s', '  __proto__: no such question'],
   ['counts.__proto__=true', '  counts.__proto__: no such question'],

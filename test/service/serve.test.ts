@@ -77,7 +77,7 @@ test('what is wrong with its flags is said in words, with exit code 2', async ()
   const taken = serve('--port', '0', '--json')
   const { port } = new URL((await ready(taken.child)).baseUrl)
   for (const [args, words] of [
-    [['--fault', 'double-ch', '--outage', '503'], 'did you mean double-charge?'],
+    [['--fault', 'double-ch', '--outage', '503'], 'Did you mean double-charge?'],
     [['--port', port], 'expected a free port'],
     [['--fault', 'early-429', '--fault', 'early-429=0.3'], 'early-429: expected once'],
     [['--seed', '4294967297'], 'expected a whole number below 4294967296'],

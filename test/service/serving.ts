@@ -9,6 +9,10 @@ const quick = {
   lengthTokens: { kind: 'constant', value: 6 },
 } as const
 
+/** Of services with an operator. */
+export const operatorKey = 'op-test'
+export const asOperator = { authorization: `Bearer ${operatorKey}` }
+
 /** A service for one test, closed when the test is. */
 export async function serving(options: ServiceOptions = {}): Promise<Target> {
   const service = await startService({ seed: 1, ...options, shape: { ...quick, ...options.shape } })

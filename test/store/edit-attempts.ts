@@ -1,5 +1,12 @@
-import { adoptAttempts } from '../../src/store/adopt.ts'
-import { forms } from '../../src/store/layout.ts'
+import { type ColumnName, sqlName } from '../../src/attempt/columns.ts'
+import {
+  forms,
+  numberOf,
+  rowColumns,
+  type SharedTable,
+  shared,
+  sharedTables,
+} from '../../src/store/layout.ts'
 import type { Store } from '../../src/store/open.ts'
 
 /** Takes the rows of all attempts away. */
@@ -15,3 +22,34 @@ export async function editAttempts(store: Store, sql: string): Promise<void> {
   await adoptAttempts(store, 'edited')
   await store.execute('DROP TABLE edited')
 }
+
+/** Takes rows over from a plain table that has the columns of attempts. */
+export async function adoptAttempts(store: Store, table: string): Promise<void> {
+  for (const into of sharedTables) await adoptShared(store, table, into)
+  await store.execute(
+    `INSERT INTO attempt_rows
+     SELECT asking, ending, ${list(rowColumns)} FROM ${table} AS given
+     JOIN (SELECT min(asking) AS asking, ${list(shared.askings)} FROM askings GROUP BY ALL) AS askings
+       ON ${same('askings')}
+     JOIN (SELECT min(ending) AS ending, ${list(shared.endings)} FROM endings GROUP BY ALL) AS endings
+       ON ${same('endings')}`,
+  )
+}
+
+/** What no row of the store shares yet gets numbers after those that are there. */
+async function adoptShared(store: Store, table: string, into: SharedTable): Promise<void> {
+  const number = numberOf[into]
+  await store.execute(
+    `INSERT INTO ${into}
+     SELECT (SELECT coalesce(max(${number}), -1) FROM ${into}) + row_number() OVER (), *
+     FROM (SELECT DISTINCT ${list(shared[into])} FROM ${table} AS given
+           WHERE NOT EXISTS (FROM ${into} WHERE ${same(into)}))`,
+  )
+}
+
+const list = (names: readonly ColumnName[]) => names.map(sqlName).join(', ')
+
+const same = (table: SharedTable) =>
+  shared[table]
+    .map((name) => `${table}.${sqlName(name)} IS NOT DISTINCT FROM given.${sqlName(name)}`)
+    .join(' AND ')

@@ -1,11 +1,12 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import fc from 'fast-check'
+import { afterAll, expect, test, vi } from 'vitest'
 import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 
-import { journalPath } from '../../src/store/journal.ts'
+import { journalPath, readJournal } from '../../src/store/journal.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Recorder } from '../../src/store/recorder.ts'
 import { rowGroupRows } from '../../src/store/row-appender.ts'
@@ -133,12 +134,123 @@ test('a record that the kill cut off is left out, and those before it are kept',
   expect([...found.values()]).toEqual([0, 0, 10, 10, 30, 30, 60])
 })
 
+/** Opens the store, and gives its rows and what it says of its journal. */
+async function opened(path: string): Promise<{ readonly slots: string; readonly says: string }> {
+  let says = ''
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((words) => {
+    says += words
+    return true
+  })
+  const store = await openStore(path)
+  stderr.mockRestore()
+  const [row] = await store.rows<{ slots: string | null }>(
+    `SELECT string_agg(slot::VARCHAR, ' ' ORDER BY slot) AS slots FROM attempts`,
+  )
+  store.close()
+  return { slots: row!.slots ?? '', says }
+}
+
+const slotsOf = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => from + at).join(' ')
+
+/** Three records, of 10, 20 and 30 rows. */
+async function threeRecords(name: string): Promise<{ copy: string; starts: readonly number[] }> {
+  const writer = await recording(name)
+  for (const rows of [10, 20, 30]) writer.append(rows)
+  const copy = writer.killed()
+  await writer.close()
+  const bytes = readFileSync(journalPath(copy))
+  const starts: number[] = []
+  for (let at = bytes.indexOf('ASJR'); at >= 0; at = bytes.indexOf('ASJR', at + 1)) starts.push(at)
+  expect(starts).toHaveLength(3)
+  return { copy, starts }
+}
+
+test('a journal with a damaged record gives all others, says so, and is set aside', async () => {
+  const { copy, starts } = await threeRecords('zeroed')
+  const bytes = readFileSync(journalPath(copy))
+  bytes.fill(0, starts[1]! + 600, starts[1]! + 700)
+  writeFileSync(journalPath(copy), bytes)
+  const { slots, says } = await opened(copy)
+  expect(slots).toBe(`${slotsOf(0, 10)} ${slotsOf(30, 60)}`)
+  const aside = `${journalPath(copy)}.damaged`
+  const lost = starts[2]! - starts[1]!
+  expect(says).toBe(
+    `40 rows of a killed run were taken from ${journalPath(copy)}; ${lost} bytes, of 20 rows or more, are damaged or cut off. The file is kept as ${aside}.\n`,
+  )
+  expect(readFileSync(aside)).toEqual(bytes)
+  expect(await opened(copy)).toEqual({ slots, says: '' })
+})
+
+test('a journal with a wrong length in a record still gives the others', async () => {
+  const { copy, starts } = await threeRecords('length')
+  const bytes = readFileSync(journalPath(copy))
+  bytes.writeUInt32LE(0xfffffff0, starts[1]! + 4)
+  bytes.writeInt32LE(-5, starts[1]! + 8)
+  writeFileSync(journalPath(copy), bytes)
+  expect((await opened(copy)).slots).toBe(`${slotsOf(0, 10)} ${slotsOf(30, 60)}`)
+})
+
+test('whatever is written over a journal, every record that it spares is read', async () => {
+  const { copy, starts } = await threeRecords('fuzzed')
+  const whole = readFileSync(journalPath(copy))
+  const ends = [...starts.slice(1), whole.length]
+  const path = join(folder, 'fuzzed.bytes')
+  fc.assert(
+    fc.property(
+      fc.nat(whole.length - 64 - 1),
+      fc.uint8Array({ minLength: 1, maxLength: 40_000 }),
+      fc.boolean(),
+      (from, over, cut) => {
+        const bytes = Buffer.from(cut ? whole.subarray(0, 64 + from) : whole)
+        if (!cut) bytes.set(over.subarray(0, whole.length - 64 - from), 64 + from)
+        writeFileSync(path, bytes)
+        const to = cut ? whole.length : 64 + from + over.length
+        const spared = starts.flatMap((start, nth) =>
+          ends[nth]! <= 64 + from || start >= to ? [[0, 10, 30][nth]!] : [],
+        )
+        const found = readJournal(path)
+        const same = bytes.equals(whole)
+        expect(found.records.map(({ place }) => place)).toEqual(same ? [0, 10, 30] : spared)
+        // A cut between two records is what a kill leaves.
+        const clean = same || (cut && [64, ...ends].includes(bytes.length))
+        expect(found.bytesLost > 0).toBe(!clean)
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('a journal of many small records is taken in within little memory', async () => {
+  const writer = await recording('small')
+  for (let nth = 0; nth < 300; nth++) writer.append(1)
+  const copy = writer.killed()
+  await writer.close()
+  const before = process.memoryUsage().arrayBuffers
+  const found = readJournal(journalPath(copy))
+  expect(found.records).toHaveLength(300)
+  // Unpacked at once they would take two hundred megabytes.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50e6)
+})
+
+test('a journal whose store lost its log is set aside, never deleted', async () => {
+  const { copy } = await threeRecords('no-log')
+  const journal = readFileSync(journalPath(copy))
+  rmSync(`${copy}.wal`)
+  const { slots, says } = await opened(copy)
+  expect(slots).toBe('')
+  expect(says).toContain('the store lacks what 60 rows belong to, as when its .wal file is gone')
+  expect(readFileSync(`${journalPath(copy)}.damaged`)).toEqual(journal)
+})
+
 test('a journal of another form is refused by its name, and a store made anew takes none', async () => {
   const path = join(folder, 'other.duckdb')
   ;(await openStore(path)).close()
   writeFileSync(journalPath(path), 'assay journal 99 0'.padEnd(64))
   await expect(openStore(path)).rejects.toThrow(`${path}.journal holds rows of a killed run`)
-  rmSync(path)
-  ;(await openStore(path)).close()
-  expect(existsSync(journalPath(path))).toBe(false)
+  const { copy } = await threeRecords('anew')
+  for (const file of [copy, `${copy}.wal`]) rmSync(file)
+  expect((await opened(copy)).slots).toBe('')
+  expect(existsSync(journalPath(copy))).toBe(false)
+  expect(existsSync(`${journalPath(copy)}.damaged`)).toBe(true)
 })

@@ -151,6 +151,8 @@ test('evidence, histograms and health come back as they were given', async () =>
     shard: -1,
     atUs: 1e6,
     loopDelayP99Us: 12.5,
+    loopGapUs: 0,
+    loopGapEndUs: null,
     utilisation: 0.25,
     lagP99Us: null,
     inFlight: 0,

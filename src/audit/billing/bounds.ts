@@ -46,7 +46,7 @@ export interface BoundsOptions {
 }
 
 export function readBounds(history: History, options: BoundsOptions): BoundsReading {
-  const { size, callUs, readUs, endUs, effect, costCredits, value, lifetimeUs } = history
+  const { size, callUs, readUs, endUs, effect, costCredits, value, settlesByUs } = history
   const { includesOwn, graceUs, holds } = options
   const cost = (row: number) => costCredits[row]!
   const all = (row: number) => effect[row] === effects.charge || effect[row] === effects.ambiguous
@@ -67,7 +67,7 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
   const held = new RunningSum(holding, (row) => callUs[row]!, cost)
   const released = new RunningSum(
     holding,
-    (row) => (effect[row] === effects.ambiguous ? callUs[row]! + lifetimeUs : endUs[row]!),
+    (row) => (effect[row] === effects.ambiguous ? settlesByUs[row]! : endUs[row]!),
     cost,
   )
   const mayBeHeld = (row: number) =>

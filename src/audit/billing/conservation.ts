@@ -33,7 +33,7 @@ export interface Segment {
 }
 
 export function readConservation(history: History, includesOwn: IncludesOwn): Conservation {
-  const { size, callUs, endUs, effect, costCredits, value, lifetimeUs } = history
+  const { size, callUs, endUs, effect, costCredits, value, settlesByUs } = history
   const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose)
   const active = chosen((row) => effect[row] !== effects.ambiguous)
   const one = () => 1
@@ -57,7 +57,7 @@ export function readConservation(history: History, includesOwn: IncludesOwn): Co
   const sureBy = new RunningSum(charges, (row) => callUs[row]!, cost)
   const countBy = new RunningSum(charges, (row) => callUs[row]!, one)
   const possibleBy = new RunningSum(ambiguous, (row) => callUs[row]!, cost)
-  const expiredBy = new RunningSum(ambiguous, (row) => callUs[row]! + lifetimeUs, cost)
+  const expiredBy = new RunningSum(ambiguous, (row) => settlesByUs[row]!, cost)
   /** What was taken beyond the successes until now: all that ambiguous requests can give back. */
   let extra = 0
   const segmentOf = (first: number, last: number): Segment => {

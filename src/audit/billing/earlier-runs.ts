@@ -65,5 +65,9 @@ export async function withEarlier(
     step: before(each(0), history.step),
     contentEvents: before(contentEvents!, history.contentEvents),
     left: before(left!, history.left),
+    settlesByUs: before(
+      callUs!.map((us) => us + history.lifetimeUs),
+      history.settlesByUs,
+    ),
   }
 }

@@ -46,7 +46,12 @@ export interface History {
   readonly contentEvents: Float64Array
   /** One of `lefts`. */
   readonly left: Float64Array
-  /** How long after its call an ambiguous request may still be charged. */
+  /**
+   * Until when an ambiguous request may still be charged: its end where its answer is complete, the service's
+   * own deadline where its client left it or it broke.
+   */
+  readonly settlesByUs: Float64Array
+  /** How long after its call the service's deadline is. */
   readonly lifetimeUs: number
   /** Credits that reads had cost by then, by which values were raised; left out where reads are free. */
   readonly spentOnReads?: Float64Array
@@ -76,6 +81,8 @@ export interface HistoryRow {
   readonly step?: number
   readonly contentEvents?: number
   readonly left?: keyof typeof lefts
+  /** Whether an ambiguous one was answered whole, so that it is charged by its end. */
+  readonly isComplete?: boolean
 }
 
 /** @param lifetimeUs Infinity unless a deadline of the service bounds it */
@@ -105,6 +112,9 @@ export function historyOf(
     step: column((row) => row.step ?? 0),
     contentEvents: column((row) => row.contentEvents ?? 0),
     left: column((row) => lefts[row.left ?? 'no']),
+    settlesByUs: column(({ callUs, endUs, isComplete }) =>
+      isComplete === true ? endUs : callUs + lifetimeUs,
+    ),
     lifetimeUs,
   }
 }
@@ -135,6 +145,7 @@ export function filterHistory(history: History, keep: (row: number) => boolean):
     step: take(history.step),
     contentEvents: take(history.contentEvents),
     left: take(history.left),
+    settlesByUs: take(history.settlesByUs),
     lifetimeUs: history.lifetimeUs,
   }
 }

@@ -35,6 +35,8 @@ export interface LedgerReading {
   readonly fits: 'exact' | 'loose' | 'late' | 'none'
   /** How long after the response charges settle, for `late`. */
   readonly settleUs: number
+  /** Why values that fit are no proof that every charge was right; null where nothing speaks against it. */
+  readonly doubt: string | null
   readonly conservation: Conservation
   /** What came in during the run; tiers 1 to 3 read the values without it. */
   readonly gifts: readonly Gift[]
@@ -133,12 +135,25 @@ function readAs(
     if (effect[row] === effects.charge) charges++
     else if (effect[row] === effects.ambiguous) ambiguous++
   }
-  const stray = ambiguous < fewAmbiguous ? [] : strayHoles(history, meaning)
+  const isOpen = tiles.faultCount === 0 && tiles.uncertainCredits > 0
+  const left = isOpen || ambiguous >= fewAmbiguous ? leftByOnePolicy(history, meaning) : nothingLeft
+  const isStray =
+    ambiguous >= fewAmbiguous &&
+    left.faultCount * 50 <= ambiguous &&
+    left.faults.every((fault) => fault.kind === 'hole')
+  const stray = isStray ? left.faults : []
   const conservation = readConservation(history, includesOwn)
   const isLoose = () =>
     bounds().least.credits <= bounds().most.credits &&
     bounds().rise === null &&
     majorization().fault === null
+  const fits = tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
+  const byNoPolicy =
+    fits === 'exact' && left.faultCount > 0
+      ? tiles.uncertainCredits
+      : fits === 'loose'
+        ? byNoPolicyInAll(history, conservation)
+        : 0
   return {
     history,
     observations,
@@ -146,8 +161,14 @@ function readAs(
     ambiguous,
     meaning,
     meanings,
-    fits: tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none',
+    fits,
     settleUs: 0,
+    doubt:
+      fits === 'loose' && tiles.missingCredits > 0
+        ? `the values fit only if ${tiles.missingCredits} of the credits that went were held by requests that gave them back after the last value; a wrong charge would look the same`
+        : byNoPolicy === 0
+          ? null
+          : `the values fit only if some of ${ambiguous} attempts whose price is open took ${byNoPolicy} credits, by no policy that explains which; a wrong charge beside them would look the same`,
     conservation,
     gifts: [],
     tiles,
@@ -196,33 +217,48 @@ function longestResponseUs({ size, callUs, endUs }: History): number {
   return longest
 }
 
+type Left = Pick<TileReading, 'faults' | 'faultCount'>
+const nothingLeft: Left = { faults: [], faultCount: 0 }
+
 /**
- * Among hundreds of ambiguous attempts one wrong charge would hide for ever, since any of them may
- * explain it. But a service has a policy: where one explains all holes but one in fifty attempts or
- * fewer, those holes are worth telling. They are no proof, for a client may leave at the very moment
- * at which its request completes.
+ * The faults that are left by the policy which leaves the fewest.
+ *
+ * Among ambiguous attempts one wrong charge would hide for ever, since any of them may explain it. But a
+ * service has a policy: where none explains all holes, credits went nobody knows where. Where one explains all
+ * but one in fifty attempts or fewer, those holes are worth telling. They are no proof, for a client may leave
+ * at the very moment at which its request completes.
  */
-function strayHoles(history: History, meaning: HeaderMeaning): readonly TileFault[] {
-  let [best, ambiguous] = [null as TileReading | null, 0]
+function leftByOnePolicy(history: History, meaning: HeaderMeaning): Left {
+  let best: Left | null = null
   const lingerUs = longestResponseUs(history)
   for (const charges of policies) {
     const operations = tileOperations(history, meaning, true)
     const { certain, costCredits, untilUs } = operations
-    ambiguous = 0
     for (let row = 0; row < history.size; row++) {
       if (history.effect[row] !== effects.ambiguous) continue
-      ambiguous++
       if (charges(history, row)) {
         certain[row] = 1
         untilUs[row] = Math.min(untilUs[row]!, history.callUs[row]! + lingerUs)
       } else costCredits[row] = 0
     }
     const reading = readTiles(operations)
-    if (reading.faultCount === 0) return []
+    if (reading.faultCount === 0) return nothingLeft
     if (best === null || reading.faultCount < best.faultCount) best = reading
   }
-  if (best === null || best.faultCount * 50 > ambiguous) return []
-  return best.faults.every((fault) => fault.kind === 'hole') ? best.faults : []
+  return best!
+}
+
+/** Credits that went to ambiguous attempts from the first idle value to the last, where no policy takes so many. */
+function byNoPolicyInAll(history: History, { whole }: Conservation): Credits {
+  if (whole === null) return 0
+  const went = whole.taken - whole.sure
+  const rows: number[] = []
+  for (let row = whole.from + 1; row < whole.to; row++) {
+    if (history.effect[row] === effects.ambiguous) rows.push(row)
+  }
+  const takes = (charges: (typeof policies)[number]) =>
+    rows.reduce((sum, row) => sum + (charges(history, row) ? history.costCredits[row]! : 0), 0)
+  return went <= 0 || policies.some((charges) => takes(charges) === went) ? 0 : went
 }
 
 function once<Value>(make: () => Value): () => Value {
@@ -259,7 +295,7 @@ export function tileOperations(
   meaning: HeaderMeaning,
   streams: boolean,
 ): Operations {
-  const { size, callUs, readUs, endUs, effect, costCredits, value, streamed, lifetimeUs } = history
+  const { size, callUs, readUs, endUs, effect, costCredits, value, streamed, settlesByUs } = history
   const untilUs = new Float64Array(size)
   const costs = new Float64Array(size)
   const after = new Float64Array(size).fill(Number.NaN)
@@ -277,7 +313,7 @@ export function tileOperations(
         break
       case effects.ambiguous:
         costs[row] = costCredits[row]!
-        untilUs[row] = callUs[row]! + lifetimeUs
+        untilUs[row] = settlesByUs[row]!
         break
       default:
         if (Number.isNaN(value[row]!)) break

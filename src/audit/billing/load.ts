@@ -1,5 +1,7 @@
+import { flagSql } from '../../attempt/flags.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { Evidence } from '../rule.ts'
+import { clockErrorUs } from '../runs.ts'
 import { withEarlier } from './earlier-runs.ts'
 import { effects, type History, lefts } from './history.ts'
 import { highestPrice, priceTable } from './price-table.ts'
@@ -27,10 +29,13 @@ export async function loadHistories(evidence: Evidence): Promise<readonly Histor
 
 async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History> {
   const { store, contract } = evidence
-  const [scale] = await store.rows<{ scale: number }>(
-    'SELECT time_scale AS scale FROM runs WHERE run_id = $1',
+  const [run] = await store.rows<{ scale: number; errorUs: number }>(
+    `SELECT time_scale AS scale, ${clockErrorUs} AS "errorUs" FROM runs WHERE run_id = $1`,
     [ledger.runId],
   )
+  const { scale = 1, errorUs = 0 } = run ?? {}
+  const longestMs = Math.max(contract.timeouts.readMs, contract.timeouts.streamMs)
+  const lifetimeUs = (longestMs * 1000) / scale
   const columns = await store.doubles(
     `WITH price(model, place, cost) AS (SELECT * FROM ${priceTable(contract)}),
        keys AS (SELECT key_fp, row_number() OVER (ORDER BY key_fp) AS nth
@@ -42,8 +47,8 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
            LEFT JOIN (SELECT run_id, template, path, body FROM templates)
              USING (run_id, template)
          GROUP BY step)
-     SELECT slot::DOUBLE, retry::DOUBLE, sent_us::DOUBLE, headers_us::DOUBLE,
-       coalesce(closed_us, headers_us, sent_us)::DOUBLE,
+     SELECT slot::DOUBLE, retry::DOUBLE, sent_us - $4::DOUBLE, headers_us + $4::DOUBLE,
+       coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE,
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN ${effects.read}
             WHEN outcome = 'http_error' THEN ${effects.failure}
             -- An unknown model that was served has no price to hold it to.
@@ -53,13 +58,16 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
             ELSE ${effects.ambiguous} END::DOUBLE AS effect,
        CASE WHEN endpoint NOT IN ('chat', 'messages') THEN 0
             ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
-       CASE WHEN (flags & 2) = 0 THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
+       CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
        streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
        coalesce(keys.nth, 0)::DOUBLE, status::DOUBLE,
        steps.nth::DOUBLE, content_events::DOUBLE,
        CASE outcome WHEN 'aborted' THEN ${lefts.aborted} WHEN 'timeout' THEN ${lefts.timeout}
          ELSE ${lefts.no} END::DOUBLE,
-       CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE
+       CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE,
+       CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us)
+            -- A service that keeps its own deadlines has given up by then.
+            ELSE sent_us + $3::DOUBLE END + $4::DOUBLE
      FROM attempts
        -- A service that takes a name in another case serves the model that it names.
        LEFT JOIN price ON lower(attempts.model) = lower(price.model)
@@ -70,11 +78,10 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        JOIN steps USING (step)
      WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND sent_us IS NOT NULL
      ORDER BY sent_us, slot, retry`,
-    [ledger.runId, ledger.account],
+    [ledger.runId, ledger.account, lifetimeUs, errorUs],
   )
   const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, ...rest] = columns
-  const [model, key, status, step, contentEvents, left, insufficient] = rest
-  const longestMs = Math.max(contract.timeouts.readMs, contract.timeouts.streamMs)
+  const [model, key, status, step, contentEvents, left, insufficient, settlesByUs] = rest
   const history = {
     ...ledger,
     size: slot!.length,
@@ -94,14 +101,14 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
     step: step!,
     contentEvents: contentEvents!,
     left: left!,
-    // A service that keeps its own deadlines has given up by then.
-    lifetimeUs: (longestMs * 1000) / (scale?.scale ?? 1),
+    settlesByUs: settlesByUs!,
+    lifetimeUs,
   }
   return withEarlier(evidence, history)
 }
 
 /** Where no header tells the balance, the body of the credits endpoint may: a number so called. */
-const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]+)', 1, 'i') AS DOUBLE)`
+const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]{1,15})(?:[^0-9]|$)', 1, 'i') AS DOUBLE)`
 
 /** Attempts that carry an Idempotency-Key; `again` where another carried it before. */
 const repeatsOfKeys = `

@@ -10,7 +10,7 @@ import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
  */
 export interface OpenPrices {
   readonly reads: ReadPrices
-  /** Reads that may cost a credit, and may not. */
+  /** Reads whose price no lone read shows. */
   readonly openReads: readonly (keyof ReadPrices)[]
   /** Whether an answer without a token costs its price; null where nothing tells. */
   readonly emptyIsFree: boolean | null
@@ -19,31 +19,58 @@ export interface OpenPrices {
 /** Successes that are no plain matter of the contract's prices, by `run/slot/retry`. */
 type Marked = ReadonlyMap<string, Mark>
 
+/** The histories as they are to every tier by one assumption of what is open. */
+export interface PricedHistories {
+  readonly prices: OpenPrices
+  readonly histories: readonly History[]
+  /** Successful reads that cost something by these prices. */
+  readonly pricedReads: number
+}
+
+/** What the prices may be, worked out when it is asked for; the cheapest first. */
+export type Assumptions = readonly [() => PricedHistories, ...(() => PricedHistories)[]]
+
+/**
+ * What the prices may be: one for each endpoint, the same for all of its reads. What lone reads show is
+ * binding; a price that none shows is 0 or a credit.
+ */
 export async function withoutOpenPrices(
   evidence: Evidence,
   histories: readonly History[],
-): Promise<{ readonly histories: readonly History[]; readonly prices: OpenPrices }> {
+): Promise<Assumptions> {
   const marked = await markedSuccesses(evidence)
   const markOf = (history: History, row: number) =>
     marked.get(`${history.runId}/${history.slot[row]}/${history.retry[row]}`)
-  const { prices: reads, open: openReads } = readPricesOf(histories, markOf)
-  const known =
-    reads.models + reads.credits === 0
-      ? histories
-      : histories.map((history) =>
-          withFreeReads(history, (row) => {
-            const mark = markOf(history, row)
-            return mark === 'models' || mark === 'credits' ? reads[mark] : 0
-          }),
-        )
-  const asIfFree = known.map((history) => withOpenReads(history, openReads, markOf))
+  const { prices, open } = readPricesOf(histories, markOf)
   const hasEmpty = [...marked.values()].some((mark) => mark === 'empty' || mark === 'perhaps-empty')
-  if (!hasEmpty) return { prices: { reads, openReads, emptyIsFree: null }, histories: asIfFree }
-  const emptyIsFree = emptyPolicy(asIfFree, markOf)
-  return {
-    prices: { reads, openReads, emptyIsFree },
-    histories: asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf)),
+  const by = (reads: ReadPrices): PricedHistories => {
+    const priceOf = (history: History, row: number) => {
+      const mark = markOf(history, row)
+      return mark === 'models' || mark === 'credits' ? reads[mark] : 0
+    }
+    const isFree = reads.models + reads.credits === 0
+    const asIfFree = isFree
+      ? histories
+      : histories.map((history) => withFreeReads(history, (row) => priceOf(history, row)))
+    const emptyIsFree = hasEmpty ? emptyPolicy(asIfFree, markOf) : null
+    return {
+      prices: { reads, openReads: open, emptyIsFree },
+      histories: hasEmpty
+        ? asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf))
+        : asIfFree,
+      pricedReads: isFree
+        ? 0
+        : [...marked.values()].filter(
+            (mark) => (mark === 'models' || mark === 'credits') && reads[mark] > 0,
+          ).length,
+    }
   }
+  let every: readonly ReadPrices[] = [prices]
+  for (const read of open) {
+    every = [every, every.map((reads) => ({ ...reads, [read]: 1 }))].flat()
+  }
+  const [cheapest, ...dearer] = every
+  return [() => by(cheapest!), ...dearer.map((reads) => () => by(reads))]
 }
 
 /** Whether a success may have had no token of output, in SQL: a stream that tells no count may. */
@@ -104,34 +131,25 @@ function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): Hi
   return isMany ? history : { ...history, effect, costCredits }
 }
 
-/** The history with those reads ambiguous whose price nothing tells. */
-function withOpenReads(
-  history: History,
-  open: readonly (keyof ReadPrices)[],
-  markOf: MarkOf,
-): History {
-  if (open.length === 0) return history
-  const effect = history.effect.slice()
-  const costCredits = history.costCredits.slice()
-  for (let row = 0; row < history.size; row++) {
-    const mark = markOf(history, row)
-    if (mark === undefined || !open.some((read) => read === mark)) continue
-    effect[row] = effects.ambiguous
-    costCredits[row] = 1
-  }
-  return { ...history, effect, costCredits }
-}
-
 /**
  * The history as if reads were free: each value raised by what reads had cost until then. Of a read
- * that was in flight beside a value, the one that shows the lower balance is the later.
+ * that was in flight beside a value, the one that shows the lower balance is the later. A read that shows no
+ * balance is a charge that nobody saw.
  */
 export function withFreeReads(history: History, priceOf: (row: number) => Credits): History {
   const { size, value, callUs, readUs } = history
+  const effect = history.effect.slice()
+  const costCredits = history.costCredits.slice()
   const priced: number[] = []
   let longestUs = 0
   for (let row = 0; row < size; row++) {
-    if (priceOf(row) === 0) continue
+    const price = priceOf(row)
+    if (price === 0) continue
+    if (Number.isNaN(value[row]!)) {
+      effect[row] = effects.charge
+      costCredits[row] = price
+      continue
+    }
     priced.push(row)
     longestUs = Math.max(longestUs, readUs[row]! - callUs[row]!)
   }
@@ -153,5 +171,11 @@ export function withFreeReads(history: History, priceOf: (row: number) => Credit
       }
     }
   }
-  return { ...history, value: value.map((seen, row) => seen + spentOnReads[row]!), spentOnReads }
+  return {
+    ...history,
+    effect,
+    costCredits,
+    value: value.map((seen, row) => seen + spentOnReads[row]!),
+    spentOnReads,
+  }
 }

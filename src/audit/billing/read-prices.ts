@@ -1,12 +1,13 @@
 import type { Credits } from '../../contract/contract.ts'
 import { effects, type History, showsBalance } from './history.ts'
+import { rowsWhere } from './operations.ts'
 
 /** What a successful read of the models or of the credits costs: 0 on most services (gap G-17). */
 export type ReadPrices = Readonly<Record<'models' | 'credits', Credits>>
 
 export interface InferredReadPrices {
   readonly prices: ReadPrices
-  /** Reads whose price two fits tell differently, or none: a credit each at most. */
+  /** Reads whose price lone ones leave open: a credit each at most. */
   readonly open: readonly (keyof ReadPrices)[]
 }
 
@@ -15,6 +16,9 @@ export interface InferredReadPrices {
  * a stream that showed no text and told no count, which may have had tokens that nobody saw.
  */
 export type Mark = 'models' | 'credits' | 'empty' | 'perhaps-empty'
+
+/** Reads that show together that they cost something; fewer may stand where a charge went wrong. */
+export const enoughReads = 3
 
 const free: ReadPrices = { models: 0, credits: 0 }
 const priced: readonly ReadPrices[] = [
@@ -37,8 +41,8 @@ interface Stretch {
  * Infers the price of reads from stretches between two values that came alone. Reads cost something
  * where that explains three quarters of what can be explained at all, and more than no price does; so
  * one wrong charge among free reads stays a wrong charge. A stretch with successes in it has no say:
- * what they took too much is no price. Reads of the models that no stretch tells of stay open; where reads
- * cost something, so do those of the balance, and those that two fits price differently.
+ * what they took too much is no price. Reads that no stretch tells of stay open, and so do those that two fits
+ * price differently.
  */
 export function readPricesOf(
   histories: readonly History[],
@@ -61,19 +65,28 @@ export function readPricesOf(
       else if (explained.length === most) best = [...best, prices]
     }
   }
-  const [first] = best
-  const isThere = (read: keyof ReadPrices) =>
-    histories.some((history) => history.slot.some((_, row) => markOf(history, row) === read))
+  const marks = histories.map((history) =>
+    Map.groupBy(
+      rowsWhere(history.size, (row) => history.effect[row] === effects.read),
+      (row) => markOf(history, row),
+    ),
+  )
+  // Whichever side of its price a value shows, some stretch must hold such a read.
   const isUntold = (read: keyof ReadPrices) =>
-    stretches.every(({ reads }) => reads.after[read] + reads.before[read] === 0)
-  // What no price explains as well is free. Reads of the balance are free unless something tells otherwise:
-  // without them no balance would be known at all.
-  if (most * 4 < explainable.size * 3 || first === free) {
-    return { prices: free, open: isThere('models') && isUntold('models') ? ['models'] : [] }
+    meanings.some((meaning) => stretches.every(({ reads }) => reads[meaning][read] === 0))
+  // What no price explains as well is free.
+  if (most * 4 < explainable.size * 3) best = [free]
+  const [first] = best
+  const isOpen = (read: keyof ReadPrices) => {
+    const counts = marks.flatMap((rows) => rows.get(read)?.length ?? [])
+    // What the first read of a record costs shows nowhere.
+    const shown = counts.reduce((sum, count) => sum + count - 1, 0)
+    if (counts.length === 0) return false
+    if (first !== free) return isUntold(read) || best.some((each) => each[read] !== first![read])
+    // Reads of the balance are free unless many may say otherwise: else no balance would be known at all.
+    return isUntold(read) && (read === 'models' || shown >= enoughReads)
   }
-  const isOpen = (read: keyof ReadPrices) =>
-    best.some((each) => each[read] !== first![read]) || isUntold(read)
-  const open = (['models', 'credits'] as const).filter((read) => isThere(read) && isOpen(read))
+  const open = (['models', 'credits'] as const).filter(isOpen)
   const settled = Object.fromEntries(open.map((read) => [read, 0]))
   return { prices: { ...first!, ...settled }, open }
 }

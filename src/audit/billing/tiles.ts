@@ -24,7 +24,12 @@ import { type Operations, rowsWhere } from './operations.ts'
  */
 export type TileFault =
   /** Two charges share credits: `lower` did not see what `upper` had taken. */
-  | { readonly kind: 'overlap'; readonly upper: number; readonly lower: number }
+  | {
+      readonly kind: 'overlap'
+      readonly upper: number
+      readonly lower: number
+      readonly credits: Credits
+    }
   /** `later` had ended before `earlier` was called, yet the values order them the other way. */
   | { readonly kind: 'order'; readonly earlier: number; readonly later: number }
   /** Credits between two tiles that nothing accounts for. */
@@ -48,6 +53,8 @@ export interface TileReading {
   /** How many there are; `faults` keeps the first thousand. */
   readonly faultCount: number
   readonly overlaps: number
+  /** Credits in holes that nothing fills, less those that overlaps show twice: gone from the first value to the last. */
+  readonly missingCredits: Credits
   /** Holes that were filled, with the credits in them that only uncertain charges can explain. */
   readonly filled: readonly Hole[]
   readonly uncertainCredits: Credits
@@ -67,7 +74,7 @@ export function readTiles(operations: Operations): TileReading {
   )
   const faults: TileFault[] = []
   let faultCount = 0
-  let overlaps = 0
+  let [overlaps, missingCredits] = [0, 0]
   const report = (fault: TileFault) => {
     faultCount++
     if (fault.kind === 'overlap') overlaps++
@@ -94,7 +101,10 @@ export function readTiles(operations: Operations): TileReading {
   for (let at = 1; at < order.length; at++) {
     const [above, below] = [order[at - 1]!, order[at]!]
     const credits = after[above]! - (after[below]! + costCredits[below]!)
-    if (credits < 0) report({ kind: 'overlap', upper: above, lower: below })
+    if (credits < 0) {
+      report({ kind: 'overlap', upper: above, lower: below, credits: -credits })
+      missingCredits += credits
+    }
     if (credits <= 0) continue
     holes.push({ above, below, credits, fromUs: latestCall[at - 1]!, toUs: earliestEnd[at]! })
   }
@@ -113,6 +123,7 @@ export function readTiles(operations: Operations): TileReading {
   for (const [at, hole] of holes.entries()) {
     const rest = unexplained[at]!
     explained += hole.credits - rest
+    missingCredits += rest
     if (rest > 0) report({ kind: 'hole', hole, unexplained: rest })
   }
   const bySure =
@@ -122,6 +133,7 @@ export function readTiles(operations: Operations): TileReading {
     faults,
     faultCount,
     overlaps,
+    missingCredits: Math.max(0, missingCredits),
     filled: holes.filter((_, at) => unexplained[at] === 0),
     uncertainCredits: Math.max(0, explained - bySure),
   }

@@ -1,5 +1,7 @@
+import { flags } from '../../attempt/flags.ts'
 import type { Outcome } from '../../attempt/outcome.ts'
 import type { Endpoint } from '../../contract/request.ts'
+import { readPackedBodies } from '../../store/packed-bodies.ts'
 import type { Evidence } from '../rule.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'
 
@@ -85,7 +87,7 @@ export class Exchange {
 
   /** Whether the answer said that it is a stream. */
   get isStream(): boolean {
-    return (this.row.flags & (1 << 8)) !== 0
+    return (this.row.flags & flags.sseType) !== 0
   }
 
   /** A header of the answer; undefined where it is absent or nothing was captured. */
@@ -113,7 +115,7 @@ export function exchangesOf(evidence: Evidence): Promise<readonly Exchange[]> {
 }
 
 async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
-  const rows = await store.rows<ExchangeRow>(
+  const rows = await store.rows<ExchangeRow & { readonly packedAt: number | null }>(
     `WITH captured AS (SELECT run_id, slot, retry, true AS whole FROM bodies),
        chosen AS (
          SELECT run_id, slot, retry
@@ -128,7 +130,7 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
        choices, prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",
        done_marks AS "doneMarks", flags, method, path, templates.headers AS "requestHeaders",
        templates.body AS "requestBody", bodies.headers AS "responseHeaders",
-       bodies.body AS "responseBody", truncated
+       bodies.body AS "responseBody", truncated, packed_at AS "packedAt"
      FROM attempts JOIN chosen USING (run_id, slot, retry)
        LEFT JOIN bodies USING (run_id, slot, retry)
        LEFT JOIN templates USING (run_id, template)
@@ -137,7 +139,13 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
      ORDER BY run_id, slot, retry LIMIT 50000`,
     [JSON.stringify(runIds)],
   )
-  return rows.map((row) => new Exchange(row))
+  const packed = readPackedBodies(
+    store.path,
+    rows.map(({ packedAt }) => packedAt),
+  )
+  return rows.map(
+    (row, at) => new Exchange({ ...row, responseBody: row.responseBody ?? packed[at]! }),
+  )
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {

@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Rule } from '../rule.ts'
-import type { Exchange } from './exchange.ts'
-import { exchangeRule } from './exchange-rule.ts'
+import { type Exchange, type ExchangeRow, exchangesOf } from './exchange.ts'
+import { verdictOf } from './exchange-rule.ts'
 import { validityOf } from './request-validity.ts'
 
 /**
@@ -15,36 +15,66 @@ export function validationRule(
   },
 ): Rule {
   const { format, takes, ...described } = rule
-  return exchangeRule({
+  return {
     ...described,
     severity: 'must',
     needs: ['active'],
     explain: `Reads the body of each ${format} request by the specification's table of parameters.
 A request whose only faults are this rule's must be refused with 400; one without any fault that has
-parts of which the rule speaks must not be refused as invalid. Requests that were refused for another
+parts of which the rule speaks must not be refused as invalid. A 400 speaks of the body only where the run
+has a ${format} request that was served with no other headers than these: what a gateway misses in all, or
+in some, is no fault of a parameter. Requests that were refused for another
 reason (key, credits, rate, model) decide nothing, and nor do parts that the specification leaves
 open: max_tokens above the output limit (G-29), top_p out of range, empty messages, unknown fields,
 a large n (G-31).`,
-    expected: '400 for what the table forbids, and no 400 for what it allows',
-    takes,
-    judge(exchange, contract) {
-      const { row } = exchange
-      if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
-        return undefined
+    async decide(evidence) {
+      const exchanges = await exchangesOf(evidence)
+      const served = exchanges.filter(({ row }) => row.endpoint === format && isSuccess(row))
+      const runs = Map.groupBy(served, ({ row }) => row.runId)
+      const headersServed = new Map(
+        [...runs].map(([run, rows]) => [run, new Set(rows.map(({ row }) => row.requestHeaders))]),
+      )
+      const hasTwin = ({ row }: Exchange) => {
+        const own = new Set(namesIn(row.requestHeaders))
+        const others = [...(headersServed.get(row.runId) ?? [])]
+        return others.some((other) => namesIn(other).every((name) => own.has(name)))
       }
-      const { faults, open, allowed } = validityOf(contract, format, exchange.asked)
-      const refused = row.status === 400
-      if (faults.length > 0) {
-        if (!faults.every((fault) => fault.rule === rule.id)) return undefined
-        const whats = faults.map((fault) => fault.what).join(', ')
-        return refused ? null : `status ${row.status} for ${whats}`
-      }
-      const ours = allowed.filter((part) => part.rule === rule.id)
-      if (ours.length === 0 || open.length > 0 || !isServed(exchange, contract)) return undefined
-      if (refused && !isInvalidRequest(exchange)) return undefined
-      return refused ? `refused: ${[...new Set(ours.map((part) => part.what))].join(', ')}` : null
+      return verdictOf(
+        exchanges.map((exchange) => {
+          const told = exchange.row.status !== 400 || hasTwin(exchange)
+          return [exchange, told ? judge(exchange, evidence.contract) : undefined] as const
+        }),
+        '400 for what the table forbids, and no 400 for what it allows',
+        takes,
+      )
     },
-  })
+  }
+
+  function judge(exchange: Exchange, contract: Contract): string | null | undefined {
+    const { row } = exchange
+    if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
+      return undefined
+    }
+    const { faults, open, allowed } = validityOf(contract, format, exchange.asked)
+    const refused = row.status === 400
+    if (faults.length > 0) {
+      if (!faults.every((fault) => fault.rule === rule.id)) return undefined
+      const whats = faults.map((fault) => fault.what).join(', ')
+      return refused ? null : `status ${row.status} for ${whats}`
+    }
+    const ours = allowed.filter((part) => part.rule === rule.id)
+    if (ours.length === 0 || open.length > 0 || !isServed(exchange, contract)) return undefined
+    if (refused && !isInvalidRequest(exchange)) return undefined
+    return refused ? `refused: ${[...new Set(ours.map((part) => part.what))].join(', ')}` : null
+  }
+}
+
+function isSuccess({ status }: ExchangeRow): boolean {
+  return status !== null && status < 300
+}
+
+function namesIn(headers: string | null): readonly string[] {
+  return Object.keys(JSON.parse(headers ?? '{}') as object)
 }
 
 /** Whether the answer tells what the service thinks of the request itself. */

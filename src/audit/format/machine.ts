@@ -1,6 +1,7 @@
+import { safeJson } from '../../user/hostile.ts'
 import { type AuditReport, isBroken } from '../audit.ts'
 import type { Finding } from '../verdict.ts'
-import { printable, printableJson } from './printable.ts'
+import { printable } from './printable.ts'
 import { summary } from './terminal.ts'
 
 type Commands = ReadonlyMap<string, string>
@@ -11,7 +12,7 @@ export function jsonText(report: AuditReport, commands: Commands): string {
     const command = commands.get(finding.rule)
     return command === undefined ? finding : { ...finding, again: command }
   })
-  return `${printableJson(JSON.stringify({ ...report, findings }, null, 2))}\n`
+  return `${safeJson(JSON.stringify({ ...report, findings }, null, 2))}\n`
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { keyPlaceholder, spoiledKeyPlaceholders } from '../../attempt/shown-key.ts'
 import type { Store } from '../../store/open.ts'
 import type { AuditReport } from '../audit.ts'
+import { allRules } from '../rules/list.ts'
 import type { Witness } from '../verdict.ts'
 
 interface Asked {
@@ -17,7 +18,8 @@ interface Asked {
 
 /**
  * For each rule that failed, a command that sends the request of its first witness again, the key
- * taken from the variable that the run took it from.
+ * taken from the variable that the run took it from. Where requests in flight together broke it, those of the
+ * first two are sent at once.
  */
 export async function reproductions(
   store: Store,
@@ -26,8 +28,12 @@ export async function reproductions(
   const commands = new Map<string, string>()
   for (const { rule, verdict } of findings) {
     if (verdict.verdict !== 'fail') continue
-    const asked = await askedBy(store, verdict.witnesses[0])
-    if (asked !== null) commands.set(rule, curlOf(asked))
+    const [first, second = first] = verdict.witnesses
+    const asked = await askedBy(store, first)
+    if (asked === null) continue
+    const isAtOnce = allRules.some(({ id, isOfConcurrency }) => id === rule && isOfConcurrency)
+    const beside = isAtOnce ? ((await askedBy(store, second)) ?? asked) : null
+    commands.set(rule, beside === null ? curlOf(asked) : atOnce([curlOf(asked), curlOf(beside)]))
   }
   return commands
 }
@@ -41,6 +47,12 @@ async function askedBy(store: Store, witness: Witness): Promise<Asked | null> {
     [witness.runId, BigInt(witness.slot), witness.retry],
   )
   return asked ?? null
+}
+
+/** Commands for one shell, each in a process of its own; lines that a command reads stay whole. */
+export function atOnce(commands: readonly string[]): string {
+  const own = (command: string) => (command.includes('\n') ? `( ${command}\n)` : command)
+  return `${commands.map((command) => `${own(command)} &`).join(' ')} wait`
 }
 
 /** A system takes 128 KiB in one argument, and some less. */

@@ -1,11 +1,11 @@
-import { UsageError } from '../errors.ts'
+import { UserError } from '../../user/user-error.ts'
 import type { Rule } from '../rule.ts'
 import { allRules } from './list.ts'
 
 /**
  * @param wanted ids such as `BILL-11` or families such as `BILL`, in any case; empty for all
  * @param option that named them, for the error
- * @throws UsageError naming what is no rule
+ * @throws UserError naming what is no rule
  */
 export function selectRules(wanted: readonly string[], option = '--rule'): readonly Rule[] {
   if (wanted.length === 0) return allRules
@@ -14,7 +14,8 @@ export function selectRules(wanted: readonly string[], option = '--rule'): reado
   const strangers = names.filter((name) => !known(name))
   if (strangers.length > 0) {
     const families = [...new Set(allRules.map((rule) => familyOf(rule.id)))]
-    throw new UsageError(
+    throw new UserError(
+      'usage',
       `${option}: no rule is called ${strangers.join(', ')}. Expected an id such as ${allRules[0]?.id}, or a family: ${families.join(', ')}.`,
     )
   }

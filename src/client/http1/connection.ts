@@ -1,6 +1,7 @@
-import { writeSync } from 'node:fs'
+import { readSync, writeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
+import { localLimitOf } from '../local-limit.ts'
 import { isTlsError } from '../tls-error.ts'
 import type { Exchange, ExchangeSink, Failure, FailureCode, WireRequest } from '../transport.ts'
 import type { ResponseParser } from './response-parser.ts'
@@ -17,6 +18,8 @@ export interface Target {
 /** What connections of one transport share, and whom they tell. */
 export interface Pool {
   readonly target: Target
+  /** Of TLS, as the service gave it last: who resumes it is spared half a handshake. */
+  session: Buffer | null
   /** One read buffer for all sockets: each read is consumed before the next one. */
   readonly readBuffer: Buffer
   /** Gives a parser that no connection uses, and takes it back. */
@@ -70,8 +73,8 @@ export class Http1Exchange implements Exchange {
 export class Connection {
   /** Its place among the idle ones; -1 while it is not idle. */
   idleAt = -1
-  /** When it became idle, in whole milliseconds of the transport's coarse clock. */
-  idleSinceMs = 0
+  /** When it became idle; null during the read that made it so, for nothing can have come since. */
+  idleSinceMs: number | null = null
   /** Seconds after which the peer closes it while it is idle, as it said; null if it did not. */
   keepAliveTimeoutS: number | null = null
   private readonly pool: Pool
@@ -111,6 +114,10 @@ export class Connection {
         secureContext: target.secureContext,
         servername: isAddress(target.host) ? '' : target.host,
         ALPNProtocols: ['http/1.1'],
+        ...(pool.session === null ? {} : { session: pool.session }),
+      })
+      this.socket.on('session', (session: Buffer) => {
+        pool.session = session
       })
       this.socket.once('secureConnect', () => this.onConnected())
     }
@@ -128,6 +135,22 @@ export class Connection {
     this.exchange = exchange
     exchange.connection = this
     this.write(exchange)
+  }
+
+  /**
+   * Looks at the socket once more: bytes that came, or an end of it, must not be taken for an answer
+   * to what is written next.
+   *
+   * @returns null where only the event loop can tell, as it can for TLS
+   */
+  isQuiet(): boolean | null {
+    if (this.fd < 0) return null
+    try {
+      readSync(this.fd, oneByte)
+      return false
+    } catch (error) {
+      return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+    }
   }
 
   /** Closes it without a word to the exchange, which has left. */
@@ -208,9 +231,11 @@ export class Connection {
     exchange.connection = null
     // A request that is still being written cannot be followed by another.
     if (clean && keepAlive && this.socket.writableLength === 0 && !this.closed) {
+      this.idleSinceMs = null
       this.pool.onIdle(this)
     } else this.destroy()
     sink?.onEnd()
+    if (this.idleAt !== -1) this.idleSinceMs = performance.now()
     this.pool.giveExchange(exchange)
   }
 
@@ -233,7 +258,7 @@ export class Connection {
     if (this.connected) return isTlsError(code) ? 'tls' : 'reset'
     if (code === 'ECONNREFUSED') return 'connect-refused'
     if (code === 'ETIMEDOUT') return 'connect-timeout'
-    return isTlsError(code) ? 'tls' : 'connect-failed'
+    return localLimitOf(code) ?? (isTlsError(code) ? 'tls' : 'connect-failed')
   }
 
   private close(code: FailureCode, message: string): void {
@@ -254,6 +279,8 @@ export class Connection {
     this.pool.onClosed(this)
   }
 }
+
+const oneByte = Buffer.alloc(1)
 
 /** Node keeps the number on the socket's handle; without it the stream is written to. */
 function fileOf(socket: Socket): number {

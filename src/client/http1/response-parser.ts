@@ -1,5 +1,7 @@
+import { hexDigit } from '../hex.ts'
 import { maxHeadBytes } from '../limits.ts'
 import type { ExchangeSink, FailureCode } from '../transport.ts'
+import { afterByte, type ExtensionState, mayEnd } from './chunk-extension.ts'
 import { headEnd, isToken, isValue, type ResponseFraming } from './response-framing.ts'
 
 /** What `read` came to: `more` bytes are needed, the response is `done`, or it failed. */
@@ -58,7 +60,7 @@ export class ResponseParser {
   private carried = 0
   private digits = 0
   private afterCr = false
-  private inExtension = false
+  private extension: ExtensionState = 'none'
   /** Behind the colon of a trailer's field. */
   private inValue = false
 
@@ -223,7 +225,7 @@ export class ResponseParser {
     this.lineBytes = 0
     this.digits = 0
     this.afterCr = false
-    this.inExtension = false
+    this.extension = 'none'
     this.inValue = false
   }
 
@@ -236,6 +238,7 @@ export class ResponseParser {
       return this.endChunkLine()
     }
     if (byte === CR) {
+      if (!mayEnd(this.extension)) return 'protocol'
       this.afterCr = true
       return null
     }
@@ -246,16 +249,16 @@ export class ResponseParser {
       this.inValue = byte === 58 && this.digits > 1
       return this.inValue || isToken[byte] === 1 ? null : 'protocol'
     }
-    if (this.inExtension) return isValue[byte] === 1 ? null : 'protocol'
-    const digit = hexDigit(byte)
+    const digit = this.extension === 'none' ? hexDigit(byte) : -1
     if (digit >= 0) {
       // Thirteen digits stay exact in a double, and no chunk is that long.
       if (++this.digits > 13) return 'protocol'
       this.left = this.left * 16 + digit
       return null
     }
-    if (this.digits === 0 || byte !== 59) return 'protocol'
-    this.inExtension = true
+    const extension = this.digits === 0 ? null : afterByte(this.extension, byte)
+    if (extension === null) return 'protocol'
+    this.extension = extension
     return null
   }
 
@@ -316,10 +319,4 @@ function sizeOfWhole(bytes: Buffer, at: number, end: number): number {
   if (bytes[to] !== CR || bytes[to + 1] !== LF) return 0
   sizeLineEnd = from
   return size
-}
-
-function hexDigit(byte: number): number {
-  if (byte >= 48 && byte <= 57) return byte - 48
-  const lower = byte | 32
-  return lower >= 97 && lower <= 102 ? lower - 87 : -1
 }

@@ -1,17 +1,16 @@
-import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
 import { authorities } from '../authorities.ts'
 import { linesOf } from '../headers.ts'
 import { maxHeadBytes } from '../limits.ts'
-import { isTlsError } from '../tls-error.ts'
 import type {
   Exchange,
   ExchangeSink,
-  Failure,
   FailureCode,
   Transport,
   TransportOptions,
   WireRequest,
 } from '../transport.ts'
+import { failureOf, type Progress } from './failure.ts'
 
 export interface UndiciOptions extends TransportOptions {
   /** Speak HTTP/2 where the service offers it; false unless given. */
@@ -30,6 +29,8 @@ export interface UndiciOptions extends TransportOptions {
 export class UndiciTransport implements Transport {
   private readonly dispatcher: Dispatcher
   private readonly origin: string
+  /** A socket has just failed: what ends now was not ended by the service. */
+  private isResetting = false
 
   constructor(options: UndiciOptions) {
     this.origin = options.origin
@@ -42,13 +43,19 @@ export class UndiciTransport implements Transport {
       keepAliveTimeout: 60_000,
       maxHeaderSize: maxHeadBytes,
       allowH2: options.http2 ?? false,
-      connect: { timeout: options.connectTimeoutMs, noDelay: true, ...tls },
+    }
+    const connect = {
+      timeout: options.connectTimeoutMs,
+      noDelay: true,
+      allowH2: options.http2 ?? false,
+      ...tls,
     }
     this.dispatcher =
       options.proxy === undefined
-        ? new Pool(options.origin, pool)
+        ? new Pool(options.origin, { ...pool, connect: this.watched(buildConnector(connect)) })
         : new ProxyAgent({
             ...pool,
+            connect,
             uri: options.proxy,
             // Through a tunnel the proxy cannot touch what is measured, plain HTTP or not.
             proxyTunnel: true,
@@ -57,8 +64,22 @@ export class UndiciTransport implements Transport {
           })
   }
 
+  /** undici takes a reset for the end of a body without a length: we hear of it first. */
+  private watched(connect: buildConnector.connector): buildConnector.connector {
+    return (options, callback) =>
+      connect(options, (...result) => {
+        result[1]?.prependListener('error', () => {
+          this.isResetting = true
+          process.nextTick(() => {
+            this.isResetting = false
+          })
+        })
+        callback(...result)
+      })
+  }
+
   dispatch(request: WireRequest, sink: ExchangeSink): Exchange {
-    const exchange = new UndiciExchange(sink)
+    const exchange = new UndiciExchange(sink, () => this.isResetting)
     this.dispatcher.dispatch(
       {
         origin: this.origin,
@@ -84,21 +105,27 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   /** Null once the exchange is over. */
   private sink: ExchangeSink | null
   private controller: Dispatcher.DispatchController | null = null
-  private begun = false
+  private progress: Progress = 'connecting'
+  private readonly isResetting: () => boolean
   private chunks: Buffer[] = []
   /** Whether `dispatch` has returned. */
   dispatched = false
 
-  constructor(sink: ExchangeSink) {
+  constructor(sink: ExchangeSink, isResetting: () => boolean) {
     this.sink = sink
+    this.isResetting = isResetting
   }
 
   abort(): void {
+    this.end('aborted', 'aborted by the client')
+  }
+
+  private end(code: FailureCode, message: string): void {
     const { sink } = this
     if (sink === null) return
     this.sink = null
-    this.controller?.abort(new Error('aborted by the client'))
-    sink.onFailure({ code: 'aborted', message: 'aborted by the client' })
+    this.controller?.abort(new Error(message))
+    sink.onFailure({ code, message })
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -107,7 +134,12 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
       controller.abort(new Error('aborted by the client'))
       return
     }
-    this.begun = true
+    if (this.progress !== 'connecting') {
+      // An attempt is one request: undici would send a stream that was refused once more.
+      this.end('reset', 'the service refused the stream (REFUSED_STREAM)')
+      return
+    }
+    this.progress = 'sent'
     // undici does not say whether the socket had carried a request before.
     this.sink.onSent(false)
   }
@@ -115,6 +147,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (this.sink === null || status < 200) return
     const head = headOf(controller.rawHeaders)
+    this.progress = Array.isArray(controller.rawHeaders) ? 'head' : 'head of HTTP/2'
     this.sink.onRead()
     this.sink.onHead(status, head, 0, head.length, linesOf(head))
   }
@@ -137,6 +170,10 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.handOn()
+    if (this.isResetting()) {
+      this.end('reset', 'the connection was reset')
+      return
+    }
     const { sink } = this
     this.sink = null
     sink?.onRead()
@@ -152,7 +189,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     this.handOn()
     const { sink } = this
     this.sink = null
-    sink?.onFailure(failureOf(error, this.begun))
+    sink?.onFailure(failureOf(error, this.progress))
   }
 }
 
@@ -169,26 +206,4 @@ function headOf(raw: Dispatcher.DispatchController['rawHeaders']): Buffer {
 
 function latin1(cell: Buffer | string | undefined): string {
   return typeof cell === 'string' ? cell : (cell?.toString('latin1') ?? '')
-}
-
-function failureOf(error: Error, begun: boolean): Failure {
-  const code =
-    'code' in error && typeof error.code === 'string'
-      ? error.code
-      : error.name === 'HTTPParserError'
-        ? 'HPE_'
-        : ''
-  return { code: failureCodeOf(code, begun), message: `${error.message} (${code || error.name})` }
-}
-
-function failureCodeOf(code: string, begun: boolean): FailureCode {
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'connect-timeout'
-  if (code === 'ECONNREFUSED') return 'connect-refused'
-  if (isTlsError(code)) return 'tls'
-  if (!begun) return 'connect-failed'
-  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') return 'too-large'
-  if (code === 'UND_ERR_SOCKET' || code === 'HPE_INVALID_EOF_STATE') return 'closed-early'
-  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'closed-early'
-  if (code.startsWith('HPE_')) return 'protocol'
-  return 'reset'
 }

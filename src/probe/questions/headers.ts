@@ -1,7 +1,8 @@
-import type { AttemptRow } from '../../attempt/columns.ts'
 import { type Contract, windows } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
+import type { Arrival } from '../../limits/arrival.ts'
 import { cellsNamed } from '../../limits/band.ts'
+import { routeOf } from '../arrival.ts'
 import type { Asking } from '../asking.ts'
 import { notAskable, ofFacets, type Question } from '../question.ts'
 
@@ -12,10 +13,7 @@ export const headersShown: Question = {
   async ask(asking) {
     return {
       'G-19': statusesWithHeaders(asking),
-      'G-20': windowShown(
-        asking.replies.map(({ columns }) => columns),
-        asking.contract,
-      ),
+      'G-20': windowShown([...Map.groupBy(asking.arrivals, routeOf).values()], asking.contract),
     }
   },
 }
@@ -40,36 +38,43 @@ function statusesWithHeaders({ replies }: Asking): GapAnswer {
   return ofFacets(found, `${generations.length} answers of the generation endpoints`)
 }
 
-type Shown = Pick<AttemptRow, 'status' | 'rateLimit' | 'rateRemaining'>
+type Shown = Pick<Arrival, 'status' | 'limit' | 'remaining'>
 
 /** So many changes are no share of one window that happens to pass another's. */
 const manyChanges = 6
 
-/** The ways to choose a window that fit every answer: while the minute has the least left, most do. */
-export function windowShown(answers: readonly Shown[], contract: Contract): GapAnswer {
-  const shown = answers.flatMap(({ status, rateLimit, rateRemaining }) => {
-    const [cell] = rateLimit === null ? [] : cellsNamed(contract, rateLimit)
-    return cell === undefined
-      ? []
-      : [{ window: cell.window, isRejection: status === 429, remaining: rateRemaining ?? 0 }]
-  })
-  if (shown.length === 0) return notAskable('no answer names a limit of the table')
+/**
+ * The ways to choose a window that fit every answer: while the minute has the least left, most do.
+ *
+ * @param routes answers in order of time, those of each key and route by themselves: one may have its own
+ *   windows, so what it shows is compared with no other's
+ */
+export function windowShown(routes: readonly (readonly Shown[])[], contract: Contract): GapAnswer {
+  const shown = routes.map((answers) => answers.flatMap((answer) => windowOf(answer, contract)))
+  const all = shown.flat()
+  if (all.length === 0) return notAskable('no answer names a limit of the table')
   const counts = windows
-    .map((window) => [window, shown.filter((each) => each.window === window).length] as const)
+    .map((window) => [window, all.filter((each) => each.window === window).length] as const)
     .filter(([, count]) => count > 0)
-  const free = shown.filter(({ isRejection }) => !isRejection)
-  const changes = free.filter(({ window }, at) => at > 0 && window !== free[at - 1]!.window).length
+  const free = shown.map((route) => route.filter(({ isRejection }) => !isRejection))
+  const turns = free.flatMap(neighbours)
+  const changes = turns.filter(([before, after]) => before.window !== after.window).length
   // Answers that show no window may have had a turn, too.
-  const takesTurns = changes * 2 >= free.length - 1
+  const takesTurns = changes * 2 >= turns.length
   // A window that rejects the very next request had nothing left, and the minute was shown that had.
-  const passesOverLeast = shown.some(({ window, isRejection }, at) => {
-    const before = shown[at - 1]
-    const isOther = isRejection && window !== 'minute'
-    return isOther && before?.window === 'minute' && !before.isRejection && before.remaining > 0
-  })
+  const passesOverLeast = shown
+    .flatMap(neighbours)
+    .some(
+      ([before, { window, isRejection }]) =>
+        isRejection &&
+        window !== 'minute' &&
+        before.window === 'minute' &&
+        !before.isRejection &&
+        before.remaining > 0,
+    )
   const fits = [
     ...(counts.length === 1 ? [counts[0]![0]] : []),
-    ...(free.every(({ window }) => window === 'minute') ? ['failed'] : []),
+    ...(free.flat().every(({ window }) => window === 'minute') ? ['failed'] : []),
     ...(passesOverLeast || (takesTurns && changes >= manyChanges) ? [] : ['tightest']),
     ...(takesTurns ? ['rotate'] : []),
   ]
@@ -77,4 +82,15 @@ export function windowShown(answers: readonly Shown[], contract: Contract): GapA
   const [only, second] = fits
   if (only === undefined) return notAskable(`no way to choose a window fits: ${evidence}`)
   return ofFacets({ window: second === undefined ? only : { oneOf: fits } }, evidence)
+}
+
+function windowOf({ status, limit, remaining }: Shown, contract: Contract) {
+  const [cell] = limit === null ? [] : cellsNamed(contract, limit)
+  return cell === undefined
+    ? []
+    : [{ window: cell.window, isRejection: status === 429, remaining: remaining ?? 0 }]
+}
+
+function neighbours<Each>(list: readonly Each[]): readonly (readonly [Each, Each])[] {
+  return list.slice(1).map((each, at) => [list[at]!, each] as const)
 }

@@ -15,12 +15,17 @@ import { at } from '../reply.ts'
 /** Requests made with the first key before the second is looked at. */
 const usedByFirst = 6
 
+const obstacles = {
+  none: 'it takes a second key of the same account in ASSAY_API_KEY_2',
+  same: 'ASSAY_API_KEY_2 holds the same key as ASSAY_API_KEY; it takes a second one of the same account',
+  another: null,
+} as const
+
 /** G-36: what a second key of the account shows after the first was used. */
 export const newKey: Question = {
   gaps: ['G-36'],
   price: ({ contract }) => (usedByFirst + 2) * pricesOf(contract).least,
-  obstacle: ({ hasSecondKey }) =>
-    hasSecondKey ? null : 'it takes a second key of the same account in ASSAY_API_KEY_2',
+  obstacle: ({ secondKey }) => obstacles[secondKey],
   async ask(asking) {
     await asking.rest(2 * windowUs.minute + 1e6)
     const first: Shown[] = []

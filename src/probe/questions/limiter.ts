@@ -1,12 +1,18 @@
 import { windows, windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
-import type { Arrival } from '../../limits/arrival.ts'
+import { type Arrival, ofUnknownFate } from '../../limits/arrival.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { coursesOf } from '../../limits/courses.ts'
 import { modelsThatExplain, nameModels } from '../../limits/models/fit.ts'
 import type { Course, Model } from '../../limits/models/model.ts'
-import { inferResetUnit } from '../../limits/reset-unit.ts'
-import { serviceClock } from '../../limits/service-clock.ts'
+import {
+  inferResetUnit,
+  type ResetSample,
+  type ResetUnit,
+  resetUnits,
+} from '../../limits/reset-unit.ts'
+import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
+import { routeOf } from '../arrival.ts'
 import type { Asking } from '../asking.ts'
 import { ambiguous, answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
@@ -27,7 +33,8 @@ const pollsPerToken = 2
  *     rest 2 W ─▶ three ─▶ rest W/6 ─▶ in a row until rejected ─▶ rest 4 W/N ─▶ one ─▶ polls
  *
  * The three come back first in a log and in nothing else; a limit that is one too low stays full
- * after the rest, where a bucket would have regained some; polls end when several were admitted.
+ * after the rest, where a bucket would have regained some; polls end when several were admitted. Windows that
+ * begin with the first request or with the clock are told apart by a second one, where both fit.
  */
 export const limiter: Question = {
   gaps: ['G-22', 'G-32'],
@@ -69,20 +76,37 @@ export const limiter: Question = {
       const reply = await asking.chat({ maxTokens: 1 }, once)
       if (reply.status === 200) admitted++
     }
-    const answers = {
-      'G-22': algorithmOf(asking, began, limit),
-      'G-32': retryAfterOf(asking),
-    }
-    // Not for the answer but for the auditor: the limit used up, and one request after its reset.
+    let algorithm = algorithmOf(asking, began, limit)
     if (limit <= refillUpTo && asking.options.budget.left >= limit + 5) {
-      for (let nth = 0; nth < limit + 2; nth++) {
-        if ((await asking.chat({ maxTokens: 1 }, once)).status === 429) break
+      const ask = async () => (await asking.chat({ maxTokens: 1 }, once)).status
+      const useUp = async () => {
+        for (let nth = 0; nth < limit + 2 && (await ask()) !== 429; nth++);
       }
-      await asking.rest(windowUs.minute + 2 * gapUs + 1e6)
-      await asking.chat({ maxTokens: 1 }, once)
+      if (algorithm.status === 'ambiguous' && algorithm.between.algorithm?.every(isFixed)) {
+        // The window of the first request opened again where the clock's does: begin one half a window later.
+        const firstUs = asking.arrivals[began]!.fromUs
+        const nowUs = asking.now() * asking.options.timeScale
+        const intoUs = (nowUs - firstUs) % windowUs.minute
+        await asking.rest(((1.5 * windowUs.minute - intoUs) % windowUs.minute) + windowUs.minute)
+        await useUp()
+        const mostPolls = 1.2 * limit * pollsPerToken
+        for (let nth = 0; nth < mostPolls && (await ask()) === 429; nth++) {
+          await asking.rest(gapUs / pollsPerToken)
+        }
+        algorithm = algorithmOf(asking, began, limit)
+      } else {
+        // Not for the answer but for the auditor: the limit used up, and one request after its reset.
+        await useUp()
+        await asking.rest(windowUs.minute + 2 * gapUs + 1e6)
+        await ask()
+      }
     }
-    return answers
+    return { 'G-22': algorithm, 'G-32': retryAfterOf(asking) }
   },
+}
+
+function isFixed(algorithm: string): boolean {
+  return algorithm.startsWith('fixed-')
 }
 
 /** @param began the first of its own arrivals */
@@ -98,8 +122,13 @@ export function algorithmOf(
   const evidence = [`${arrivals.length} attempts, ${rejected} rejections, limit ${limit}`]
   let names: readonly string[] | null = null
   for (const window of windows) {
-    // Longer windows remember what came before the question.
-    const given = window === 'minute' ? arrivals : asking.arrivals
+    // Longer windows remember what came before the question; whether by other routes, nothing shows.
+    const given =
+      window === 'minute'
+        ? arrivals
+        : asking.arrivals.map((arrival) =>
+            routeOf(arrival) === routeOf(arrivals[0]!) ? arrival : ofUnknownFate(arrival),
+          )
     const placed = given.map((arrival) => ({ ...arrival, balance: everyBalance }))
     const course = coursesOf(placed, asking.contract, window, clock).at(-1)
     const own = course?.arrivals.filter(({ decision }) => decision === 'rejected').length ?? 0
@@ -162,7 +191,7 @@ function mostWithin(arrivals: readonly Arrival[], us: number): number {
   return most
 }
 
-function intersection(a: readonly string[], b: readonly string[]): readonly string[] {
+function intersection<Each>(a: readonly Each[], b: readonly Each[]): readonly Each[] {
   return a.filter((name) => b.includes(name))
 }
 
@@ -206,24 +235,62 @@ const slopeSamples = 8
 export const resetUnit: Question = {
   gaps: ['G-21'],
   price: ({ contract }) => slopeSamples * pricesOf(contract).least,
+  obstacle: ({ contract: { headers } }) =>
+    headers.rateReset === null ? 'the contract names no reset header' : null,
   async ask(asking) {
     // A run of values some seconds apart, so that their slope shows.
     for (let nth = 0; nth < slopeSamples; nth++) {
       await asking.chat({ maxTokens: 1 }, { step: 'slope' })
       await asking.rest(1.5e6)
     }
-    const samples = asking.arrivals.flatMap((arrival) => {
-      if (arrival.reset === null) return []
-      const [cell] = arrival.limit === null ? [] : cellsNamed(asking.contract, arrival.limit)
-      return [{ arrival, value: arrival.reset, windowUs: windowUs[cell?.window ?? 'day'] }]
-    })
-    if (samples.length === 0) return { 'G-21': notAskable('no answer carries a reset') }
-    const { units } = inferResetUnit(samples, serviceClock(asking.arrivals))
-    const evidence = `${samples.length} values, such as ${samples[0]!.value} and ${samples.at(-1)!.value}`
-    const [only] = units
-    if (only === undefined) return { 'G-21': notAskable(`no unit fits all values: ${evidence}`) }
-    return {
-      'G-21': ofFacets({ unit: units.length === 1 ? only : { oneOf: units } }, evidence),
-    }
+    return { 'G-21': unitOf(asking) }
   },
+}
+
+/** Values of a route from which it may say which unit is meant, where the values of most fit several. */
+const enoughValues = 4
+
+/** The unit that fits the resets of the route with most of them, and of others where they agree. */
+export function unitOf({ arrivals, contract }: Pick<Asking, 'arrivals' | 'contract'>): GapAnswer {
+  const samples = arrivals.flatMap((arrival) => {
+    if (arrival.reset === null) return []
+    const [cell] = arrival.limit === null ? [] : cellsNamed(contract, arrival.limit)
+    return [{ arrival, value: arrival.reset, windowUs: windowUs[cell?.window ?? 'day'] }]
+  })
+  if (samples.length === 0) return notAskable('no answer carries a reset')
+  const clock = serviceClock(arrivals)
+  const routes = [...Map.groupBy(samples, ({ arrival }) => routeOf(arrival)).values()]
+    .map((values) => ({ values, units: unitsOfMost(values, clock) }))
+    .sort((a, b) => b.values.length - a.values.length)
+  let fit = routes[0]!.units
+  const odd: string[] = []
+  for (const { values, units } of routes) {
+    const both = intersection(fit, units)
+    if (both.length === 0) odd.push(`${values[0]!.value} on ${values[0]!.arrival.endpoint}`)
+    else if (values.length >= enoughValues) fit = both
+  }
+  const evidence = [
+    `${samples.length} values, such as ${samples[0]!.value} and ${samples.at(-1)!.value}`,
+    ...(fit.length > 0 && odd.length > 0 ? [`other units on some routes: ${odd.join(', ')}`] : []),
+  ]
+  const [only, second] = fit
+  if (only === undefined) return notAskable(`no unit fits all values: ${evidence}`)
+  return ofFacets({ unit: second === undefined ? only : { oneOf: fit } }, ...evidence)
+}
+
+/** Of so many values, one may be another limiter's, in front of the one that is asked about. */
+const valuesForAStray = 8
+
+/** The units that fit the values, or all but a few of them. */
+function unitsOfMost(
+  values: readonly ResetSample[],
+  clock: ServiceClock | null,
+): readonly ResetUnit[] {
+  const { units } = inferResetUnit(values, clock)
+  if (units.length > 0) return units
+  const most = resetUnits
+    .map((unit) => values.filter((each) => inferResetUnit([each], clock).units.includes(unit)))
+    .reduce((a, b) => (b.length > a.length ? b : a))
+  const strays = values.length - most.length
+  return strays * valuesForAStray <= values.length ? inferResetUnit(most, clock).units : []
 }

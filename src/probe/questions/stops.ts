@@ -28,17 +28,18 @@ export const ends: Question = {
       tells && from !== null && to !== null
         ? chargeOf(from - to, price)
         : { oneOf: ['charged', 'free'] }
-    const included = (text: string, reason: string | null, stopped: string) =>
-      reason !== stopped
+    const included = (reply: Reply, stopped: string) =>
+      reply.columns.finishReason !== stopped || goesOn(textOf(reply))
         ? { oneOf: ['included', 'excluded'] }
-        : stops.some((stop) => text.includes(stop))
-          ? 'included'
-          : 'excluded'
+        : firstEnd(textOf(reply)) === null
+          ? 'excluded'
+          : 'included'
     return {
       'G-04': stopReasons({
         'natural end': natural,
         'token limit': byLength,
-        'stop sequence': byStop,
+        // One that is ignored ends nothing.
+        ...(goesOn(textOf(byStop)) ? {} : { 'stop sequence': byStop }),
       }),
       'G-16': ofFacets(
         {
@@ -50,13 +51,27 @@ export const ends: Question = {
       ),
       'G-33': ofFacets(
         {
-          chat: included(textOf(chatStop), chatStop.columns.finishReason, 'stop'),
-          messages: included(textOf(byStop), byStop.columns.finishReason, 'stop_sequence'),
+          chat: included(chatStop, 'stop'),
+          messages: included(byStop, 'stop_sequence'),
         },
         `chat ended in ${JSON.stringify(textOf(chatStop).slice(-12))}, messages in ${JSON.stringify(textOf(byStop).slice(-12))}`,
       ),
     }
   },
+}
+
+/** Where the first of the stops in a text ends; null where none is in it. */
+function firstEnd(text: string): number | null {
+  const ends = stops.flatMap((stop) =>
+    text.includes(stop) ? [text.indexOf(stop) + stop.length] : [],
+  )
+  return ends.length === 0 ? null : Math.min(...ends)
+}
+
+/** Whether a text did not end with the first stop: the service ignores them. */
+function goesOn(text: string): boolean {
+  const end = firstEnd(text)
+  return end !== null && end < text.length
 }
 
 function isServed({ columns }: Reply): boolean {
@@ -84,6 +99,6 @@ function stopReasons(causes: Readonly<Record<string, Reply>>): GapAnswer {
   )
   return ofFacets(
     Object.fromEntries(reasons),
-    `stop reasons of ${served.length} of three messages: ${reasons.map(([, reason]) => reason).join(', ')}`,
+    `stop reasons of ${served.length} messages: ${reasons.map(([, reason]) => reason).join(', ')}`,
   )
 }

@@ -1,8 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
+import { percentileOf, samplesNeeded } from '../../measure/percentile.ts'
 import type { Store } from '../../store/open.ts'
 import { type Random, randomOf } from '../random.ts'
-import { percentileOf, samplesNeeded } from '../summary/samples.ts'
-import type { RunSummary } from '../summary/shape.ts'
+import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summarise } from '../summary/summarise.ts'
 import { resampledMean, resampledQuantile, resampledShare } from './bootstrap.ts'
 import { readSamples, type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
@@ -79,16 +79,31 @@ export async function compareRuns(
       await readSamples(a.store, a.runId, step, runA.part),
       await readSamples(b.store, b.runId, step, runB.part),
     ]
-    differences.push(...groupDifferences(step, left, right, random))
+    differences.push(
+      ...groupDifferences(
+        step,
+        { group: groupOf(runA, step), ...left },
+        { group: groupOf(runB, step), ...right },
+        random,
+      ),
+    )
     if (step === null) differences.push(await creditsDifference(a, b, runA, runB))
   }
   return { a: runA, b: runB, warnings: warningsOf(runA, runB), differences }
 }
 
+/** What a group of attempts is compared by: its figures, and their samples for the intervals. */
+interface Half extends Samples {
+  readonly group: SummaryGroup
+}
+
+const groupOf = ({ all, steps }: RunSummary, step: string | null): SummaryGroup =>
+  steps.find((group) => group.step === step) ?? all
+
 function groupDifferences(
   step: string | null,
-  a: Samples,
-  b: Samples,
+  a: Half,
+  b: Half,
   random: Random,
 ): readonly Difference[] {
   const differences: Difference[] = []
@@ -100,8 +115,8 @@ function groupDifferences(
       differences.push(
         relative(
           { step, metric, statistic, unit: 'us', na: left.length, nb: right.length },
-          percentileOf(left, p),
-          percentileOf(right, p),
+          a.group.metrics[metric][statistic].us,
+          b.group.metrics[metric][statistic].us,
           'less',
           enough
             ? () => resampledQuantile(right, p, random) / resampledQuantile(left, p, random) - 1
@@ -112,8 +127,8 @@ function groupDifferences(
     differences.push(
       relative(
         { step, metric, statistic: 'mean', unit: 'us', na: left.length, nb: right.length },
-        meanOf(left),
-        meanOf(right),
+        a.group.metrics[metric].meanUs,
+        b.group.metrics[metric].meanUs,
         'less',
         Math.min(left.length, right.length) >= 30
           ? () => resampledMean(right, random) / resampledMean(left, random) - 1
@@ -122,17 +137,17 @@ function groupDifferences(
     )
   }
   const seconds = Math.min(a.okBySecond.length, b.okBySecond.length)
-  for (const [metric, of] of [
-    ['throughput', 'okBySecond'],
-    ['tokens', 'tokensBySecond'],
+  for (const [metric, of, figure] of [
+    ['throughput', 'okBySecond', 'okPerS'],
+    ['tokens', 'tokensBySecond', 'completionTokensPerS'],
   ] as const) {
     const [left, right] = [a[of], b[of]]
-    if (metric === 'tokens' && sumOf(left) + sumOf(right) === 0) continue
+    if (a.group[figure] === null && b.group[figure] === null) continue
     differences.push(
       relative(
         { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
-        meanOf(left),
-        meanOf(right),
+        a.group[figure],
+        b.group[figure],
         'more',
         // Whole seconds are drawn, since requests of one second are not independent.
         seconds >= fewestSeconds
@@ -145,25 +160,28 @@ function groupDifferences(
   return differences
 }
 
-function errorDifference(step: string | null, a: Samples, b: Samples, random: Random): Difference {
-  const share = ({ failed, sent }: Samples) => (sent === 0 ? null : failed / sent)
-  const [left, right] = [share(a), share(b)]
-  const change = left === null || right === null ? null : right - left
+function errorDifference(step: string | null, a: Half, b: Half, random: Random): Difference {
+  const [left, right] = [a.group.counts, b.group.counts]
+  const share = ({ failed, sent }: typeof left) => (sent === 0 ? null : failed / sent)
+  const [shareA, shareB] = [share(left), share(right)]
+  const change = shareA === null || shareB === null ? null : shareB - shareA
   const interval =
-    Math.min(a.sent, b.sent) < 30
+    Math.min(left.sent, right.sent) < 30
       ? null
       : intervalOf(
-          () => resampledShare(b.failed, b.sent, random) - resampledShare(a.failed, a.sent, random),
+          () =>
+            resampledShare(right.failed, right.sent, random) -
+            resampledShare(left.failed, left.sent, random),
         )
   return {
     step,
     metric: 'errors',
     statistic: 'share',
     unit: 'share',
-    a: left,
-    b: right,
-    na: a.sent,
-    nb: b.sent,
+    a: shareA,
+    b: shareB,
+    na: left.sent,
+    nb: right.sent,
     change,
     interval,
     verdict: verdictOf(interval, 'less'),
@@ -264,14 +282,4 @@ function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {
 
 function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function meanOf(values: ArrayLike<number>): number | null {
-  return values.length === 0 ? null : sumOf(values) / values.length
-}
-
-function sumOf(values: ArrayLike<number>): number {
-  let sum = 0
-  for (let at = 0; at < values.length; at++) sum += values[at]!
-  return sum
 }

@@ -1,4 +1,4 @@
-import { ReportError } from '../error.ts'
+import { UserError } from '../../user/user-error.ts'
 import type { Comparison, Difference } from './compare.ts'
 
 /** A condition under which a comparison fails: `chat.ttft.p95 > +10%`. */
@@ -47,12 +47,13 @@ const usual: Readonly<Partial<Record<Difference['metric'], Difference['statistic
  *
  * A statistic alone is of the response time.
  *
- * @throws ReportError with the grammar
+ * @throws UserError with the grammar
  */
 export function parseGate(text: string): Gate {
   const match = /^\s*(?:(\S+)\s*)([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*$/.exec(text)
   const fault = (what: string) =>
-    new ReportError(
+    new UserError(
+      'report',
       `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, with a metric of ${metrics.join(', ')} and a statistic of ${statistics.join(', ')}.`,
     )
   if (match === null) throw fault('not a condition')

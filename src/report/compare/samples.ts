@@ -1,3 +1,4 @@
+import { columnOf } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 
 export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const
@@ -10,18 +11,6 @@ export interface Samples {
   /** Successes, and their output tokens, in each whole second of the span. */
   readonly okBySecond: Float64Array
   readonly tokensBySecond: Float64Array
-  readonly sent: number
-  /** Attempts that did not end as they were meant to. */
-  readonly failed: number
-}
-
-const metricSql: Readonly<Record<SampledMetric, string>> = {
-  service: `CASE WHEN outcome IN ('ok', 'timeout') THEN coalesce(done_us, closed_us) - sent_us END`,
-  response: `CASE WHEN outcome IN ('ok', 'timeout') THEN coalesce(done_us, closed_us) - intended_us END`,
-  ttft: `CASE WHEN streamed = 1 AND (outcome = 'ok' AND first_content_us IS NOT NULL OR outcome = 'timeout')
-              THEN coalesce(first_content_us, closed_us) - sent_us END`,
-  tpot: `CASE WHEN streamed = 1 AND outcome = 'ok' AND completion_tokens >= 2
-              THEN (last_content_us - first_content_us) / (completion_tokens - 1) END`,
 }
 
 /** Reads the samples of a run; `step` null for all of them. */
@@ -31,21 +20,15 @@ export async function readSamples(
   step: string | null,
   part: 'steady' | 'all',
 ): Promise<Samples> {
-  const chosen = `FROM attempts WHERE run_id = $1 AND ($2 IS NULL OR step = $2)
+  const chosen = `FROM attempt_values WHERE run_id = $1 AND ($2 IS NULL OR step = $2)
     ${part === 'steady' ? `AND part = 'steady'` : ''}`
   const parameters = [runId, step]
   const lists = sampledMetrics.map((metric) => {
-    const value = `(${metricSql[metric]})::DOUBLE`
-    return `list(${value} ORDER BY ${value}) FILTER (WHERE ${value} IS NOT NULL) AS ${metric}`
+    const value = `${columnOf(metric)}::DOUBLE`
+    return `list(${value} ORDER BY ${value}) FILTER (${value} IS NOT NULL) AS ${metric}`
   })
-  const [row] = await store.rows<
-    Record<SampledMetric, readonly number[] | null> & { sent: number; failed: number }
-  >(
-    `SELECT ${lists.join(', ')},
-       count(*) FILTER (WHERE outcome <> 'not_sent') AS sent,
-       count(*) FILTER (WHERE CASE WHEN expects = 'ok' THEN outcome NOT IN ('ok', 'aborted', 'not_sent')
-                                   ELSE outcome NOT IN ('http_error', 'not_sent') END) AS failed
-     ${chosen}`,
+  const [row] = await store.rows<Record<SampledMetric, readonly number[] | null>>(
+    `SELECT ${lists.join(', ')} ${chosen}`,
     parameters,
   )
   const seconds = await store.rows<{ ok: number; tokens: number }>(
@@ -54,7 +37,7 @@ export async function readSamples(
                      max(coalesce(closed_us, intended_us)) // 1000000 AS last FROM chosen),
      seconds AS (SELECT unnest(range(first, last + 1)) AS second FROM span)
      SELECT count(*) FILTER (WHERE outcome = 'ok') AS ok,
-       coalesce(sum(completion_tokens) FILTER (WHERE outcome = 'ok'), 0)::DOUBLE AS tokens
+       coalesce(sum(output_tokens), 0)::DOUBLE AS tokens
      FROM seconds LEFT JOIN chosen ON closed_us // 1000000 = second
      GROUP BY second ORDER BY second`,
     parameters,
@@ -65,7 +48,5 @@ export async function readSamples(
     ) as unknown as Record<SampledMetric, Float64Array>,
     okBySecond: Float64Array.from(seconds, (second) => second.ok),
     tokensBySecond: Float64Array.from(seconds, (second) => second.tokens),
-    sent: row!.sent,
-    failed: row!.failed,
   }
 }

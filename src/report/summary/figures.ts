@@ -1,3 +1,4 @@
+import { type MeasureName, measureNames, measures } from '../../measure/measures.ts'
 import {
   type Distribution,
   type MetricName,
@@ -9,16 +10,11 @@ import {
 } from './shape.ts'
 
 export const metricTitles: Readonly<Record<MetricName, string>> = {
-  service: 'service',
-  response: 'response',
-  ttft: 'TTFT',
-  responseTtft: 'resp. TTFT',
-  tpot: 'TPOT',
+  ...(Object.fromEntries(measureNames.map((name) => [name, measures[name].title])) as Record<
+    MeasureName,
+    string
+  >),
   itl: 'ITL',
-  itlMax: 'ITL max',
-  lag: 'lag',
-  poolWait: 'pool wait',
-  failure: 'failures',
 }
 
 /** Milliseconds at four digits: 0.123, 12.34, 1,234. */
@@ -32,7 +28,7 @@ export function ms(us: number | null): string {
   })
 }
 
-/** A percentile with what keeps it from being believed: `>1,234` at least, `n<662` too few. */
+/** A percentile with what keeps it from being exact: `>1,234` at least, `~12` within 0.1 %, `n<662` too few. */
 export function percentileText(percentile: Percentile): string {
   switch (percentile.mark) {
     case 'none':
@@ -41,6 +37,8 @@ export function percentileText(percentile: Percentile): string {
       return `n<${percentile.needs}`
     case 'at-least':
       return `>${ms(percentile.us)}`
+    case 'rounded':
+      return `~${ms(percentile.us)}`
     case 'exact':
       return ms(percentile.us)
   }
@@ -92,11 +90,29 @@ export function flatRows(
         broken: group.counts.broken,
         timeout: group.counts.timeout,
         aborted: group.counts.aborted,
+        failed: group.counts.failed,
+        on_purpose: group.counts.onPurpose,
+        judged: group.counts.judged,
+        good: group.counts.good,
+        goodput: group.goodput,
         ok_per_s: group.okPerS,
         completion_tokens_per_s: group.completionTokensPerS,
+        token_answers: group.tokenReports.answers,
+        token_answers_reported: group.tokenReports.reported,
+        estimated_tokens: group.tokenReports.estimated,
       }
     }),
   )
+}
+
+/** Which answers the output tokens are of, where some report none; null where all do. */
+export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): string | null {
+  const { answers, reported, estimated } = tokenReports
+  if (reported === answers) return null
+  const head = `${whole(completionTokens)} output tokens are those of ${whole(reported)} of ${whole(answers)} answers.`
+  return estimated === null
+    ? head
+    : `${head} The streams among the others had ${whole(estimated)} content events, an estimate of their tokens. With include_usage: true in its step, a stream asks for its counts.`
 }
 
 export function whole(value: number | null): string {

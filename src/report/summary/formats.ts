@@ -6,6 +6,7 @@ import {
   ms,
   percentileText,
   rate,
+  tokenReport,
   whole,
 } from './figures.ts'
 import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
@@ -30,6 +31,7 @@ export function terminalFigures(summary: RunSummary): string {
     `sent = ok ${whole(counts.ok)} + HTTP errors ${whole(counts.httpError)} + broken ${whole(counts.broken)} + timeouts ${whole(counts.timeout)}`,
     `       + aborted ${whole(counts.aborted)}${summary.ledgerAddsUp ? '' : '   THE LEDGER DOES NOT ADD UP'}`,
     `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.spanS)} s (${summary.part})`,
+    ...paragraph(tokenReport(all)),
     `credits ${creditsText(credits)}`,
     ...(summary.closedPhases.length === 0
       ? []
@@ -64,10 +66,18 @@ export function terminalFigures(summary: RunSummary): string {
   return `${lines.join('\n')}\n`
 }
 
+/** A sentence or more, on lines of at most 80 columns. */
+function paragraph(text: string | null): readonly string[] {
+  return text === null
+    ? []
+    : (text.match(/.{1,78}(?: |$)/g) ?? []).map((line) => `  ${line.trimEnd()}`)
+}
+
 /** The same as Markdown, for a pull request or an issue. */
 export function markdownSummary(summary: RunSummary): string {
   const { run, all } = summary
   const { counts } = all
+  const report = tokenReport(all)
   const head = [
     'step',
     'metric',
@@ -95,6 +105,7 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.ledgerAddsUp ? '' : ' (**the ledger does not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}.`,
     '',
+    ...(report === null ? [] : [report, '']),
     ...(summary.closedPhases.length === 0
       ? []
       : [

@@ -1,51 +1,18 @@
-import * as hdr from 'hdr-histogram-js'
+import {
+  columnOf,
+  countedSql,
+  cutOf,
+  goodSql,
+  type MeasureName,
+  measureNames,
+  objectiveNames,
+} from '../../measure/measures.ts'
+import { samplesNeeded } from '../../measure/percentile.ts'
+import { type Gaps, readGaps } from '../../store/gaps.ts'
 import type { Cell, Store } from '../../store/open.ts'
-import { samplesNeeded } from './samples.ts'
-import { type Distribution, type MetricName, percentiles, type SummaryGroup } from './shape.ts'
+import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
 
-/**
- * SQL of each metric over one attempt, with the rows that it is defined for. A timeout has no
- * end, so it enters as the time it was given: `censored` marks it.
- */
-const metricSql: Readonly<
-  Record<Exclude<MetricName, 'itl'>, { value: string; of: string; censored: string }>
-> = {
-  service: {
-    value: `coalesce(done_us, closed_us) - sent_us`,
-    of: `outcome IN ('ok', 'timeout')`,
-    censored: `outcome = 'timeout'`,
-  },
-  response: {
-    value: `coalesce(done_us, closed_us) - intended_us`,
-    of: `outcome IN ('ok', 'timeout')`,
-    censored: `outcome = 'timeout'`,
-  },
-  ttft: {
-    value: `coalesce(first_content_us, closed_us) - sent_us`,
-    of: `streamed = 1 AND (outcome = 'ok' AND first_content_us IS NOT NULL OR outcome = 'timeout')`,
-    censored: `outcome = 'timeout' AND first_content_us IS NULL`,
-  },
-  responseTtft: {
-    value: `coalesce(first_content_us, closed_us) - intended_us`,
-    of: `streamed = 1 AND (outcome = 'ok' AND first_content_us IS NOT NULL OR outcome = 'timeout')`,
-    censored: `outcome = 'timeout' AND first_content_us IS NULL`,
-  },
-  tpot: {
-    value: `CASE WHEN completion_tokens >= 2 THEN (last_content_us - first_content_us) / (completion_tokens - 1) END`,
-    of: `outcome = 'ok' AND streamed = 1`,
-    censored: 'false',
-  },
-  itlMax: { value: 'itl_max_us', of: `outcome = 'ok' AND streamed = 1`, censored: 'false' },
-  lag: { value: 'dispatched_us - intended_us', of: 'true', censored: 'false' },
-  poolWait: { value: 'sent_us - dispatched_us', of: 'true', censored: 'false' },
-  failure: {
-    value: 'closed_us - intended_us',
-    of: `outcome IN ('http_error', 'broken')`,
-    censored: 'false',
-  },
-}
-
-/** One metric of one group as SQL hands it over; all of it null without samples. */
+/** One measure of one group as SQL hands it over; all of it null without samples. */
 interface Figures {
   readonly n: number
   readonly censored: number
@@ -58,58 +25,113 @@ interface Figures {
 
 type GroupRow = Readonly<Record<string, Cell>> & { readonly step: string | null }
 
-/** The figures of a run as a whole (step null), then of each step, as `summarise` tells them. */
-export async function readGroups(
-  store: Store,
-  runId: string,
-  part: 'steady' | 'all',
-): Promise<readonly SummaryGroup[]> {
-  const itl = await readItl(store, runId, part)
-  return (await readRows(store, runId, part)).map((row) => groupFrom(row, itl))
+/** The rows that figures are of. */
+export interface Counted {
+  /** A relation with the columns of `attempt_values`. */
+  readonly from: string
+  /** SQL over `histograms`: those of the same attempts. */
+  readonly histograms: string
+  /** Of both. */
+  readonly parameters: readonly string[]
+  /** SQL of when the run of a row began, after the first of them, in microseconds. */
+  readonly offsetUs: string
+  /** SQL of whether a row is good; null without objectives. */
+  readonly good: string | null
 }
 
-function readRows(store: Store, runId: string, part: 'steady' | 'all') {
-  const metrics = Object.entries(metricSql).map(([name, { value, of, censored }]) => {
-    const when = (extra = '') => `FILTER (WHERE (${of}) AND (${value}) IS NOT NULL${extra})`
-    const isCensored = when(` AND (${censored})`)
+/** The rows of one run that count. */
+export function countedOf(runId: string, scenarioJson: string): Counted {
+  const where = `run_id = $1 AND ${countedSql(`EXISTS (FROM askings WHERE run_id = $1 AND part = 'steady')`)}`
+  return {
+    from: `(FROM attempt_values WHERE ${where})`,
+    histograms: where,
+    parameters: [runId],
+    offsetUs: '0',
+    good: goodOf(scenarioJson),
+  }
+}
+
+/** Objectives of a stored scenario as SQL, read leniently. */
+function goodOf(scenarioJson: string): string | null {
+  let bounds: Record<string, unknown> = {}
+  try {
+    bounds = (JSON.parse(scenarioJson) as { objectives?: Record<string, unknown> }).objectives ?? {}
+  } catch {
+    // A scenario that cannot be read has no objectives.
+  }
+  const boundOf = (name: string) =>
+    typeof bounds[name] === 'number' ? String(bounds[name]) : 'NULL'
+  return objectiveNames.every((name) => boundOf(name) === 'NULL') ? null : goodSql(boundOf)
+}
+
+/**
+ * The figures as a whole (step null), then of each step.
+ *
+ * @param names the measures to read: each takes a pass over its values; the others are without samples
+ */
+export async function readGroups(
+  store: Store,
+  counted: Counted,
+  names: readonly MeasureName[] = measureNames,
+): Promise<readonly SummaryGroup[]> {
+  const gaps = await readGaps(store, counted.histograms, counted.parameters)
+  return (await readRows(store, counted, names)).map((row) => groupFrom(row, gaps.get(row.step)))
+}
+
+function readRows(
+  store: Store,
+  { from, parameters, offsetUs, good }: Counted,
+  names: readonly MeasureName[],
+) {
+  const metrics = names.map((name) => {
+    const us = columnOf(name)
+    const cut = cutOf(name)
+    const [censored, lowest] =
+      cut === null
+        ? ['0', 'NULL']
+        : [`count(${us}) FILTER (${cut})`, `(min(${us}) FILTER (${cut}))::DOUBLE`]
     return `{
-      n: count(*) ${when()}, censored: count(*) ${isCensored},
-      lowest_censored: min((${value})::DOUBLE) ${isCensored},
-      mean: avg((${value})::DOUBLE) ${when()},
-      low: min((${value})::DOUBLE) ${when()}, high: max((${value})::DOUBLE) ${when()},
-      q: quantile_cont((${value})::DOUBLE, [${percentiles.map(([, p]) => p).join(', ')}]) ${when()}
+      n: count(${us}), censored: ${censored}, lowest_censored: ${lowest},
+      mean: avg(${us}), low: min(${us})::DOUBLE, high: max(${us})::DOUBLE,
+      q: quantile_cont(${us}, [${percentiles.map(([, p]) => p).join(', ')}])
     } AS "${name}"`
   })
-  const ended = (outcome: string) => `count(*) FILTER (WHERE outcome = '${outcome}')`
+  const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}')`
   return store.rows<GroupRow>(
     `SELECT step,
-       count(*) AS attempts, ${ended('not_sent')} AS "notSent",
-       count(*) FILTER (WHERE outcome <> 'not_sent') AS sent,
+       count(*) AS attempts, ${ended('not_sent')} AS "notSent", count(*) FILTER (was_sent) AS sent,
        ${ended('ok')} AS ok, ${ended('http_error')} AS "httpError", ${ended('broken')} AS broken,
        ${ended('timeout')} AS timeout, ${ended('aborted')} AS aborted,
-       count(*) FILTER (WHERE retry > 0) AS retries,
-       (max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6 AS "spanS",
-       sum(prompt_tokens) FILTER (WHERE outcome = 'ok')::DOUBLE AS "promptTokens",
-       sum(completion_tokens) FILTER (WHERE outcome = 'ok')::DOUBLE AS "completionTokens",
+       count(*) FILTER (retry > 0) AS retries, count(*) FILTER (failed) AS failed,
+       count(*) FILTER (on_purpose) AS "onPurpose", count(*) FILTER (judged) AS judged,
+       ${good === null ? 'NULL' : `count(*) FILTER (${good})`} AS good,
+       (max(${offsetUs} + coalesce(closed_us, intended_us)) - min(${offsetUs} + intended_us)) / 1e6 AS "spanS",
+       sum(prompt_tokens) FILTER (succeeded)::DOUBLE AS "promptTokens",
+       sum(output_tokens)::DOUBLE AS "completionTokens",
+       count(*) FILTER (generated) AS answers, count(*) FILTER (unreported) AS unreported,
+       sum(estimated_tokens)::DOUBLE AS estimated,
        ${metrics.join(',\n')}
-     FROM attempts
-     WHERE run_id = $1 ${part === 'steady' ? `AND part = 'steady'` : ''}
+     FROM ${from}
      GROUP BY GROUPING SETS ((), (step))
      ORDER BY step NULLS FIRST`,
-    [runId],
+    [...parameters],
   )
 }
 
-function groupFrom(row: GroupRow, itl: ReadonlyMap<string | null, Distribution>): SummaryGroup {
+function groupFrom(row: GroupRow, gaps: Gaps | undefined): SummaryGroup {
   const number = (name: string) => (row[name] === null ? null : Number(row[name]))
   const count = (name: string) => Number(row[name])
   const spanS = number('spanS')
   const perS = (value: number | null) =>
     spanS === null || spanS <= 0 || value === null ? null : value / spanS
   const metrics = Object.fromEntries(
-    Object.keys(metricSql).map((name) => [name, distributionOf(row[name] as unknown as Figures)]),
-  ) as Record<Exclude<MetricName, 'itl'>, Distribution>
+    measureNames.map((name) => [
+      name,
+      distributionOf((row[name] ?? noFigures) as unknown as Figures),
+    ]),
+  ) as Record<MeasureName, Distribution>
   const completionTokens = number('completionTokens')
+  const good = number('good')
   return {
     step: row.step,
     counts: {
@@ -122,18 +144,38 @@ function groupFrom(row: GroupRow, itl: ReadonlyMap<string | null, Distribution>)
       timeout: count('timeout'),
       aborted: count('aborted'),
       retries: count('retries'),
+      failed: count('failed'),
+      onPurpose: count('onPurpose'),
+      judged: count('judged'),
+      good,
     },
+    goodput: good === null || count('judged') === 0 ? null : good / count('judged'),
     spanS,
     okPerS: perS(count('ok')),
     sentPerS: perS(count('sent')),
     promptTokens: number('promptTokens'),
     completionTokens,
     completionTokensPerS: perS(completionTokens),
-    metrics: { ...metrics, itl: itl.get(row.step) ?? emptyDistribution },
+    tokenReports: {
+      answers: count('answers'),
+      reported: count('answers') - count('unreported'),
+      estimated: number('estimated'),
+    },
+    metrics: { ...metrics, itl: gapDistribution(gaps) },
   }
 }
 
-function distributionOf(figures: Figures): Distribution {
+const noFigures: Figures = {
+  n: 0,
+  censored: 0,
+  lowest_censored: null,
+  mean: null,
+  low: null,
+  high: null,
+  q: null,
+}
+
+function distributionOf(figures: Figures, exact: 'exact' | 'rounded' = 'exact'): Distribution {
   const n = Number(figures.n)
   const censored = Number(figures.censored)
   const marked = percentiles.map(([name, p], at) => {
@@ -146,12 +188,13 @@ function distributionOf(figures: Figures): Distribution {
           ? 'too-few'
           : figures.lowest_censored !== null && figures.lowest_censored <= us
             ? 'at-least'
-            : 'exact'
+            : exact
     return [name, { us, mark, needs }] as const
   })
   return {
     n,
     censored,
+    lowestCensoredUs: figures.lowest_censored,
     meanUs: figures.mean,
     minUs: figures.low,
     maxUs: figures.high,
@@ -159,52 +202,13 @@ function distributionOf(figures: Figures): Distribution {
   }
 }
 
-const emptyDistribution = distributionOf({
-  n: 0,
-  censored: 0,
-  lowest_censored: null,
-  mean: null,
-  low: null,
-  high: null,
-  q: null,
-})
-
-/**
- * Gaps between content events are not in the rows; their histograms are, and merge exactly.
- * So these alone are within 0.1 % and not exact to the microsecond.
- */
-async function readItl(
-  store: Store,
-  runId: string,
-  part: 'steady' | 'all',
-): Promise<ReadonlyMap<string | null, Distribution>> {
-  const rows = await store.rows<{ step: string; hdr: Uint8Array }>(
-    `SELECT step, hdr FROM histograms WHERE run_id = $1 AND metric = 'itl' AND samples > 0
-       ${part === 'steady' ? `AND part = 'steady'` : ''}`,
-    [runId],
-  )
-  const merged = new Map<string | null, hdr.Histogram>()
-  for (const { step, hdr: bytes } of rows) {
-    const one = hdr.decodeFromCompressedBase64(Buffer.from(bytes).toString('base64'))
-    for (const key of [step, null]) {
-      const sum = merged.get(key)
-      if (sum === undefined) {
-        merged.set(key, hdr.decodeFromCompressedBase64(Buffer.from(bytes).toString('base64')))
-      } else sum.add(one)
-    }
-  }
-  return new Map(
-    [...merged].map(([step, histogram]) => [
-      step,
-      distributionOf({
-        n: histogram.totalCount,
-        censored: 0,
-        lowest_censored: null,
-        mean: histogram.mean,
-        low: histogram.minNonZeroValue,
-        high: histogram.maxValue,
-        q: percentiles.map(([, p]) => histogram.getValueAtPercentile(p * 100)),
-      }),
-    ]),
+/** Gaps of our runs come from histograms: these figures alone are within 0.1 %, and not exact. */
+function gapDistribution(gaps: Gaps | undefined): Distribution {
+  if (gaps === undefined) return distributionOf(noFigures)
+  const { exact, n, mean, min, max } = gaps
+  const q = percentiles.map(([, p]) => gaps.atShare(p))
+  return distributionOf(
+    { ...noFigures, n, mean, low: min, high: max, q },
+    exact ? 'exact' : 'rounded',
   )
 }

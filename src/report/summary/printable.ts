@@ -1,3 +1,5 @@
+import { safeJson, withoutHostile } from '../../user/hostile.ts'
+
 // Escape sequences whole: CSI, then OSC and its kin up to their end, then any other pair.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -~])?/g
@@ -7,9 +9,8 @@ const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|
  * away, as do the marks that turn the direction of text, and it is cut to a length.
  */
 export function printable(text: string, longest = 60): string {
-  const plain = text
-    .replace(escapes, '')
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+  const plain = withoutHostile(text.replace(escapes, ''), () => ' ')
+    .replace(/ +/g, ' ')
     .trim()
   const signs = [...plain]
   return signs.length <= longest ? plain : `${signs.slice(0, longest - 1).join('')}…`
@@ -29,24 +30,14 @@ const longestText = 2000
 export function visible(text: string): string {
   const cut =
     text.length > longestText ? `${text.slice(0, longestText)}… (${text.length} characters)` : text
-  return (
-    cut
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it shows
-      .replace(/[\u0000-\u0008\u000b-\u001f]/g, (code) =>
-        String.fromCharCode(0x2400 + code.charCodeAt(0)),
-      )
-      .replace(/[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd')
-      .toWellFormed()
-  )
+  return withoutHostile(cut, (sign) => (sign < ' ' ? pictureOf(sign) : '\ufffd'), '\t\n')
 }
 
-/** JSON that a terminal shows as it stands: what would act on one is written as its escape. */
-export function jsonText(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-}
+/** ESC as ␛, by Unicode's block of control pictures. */
+const pictureOf = (control: string) => String.fromCharCode(0x2400 + control.charCodeAt(0))
+
+/** JSON that a terminal shows as it is. */
+export const jsonText = (value: unknown): string => safeJson(JSON.stringify(value, null, 2))
 
 /**
  * A cell of CSV (RFC 4180), as `visible`. Text that a spreadsheet would take for a formula gets an

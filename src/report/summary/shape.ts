@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { measureNames } from '../../measure/measures.ts'
 
 /**
  * The shape of a run's summary: the one source of figures for the terminal, the pages, the
@@ -13,16 +14,21 @@ const measured = z.number().nullable()
 export const percentileShape = z.object({
   us: measured,
   mark: z
-    .enum(['exact', 'at-least', 'too-few', 'none'])
+    .enum(['exact', 'rounded', 'at-least', 'too-few', 'none'])
     .describe(
-      'exact; at-least: timeouts lie below it, the truth can only be larger; too-few: fewer samples than needs; none: no samples',
+      'exact; rounded: from a histogram, within 0.1 %; at-least: censored samples lie below it, the truth can only be larger; too-few: fewer samples than needs; none: no samples',
     ),
   needs: count.describe('samples for 99 % confidence'),
 })
 
 export const distributionShape = z.object({
   n: count.describe('samples, with the censored ones'),
-  censored: count.describe('timeouts, entered at their deadline: at least so long'),
+  censored: count.describe(
+    'timeouts and streams without text, entered at their end: at least so long',
+  ),
+  lowestCensoredUs: measured.describe(
+    'the shortest of the censored: from there on, percentiles are at least',
+  ),
   meanUs: measured,
   minUs: measured,
   maxUs: measured,
@@ -43,30 +49,38 @@ export const countsShape = z.object({
   timeout: count,
   aborted: count,
   retries: count.describe('rows that are a second or later attempt'),
+  failed: count.describe('sent, and ended otherwise than meant to; deliberate aborts are none'),
+  onPurpose: count.describe('deliberate aborts, and errors that requests were built to meet'),
+  judged: count.describe(
+    'meant to succeed, and ended without an abort: what goodput is a share of',
+  ),
+  good: count.nullable().describe('successes that met every objective; null without objectives'),
 })
 
-export const metricNames = [
-  'service',
-  'response',
-  'ttft',
-  'responseTtft',
-  'tpot',
-  'itl',
-  'itlMax',
-  'lag',
-  'poolWait',
-  'failure',
-] as const
+/** Gaps between events are not of an attempt: they come from histograms. */
+export const metricNames = [...measureNames, 'itl'] as const
 
 export const groupShape = z.object({
   step: z.string().nullable().describe('null for all steps together'),
   counts: countsShape,
+  goodput: measured.describe('good / judged; null without objectives'),
   spanS: measured.describe('from the first intended to the last closed'),
   okPerS: measured,
   sentPerS: measured,
   promptTokens: measured.describe('of successes that report them'),
   completionTokens: measured,
   completionTokensPerS: measured,
+  tokenReports: z
+    .object({
+      answers: count.describe('successes of chat and messages'),
+      reported: count.describe(
+        'those that report their tokens; completionTokens is of these alone',
+      ),
+      estimated: measured.describe(
+        'content events of the streams among the others: an estimate of their tokens; null without such a stream',
+      ),
+    })
+    .describe('how many answers the token counts are of'),
   metrics: z.object(
     Object.fromEntries(metricNames.map((name) => [name, distributionShape])) as Record<
       (typeof metricNames)[number],

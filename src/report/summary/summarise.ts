@@ -1,8 +1,9 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
+import { standings } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
+import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
-import { ReportError } from '../error.ts'
-import { readGroups } from './groups.ts'
+import { type Counted, countedOf, readGroups } from './groups.ts'
 import type { RunSummary } from './shape.ts'
 
 /**
@@ -11,7 +12,7 @@ import type { RunSummary } from './shape.ts'
  * Figures cover the steady part where there is one.
  *
  * @param contract prices of the successes
- * @throws ReportError when the store holds no such run
+ * @throws UserError when the store holds no such run
  */
 export async function summarise(
   store: Store,
@@ -19,16 +20,14 @@ export async function summarise(
   contract: Contract,
 ): Promise<RunSummary> {
   const run = await readRun(store, runId)
+  const counted = countedOf(runId, run.scenario_json)
   const phases = await store.rows<{ phase: string; part: string }>(
-    'SELECT DISTINCT phase, part FROM attempts WHERE run_id = $1',
+    `SELECT DISTINCT phase, part FROM askings WHERE run_id = $1 AND ${standings.counted.sql}`,
     [runId],
   )
-  const steady = phases.filter((row) => row.part === 'steady')
-  const part = steady.length > 0 ? 'steady' : 'all'
-  const shown = new Set((part === 'steady' ? steady : phases).map(({ phase }) => phase))
-  const groups = await readGroups(store, runId, part)
-  const all = groups.find((group) => group.step === null)
-  if (all === undefined) throw new ReportError(`run ${runId} has no attempts`)
+  const groups = await readGroups(store, counted)
+  const all = groups[0]!
+  if (all.counts.attempts === 0) throw new UserError('report', `run ${runId} has no attempts`)
   const counts = all.counts
   return {
     format: 'assay-run-summary/1',
@@ -51,11 +50,13 @@ export async function summarise(
       counts.attempts === counts.sent + counts.notSent &&
       counts.sent ===
         counts.ok + counts.httpError + counts.broken + counts.timeout + counts.aborted,
-    part,
-    closedPhases: closedPhases(run.scenario_json).filter((phase) => shown.has(phase)),
+    part: phases.some(({ part }) => part === 'steady') ? 'steady' : 'all',
+    closedPhases: closedPhases(run.scenario_json).filter((closed) =>
+      phases.some(({ phase }) => phase === closed),
+    ),
     all,
     steps: groups.filter((group) => group.step !== null),
-    errors: await readErrors(store, runId),
+    errors: await readErrors(store, counted),
     credits: await readCredits(store, runId, contract),
   }
 }
@@ -68,7 +69,7 @@ export function listRuns(store: Store): Promise<readonly { runId: string; scenar
 /**
  * The run that a person means: its id, the beginning of one, or `latest`.
  *
- * @throws ReportError when none or several fit
+ * @throws UserError when none or several fit
  */
 export async function resolveRun(store: Store, meant: string): Promise<string> {
   const runs = await listRuns(store)
@@ -78,7 +79,8 @@ export async function resolveRun(store: Store, meant: string): Promise<string> {
   const fitting = runs.filter((run) => meant !== '' && run.runId.startsWith(meant))
   if (fitting.length === 1) return fitting[0]!.runId
   const known = runs.slice(0, 5).map((run) => `${run.runId} (${run.scenario})`)
-  throw new ReportError(
+  throw new UserError(
+    'report',
     `${store.path}: ${fitting.length === 0 ? 'no run' : `${fitting.length} runs`} "${meant}". ${
       known.length === 0
         ? 'The store holds no runs: make one with assay run, or import one.'
@@ -107,18 +109,21 @@ async function readRun(store: Store, runId: string): Promise<RunRow> {
   const [run] = await store.rows<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])
   if (run === undefined) {
     await resolveRun(store, runId)
-    throw new ReportError(`${store.path}: no run "${runId}"`)
+    throw new UserError('report', `${store.path}: no run "${runId}"`)
   }
   return run
 }
 
-async function readErrors(store: Store, runId: string): Promise<RunSummary['errors']> {
+async function readErrors(
+  store: Store,
+  { from, parameters }: Counted,
+): Promise<RunSummary['errors']> {
   const rows = await store.rows<RunSummary['errors'][number]>(
     `SELECT outcome, status, coalesce(error_code, error_type) AS code, reason,
-            expects <> 'ok' AND outcome = 'http_error' AS "onPurpose", count(*)::INTEGER AS count
-     FROM attempts WHERE run_id = $1 AND outcome <> 'ok'
+            on_purpose AS "onPurpose", count(*)::INTEGER AS count
+     FROM ${from} WHERE outcome <> 'ok'
      GROUP BY ALL ORDER BY count DESC, outcome, status, code, reason, "onPurpose"`,
-    [runId],
+    [...parameters],
   )
   return [...rows]
 }

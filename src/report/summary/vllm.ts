@@ -19,29 +19,21 @@ export interface VllmFigures {
 }
 
 /**
- * The run as `vllm bench serve` would tell it, by its definitions: the first token is the first
- * event of a stream, even an empty one; TPOT is (latency - TTFT) / (tokens - 1); failures stand
- * nowhere but in their count. Figures differ from ours on purpose.
+ * The run as `vllm bench serve` would tell it, by its definitions (`foreignMeasures`): the first token
+ * is the first event of a stream, even an empty one; failures are nowhere but in their count.
  */
 export async function vllmFigures(store: Store, runId: string): Promise<VllmFigures> {
   const three = (value: string) =>
     `{mean: avg(${value}), median: quantile_cont(${value}, 0.5), p99: quantile_cont(${value}, 0.99)}`
   const [figures] = await store.rows<VllmFigures>(
-    `WITH generated AS (
-       SELECT outcome, streamed, completion_tokens AS n, prompt_tokens,
-         (coalesce(first_event_us, first_content_us) - sent_us)::DOUBLE AS ttft,
-         (done_us - sent_us)::DOUBLE AS latency, sent_us, closed_us
-       FROM attempts
-       WHERE run_id = $1 AND endpoint IN ('chat', 'messages') AND outcome <> 'not_sent'),
-     ok AS (SELECT *, CASE WHEN n > 1 THEN (latency - ttft) / (n - 1) END AS tpot
-            FROM generated WHERE outcome = 'ok')
-     SELECT count(*) AS completed,
-       (SELECT count(*) FROM generated WHERE outcome <> 'ok') AS failed,
-       (SELECT (max(closed_us) - min(sent_us)) / 1e6 FROM generated) AS "durationS",
-       coalesce(sum(prompt_tokens), 0)::DOUBLE AS "inputTokens",
-       coalesce(sum(n), 0)::DOUBLE AS "outputTokens",
-       ${three('ttft')} AS ttft, ${three('tpot')} AS tpot, ${three('latency')} AS e2el
-     FROM ok`,
+    `SELECT count(*) FILTER (succeeded) AS completed, count(*) FILTER (NOT succeeded) AS failed,
+       (max(closed_us) - min(sent_us)) / 1e6 AS "durationS",
+       coalesce(sum(prompt_tokens) FILTER (succeeded), 0)::DOUBLE AS "inputTokens",
+       coalesce(sum(output_tokens), 0)::DOUBLE AS "outputTokens",
+       ${three('event_ttft_us::DOUBLE')} AS ttft, ${three('tail_tpot_us::DOUBLE')} AS tpot,
+       ${three('CASE WHEN succeeded THEN service_us::DOUBLE END')} AS e2el
+     FROM attempt_values
+     WHERE run_id = $1 AND counted AND endpoint IN ('chat', 'messages') AND was_sent`,
     [runId],
   )
   return figures!

@@ -1,6 +1,7 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
+import { percentileOf } from '../../measure/percentile.ts'
+import { literal } from '../../store/import/literal.ts'
 import type { Store } from '../../store/open.ts'
-import { percentileOf } from '../summary/samples.ts'
 import { quarterUs } from './prepare.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 
@@ -18,7 +19,7 @@ type Row = Anomaly['rows'][number]
  */
 export async function findAnomalies(
   store: Store,
-  contract: Contract,
+  contract: Contract | null,
   reconciliation: Reconciliation,
 ): Promise<readonly Anomaly[]> {
   const found = [
@@ -31,36 +32,50 @@ export async function findAnomalies(
   return found.filter((anomaly) => anomaly.count > 0)
 }
 
-async function oddRows(store: Store, contract: Contract): Promise<readonly Anomaly[]> {
+/** A kind of row that wants a look, as SQL: over rows, over their sums, and what is shown of one. */
+interface OddKind {
+  readonly kind: Anomaly['kind']
+  readonly when: string
+  readonly sign: string
+  readonly shows: string
+  readonly says: (count: string) => string
+}
+
+const chargeWithoutSuccess: OddKind = {
+  kind: 'charge-without-success',
+  when: `outcome = 'http_error' AND credits > 0`,
+  sign: `outcome = 'http_error' AND credits > 0`,
+  shows: `'status ' || coalesce(status::VARCHAR, 'unknown') || ', charged ' || credits::DOUBLE`,
+  says: (n) => `${n} failed requests were charged.`,
+}
+
+function oddByContract(contract: Contract): readonly OddKind[] {
   const priced = contract.models
     .filter((model) => (costOf(contract, model.id) ?? 0) > 0)
-    .map((model) => `'${model.id.replaceAll("'", "''")}'`)
-  const kinds = [
-    {
-      kind: 'charge-without-success',
-      when: `outcome = 'http_error' AND credits > 0`,
-      sign: `outcome = 'http_error' AND credits > 0`,
-      shows: `'status ' || coalesce(status::VARCHAR, 'unknown') || ', charged ' || credits::DOUBLE`,
-      says: (n: string) => `${n} failed requests were charged.`,
-    },
+    .map((model) => literal(model.id))
+  return [
     {
       kind: 'success-without-charge',
       when: `outcome = 'ok' AND credits = 0 AND model IN (${priced.join() || 'NULL'})`,
       sign: `outcome = 'ok' AND least_credits = 0`,
       shows: `model || ', charged 0'`,
-      says: (n: string) => `${n} successes on priced models were charged nothing.`,
+      says: (n) => `${n} successes on priced models were charged nothing.`,
     },
     {
       kind: 'tokens-over-limit',
-      when: `completion_tokens > ${contract.limits.maxOutputTokens}
-             OR prompt_tokens > ${contract.limits.maxInputTokens}`,
+      when: `completion_tokens // requests > ${contract.limits.maxOutputTokens}
+             OR prompt_tokens // requests > ${contract.limits.maxInputTokens}`,
       sign: `most_completion_tokens > ${contract.limits.maxOutputTokens}
              OR most_prompt_tokens > ${contract.limits.maxInputTokens}`,
       shows: `'prompt ' || coalesce(prompt_tokens::VARCHAR, '-') || ', completion ' || coalesce(completion_tokens::VARCHAR, '-')`,
-      says: (n: string) =>
+      says: (n) =>
         `${n} requests report more tokens than the limits of ${contract.limits.maxInputTokens.toLocaleString('en-US')} in and ${contract.limits.maxOutputTokens.toLocaleString('en-US')} out.`,
     },
-  ] as const
+  ]
+}
+
+async function oddRows(store: Store, contract: Contract | null): Promise<readonly Anomaly[]> {
+  const kinds = [chargeWithoutSuccess, ...(contract === null ? [] : oddByContract(contract))]
   const period = `at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')`
   // The sums tell whether there is anything to look for; rows are read only then.
   const [signs] = await store.rows<Record<string, boolean | null>>(
@@ -70,10 +85,10 @@ async function oddRows(store: Store, contract: Contract): Promise<readonly Anoma
   const anomalies: Anomaly[] = []
   for (const { kind, when, shows, says } of kinds) {
     if (signs![kind] !== true) continue
-    const [counted] = await store.rows<{ n: number }>(
-      `SELECT count(*) AS n FROM usage_shown WHERE ${period} AND (${when})`,
+    const [counted] = await store.rows<{ n: number | null }>(
+      `SELECT sum(requests)::BIGINT AS n FROM usage_shown WHERE ${period} AND (${when})`,
     )
-    const count = counted!.n
+    const count = counted!.n ?? 0
     if (count === 0) continue
     const rows = await store.rows<Row>(
       `SELECT source, id, at_us AS "atUs", ${shows} AS shows FROM usage_shown

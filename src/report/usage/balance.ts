@@ -8,22 +8,21 @@ import type { BalancePoint, Grant } from './shape.ts'
  */
 const seen = `
   SELECT 'header' AS seen_in, coalesce(account, key_fp, '(unknown)') AS account,
-    CASE WHEN date_s IS NULL THEN service_start_us + (headers_us * time_scale)::BIGINT
-         ELSE date_s * 1000000 END AS at_us,
-    headers_us AS tie, credits_remaining AS remaining
+    service_start_us + (headers_us * time_scale)::BIGINT AS at_us,
+    credits_remaining AS remaining
   FROM attempts JOIN run_clocks USING (run_id)
   WHERE credits_remaining IS NOT NULL AND headers_us IS NOT NULL
     AND (len(getvariable('usage_runs')) = 0 OR list_contains(getvariable('usage_runs'), run_id))
   UNION ALL
-  SELECT 'poll', coalesce((SELECT any_value(account) FROM askings WHERE askings.key_fp = usage_polls.key_fp), key_fp),
-    coalesce(service_us, polled_us), polled_us, remaining::DOUBLE
-  FROM usage_polls WHERE remaining IS NOT NULL`
+  SELECT 'poll', coalesce((SELECT any_value(account) FROM askings WHERE askings.key_fp = poll_times.key_fp), key_fp),
+    at_us, remaining::DOUBLE
+  FROM poll_times WHERE remaining IS NOT NULL`
 
 /** The last balance of each quarter hour and account in the period. */
 export function readBalance(store: Store): Promise<readonly BalancePoint[]> {
   return store.rows<BalancePoint>(
-    `SELECT max(at_us) AS "atUs", account, arg_max(remaining, (at_us, tie)) AS remaining,
-       arg_max(seen_in, (at_us, tie)) AS "from"
+    `SELECT max(at_us) AS "atUs", account, arg_max(remaining, at_us) AS remaining,
+       arg_max(seen_in, at_us) AS "from"
      FROM (${seen})
      WHERE at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')
      GROUP BY account, at_us // ${quarterUs} ORDER BY "atUs", account`,
@@ -49,7 +48,7 @@ export async function readGrants(store: Store, nowUs: number): Promise<readonly 
     })
   }
   const balances = await store.rows<{ account: string; remaining: number }>(
-    `SELECT account, arg_max(remaining, (at_us, tie)) AS remaining FROM (${seen})
+    `SELECT account, arg_max(remaining, at_us) AS remaining FROM (${seen})
      WHERE at_us <= $1 GROUP BY account ORDER BY account`,
     [BigInt(Math.round(nowUs))],
   )

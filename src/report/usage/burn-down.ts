@@ -32,7 +32,7 @@ export interface Demand {
  */
 export function burnDown(
   grants: readonly Grant[],
-  demand: readonly Demand[],
+  demand: Iterable<Demand>,
   thresholds: readonly number[],
 ): BurnDown {
   const order = grants.map((_, at) => at).sort((a, b) => expiry(grants[a]!) - expiry(grants[b]!))
@@ -80,14 +80,14 @@ export function burnDown(
     if (due > credits * 1e-12) emptyUs ??= zeroUs
   }
 
-  for (const [at, threshold] of thresholds.entries()) {
-    if (balance < threshold) belowUs[at] = demand[0]?.startUs ?? 0
-  }
+  const expiries = order.map((at) => expiry(grants[at]!))
+  let begun = false
   for (const { startUs, endUs, credits } of demand) {
-    const cuts = grants
-      .map(expiry)
-      .filter((us) => us > startUs && us < endUs)
-      .sort((a, b) => a - b)
+    if (!begun) {
+      begun = true
+      noteFall(balance, startUs, startUs)
+    }
+    const cuts = expiries.filter((us) => us > startUs && us < endUs)
     let from = startUs
     for (const to of [...cuts, endUs]) {
       expireUntil(from)
@@ -95,6 +95,8 @@ export function burnDown(
       from = to
     }
     expireUntil(endUs)
+    // Nothing is left to fall.
+    if (emptyUs !== null) break
   }
   return { emptyUs, belowUs, expired, left }
 }

@@ -1,16 +1,9 @@
 import type { Contract } from '../../contract/contract.ts'
+import { percentileOf } from '../../measure/percentile.ts'
 import type { Random } from '../random.ts'
-import { percentileOf } from '../summary/samples.ts'
 import { burnDown, type Demand } from './burn-down.ts'
+import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
 import type { BandLoss, DateBand, Depletion, Forecast, Grant } from './shape.ts'
-
-/** A local day of the past and what it burned. */
-export interface PastDay {
-  readonly startUs: number
-  /** 1 is Monday. */
-  readonly weekday: number
-  readonly credits: number
-}
 
 /** A local day to come. */
 export interface ComingDay {
@@ -21,89 +14,76 @@ export interface ComingDay {
   readonly share: number
 }
 
-/** Days that the band and the median look at: each weekday once. */
-const lastDays = 7
-/** Days that futures are drawn from: four of each weekday. */
-const drawnDays = 28
 const fewestDays = 3
 const futures = 500
+/** Futures behind the burn of a day, each of a week. */
+const weeks = 200
 
 /**
- * Burn a day: median and 10-90 % (R-7) of the last 7 full days.
+ * Burn a day: the median and 80 % interval of a day of the coming week.
  *
- * @param past full, covered local days, oldest first; open days are not among them
+ * @param past oldest first; the first and the last may be part of a day
+ * @param random seeded: the same page twice says the same band
  */
-export function forecastBurn(past: readonly PastDay[]): Forecast {
-  const last = past.slice(-lastDays)
-  if (last.length < fewestDays) {
+export function forecastBurn(past: readonly PastDay[], random: Random): Forecast {
+  const full = past.filter((day) => day.share === 1).length
+  if (full < fewestDays) {
     return {
       known: false,
-      fullDays: last.length,
-      says: `Only ${last.length} full ${last.length === 1 ? 'day' : 'days'} of usage: a forecast needs ${fewestDays}.`,
+      fullDays: full,
+      says: `Only ${full} full ${full === 1 ? 'day' : 'days'} of usage: a forecast needs ${fewestDays}.`,
     }
   }
-  const sorted = last.map((day) => day.credits).sort((a, b) => a - b)
+  const model = fitBurn(past)
+  const { weekday } = past.at(-1)!
+  const burns = Array.from({ length: weeks }, () => {
+    const draw = model.draw(random)
+    return [1, 2, 3, 4, 5, 6, 7].map((ahead) =>
+      Math.max(0, draw(ahead, ((weekday + ahead - 1) % 7) + 1, 1)),
+    )
+  })
+  const sorted = burns.flat().sort((a, b) => a - b)
   const at = (p: number) => percentileOf(sorted, p)!
   return {
     known: true,
     medianPerDay: at(0.5),
     lowPerDay: at(0.1),
     highPerDay: at(0.9),
-    fullDays: last.length,
-    byWeekday: weekdayMedians(past),
-    says: `${words(at(0.5))} credits a day (10-90 %: ${words(at(0.1))} to ${words(at(0.9))}), the median of the last ${last.length} full days.`,
+    fullDays: full,
+    says: `${words(at(0.5))} credits a day (80 % likely ${words(at(0.1))} to ${words(at(0.9))}), from ${full} full days.`,
   }
 }
 
-function weekdayMedians(past: readonly PastDay[]): readonly (number | null)[] {
-  const recent = past.slice(-drawnDays)
-  return [1, 2, 3, 4, 5, 6, 7].map((weekday) =>
-    percentileOf(
-      recent
-        .filter((day) => day.weekday === weekday)
-        .map((day) => day.credits)
-        .sort((a, b) => a - b),
-      0.5,
-    ),
-  )
-}
-
-/** Expected burn of coming days: the median of their weekday, else of all full days. */
+/** Expected burn of coming days. */
 export function expectedBurn(past: readonly PastDay[], coming: readonly ComingDay[]): number {
-  const medians = weekdayMedians(past)
-  const all = percentileOf(
-    past
-      .slice(-lastDays)
-      .map((day) => day.credits)
-      .sort((a, b) => a - b),
-    0.5,
+  const model = fitBurn(past)
+  return coming.reduce(
+    (sum, day) => sum + day.share * model.expected(aheadOf(day, past), day.weekday),
+    0,
   )
-  return coming.reduce((sum, day) => sum + day.share * (medians[day.weekday - 1] ?? all ?? 0), 0)
 }
 
-/**
- * One future: the past is resampled first (that we saw only n days is part of the doubt), then
- * each coming day is drawn from the resampled days of its weekday where there are at least three,
- * else from all of the last seven.
- */
-function drawFuture(
+/** Days from the last one that was seen. A day that has begun begins now, but ends at its midnight. */
+function aheadOf({ endUs }: ComingDay, past: readonly PastDay[]): number {
+  return Math.round((endUs - past.at(-1)!.startUs) / 86_400e6) - 1
+}
+
+/** One future, drawn from what the past allows. A day that gives back credits burns none, nor do the next. */
+function* drawFuture(
+  model: BurnModel,
   past: readonly PastDay[],
   coming: readonly ComingDay[],
   random: Random,
-): readonly Demand[] {
-  const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!
-  const resample = (days: readonly PastDay[]) => days.map(() => pick(days))
-  const anyDay = resample(past.slice(-lastDays))
-  const recent = past.slice(-drawnDays)
-  const pools = [1, 2, 3, 4, 5, 6, 7].map((weekday) => {
-    const same = recent.filter((day) => day.weekday === weekday)
-    return same.length >= fewestDays ? resample(same) : anyDay
-  })
-  return coming.map(({ startUs, endUs, weekday, share }) => ({
-    startUs,
-    endUs,
-    credits: share * pick(pools[weekday - 1]!).credits,
-  }))
+): Generator<Demand> {
+  const draw = model.draw(random)
+  let burned = 0
+  let most = 0
+  for (const day of coming) {
+    const before = most
+    burned += draw(aheadOf(day, past), day.weekday, day.share)
+    most = Math.max(most, burned)
+    yield { startUs: day.startUs, endUs: day.endUs, credits: most - before }
+  }
 }
 
 /** What a balance will go through, told from many futures. */
@@ -116,39 +96,41 @@ export interface Outlook {
  * When the credits run out, which expire unused, and when each rate band is lost.
  *
  * @param grants what is held now; expired ones count nothing
+ * @param burn the forecast of a day, which says why there is none
  * @param coming local days from now on, the first one cut at now
  * @param random seeded: the same page twice says the same dates
  */
 export function lookAhead(
-  contract: Contract,
+  contract: Contract | null,
   past: readonly PastDay[],
+  burn: Forecast,
   coming: readonly ComingDay[],
   grants: readonly Grant[] | null,
   random: Random,
 ): Outlook {
-  const burn = forecastBurn(past)
-  const bands = [...contract.bands].sort((a, b) => a.minBalance - b.minBalance)
+  const bands = [...(contract?.bands ?? [])].sort((a, b) => a.minBalance - b.minBalance)
   if (grants === null || !burn.known) {
     const says =
       grants === null
         ? 'The balance is not known: poll GET /user/credits (assay usage watch), or give --grants.'
-        : burn.says
+        : `${words(balanceOf(grants))} credits. ${burn.says}`
     return { depletion: { known: false, says }, bandLosses: [] }
   }
   const thresholds = bands.map((band) => band.minBalance)
+  const model = fitBurn(past)
   const walks = Array.from({ length: futures }, () =>
-    burnDown(grants, drawFuture(past, coming, random), thresholds),
+    burnDown(grants, drawFuture(model, past, coming, random), thresholds),
   )
   const horizonDays = coming.length
   const bandOf = (times: readonly (number | null)[]): DateBand => {
     const sorted = times.map((us) => us ?? Number.POSITIVE_INFINITY).sort((a, b) => a - b)
     const at = (p: number) => {
       const us = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))]!
-      return Number.isFinite(us) ? us : null
+      return Number.isFinite(us) ? Math.round(us) : null
     }
     return { earlyUs: at(0.1), medianUs: at(0.5), lateUs: at(0.9), horizonDays }
   }
-  const balance = grants.reduce((sum, grant) => sum + grant.credits, 0)
+  const balance = balanceOf(grants)
   const runsOut = bandOf(walks.map((walk) => walk.emptyUs))
   const wasted = grants.flatMap((grant, at) => {
     if (grant.expiresUs === null) return []
@@ -192,6 +174,10 @@ export function lookAhead(
       }
     }),
   }
+}
+
+function balanceOf(grants: readonly Grant[]): number {
+  return grants.reduce((sum, grant) => sum + grant.credits, 0)
 }
 
 function words(value: number): string {

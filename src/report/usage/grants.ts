@@ -1,6 +1,6 @@
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
-import { ReportError } from '../error.ts'
+import { UserError } from '../../user/user-error.ts'
 import type { Grant } from './shape.ts'
 import { parseMoment } from './zone.ts'
 
@@ -15,7 +15,7 @@ const grantsShape = z.array(
 /**
  * What an account holds, from a YAML list of `name`, `credits` and `expires` (a date, or null).
  *
- * @throws ReportError with every fault
+ * @throws UserError with every fault
  */
 export function parseGrants(text: string, name: string, timezone: string): readonly Grant[] {
   let value: unknown
@@ -23,11 +23,12 @@ export function parseGrants(text: string, name: string, timezone: string): reado
     // Dates stay text: a time zone belongs to them.
     value = parseYaml(text, { schema: 'core' })
   } catch (error) {
-    throw new ReportError(`${name} is not YAML: ${String(error).split('\n')[0]}`)
+    throw new UserError('report', `${name} is not YAML: ${String(error).split('\n')[0]}`)
   }
   const parsed = grantsShape.safeParse(value)
   if (!parsed.success) {
-    throw new ReportError(
+    throw new UserError(
+      'report',
       `${name} is no list of grants:\n${z.prettifyError(parsed.error)}\nExpected e.g.\n  - { name: Standard, credits: 4200, expires: 2026-12-01 }`,
     )
   }

@@ -11,8 +11,9 @@ const busiestHours = 50
  * Minutes of all keys would be most of the cost of a page, so only hours are looked into that can
  * hold a minute above the lowest limit: no minute has more requests than its hour.
  */
-export async function readPeak(store: Store, contract: Contract): Promise<Peak> {
-  const lowest = Math.min(...contract.bands.map((band) => band.requests.minute))
+export async function readPeak(store: Store, contract: Contract | null): Promise<Peak> {
+  const limits = contract?.bands.map((band) => band.requests.minute) ?? []
+  const lowest = Math.min(Number.MAX_SAFE_INTEGER, ...limits)
   const [peak] = await store.rows<Peak>(
     `WITH hours AS (
        SELECT key_fp, hour, sum(requests)::BIGINT AS n FROM usage_key_hours GROUP BY ALL),
@@ -20,7 +21,7 @@ export async function readPeak(store: Store, contract: Contract): Promise<Peak> 
        SELECT key_fp, hour FROM hours WHERE n > ${lowest}
        UNION SELECT key_fp, hour FROM (FROM hours ORDER BY n DESC LIMIT ${busiestHours})),
      minutes AS (
-       SELECT count(*) AS n
+       SELECT sum(requests)::BIGINT AS n
        FROM usage_shown JOIN busy
          ON usage_shown.key_fp IS NOT DISTINCT FROM busy.key_fp
         AND at_us // 3600000000 = busy.hour

@@ -1,6 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
+import { defaultContract } from '../../contract/default.ts'
 import type { Store } from '../../store/open.ts'
-import { ReportError } from '../error.ts'
+import { UserError } from '../../user/user-error.ts'
 import type { UsageDimension, UsageOptions, UsageScope } from './shape.ts'
 import { checkTimeZone, endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 
@@ -42,11 +43,11 @@ const columns: Readonly<Record<UsageDimension, string>> = {
  *
  * Rows are read a handful of times whatever the page shows; all that follows is over quarters.
  *
- * @throws ReportError for an unknown zone, an empty period, or a store without usage
+ * @throws UserError for an unknown zone, an empty period, or a store without usage
  */
 export async function prepareUsage(store: Store, options: UsageOptions): Promise<UsageScope> {
   checkTimeZone(options.timezone)
-  await enterPrices(store, options.contract)
+  await enterPrices(store, options.contract ?? defaultContract)
   await store.execute(`
     SET VARIABLE usage_runs = ${list(options.runIds)};
     SET VARIABLE usage_sources = ${list(options.sources)};
@@ -59,14 +60,17 @@ export async function prepareUsage(store: Store, options: UsageOptions): Promise
   const nowUs = Math.max(Math.round(options.nowUs), ...sources.map((each) => each.lastUs + 1))
   const scope = scopeOf({ ...options, nowUs }, sources)
   const [beforeFrom, beforeTo] = periodBefore(scope, sources)
+  const polls = sources.every(({ origin }) => origin === 'poll')
+  // A balance does not tell that there were no requests.
+  const covering = polls ? [{ firstUs: scope.toUs, lastUs: scope.fromUs - 1 }] : sources
   await store.execute(`
     SET VARIABLE usage_now = ${nowUs}::BIGINT;
     SET VARIABLE usage_from = ${scope.fromUs}::BIGINT;
     SET VARIABLE usage_to = ${scope.toUs}::BIGINT;
     SET VARIABLE usage_before_from = ${beforeFrom}::BIGINT;
     SET VARIABLE usage_before_to = ${beforeTo}::BIGINT;
-    SET VARIABLE usage_covered_from = ${Math.min(...sources.map((each) => each.firstUs))}::BIGINT;
-    SET VARIABLE usage_covered_to = ${Math.max(...sources.map((each) => each.lastUs))}::BIGINT;
+    SET VARIABLE usage_covered_from = ${Math.min(...covering.map((each) => each.firstUs))}::BIGINT;
+    SET VARIABLE usage_covered_to = ${Math.max(...covering.map((each) => each.lastUs))}::BIGINT;
   `)
   await prepareKeys(store)
   await prepareQuarters(store, options.by)
@@ -96,15 +100,23 @@ function whereOf({ runIds, sources }: UsageOptions): string {
 
 async function readSources(store: Store): Promise<UsageScope['sources']> {
   const rows = await store.rows<UsageScope['sources'][number]>(
-    `SELECT origin, source, count(*) AS requests, min(at_us) AS "firstUs", max(at_us) AS "lastUs"
+    `SELECT origin, source, sum(requests)::BIGINT AS requests, min(at_us) AS "firstUs", max(at_us) AS "lastUs"
      FROM usage_shown GROUP BY ALL ORDER BY "firstUs", source`,
   )
-  if (rows.length === 0) {
-    throw new ReportError(
-      `${store.path} holds no usage to show: make a run (assay run), import a log (assay import), or name other runs and sources.`,
+  if (rows.length > 0) return rows
+  const polls = await store.rows<UsageScope['sources'][number]>(
+    `SELECT 'poll' AS origin, base_url AS source, 0 AS requests, min(at_us) AS "firstUs",
+       max(at_us) AS "lastUs"
+     FROM poll_times WHERE remaining IS NOT NULL OR consumed IS NOT NULL
+     GROUP BY ALL ORDER BY "firstUs", source`,
+  )
+  if (polls.length === 0) {
+    throw new UserError(
+      'report',
+      `${store.path} holds no usage to show: make a run (assay run), import a log (assay import), poll a balance (assay usage watch), or name other runs and sources.`,
     )
   }
-  return rows
+  return polls
 }
 
 function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageScope {
@@ -113,12 +125,14 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
   const toUs = options.toUs ?? endOfDayUs(lastUs, timezone)
   const fromUs = options.fromUs ?? firstDayUs(sources, toUs, timezone)
   if (fromUs >= toUs) {
-    throw new ReportError(
+    throw new UserError(
+      'report',
       `The period from ${new Date(fromUs / 1000).toISOString()} to ${new Date(toUs / 1000).toISOString()} is empty: --to must come after --from.`,
     )
   }
   if (fromUs % quarterUs !== 0 || toUs % quarterUs !== 0) {
-    throw new ReportError(
+    throw new UserError(
+      'report',
       'A period begins and ends on a quarter of an hour: usage is kept in quarters.',
     )
   }
@@ -148,9 +162,12 @@ function notesOf(sources: UsageScope['sources']): readonly string[] {
   return notes
 }
 
+/** How much of the period before may be missing at its beginning: no log begins on the second. */
+const mostMissing = 0.02
+
 /**
  * The period before, as long in local days, and cut to what has passed of this one: half a month
- * is held against half a month.
+ * is held against half a month. Empty where it was not measured from its beginning.
  */
 function periodBefore(
   scope: UsageScope,
@@ -164,18 +181,24 @@ function periodBefore(
   const passed = Math.min(toUs, Math.max(coveredTo, fromUs)) - fromUs
   const elapsed = passed < toUs - fromUs ? passed : fromUs - beforeFrom
   const quarters = Math.ceil(elapsed / quarterUs) * quarterUs
-  return [beforeFrom, Math.min(fromUs, beforeFrom + quarters)]
+  const beforeTo = Math.min(fromUs, beforeFrom + quarters)
+  const missing = Math.min(...sources.map((each) => each.firstUs)) - beforeFrom
+  return missing > mostMissing * (beforeTo - beforeFrom) ? [fromUs, fromUs] : [beforeFrom, beforeTo]
 }
 
 /**
  * Sums of each kind of outcome, and the columns of `UsageSums` (in snake case) from them: two
  * steps, since a filter on each of ten sums costs more than a few more groups.
  */
-const outcomeSums = `
-  outcome, status = 429 AS limited, count(*) AS n, sum(credits) AS credits,
-  sum(possible_credits) AS possible_credits, count(possible_credits) AS credits_known,
-  sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
-  count(prompt_tokens + completion_tokens) AS tokens_known`
+const outcomeSums = (() => {
+  // A row can stand for many requests.
+  const requests = (told: string) => `sum(CASE WHEN ${told} IS NOT NULL THEN requests END)::BIGINT`
+  return `outcome, status = 429 AS limited, sum(requests)::BIGINT AS n, sum(credits) AS credits,
+    sum(possible_credits) AS possible_credits, ${requests('possible_credits')} AS credits_known,
+    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
+    sum(prompt_tokens + completion_tokens) AS both_tokens,
+    ${requests('prompt_tokens + completion_tokens')} AS tokens_known`
+})()
 
 const usageSums = (() => {
   const sum = (column: string, when: string, name: string) =>
@@ -188,9 +211,10 @@ const usageSums = (() => {
     sum('n', `outcome IN ('broken', 'timeout', 'aborted')`, 'ambiguous'),
     'sum(credits) AS credits',
     'sum(possible_credits) AS possible_credits',
-    'sum(credits_known) AS credits_known',
+    'coalesce(sum(credits_known), 0) AS credits_known',
     `sum(prompt_tokens) FILTER (WHERE outcome = 'ok') AS prompt_tokens`,
     `sum(completion_tokens) FILTER (WHERE outcome = 'ok') AS completion_tokens`,
+    `sum(both_tokens) FILTER (WHERE outcome = 'ok') AS both_tokens`,
     sum('tokens_known', `outcome = 'ok'`, 'tokens_known'),
   ].join(',\n')
 })()
@@ -201,7 +225,7 @@ const inPeriod = `at_us >= getvariable('usage_from') AND at_us < getvariable('us
 async function prepareKeys(store: Store): Promise<void> {
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_key_hours AS
-    SELECT key_fp, account, at_us // 3600000000 AS hour, count(*) AS requests,
+    SELECT key_fp, account, at_us // 3600000000 AS hour, sum(requests)::BIGINT AS requests,
       sum(credits) AS credits, min(at_us) AS first_us, max(at_us) AS last_us
     FROM usage_shown WHERE ${inPeriod} GROUP BY ALL;
     CREATE OR REPLACE TEMP TABLE usage_keys AS
@@ -227,7 +251,7 @@ async function prepareQuarters(store: Store, by: UsageDimension): Promise<void> 
   const names =
     by === 'key'
       ? `SELECT ${name} AS name, sum(requests) AS requests FROM usage_keys GROUP BY 1`
-      : `SELECT ${name} AS name, count(*) AS requests FROM usage_shown WHERE ${inPeriod} GROUP BY 1`
+      : `SELECT ${name} AS name, sum(requests) AS requests FROM usage_shown WHERE ${inPeriod} GROUP BY 1`
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_series AS
     SELECT name, row_number() OVER (ORDER BY requests DESC, name) AS rank FROM (${names})
@@ -237,8 +261,8 @@ async function prepareQuarters(store: Store, by: UsageDimension): Promise<void> 
       CASE WHEN ${name} IN (SELECT name FROM usage_series) THEN ${name}
            ELSE ${quoted(otherSeries)} END AS series,
       ${outcomeSums},
-      min(credits) AS least_credits, max(prompt_tokens) AS most_prompt_tokens,
-      max(completion_tokens) AS most_completion_tokens
+      min(credits) AS least_credits, max(prompt_tokens // requests) AS most_prompt_tokens,
+      max(completion_tokens // requests) AS most_completion_tokens
     FROM usage_shown
     WHERE at_us >= getvariable('usage_before_from') AND at_us < getvariable('usage_to')
     GROUP BY ALL;
@@ -283,16 +307,16 @@ async function prepareCalendar(store: Store): Promise<void> {
 const bucketSums = (() => {
   const count = (name: string) =>
     `CASE WHEN bool_or(covered) THEN coalesce(sum(${name}), 0)::BIGINT END AS ${name}`
-  // Requests that do not tell their credits are no reason to say 0.
-  const known = (name: string, of: string, told: string) =>
+  // Requests that do not tell their credits are no reason to say 0: their sum is null.
+  const known = (name: string, of: string) =>
     `CASE WHEN NOT bool_or(covered) THEN NULL WHEN coalesce(sum(${of}), 0) = 0 THEN 0
-          WHEN sum(${told}) > 0 THEN sum(${name})::DOUBLE END AS ${name}`
+          ELSE sum(${name})::DOUBLE END AS ${name}`
   return [
     ...['requests', 'ok', 'failed', 'limited', 'ambiguous'].map(count),
-    known('credits', 'requests', 'credits_known'),
-    known('possible_credits', 'requests', 'credits_known'),
-    known('prompt_tokens', 'ok', 'tokens_known'),
-    known('completion_tokens', 'ok', 'tokens_known'),
+    known('credits', 'requests'),
+    known('possible_credits', 'requests'),
+    known('prompt_tokens', 'ok'),
+    known('completion_tokens', 'ok'),
   ].join(',\n')
 })()
 

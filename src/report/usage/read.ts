@@ -1,17 +1,21 @@
 import type { Contract } from '../../contract/contract.ts'
+import { defaultContract } from '../../contract/default.ts'
 import type { Store } from '../../store/open.ts'
 import { randomOf } from '../random.ts'
 import { adviseOn } from './advice.ts'
 import { findAnomalies } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
-import { type ComingDay, expectedBurn, forecastBurn, lookAhead, type PastDay } from './forecast.ts'
+import type { PastDay } from './burn-model.ts'
+import { type ComingDay, expectedBurn, forecastBurn, lookAhead } from './forecast.ts'
 import { readPeak } from './peak.ts'
 import { prepareUsage, quarterUs } from './prepare.ts'
 import { reconcile } from './reconcile.ts'
 import type {
   BalancePoint,
   Card,
+  Depletion,
   ErrorPoint,
+  Forecast,
   Grant,
   KeyRow,
   Peak,
@@ -19,9 +23,10 @@ import type {
   SeriesPoint,
   UsageOptions,
   UsagePage,
+  UsageScope,
   WeekHour,
 } from './shape.ts'
-import { endOfDayUs, shiftDaysUs, weekdayOf } from './zone.ts'
+import { endOfDayUs, shiftDaysUs, startOfDayUs, weekdayOf } from './zone.ts'
 
 const horizonDays = 365
 const planDays = 30
@@ -29,26 +34,30 @@ const planDays = 30
 /**
  * Everything that the usage page shows, from the store.
  *
- * @throws ReportError as `prepareUsage` does
+ * @throws UserError as `prepareUsage` does
  */
 export async function readUsage(store: Store, options: UsageOptions): Promise<UsagePage> {
   const prepared = await prepareUsage(store, options)
   const balance = await readBalance(store)
-  const scope = { ...prepared, notes: [...prepared.notes, ...accountNotes(balance, options)] }
+  const contract = options.contract ?? (await contractOf(store, prepared.sources))
+  const notes = [...accountNotes(balance, options), ...(contract === null ? [contractNote] : [])]
+  const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
   const days = await readSeries(store, 'usage_days')
-  const past = fullDays(days, options.timezone)
+  const past = pastDays(days, scope)
+  const burn = forecastBurn(past, randomOf(options.seed))
   // A forecast begins where the figures end: at the end of what was seen, not of what was asked.
   const fromUs = Math.min(options.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)) + 1)
   const grants = options.grants ?? (await readGrants(store, fromUs))
   const coming = comingDays(fromUs, options.timezone, horizonDays)
   const { depletion, bandLosses } = lookAhead(
-    options.contract,
+    contract,
     past,
+    burn,
     coming,
     grants,
     randomOf(options.seed),
   )
-  const peak = await readPeak(store, options.contract)
+  const peak = await readPeak(store, contract)
   const reconciliation = await reconcile(store)
   return {
     scope,
@@ -60,13 +69,29 @@ export async function readUsage(store: Store, options: UsageOptions): Promise<Us
     errors: await readErrors(store),
     topKeys: await readKeys(store),
     peak,
-    forecast: forecastBurn(past),
-    depletion,
+    forecast: burn,
+    depletion: withPassedDate(depletion, scope.nowUs, fromUs),
     bandLosses,
-    plan: planFor(options.contract, past, coming.slice(0, planDays), grants, peak),
+    plan: contract && planFor(contract, past, burn, coming.slice(0, planDays), grants, peak),
     reconciliation,
-    anomalies: await findAnomalies(store, options.contract, reconciliation),
+    anomalies: await findAnomalies(store, contract, reconciliation),
   }
+}
+
+const contractNote = `Rate bands, packages and limits are left out: no contract is given, and this usage need not be of a service that keeps the specification. Give --contract FILE, or --contract ${defaultContract.name} where it is.`
+
+/** The contract of usage for which none was chosen: null where any of it may be of another service. */
+async function contractOf(
+  store: Store,
+  sources: UsagePage['scope']['sources'],
+): Promise<Contract | null> {
+  const runs = await store.rows<{ run_id: string }>('SELECT run_id FROM runs WHERE contract = $1', [
+    defaultContract.name,
+  ])
+  const own = new Set(runs.map(({ run_id }) => run_id))
+  return sources.every(({ origin, source }) => origin === 'run' && own.has(source))
+    ? defaultContract
+    : null
 }
 
 /** Balances of several accounts are no balance of one: who reads the dates must know. */
@@ -97,22 +122,49 @@ function readWeekHours(store: Store): Promise<readonly WeekHour[]> {
   )
 }
 
-/** Days that are over, covered to their end and measured. */
-function fullDays(days: readonly SeriesPoint[], timezone: string): readonly PastDay[] {
-  const sums = new Map<number, number | null>()
-  const unmeasured = new Set<number>()
+/** A part of a day that is too small to tell anything of the whole. */
+const leastShare = 0.02
+
+/**
+ * Days that were measured, the first and the last of them in part where usage was seen in part of them.
+ * What the last request stands for lasts as long as from one request to the next.
+ */
+function pastDays(days: readonly SeriesPoint[], scope: UsageScope): readonly PastDay[] {
+  const { sources, timezone, nowUs } = scope
+  const firstUs = Math.min(...sources.map((each) => each.firstUs))
+  const lastUs = Math.max(...sources.map((each) => each.lastUs))
+  const requests = sources.reduce((sum, each) => sum + each.requests, 0)
+  const seenToUs = Math.min(nowUs, lastUs + (lastUs - firstUs) / Math.max(1, requests - 1))
+  const sums = new Map<number, { endUs: number; credits: number | null }>()
   for (const day of days) {
-    if (day.open || day.credits === null) unmeasured.add(day.startUs)
-    sums.set(day.startUs, (sums.get(day.startUs) ?? 0) + (day.credits ?? 0))
+    const { credits } = sums.get(day.startUs) ?? { credits: 0 }
+    sums.set(day.startUs, {
+      endUs: day.startUs + day.lengthS * 1e6,
+      credits: credits === null || day.credits === null ? null : credits + day.credits,
+    })
   }
   return [...sums]
-    .filter(([startUs]) => !unmeasured.has(startUs))
-    .map(([startUs, credits]) => ({
-      startUs,
-      weekday: weekdayOf(startUs, timezone),
-      credits: credits ?? 0,
-    }))
+    .flatMap(([fromUs, { endUs, credits }]) => {
+      const startUs = startOfDayUs(fromUs, timezone)
+      const seenUs = Math.min(endUs, seenToUs) - Math.max(fromUs, firstUs)
+      const part = seenUs / (endOfDayUs(fromUs, timezone) - startUs)
+      // No first request comes on the stroke of midnight.
+      const share = part > 0.9999 ? 1 : part
+      return credits === null || share < leastShare
+        ? []
+        : [{ startUs, weekday: weekdayOf(startUs, timezone), credits, share }]
+    })
     .sort((a, b) => a.startUs - b.startUs)
+}
+
+/** A forecast begins where usage ends, so it can end before now: then the sentence is about the past. */
+function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): Depletion {
+  if (!depletion.known || (depletion.runsOut.medianUs ?? nowUs) >= nowUs) return depletion
+  const days = Math.round((nowUs - fromUs) / 86_400e6)
+  return {
+    ...depletion,
+    says: `${depletion.says} At that rate they are gone by now: the last usage was seen ${days} days ago. Poll the balance (assay usage watch), or give --grants.`,
+  }
 }
 
 function comingDays(fromUs: number, timezone: string, count: number): readonly ComingDay[] {
@@ -141,12 +193,14 @@ async function readCards(store: Store): Promise<readonly Card[]> {
     credits: number | null
     credits_known: number
     tokens: number | null
+    both_tokens: number | null
     tokens_known: number
   }>(
     `SELECT quarter >= getvariable('usage_from') // ${quarterUs} AS now,
        sum(requests)::BIGINT AS requests, sum(ok)::BIGINT AS ok, sum(credits)::DOUBLE AS credits,
        sum(credits_known)::BIGINT AS credits_known, sum(tokens_known)::BIGINT AS tokens_known,
-       (sum(prompt_tokens) + sum(completion_tokens))::DOUBLE AS tokens
+       coalesce(sum(prompt_tokens) + sum(completion_tokens), sum(prompt_tokens), sum(completion_tokens))::DOUBLE
+         AS tokens, sum(both_tokens)::DOUBLE AS both_tokens
      FROM usage_quarters
      WHERE quarter >= getvariable('usage_from') // ${quarterUs}
         OR quarter < getvariable('usage_before_to') // ${quarterUs}
@@ -171,11 +225,10 @@ async function readCards(store: Store): Promise<readonly Card[]> {
       unmeasured: now === undefined ? 0 : all(now) - known(now),
     }
   }
-  const measured = (told: number, value: number | null) => (told === 0 ? null : value)
   return [
     card(
       'credits',
-      (sums) => measured(sums.credits_known, sums.credits),
+      (sums) => sums.credits,
       (sums) => sums.credits_known,
       (sums) => sums.requests,
     ),
@@ -187,14 +240,14 @@ async function readCards(store: Store): Promise<readonly Card[]> {
     ),
     card(
       'tokens',
-      (sums) => measured(sums.tokens_known, sums.tokens),
+      (sums) => sums.tokens,
       (sums) => sums.tokens_known,
       (sums) => sums.ok,
     ),
-    // Sum over sum of the successes that tell their tokens: never a mean of means.
+    // Sum over sum of the successes that tell both tokens: never a mean of means.
     card(
       'averageTokens',
-      (sums) => (sums.tokens_known === 0 ? null : sums.tokens! / sums.tokens_known),
+      (sums) => (sums.both_tokens === null ? null : sums.both_tokens / sums.tokens_known),
       (sums) => sums.tokens_known,
       (sums) => sums.ok,
     ),
@@ -206,7 +259,7 @@ function readErrors(store: Store): Promise<readonly ErrorPoint[]> {
     `WITH errors AS (
        SELECT at_us // ${quarterUs} AS quarter,
          CASE WHEN outcome = 'http_error' THEN concat_ws(' ', status, error_code) ELSE outcome END
-           AS error, count(*) AS count
+           AS error, sum(requests) AS count
        FROM usage_shown
        WHERE outcome <> 'ok' AND at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')
        GROUP BY ALL)
@@ -222,10 +275,10 @@ function readKeys(store: Store): Promise<readonly KeyRow[]> {
        first_us AS "firstUs", last_us AS "lastUs", sums.requests::BIGINT AS requests,
        ok::BIGINT AS ok, failed::BIGINT AS failed, limited::BIGINT AS limited,
        ambiguous::BIGINT AS ambiguous,
-       CASE WHEN credits_known > 0 THEN sums.credits::DOUBLE END AS credits,
-       CASE WHEN credits_known > 0 THEN possible_credits::DOUBLE END AS "possibleCredits",
-       CASE WHEN tokens_known > 0 THEN prompt_tokens::DOUBLE END AS "promptTokens",
-       CASE WHEN tokens_known > 0 THEN completion_tokens::DOUBLE END AS "completionTokens"
+       sums.credits::DOUBLE AS credits,
+       possible_credits::DOUBLE AS "possibleCredits",
+       prompt_tokens::DOUBLE AS "promptTokens",
+       completion_tokens::DOUBLE AS "completionTokens"
      FROM usage_key_sums AS sums JOIN usage_top_keys AS top
        ON sums.key_fp IS NOT DISTINCT FROM top.key_fp AND sums.account IS NOT DISTINCT FROM top.account
      ORDER BY credits DESC NULLS LAST, requests DESC, "keyFp"`,
@@ -235,11 +288,11 @@ function readKeys(store: Store): Promise<readonly KeyRow[]> {
 function planFor(
   contract: Contract,
   past: readonly PastDay[],
+  burn: Forecast,
   month: readonly ComingDay[],
   grants: readonly Grant[] | null,
   peak: Peak,
 ): PlanAdvice {
-  const burn = forecastBurn(past)
   if (!burn.known) return { known: false, says: burn.says }
   const endUs = month.at(-1)!.endUs
   const expected = expectedBurn(past, month)

@@ -60,9 +60,8 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
 export async function reconcile(store: Store): Promise<Reconciliation> {
   const intervals = await store.rows<Interval>(
     `WITH polls AS (
-       SELECT key_fp, coalesce(service_us, polled_us) AS at_us, consumed,
-         lag(coalesce(service_us, polled_us)) OVER w AS from_us, lag(consumed) OVER w AS before
-       FROM usage_polls WHERE consumed IS NOT NULL
+       SELECT key_fp, at_us, consumed, lag(at_us) OVER w AS from_us, lag(consumed) OVER w AS before
+       FROM poll_times WHERE consumed IS NOT NULL
        WINDOW w AS (PARTITION BY base_url, key_fp ORDER BY polled_us)),
      pairs AS (
        SELECT *, row_number() OVER () AS pair FROM polls

@@ -9,7 +9,8 @@ export const usageDimensions = ['model', 'key', 'endpoint'] as const
 export type UsageDimension = (typeof usageDimensions)[number]
 
 export interface UsageOptions {
-  readonly contract: Contract
+  /** Null where nobody chose one: runs of the specification's contract keep it, others have none. */
+  readonly contract: Contract | null
   /** Inclusive; null for 30 local days that end with `toUs`. */
   readonly fromUs: number | null
   /** Exclusive; null for the end of the last local day with usage. */
@@ -50,7 +51,8 @@ export interface UsagePage {
   readonly forecast: Forecast
   readonly depletion: Depletion
   readonly bandLosses: readonly BandLoss[]
-  readonly plan: PlanAdvice
+  /** Null without a contract, whose packages it is made of. */
+  readonly plan: PlanAdvice | null
   readonly reconciliation: Reconciliation
   readonly anomalies: readonly Anomaly[]
 }
@@ -62,7 +64,8 @@ export interface UsageScope {
   readonly by: UsageDimension
   readonly nowUs: number
   readonly sources: readonly {
-    readonly origin: 'run' | 'import'
+    /** A poll has a balance and no requests; polls are sources where there is nothing else. */
+    readonly origin: 'run' | 'import' | 'poll'
     readonly source: string
     readonly requests: number
     readonly firstUs: number
@@ -75,7 +78,7 @@ export interface UsageScope {
 export interface Card {
   readonly name: 'credits' | 'requests' | 'tokens' | 'averageTokens'
   readonly value: number | null
-  /** The same over the period of equal length before; null when nothing was measured then. */
+  /** The same over the period of equal length before; null where that was not measured as a whole. */
   readonly before: number | null
   /** value / before - 1. */
   readonly change: number | null
@@ -83,6 +86,13 @@ export interface Card {
   readonly n: number
   /** Requests that do not tell it. */
   readonly unmeasured: number
+}
+
+/** What a value that some requests do not tell is of; null where all tell it. */
+export function measuredShare({ name, n, unmeasured }: Card): string | null {
+  if (unmeasured === 0) return null
+  const of = name === 'tokens' || name === 'averageTokens' ? 'answers' : 'requests'
+  return `of ${n.toLocaleString('en-US')} of ${(n + unmeasured).toLocaleString('en-US')} ${of}`
 }
 
 /** Sums of a bucket. */
@@ -156,18 +166,16 @@ export interface Peak {
 export type Forecast =
   | {
       readonly known: true
-      /** Median and 10-90 % of credits a day over the last full days (at most 7). */
+      /** Median and 80 % interval of what a day of the coming week burns. */
       readonly medianPerDay: number
       readonly lowPerDay: number
       readonly highPerDay: number
       readonly fullDays: number
-      /** Monday to Sunday: median of the full days of that weekday; null where there was none. */
-      readonly byWeekday: readonly (number | null)[]
       readonly says: string
     }
   | { readonly known: false; readonly fullDays: number; readonly says: string }
 
-/** A date as a band: 10 % of the futures have it before `earlyUs`, 10 % after `lateUs`. */
+/** A date as an 80 % interval: 10 % of the futures have it before `earlyUs`, 10 % after `lateUs`. */
 export interface DateBand {
   /** Null: not within `horizonDays`. */
   readonly earlyUs: number | null

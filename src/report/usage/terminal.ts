@@ -1,6 +1,6 @@
 import { printable } from '../summary/printable.ts'
 import { planInWords } from './packages.ts'
-import type { Card, DateBand, UsagePage } from './shape.ts'
+import { type Card, type DateBand, measuredShare, type UsagePage } from './shape.ts'
 
 const cardTitles: Readonly<Record<Card['name'], string>> = {
   credits: 'credits used',
@@ -46,8 +46,11 @@ export function terminalUsage(page: UsagePage): string {
       ),
     )
   }
-  lines.push(...titled('buy', page.plan.known ? planInWords(page.plan.chosen) : page.plan.says))
-  if (page.plan.known) lines.push(...page.plan.reasons.flatMap((reason) => wrapped(reason)))
+  const { plan } = page
+  if (plan !== null) {
+    lines.push(...titled('buy', plan.known ? planInWords(plan.chosen) : plan.says))
+    if (plan.known) lines.push(...plan.reasons.flatMap((reason) => wrapped(reason)))
+  }
   lines.push('', ...titled('service', page.reconciliation.says))
   for (const anomaly of page.anomalies) {
     lines.push(...titled('look', anomaly.says))
@@ -83,17 +86,17 @@ function dayLines(page: UsagePage): readonly string[] {
 function cardText(card: Card): string {
   const before =
     card.before === null
-      ? 'nothing measured before'
+      ? 'not measured before'
       : `${whole(card.before)} before${card.change === null ? '' : `, ${card.change >= 0 ? '+' : ''}${(card.change * 100).toFixed(1)} %`}`
-  const unmeasured = card.unmeasured === 0 ? '' : `, ${whole(card.unmeasured)} do not tell`
-  return `${whole(card.value).padStart(14)}   (${before}${unmeasured})`
+  const measured = measuredShare(card)
+  return `${whole(card.value).padStart(14)}   (${before}${measured === null ? '' : `, ${measured}`})`
 }
 
 function bandText(band: DateBand, day: (us: number) => string): string {
   const date = (us: number | null) => (us === null ? `beyond ${band.horizonDays} days` : day(us))
   return band.earlyUs === null
     ? `not within ${band.horizonDays} days`
-    : `${date(band.medianUs)} (10-90 %: ${date(band.earlyUs)} to ${date(band.lateUs)})`
+    : `${date(band.medianUs)} (80 % likely: ${date(band.earlyUs)} to ${date(band.lateUs)})`
 }
 
 function titled(title: string, text: string): readonly string[] {

@@ -1,5 +1,5 @@
-import { StoreError } from '../../store/errors.ts'
 import { openStore, type Store } from '../../store/open.ts'
+import { UserError } from '../../user/user-error.ts'
 import { type CreditsFieldMap, type CreditsFigures, readCreditsBody } from './credits-body.ts'
 
 /** An answer of `GET /user/credits`. */
@@ -70,7 +70,7 @@ async function keepPolls(dbPath: string, polls: readonly Poll[]): Promise<boolea
   try {
     store = await openStore(dbPath)
   } catch (error) {
-    if (error instanceof StoreError && /held by another/.test(error.message)) return false
+    if (error instanceof UserError && error.code === 'store-held') return false
     throw error
   }
   try {

@@ -1,13 +1,14 @@
-import { ReportError } from '../error.ts'
+import { UserError } from '../../user/user-error.ts'
 
 /** Local days of an IANA zone, from the calendar that the runtime itself carries. */
 
-/** @throws ReportError for a name that is no IANA zone */
+/** @throws UserError for a name that is no IANA zone */
 export function checkTimeZone(timezone: string): void {
   try {
     clockOf(timezone)
   } catch {
-    throw new ReportError(
+    throw new UserError(
+      'report',
       `"${timezone}" is no time zone: expected an IANA name such as UTC, Asia/Kolkata or America/New_York`,
     )
   }
@@ -18,7 +19,7 @@ export function checkTimeZone(timezone: string): void {
  * time, and one with an offset (or Z) is itself.
  *
  * @returns Unix microseconds
- * @throws ReportError for anything else
+ * @throws UserError for anything else
  */
 export function parseMoment(text: string, timezone: string): number {
   const local = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text.trim())
@@ -32,7 +33,8 @@ export function parseMoment(text: string, timezone: string): number {
     const ms = Date.parse(text)
     if (Number.isFinite(ms)) return ms * 1000
   }
-  throw new ReportError(
+  throw new UserError(
+    'report',
     `"${text}" is no date: expected 2026-11-01, 2026-11-01T09:30 (both in ${timezone}) or 2026-11-01T09:30Z`,
   )
 }

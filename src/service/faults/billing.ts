@@ -63,6 +63,14 @@ export const billingFaults: readonly Fault[] = [
   fault('charge-per-choice', 'BILL-03', 'n choices cost n times the price', (honest) => ({
     price: (call) => honest.price(call) * (call.request?.n ?? 1),
   })),
+  fault(
+    'long-prompts-double',
+    'BILL-03',
+    'above 4,096 prompt tokens the price doubles',
+    (honest) => ({
+      price: (call) => honest.price(call) * (call.promptTokens > 4_096 ? 2 : 1),
+    }),
+  ),
   fault('streams-free', 'BILL-03', 'a stream costs nothing', (honest) => ({
     price: (call) => (call.request?.stream ? 0 : honest.price(call)),
   })),
@@ -273,6 +281,9 @@ export const billingFaults: readonly Fault[] = [
       paymentReward: () => contract.grants.inviteFirstPayment,
     }),
   ),
+  fault('invite-bonus-doubled', 'BILL-18', 'an invitation pays 100', (_honest, { contract }) => ({
+    inviteReward: () => 2 * contract.grants.inviteRegistration,
+  })),
   fault('self-invite', 'BILL-18', 'an account may invite itself', () => ({
     inviteAllowed: () => true,
   })),

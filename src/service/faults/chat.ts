@@ -2,7 +2,7 @@ import type { Behaviour, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { type Answer, prose } from '../generate.ts'
 import type { GenerationRequest, RequestRules } from '../request.ts'
-import { editChat } from './completion.ts'
+import { editChat, editChunks } from './completion.ts'
 import { type Fault, fault } from './fault.ts'
 
 /** Bends the rules of chat requests. */
@@ -57,6 +57,12 @@ export const chatFaults: readonly Fault[] = [
   fault('n-ignored', 'CHAT-04', 'there is always one choice', (honest) =>
     answerTo(honest, () => ({ n: 1 })),
   ),
+  fault('stream-choices-at-0', 'CHAT-04', 'all choices of a stream have index 0', (honest) => ({
+    events: editChunks(honest, (chunk) => ({
+      ...chunk,
+      choices: chunk.choices.map((choice) => ({ ...choice, index: 0 })),
+    })),
+  })),
   fault('finish-end-turn', 'CHAT-05', 'finish_reason is end_turn', (honest) =>
     finishes(honest, 'end_turn'),
   ),
@@ -69,6 +75,29 @@ export const chatFaults: readonly Fault[] = [
   })),
   fault('max-tokens-ignored', 'CHAT-06', 'answers are as long as they like', (honest) =>
     answerTo(honest, () => ({ maxTokens: 8_192 })),
+  ),
+  fault('max-tokens-ignored-on-streams', 'CHAT-06', 'streams are as long as they like', (honest) =>
+    answerTo(honest, ({ stream, maxTokens }) => ({ maxTokens: stream ? 8_192 : maxTokens })),
+  ),
+  fault(
+    'stop-kept-sometimes',
+    'CHAT-07',
+    'every third chat answer that a stop sequence ended holds that sequence',
+    (honest) => {
+      let stopped = 0
+      return {
+        answer(call) {
+          const answer = honest.answer(call)
+          if (call.endpoint !== 'chat') return answer
+          const choices = answer.choices.map((each) =>
+            each.stopSequence === null || ++stopped % 3 !== 0
+              ? each
+              : { ...each, pieces: [...each.pieces, each.stopSequence] },
+          )
+          return { ...answer, choices }
+        },
+      }
+    },
   ),
   fault('stop-ignored', 'CHAT-07', 'answers go on past stop sequences, to a length', (honest) => ({
     answer(call) {

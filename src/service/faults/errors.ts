@@ -17,6 +17,22 @@ export const errorFaults: readonly Fault[] = [
     wireError: (call, refusal) => ({ ...honest.wireError(call, refusal), code: null }),
   })),
   fault(
+    'not-found-without-code',
+    'ERR-02',
+    'svc-k2-0905 gets a 404 without error.code',
+    (honest) => ({
+      fits: (call) =>
+        call.model?.id === 'svc-k2-0905'
+          ? { kind: 'model', message: 'svc-k2-0905 is not served here' }
+          : honest.fits(call),
+      wireError(call, refusal) {
+        const error = honest.wireError(call, refusal)
+        const bare = refusal.kind === 'model' && call.model?.id === 'svc-k2-0905'
+        return bare ? { ...error, status: 404, code: null } : error
+      },
+    }),
+  ),
+  fault(
     'error-shapes-swapped',
     'ERR-03',
     'each format has the error shape of the other',

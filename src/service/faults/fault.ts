@@ -1,3 +1,5 @@
+import { nearest } from '../../user/nearest.ts'
+import { UserError } from '../../user/user-error.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Chance } from '../chance.ts'
 import type { Random } from '../random.ts'
@@ -31,14 +33,10 @@ export function fault(
 export type ActiveFault = { readonly fault: Fault } & Befalls
 type Befalls = { readonly probability: number } | { readonly nth: number }
 
-export class FaultError extends Error {
-  override readonly name = 'UsageError'
-}
-
 /**
  * Reads `double-charge`, `double-charge=0.5` and `double-charge=#300`: the 300th alone.
  *
- * @throws FaultError that names what is near
+ * @throws UserError that names what is near
  */
 function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
   const at = text.indexOf('=')
@@ -46,10 +44,13 @@ function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
   const share = at < 0 ? undefined : text.slice(at + 1)
   const fault = faults.find((each) => each.name === name)
   if (fault === undefined) {
-    const near = faults.filter((each) => each.name.includes(name)).map((each) => each.name)
-    const hint = near.length > 0 && near.length < 8 ? `did you mean ${near.join(', ')}? ` : ''
-    throw new FaultError(
-      `--fault: no fault is named "${name}"; ${hint}assay serve --list-faults names all`,
+    const names = faults.map((each) => each.name)
+    const alike = names.filter((each) => each.includes(name))
+    const meant = nearest(name, names) ?? (alike.length < 8 ? alike.join(', ') : '')
+    const hint = meant === '' ? '' : `Did you mean ${meant}? `
+    throw new UserError(
+      'service',
+      `--fault: no fault is named "${name}". ${hint}assay serve --list-faults prints all.`,
     )
   }
   if (share !== undefined && /^#[1-9][0-9]{0,9}$/.test(share)) {
@@ -57,7 +58,8 @@ function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
   }
   const probability = share === undefined ? fault.probability : Number(share)
   if (!(probability > 0 && probability <= 1)) {
-    throw new FaultError(
+    throw new UserError(
+      'service',
       `--fault ${name}: expected #300 (the 300th request alone) or a probability above 0 and at most 1; got "${share}"`,
     )
   }
@@ -65,16 +67,21 @@ function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
 }
 
 /**
- * @throws FaultError as `parseFault`, and for a fault that is named twice
+ * @throws UserError as `parseFault`, and for a fault that is named twice
  */
 export function parseFaults(
-  texts: readonly string[],
+  texts: readonly (string | Fault)[],
   faults: readonly Fault[],
 ): readonly ActiveFault[] {
-  const active = texts.map((text) => parseFault(text, faults))
-  const names = active.map(({ fault }) => fault.name)
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw new FaultError(`--fault ${twice}: expected once; got it twice`)
+  const active = texts.map((text) =>
+    typeof text === 'string'
+      ? parseFault(text, faults)
+      : { fault: text, probability: text.probability },
+  )
+  const listed = active.flatMap(({ fault }) => (faults.includes(fault) ? [fault.name] : []))
+  const twice = listed.find((name, at) => listed.indexOf(name) !== at)
+  if (twice !== undefined)
+    throw new UserError('service', `--fault ${twice}: expected once; got it twice`)
   return active
 }
 

@@ -1,53 +1,13 @@
 import { type Band, bandsAt, windowUs } from '../../contract/contract.ts'
-import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { fixedWindow } from '../limiter/fixed-window.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { type Fault, fault } from './fault.ts'
+import { header, hiddenLimit, subject } from './primitives.ts'
 
 const lateCountUs = 50_000
 const staleBandUs = 30e6
-
-/** Changes one of the headers, where it is. */
-const header = (
-  honest: Behaviour,
-  name: string,
-  edit: (value: string, refused: boolean) => string,
-): Pick<Behaviour, 'rateHeaders'> => ({
-  rateHeaders(call, look, refused) {
-    const headers = honest.rateHeaders(call, look, refused)
-    const value = headers[name]
-    if (value !== undefined) headers[name] = edit(value, refused)
-    return headers
-  },
-})
-
-const subject = (
-  honest: Behaviour,
-  name: (call: Call) => string,
-): Pick<Behaviour, 'rateSubject'> => ({
-  rateSubject: (call) => `${honest.rateSubject(call)} ${name(call)}`,
-})
-
-/** Enforces more or fewer requests a minute than the header says. */
-const minuteOffBy = (
-  honest: Behaviour,
-  by: number,
-  { rateLimit, rateRemaining }: { rateLimit: string; rateRemaining: string },
-): Pick<Behaviour, 'limits' | 'rateHeaders'> => ({
-  limits(call) {
-    const limits = honest.limits(call)
-    return { ...limits, minute: limits.minute + by }
-  },
-  rateHeaders(call, look, refused) {
-    const headers = honest.rateHeaders(call, look, refused)
-    const promised = honest.limits(call).minute
-    if (headers[rateLimit] !== String(promised + by)) return headers
-    headers[rateLimit] = String(promised)
-    headers[rateRemaining] = String(Math.min(promised, Number(headers[rateRemaining])))
-    return headers
-  },
-})
+const earlyUs = 15e6
 
 export const limitFaults: readonly Fault[] = [
   fault(
@@ -99,7 +59,7 @@ export const limitFaults: readonly Fault[] = [
     'limit-plus-one',
     'RATE-03',
     'one request a minute more than the limit',
-    (honest, { contract }) => minuteOffBy(honest, 1, contract.headers),
+    (honest, { contract }) => hiddenLimit(honest, 'minute', (limit) => limit + 1, contract.headers),
   ),
   fault(
     'limit-times-replicas',
@@ -121,7 +81,7 @@ export const limitFaults: readonly Fault[] = [
     'early-429',
     'RATE-05',
     'one request a minute fewer than the limit',
-    (honest, { contract }) => minuteOffBy(honest, -1, contract.headers),
+    (honest, { contract }) => hiddenLimit(honest, 'minute', (limit) => limit - 1, contract.headers),
   ),
   fault('counter-not-reset', 'RATE-05', 'no window ever ends', (_honest, { clock, rates }) => {
     const startUs = clock.nowUs()
@@ -161,14 +121,11 @@ export const limitFaults: readonly Fault[] = [
     'RATE-07',
     'X-RateLimit-Reset is a date',
     (honest, { contract, clock }) => ({
-      rateHeaders(call, look, refused) {
-        const headers = honest.rateHeaders(call, look, refused)
-        const resetUs = look.window('minute').resetUs
-        headers[contract.headers.rateReset] = new Date(
-          Math.max(resetUs, clock.nowUs()) / 1000,
-        ).toISOString()
-        return headers
-      },
+      rateHeaders: (call, look, refused) =>
+        header(honest, contract.headers.rateReset, () => {
+          const resetUs = look.window('minute').resetUs
+          return new Date(Math.max(resetUs, clock.nowUs()) / 1000).toISOString()
+        }).rateHeaders(call, look, refused),
     }),
   ),
   fault('rate-headers-missing-on-429', 'RATE-07', 'no X-RateLimit headers on 429', (honest) => ({
@@ -259,6 +216,42 @@ export const limitFaults: readonly Fault[] = [
       }
     },
   ),
+  fault(
+    'window-reopens-early',
+    'RATE-13',
+    'a full minute begins anew 15 s before its X-RateLimit-Reset',
+    (honest, { clock, rates }) => ({
+      look(call) {
+        const look = honest.look(call)
+        const leftUs = look.window('minute').resetUs - clock.nowUs()
+        if (look.refusedBy !== 'minute' || leftUs > earlyUs) return look
+        rates.forget(call.subject)
+        return honest.look(call)
+      },
+    }),
+  ),
+  fault(
+    'headers-of-another-key',
+    'RATE-14',
+    'X-RateLimit headers tell the count of another key of the band',
+    (honest, { clock, rates }) => {
+      const lastOfBand = new Map<Band | null, readonly string[]>()
+      return {
+        rateHeaders(call, look, refused) {
+          const subjects = [...(lastOfBand.get(call.band) ?? [])].filter(
+            (each) => each !== call.subject,
+          )
+          lastOfBand.set(call.band, [...subjects, call.subject])
+          const other = subjects.at(-1)
+          return honest.rateHeaders(
+            call,
+            refused || other === undefined ? look : rates.look(other, call.limits, clock.nowUs()),
+            refused,
+          )
+        },
+      }
+    },
+  ),
   fault('rate-per-account', 'RATE-14', 'keys of an account are counted together', () => ({
     rateSubject: (call) => `account ${call.key?.accountId}`,
   })),
@@ -333,6 +326,19 @@ export const limitFaults: readonly Fault[] = [
       return headers
     },
   })),
+  fault(
+    'retry-after-early',
+    'RATE-19',
+    'Retry-After is half of the time that it takes',
+    (honest) => ({
+      rateHeaders(call, look, refused) {
+        const headers = honest.rateHeaders(call, look, refused)
+        const waitS = Number(headers['retry-after'])
+        if (waitS > 0) headers['retry-after'] = String(Math.floor(waitS / 2))
+        return headers
+      },
+    }),
+  ),
   fault('retry-after-ms', 'RATE-19', 'Retry-After is in milliseconds', (honest) => ({
     rateHeaders(call, look, refused) {
       const headers = honest.rateHeaders(call, look, refused)

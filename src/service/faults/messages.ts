@@ -19,8 +19,8 @@ export const messagesFaults: readonly Fault[] = [
     })),
   ),
   fault('stop-sequence-echo', 'MSG-02', 'stop_sequence is the list that was asked for', (honest) =>
-    editMessage(honest, (message, stops) =>
-      stops.length === 0 ? message : { ...message, stop_sequence: stops },
+    editMessage(honest, (message, { request }) =>
+      request!.stop.length === 0 ? message : { ...message, stop_sequence: request!.stop },
     ),
   ),
   fault('messages-max-tokens-defaulted', 'MSG-03', 'max_tokens may be missing', (honest) =>

@@ -4,6 +4,7 @@ import type { CreditsReport, UsageLine } from '../usage/report.ts'
 import { type Fault, fault } from './fault.ts'
 
 const dayUs = 86_400e6
+const aheadMs = 9 * 3_600e3
 
 const edited = (
   honest: Behaviour,
@@ -50,6 +51,15 @@ export const usageFaults: readonly Fault[] = [
       const by_hour = report.by_hour.map((hour) => (hour.date === last ? doubled(hour) : hour))
       return { ...report, by_hour }
     }),
+  ),
+  fault('hours-ahead', 'USE-03', 'hours are labelled nine hours late, days are not', (honest) =>
+    edited(honest, (report) => ({
+      ...report,
+      by_hour: report.by_hour.map((hour) => {
+        const start = new Date(Date.parse(hour.start) + aheadMs).toISOString()
+        return { ...hour, start, date: start.slice(0, 10) }
+      }),
+    })),
   ),
   fault(
     'usage-misses-streams',

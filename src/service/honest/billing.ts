@@ -19,6 +19,7 @@ type Billing = Pick<
   | 'chargeRead'
   | 'pageReport'
   | 'packageExpiryUs'
+  | 'inviteReward'
   | 'paymentReward'
   | 'inviteAllowed'
 >
@@ -64,6 +65,7 @@ export function honestBilling({ contract, profile, ledger, usage }: Kit): Billin
       return String(credits)
     },
     packageExpiryUs: (_chance, bought, nowUs) => expiryUs(bought, nowUs),
+    inviteReward: () => contract.grants.inviteRegistration,
     paymentReward: (_chance, paymentsBefore) =>
       paymentsBefore === 0 ? contract.grants.inviteFirstPayment : 0,
     inviteAllowed: (_chance, inviter, invitee) => inviter !== invitee,

@@ -42,7 +42,9 @@ export function honestLimits({ contract, profile, clock, rates }: Kit): Limits {
       const shownHeaders: Record<string, string> = {
         [headers.rateLimit]: String(state.limit),
         [headers.rateRemaining]: String(state.remaining),
-        [headers.rateReset]: String(resetValue(state.resetUs, nowUs, profile.reset)),
+      }
+      if (headers.rateReset !== null) {
+        shownHeaders[headers.rateReset] = String(resetValue(state.resetUs, nowUs, profile.reset))
       }
       if (refused && profile.retryAfter !== 'none') {
         const resetUs =

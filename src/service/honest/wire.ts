@@ -17,9 +17,9 @@ type Wire = Pick<
 >
 
 export function honestWire({ contract, profile }: Kit, responseId: Behaviour['responseId']): Wire {
-  const exposed = [...Object.values(contract.headers), 'retry-after', 'date', 'x-request-id'].join(
-    ', ',
-  )
+  const exposed = [...Object.values(contract.headers), 'retry-after', 'date', 'x-request-id']
+    .filter((name) => name !== null)
+    .join(', ')
   return {
     responseId: ({ endpoint, arrival }) =>
       endpoint === 'messages' ? `msg_${arrival.id}` : `chatcmpl-${arrival.id}`,

@@ -14,11 +14,14 @@ export class Arrivals {
   readonly #behaviour: Behaviour
   readonly #endpoints: ReadonlyMap<string, { readonly endpoint: Endpoint; readonly method: string }>
   readonly #connections = new Connections()
+  readonly #trustsProxy: boolean
   #sequence: number
 
-  constructor(kit: Kit, behaviour: Behaviour) {
+  /** @param trustsProxy whether a proxy tells whom it forwards for, and nobody else comes here */
+  constructor(kit: Kit, behaviour: Behaviour, trustsProxy: boolean) {
     this.#kit = kit
     this.#behaviour = behaviour
+    this.#trustsProxy = trustsProxy
     this.#endpoints = endpointsOf(kit.contract)
     this.#sequence = (kit.database.startsBefore % 0x1_0000) * perLife
   }
@@ -28,7 +31,14 @@ export class Arrivals {
     const { clock, random } = this.#kit
     const sequence = this.#sequence++
     const id = idOf(sequence, random())
-    const arrival = new HttpArrival(request, sequence, id, clock.nowUs(), this.#connections)
+    const arrival = new HttpArrival(
+      request,
+      sequence,
+      id,
+      clock.nowUs(),
+      this.#connections,
+      this.#trustsProxy,
+    )
     const call = new Call(arrival, random)
     const route = this.#endpoints.get(this.#behaviour.path(call))
     if (route?.method === arrival.method) call.endpoint = route.endpoint
@@ -50,6 +60,7 @@ class HttpArrival implements Arrival {
   readonly headers: IncomingHttpHeaders
   readonly #socket: Socket
   readonly #connections: Connections
+  readonly #trustsProxy: boolean
 
   constructor(
     { url = '/', method = 'GET', headers, socket }: Parameters<Arrivals['callOf']>[0],
@@ -57,6 +68,7 @@ class HttpArrival implements Arrival {
     id: string,
     atUs: number,
     connections: Connections,
+    trustsProxy: boolean,
   ) {
     const target = url.startsWith('/') ? url : url.replace(schemeAndHost, '')
     const at = target.indexOf('?')
@@ -69,6 +81,7 @@ class HttpArrival implements Arrival {
     this.headers = headers
     this.#socket = socket
     this.#connections = connections
+    this.#trustsProxy = trustsProxy
   }
 
   get connection(): number {
@@ -76,7 +89,15 @@ class HttpArrival implements Arrival {
   }
 
   get remoteAddress(): string {
-    return this.#socket.remoteAddress ?? ''
+    const forwardedFor = this.#trustsProxy ? this.headers['x-forwarded-for'] : undefined
+    // The last one is what the proxy saw; those before it are what its client wrote.
+    return (
+      String(forwardedFor ?? '')
+        .split(',')
+        .at(-1)!
+        .trim() ||
+      (this.#socket.remoteAddress ?? '')
+    )
   }
 }
 

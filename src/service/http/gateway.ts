@@ -15,15 +15,19 @@ import { signpost } from './signpost.ts'
 import { StreamAnswer } from './stream-answer.ts'
 import { endWith, refuseUnreadable } from './unreadable.ts'
 
-/** More than any context window; what is beyond it is read, and not kept. */
+/** More than any context window. */
 const maxBodyBytes = 16 << 20
+/** More than any form, or call of the operator; and all that is kept of what comes without a key. */
+const maxKeylessBytes = 64 << 10
 
 /**
  * Takes each request through the stations, in one order for all:
  *
- *     route ─▶ body ─▶ key ─┬─ rate ─┬─▶ reserve, count ─▶ generate ─▶ settle ─▶ write
+ *     route ─▶ key ─▶ body ─┬─ rate ─┬─▶ reserve, count ─▶ generate ─▶ settle ─▶ write
  *                           ├─ request ┤    (the order of these three is the profile's,
  *                           └─ credits ┘     and so is what a refusal counts for)
+ *
+ * The key decides how much of the body is kept.
  */
 export class Gateway {
   readonly #kit: Kit
@@ -39,6 +43,7 @@ export class Gateway {
   /**
    * @param desk the operator's endpoint; null unless it was asked for
    * @param honestEvents whether no fault and no upstream has a hand in the events of streams
+   * @param trustsProxy whether every client comes through a proxy that names it
    */
   constructor(
     kit: Kit,
@@ -46,12 +51,13 @@ export class Gateway {
     pages: Pages,
     desk: OperatorDesk | null,
     honestEvents: boolean,
+    trustsProxy: boolean,
   ) {
     this.#kit = kit
     this.#desk = desk
     this.#pages = pages
     this.#behaviour = behaviour
-    this.#arrivals = new Arrivals(kit, behaviour)
+    this.#arrivals = new Arrivals(kit, behaviour, trustsProxy)
     this.#admission = new Admission(kit, behaviour)
     this.#replies = new Replies(kit, behaviour)
     this.#honestEvents = honestEvents
@@ -68,19 +74,27 @@ export class Gateway {
       this.#preflight(call, request, response)
       return
     }
-    const chunks: Buffer[] = []
+    const maxBytes = this.#holdsKey(call) ? maxBodyBytes : maxKeylessBytes
+    let chunks: Buffer[] = []
     let bytes = 0
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes <= maxBodyBytes) chunks.push(chunk)
+      if (bytes > maxBytes) chunks = []
+      else chunks.push(chunk)
     })
     request.on('end', () => {
-      if (bytes > maxBodyBytes) {
-        const message = `the body must not exceed ${maxBodyBytes} bytes; got ${bytes}`
+      if (bytes > maxBytes) {
+        const message = `the body must not exceed ${maxBytes} bytes; got ${bytes}`
         call.bodyFault = { kind: 'request', message }
       } else call.body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
       this.#safely(call, response)
     })
+  }
+
+  /** Whether there is a key of this service in the head: what it is worth is decided later. */
+  #holdsKey(call: Call): boolean {
+    const presented = call.format === null ? null : this.#behaviour.presentedKey(call)
+    return presented !== null && this.#kit.accounts.findKey(presented) !== null
   }
 
   /** For bytes that are no request. */

@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import type { Call } from '../call.ts'
 import { type Operator, OperatorError } from '../operator.ts'
@@ -41,7 +42,8 @@ const bodies = {
 }
 
 /**
- * The operator's endpoint, under `/operator/`: off unless asked for, and for this machine alone.
+ * The operator's endpoint, under `/operator/`: off unless asked for, for this machine alone, and for
+ * whoever holds the operator's key: a proxy on this machine looks like this machine.
  * A browser that some page told to call it names that page as its origin, and is refused.
  *
  *     GET  /operator/clock                          POST {advance_s}
@@ -51,9 +53,12 @@ const bodies = {
  */
 export class OperatorDesk {
   readonly #operator: Operator
+  readonly #key: Buffer
 
-  constructor(operator: Operator) {
+  /** @param key sent in each call as `Authorization: Bearer …` */
+  constructor(operator: Operator, key: string) {
     this.#operator = operator
+    this.#key = digestOf(`Bearer ${key}`)
   }
 
   /** Null for what is not for the desk. */
@@ -64,6 +69,13 @@ export class OperatorDesk {
       return refusal(
         403,
         'the operator speaks from this machine, and not through a browser or a proxy',
+      )
+    }
+    if (!timingSafeEqual(digestOf(call.arrival.headers.authorization ?? ''), this.#key)) {
+      return refusal(
+        401,
+        "expected Authorization: Bearer and the operator's key (ASSAY_OPERATOR_KEY), which the " +
+          'service prints when it starts',
       )
     }
     try {
@@ -141,6 +153,10 @@ function nameTaken(name: string, account: number): DeskAnswer {
     `name: expected one that no account has; "${name}" is that of account ${account}, whose ` +
       `balance POST /operator/accounts/${account}/balance sets`,
   )
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }
 
 /** Headers that browsers and proxies add, and that no program of the operator sends by itself. */

@@ -52,6 +52,7 @@ export class Replies {
     if (profile.creditsHeaderOnErrors && call.key !== null) {
       this.creditsHeader(call, this.#behaviour.available(call), headers)
     }
+    if (refusal.retryAfter !== undefined) headers['retry-after'] = refusal.retryAfter
     headers['content-type'] = json
     const body = JSON.stringify(this.#behaviour.errorBody(call, error))
     return { status: error.status, headers, body }

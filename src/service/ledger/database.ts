@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { UserError } from '../../user/user-error.ts'
 import { Checkpointer } from './checkpointer.ts'
 
 /**
@@ -7,10 +8,6 @@ import { Checkpointer } from './checkpointer.ts'
  * not the loss of power. `power`: that too, for one fsync per commit.
  */
 export type Durability = 'process' | 'power'
-
-export class DatabaseError extends Error {
-  override readonly name = 'UsageError'
-}
 
 /**
  * One SQLite file in WAL mode, held by this process alone.
@@ -146,9 +143,10 @@ function locked(path: string): DatabaseSync {
   return file
 }
 
-function unusable(path: string, error: unknown): DatabaseError {
+function unusable(path: string, error: unknown): UserError {
   const came = error instanceof Error ? error.message : String(error)
-  return new DatabaseError(
+  return new UserError(
+    'service',
     `--data: expected a SQLite file that no other service holds; got "${path}": ${came}`,
   )
 }
@@ -157,9 +155,10 @@ function unusable(path: string, error: unknown): DatabaseError {
  * The end of the service: what it holds in memory is ahead of the file, and nobody who waits for the
  * commit may be told of it.
  */
-function unwritable(error: unknown): DatabaseError {
+function unwritable(error: unknown): UserError {
   const came = error instanceof Error ? error.message : String(error)
-  return new DatabaseError(
+  return new UserError(
+    'service',
     `The ledger cannot be written: ${came}. Nobody was told of what is not in it; start the service again when it can be.`,
   )
 }

@@ -6,8 +6,18 @@ import type { Desk } from './desk.ts'
 import { messagePage, type Viewer } from './document.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
 import type { Flashes } from './flashes.ts'
-import { complaintOf, type PageRoute, page, type Route, redirect, viewerOf } from './route.ts'
+import type { Html } from './html.ts'
+import {
+  type PageRoute,
+  page,
+  type Route,
+  redirect,
+  refused,
+  viewerOf,
+  withInvite,
+} from './route.ts'
 import type { Session } from './sessions.ts'
+import type { Guards } from './tries.ts'
 
 /** Whose form it is, and what it says. */
 interface Visit {
@@ -22,15 +32,18 @@ export class DashboardRoutes {
   readonly #desk: Desk
   readonly #flashes: Flashes
 
-  constructor(kit: Kit, desk: Desk, flashes: Flashes) {
+  readonly #guards: Guards
+
+  constructor(kit: Kit, desk: Desk, flashes: Flashes, guards: Guards) {
     this.#kit = kit
     this.#desk = desk
     this.#flashes = flashes
+    this.#guards = guards
   }
 
   routes(): readonly PageRoute[] {
     return [
-      ['GET /dashboard', this.#forOwner((visit) => this.#show(visit))],
+      ['GET /dashboard', this.#forOwner((visit) => page(this.#dashboard(visit)))],
       ['POST /dashboard/keys', this.#following((visit) => this.#makeKey(visit))],
       ['POST /dashboard/keys/revoke', this.#following((visit) => this.#revokeKey(visit))],
       ['POST /dashboard/invite', this.#following((visit) => this.#redeem(visit))],
@@ -39,7 +52,7 @@ export class DashboardRoutes {
   }
 
   /** Does something for the owner of an account; others are sent to where they belong. */
-  #forOwner(then: (visit: Visit) => PageAnswer): Route {
+  #forOwner(then: (visit: Visit) => PageAnswer | Promise<PageAnswer>): Route {
     return (request, session) => {
       const viewer = viewerOf(session, this.#kit.accounts)
       if (viewer === null || session === null) return redirect('/sign-in')
@@ -56,20 +69,20 @@ export class DashboardRoutes {
   }
 
   /** Follows a form and shows the dashboard; what is wrong with the form is said on it. */
-  #following(follow: (visit: Visit) => void): Route {
-    return this.#forOwner((visit) => {
+  #following(follow: (visit: Visit) => void | Promise<void>): Route {
+    return this.#forOwner(async (visit) => {
       try {
-        follow(visit)
+        await follow(visit)
         return redirect('/dashboard')
       } catch (error) {
-        return this.#show(visit, complaintOf(error))
+        return refused(error, (complaint) => this.#dashboard(visit, complaint))
       }
     })
   }
 
-  #show({ request, viewer, session }: Visit, error: string | null = null): PageAnswer {
+  #dashboard({ request, viewer, session }: Visit, error: string | null = null): Html {
     const { contract, profile, ledger } = this.#kit
-    const main = dashboardPage({
+    return dashboardPage({
       viewer,
       contract,
       profile,
@@ -79,7 +92,6 @@ export class DashboardRoutes {
       ...this.#flashes.take(session.secret),
       error,
     })
-    return page(main, error === null ? 200 : 400)
   }
 
   #makeKey({ request: { form }, viewer, session }: Visit): void {
@@ -109,8 +121,8 @@ export class DashboardRoutes {
     )
   }
 
-  #redeem({ request: { form }, viewer, session }: Visit): void {
-    this.#desk.redeem(viewer.account.id, form.get('invite') ?? '')
+  async #redeem({ request, viewer, session }: Visit): Promise<void> {
+    await withInvite(this.#guards, request, (code) => this.#desk.redeem(viewer.account.id, code))
     this.#flashes.say(session.secret, 'Thank you: whoever invited you has been rewarded.')
   }
 }

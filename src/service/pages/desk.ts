@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Kit } from '../behaviour.ts'
-import { CustomerError, type Customers, type Purchase } from '../customers.ts'
+import { CustomerError, type Customers, type Purchase, UnknownInvite } from '../customers.ts'
 import { makeSecret } from '../keys.ts'
 import type { Account, ApiKey } from '../ledger/accounts.ts'
 import { fitsPassword, hashPassword } from './passwords.ts'
@@ -81,7 +81,7 @@ export class Desk {
     if (code === '') return {}
     const inviter = this.#kit.accounts.byInviteCode(code)
     if (inviter === null) {
-      throw new CustomerError(`There is no invite code "${code.slice(0, 40)}". Leave it out?`)
+      throw new UnknownInvite(`There is no invite code "${code.slice(0, 40)}". Leave it out?`)
     }
     if (mailbox(inviter.name) === mailbox(newcomer)) {
       throw new CustomerError('This invite code is your own. It is for other people.')

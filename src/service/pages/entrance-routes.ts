@@ -3,9 +3,9 @@ import type { Desk } from './desk.ts'
 import { registerPage, signInPage } from './entrance.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
 import type { Flashes } from './flashes.ts'
-import { complaintOf, type PageRoute, page, redirect } from './route.ts'
+import { type PageRoute, page, redirect, refused, withInvite } from './route.ts'
 import type { Session, Sessions } from './sessions.ts'
-import { SignInAttempts } from './sign-in-attempts.ts'
+import type { Guards } from './tries.ts'
 
 /** Who comes in and goes out: registration, and sessions opened by a password or a key. */
 export class EntranceRoutes {
@@ -13,14 +13,14 @@ export class EntranceRoutes {
   readonly #desk: Desk
   readonly #sessions: Sessions
   readonly #flashes: Flashes
-  readonly #attempts: SignInAttempts
+  readonly #guards: Guards
 
-  constructor(kit: Kit, desk: Desk, sessions: Sessions, flashes: Flashes) {
+  constructor(kit: Kit, desk: Desk, sessions: Sessions, flashes: Flashes, guards: Guards) {
     this.#kit = kit
     this.#desk = desk
     this.#sessions = sessions
     this.#flashes = flashes
-    this.#attempts = new SignInAttempts(kit.clock)
+    this.#guards = guards
   }
 
   routes(): readonly PageRoute[] {
@@ -49,49 +49,55 @@ export class EntranceRoutes {
     ]
   }
 
-  async #register({ form }: PageRequest): Promise<PageAnswer> {
+  async #register(request: PageRequest): Promise<PageAnswer> {
+    const { form } = request
     const email = form.get('email') ?? ''
     const invite = form.get('invite') ?? ''
     try {
       const password = form.get('password') ?? ''
-      const account = await this.#desk.register({ email, password, inviteCode: invite })
+      const account = await withInvite(this.#guards, request, (inviteCode) =>
+        this.#desk.register({ email, password, inviteCode }),
+      )
       const { secret } = this.#sessions.open(account, 'account')
       this.#flashes.say(secret, 'Welcome. Make an API key to send your first request.')
       return redirect('/dashboard', secret)
     } catch (error) {
-      return page(
-        registerPage(this.#kit.contract, { email, invite, error: complaintOf(error) }),
-        400,
+      return refused(error, (complaint) =>
+        registerPage(this.#kit.contract, { email, invite, error: complaint }),
       )
     }
   }
 
-  #signInByKey({ form }: PageRequest): PageAnswer {
+  #signInByKey({ call, form }: PageRequest): PageAnswer {
+    const { remoteAddress } = call.arrival
+    try {
+      this.#guards.keys.take(remoteAddress)
+    } catch (error) {
+      return refused(error, (complaint) => signInPage({ email: '', error: null }, complaint))
+    }
     const key = this.#kit.accounts.findKey(form.get('key')?.trim() ?? '')
     if (key === null || key.revokedUs !== null) {
       const complaint = 'There is no such key, or it was revoked.'
       return page(signInPage({ email: '', error: null }, complaint), 401)
     }
+    this.#guards.keys.giveBack(remoteAddress)
     return redirect('/my-credits', this.#sessions.open(key.accountId, 'usage', key.id).secret)
   }
 
   async #signIn({ call, form }: PageRequest): Promise<PageAnswer> {
     const email = form.get('email') ?? ''
     const { remoteAddress } = call.arrival
-    const waitS = this.#attempts.take(email, remoteAddress)
-    if (waitS > 0) {
-      const minutes = Math.ceil(waitS / 60)
-      const error =
-        `Too many wrong passwords for this account from here. Try again in ` +
-        `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`
-      return { ...page(signInPage({ email, error }, null), 429), retryAfterS: waitS }
+    try {
+      this.#guards.passwords.take(remoteAddress, email)
+    } catch (error) {
+      return refused(error, (complaint) => signInPage({ email, error: complaint }, null))
     }
     const account = await this.#desk.signIn(email, form.get('password') ?? '')
     if (account === null) {
       const error = 'E-mail and password do not belong together.'
       return page(signInPage({ email, error }, null), 401)
     }
-    this.#attempts.succeeded(email, remoteAddress)
+    this.#guards.passwords.succeeded(remoteAddress, email)
     return redirect('/dashboard', this.#sessions.open(account.id, 'account').secret)
   }
 

@@ -18,6 +18,7 @@ import {
 import { Flashes } from './flashes.ts'
 import { page, type Route } from './route.ts'
 import { type Session, Sessions } from './sessions.ts'
+import { Guards } from './tries.ts'
 import { usageRoute } from './usage-route.ts'
 
 /** The pages that customers see in a browser: accounts, keys, packages, invites, usage. */
@@ -30,10 +31,11 @@ export class Pages {
     this.#kit = kit
     const desk = new Desk(kit, customers)
     const flashes = new Flashes()
+    const guards = new Guards(kit.clock)
     this.#sessions = new Sessions(kit.database, kit.accounts, kit.clock)
     this.#routes = new Map([
-      ...new EntranceRoutes(kit, desk, this.#sessions, flashes).routes(),
-      ...new DashboardRoutes(kit, desk, flashes).routes(),
+      ...new EntranceRoutes(kit, desk, this.#sessions, flashes, guards).routes(),
+      ...new DashboardRoutes(kit, desk, flashes, guards).routes(),
       usageRoute(kit, behaviour),
       ...assetRoutes(),
     ])

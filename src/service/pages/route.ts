@@ -1,9 +1,10 @@
-import { CustomerError } from '../customers.ts'
+import { CustomerError, UnknownInvite } from '../customers.ts'
 import type { Accounts } from '../ledger/accounts.ts'
 import type { Viewer } from './document.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
 import type { Html } from './html.ts'
 import type { Session } from './sessions.ts'
+import { type Guards, TooManyTries } from './tries.ts'
 
 export type Route = (
   request: PageRequest,
@@ -23,9 +24,42 @@ export function redirect(to: string, cookie?: string | null): PageAnswer {
 }
 
 /** @throws what is not the customer's mistake */
-export function complaintOf(error: unknown): string {
+function complaintOf(error: unknown): string {
   if (error instanceof CustomerError) return error.message
   throw error
+}
+
+/** A page again, with what is wrong with its form. */
+export function refused(error: unknown, show: (complaint: string) => Html): PageAnswer {
+  const body = show(complaintOf(error))
+  return error instanceof TooManyTries
+    ? { ...page(body, 429), retryAfterS: error.waitS }
+    : page(body, 400)
+}
+
+/**
+ * Does what takes an invite code; a code that nobody has counts as a wrong one.
+ *
+ * @throws TooManyTries before it is done
+ */
+export async function withInvite<T>(
+  { invites }: Guards,
+  { call, form }: PageRequest,
+  then: (code: string) => T | Promise<T>,
+): Promise<T> {
+  const code = form.get('invite') ?? ''
+  if (code.trim() === '') return then(code)
+  const { remoteAddress } = call.arrival
+  invites.take(remoteAddress)
+  let wrong = false
+  try {
+    return await then(code)
+  } catch (error) {
+    wrong = error instanceof UnknownInvite
+    throw error
+  } finally {
+    if (!wrong) invites.giveBack(remoteAddress)
+  }
 }
 
 export function viewerOf(session: Session | null, accounts: Accounts): Viewer | null {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as send } from 'undici'
 import type { Contract } from '../../contract/contract.ts'
 import type { Behaviour, Kit, Sink } from '../behaviour.ts'
@@ -25,13 +26,13 @@ export class Upstream {
   readonly #contract: Contract
   readonly #modelName: (ours: string) => string
   readonly #headers: Readonly<Record<string, string>>
-  readonly #apiKey: string | null
+  readonly #secrets: readonly string[]
   readonly #streamMs: number
   readonly #agent: Agent
   readonly #telling: (words: string) => void
   readonly #told = new Set<string>()
 
-  /** @throws UpstreamError for an address or a model name that is none */
+  /** @throws UserError for an address or a model name that is none */
   constructor({ contract }: Kit, options: UpstreamOptions) {
     const { connectMs, readMs, streamMs } = { ...contract.timeouts, ...options.timeouts }
     this.#address = chatAddress(options.url)
@@ -40,11 +41,16 @@ export class Upstream {
       options.models ?? [],
       contract.models.map(({ id }) => id),
     )
-    this.#apiKey = options.apiKey ?? null
+    const { apiKey = null, headers = [] } = options
     this.#headers = {
       'content-type': 'application/json',
-      ...(this.#apiKey === null ? {} : { authorization: `Bearer ${this.#apiKey}` }),
+      ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...Object.fromEntries(headers.map(({ name, value }) => [name, value])),
     }
+    this.#secrets = [
+      ...(apiKey === null ? [] : [apiKey]),
+      ...headers.filter(({ isSecret }) => isSecret).map(({ value }) => value),
+    ]
     this.#streamMs = streamMs
     this.#telling = options.tell ?? (() => {})
     this.#agent = new Agent({
@@ -88,7 +94,7 @@ export class Upstream {
 
   /** Tells the operator what clients are not told, each thing once. */
   #tell(error: Error): void {
-    const words = this.#withoutKey(error.message || error.name)
+    const words = this.#withoutSecrets(error.message || error.name)
     if (this.#told.has(words) || this.#told.size > 100) return
     this.#told.add(words)
     this.#telling(words)
@@ -112,9 +118,23 @@ export class Upstream {
     body.on('error', () => {})
     if (statusCode !== 200) {
       const text = await textOf(body, maxErrorBytes)
-      sink.fail(this.#refusalOf(statusCode, text))
+      sink.fail({ ...this.#refusalOf(statusCode, text), ...retryAfterIn(headers) })
       return
     }
+    await this.#answerOf(call, body, headers, sink).catch((error: unknown) => {
+      // Its head had come: what fails now is not that nobody can be reached.
+      const isLate = signal.aborted || codeOf(error).includes('TIMEOUT')
+      throw isLate || error instanceof BrokenStream ? error : new BrokenStream(wordsOf(error))
+    })
+  }
+
+  async #answerOf(
+    call: Call,
+    body: AsyncIterable<Uint8Array> & { destroy(): void },
+    headers: IncomingHttpHeaders,
+    sink: Sink,
+  ): Promise<void> {
+    const request = call.request!
     const reading = new Reading(call.promptTokens, request)
     if (!request.stream) {
       const answer = reading.whole(await textOf(body, maxBodyBytes))
@@ -138,7 +158,7 @@ export class Upstream {
     if (status === 400 || status === 413 || status === 422) {
       const { code, message } = errorIn(text)
       const kind = code === 'context_length_exceeded' ? 'context' : 'request'
-      return { kind, message: this.#withoutKey(message ?? 'the upstream refused the request') }
+      return { kind, message: this.#withoutSecrets(message ?? 'the upstream refused the request') }
     }
     this.#tell(new Error(`status ${status}: ${text}`))
     const passing = status === 429 || (status >= 502 && status <= 504)
@@ -148,8 +168,8 @@ export class Upstream {
     }
   }
 
-  #withoutKey(text: string): string {
-    const shown = this.#apiKey === null ? text : text.replaceAll(this.#apiKey, '(key)')
+  #withoutSecrets(text: string): string {
+    const shown = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, '(key)'), text)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it replaces
     return shown.slice(0, 500).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
   }
@@ -169,6 +189,8 @@ async function relayStream(
 ): Promise<void> {
   const events = new EventData()
   let done = false
+  // The head there is the head here, unless what came with it tells that there is no answer.
+  setImmediate(() => void sink.pieces([]))
   const checkWhole = () => {
     if (!reading.isWhole()) throw new BrokenStream('an end before the end')
   }
@@ -219,12 +241,25 @@ function failureOf(error: unknown): Refusal {
   if (error instanceof BrokenStream) {
     return { kind: 'internal', message: 'the upstream broke off; nothing was charged' }
   }
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const silent = error instanceof LateEnd || code.includes('TIMEOUT')
+  const silent = error instanceof LateEnd || codeOf(error).includes('TIMEOUT')
   return {
     kind: 'unavailable',
     message: silent
       ? 'the upstream did not answer in time; nothing was charged'
       : 'the upstream cannot be reached; nothing was charged',
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+function wordsOf(error: unknown): string {
+  return `an answer that was cut short: ${error instanceof Error ? error.message : error}`
+}
+
+/** Seconds or a date; anything else is no header of ours. */
+function retryAfterIn({ 'retry-after': value }: IncomingHttpHeaders): Pick<Refusal, 'retryAfter'> {
+  const isPlain = /^\d{1,9}$|^[A-Z][a-z]{2}, [\w :]{8,} GMT$/.test(value ?? '')
+  return value !== undefined && isPlain ? { retryAfter: value } : {}
 }

@@ -1,3 +1,5 @@
+import { UserError } from '../../user/user-error.ts'
+
 /** Where answers come from when they are not made up here. */
 export interface UpstreamOptions {
   /** Base address of an OpenAI-compatible server, such as `http://localhost:8000/v1`. */
@@ -6,6 +8,12 @@ export interface UpstreamOptions {
   readonly apiKey?: string | null
   /** `ours=theirs`, or `theirs` alone for every model that is not named. */
   readonly models?: readonly string[]
+  /** Sent there with each request, over our own; what is secret of them is told to nobody. */
+  readonly headers?: readonly {
+    readonly name: string
+    readonly value: string
+    readonly isSecret: boolean
+  }[]
   /** Is told, once each, of failures there: clients are not told what is behind them. */
   readonly tell?: (words: string) => void
   /** The contract's unless given, in real milliseconds. */
@@ -16,24 +24,22 @@ export interface UpstreamOptions {
   }
 }
 
-export class UpstreamError extends Error {
-  override readonly name = 'UsageError'
-}
-
 /**
  * The address of chat completions below a base address: `/v1` is added to a bare host.
  *
- * @throws UpstreamError for what is no HTTP address
+ * @throws UserError for what is no HTTP address
  */
 export function chatAddress(base: string): URL {
   const url = URL.canParse(base) ? new URL(base) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new UpstreamError(
+    throw new UserError(
+      'service',
       `--upstream: expected an address such as http://localhost:8000/v1; got "${base}"`,
     )
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UpstreamError(
+    throw new UserError(
+      'service',
       '--upstream: expected no user or password in the address; ASSAY_UPSTREAM_KEY holds the key',
     )
   }
@@ -48,7 +54,7 @@ export function chatAddress(base: string): URL {
  * How a model of ours is called there.
  *
  * @param known the models of ours
- * @throws UpstreamError for a name that is none
+ * @throws UserError for a name that is none
  */
 export function modelNames(
   given: readonly string[],
@@ -60,13 +66,17 @@ export function modelNames(
     const at = each.indexOf('=')
     const theirs = each.slice(at + 1)
     if (theirs === '' || at === 0) {
-      throw new UpstreamError(`--upstream-model: expected a name, or ours=theirs; got "${each}"`)
+      throw new UserError(
+        'service',
+        `--upstream-model: expected a name, or ours=theirs; got "${each}"`,
+      )
     }
     const ours = each.slice(0, Math.max(at, 0))
     if (at < 0) standard = theirs
     else if (known.includes(ours)) names.set(ours, theirs)
     else {
-      throw new UpstreamError(
+      throw new UserError(
+        'service',
         `--upstream-model: expected ours=theirs, ours being one of ${known.join(', ')}; got "${each}"`,
       )
     }

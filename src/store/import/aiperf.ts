@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { UserError } from '../../user/user-error.ts'
 import type { ForeignAttempt, ForeignRun, Reject } from './foreign-attempt.ts'
-import { ImportError } from './mapping.ts'
 
 const metric = z.looseObject({ value: z.union([z.number(), z.array(z.number()), z.null()]) })
 
@@ -11,6 +11,7 @@ const recordShape = z.looseObject({
     x_request_id: z.string().nullish(),
     turn_index: z.number().nullish(),
     credit_issued_ns: z.number().nullish(),
+    /** Of older records `timestamp_ns`. */
     request_start_ns: z.number(),
     request_ack_ns: z.number().nullish(),
     request_end_ns: z.number().nullish(),
@@ -31,13 +32,13 @@ type AiperfRecord = z.infer<typeof recordShape>
 
 /** Nanoseconds since 1970 pass 2^53, so digits are cut before they become a number. */
 const nanoseconds =
-  /("(?:request_(?:start|ack|end)|credit_issued|cancellation_time)_ns"\s*:\s*)(\d{13,})(\d{3})\b/g
+  /("(?:request_(?:start|ack|end)|credit_issued|cancellation_time|timestamp)_ns"\s*:\s*)(\d{13,})(\d{3})\b/g
 
 /**
  * AIPerf's per-request records. Its TTFT is the first non-empty content, as ours; its latencies
  * begin when the request was sent.
  *
- * @throws ImportError when no line is such a record
+ * @throws UserError when no line is such a record
  */
 export function readAiperf(text: string, file: string, model: string | null): ForeignRun {
   const records: { readonly record: AiperfRecord; readonly line: number }[] = []
@@ -49,8 +50,9 @@ export function readAiperf(text: string, file: string, model: string | null): Fo
     else records.push({ record: parsed, line: at + 1 })
   }
   if (records.length === 0) {
-    throw new ImportError(
-      `${file} holds no record of AIPerf: expected lines with metadata.request_start_ns, as profile_export.jsonl has them`,
+    throw new UserError(
+      'import',
+      `${file} holds no record of AIPerf: expected lines with metadata.request_start_ns (timestamp_ns in older ones), as profile_export.jsonl has them`,
     )
   }
   const startsUs = records.map(({ record }) => firstUs(record))
@@ -62,6 +64,7 @@ export function readAiperf(text: string, file: string, model: string | null): Fo
     name: 'aiperf',
     attempts,
     gapsUs: records.flatMap(({ record }) => {
+      if (isWarmup(record)) return []
       const gaps = record.metrics?.inter_chunk_latency?.value
       return Array.isArray(gaps) ? gaps.map((ms) => ms * 1000) : []
     }),
@@ -83,10 +86,27 @@ function parse(line: string): AiperfRecord | string {
   } catch {
     return 'expected JSON'
   }
-  const parsed = recordShape.safeParse(value)
+  const parsed = recordShape.safeParse(inTodaysNames(value))
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]!
   return `${issue.path.join('.')}: ${issue.message}`
+}
+
+/** Before version 0.3 some fields had other names. */
+function inTodaysNames(value: unknown): unknown {
+  const { metadata, metrics } = value as { readonly metadata?: object; readonly metrics?: object }
+  if (typeof metadata !== 'object' || !('timestamp_ns' in metadata)) return value
+  const old = metadata as { readonly timestamp_ns: unknown; readonly credit_phase?: unknown }
+  const { ttft } = (metrics ?? {}) as { readonly ttft?: unknown }
+  return {
+    ...(value as object),
+    metadata: {
+      request_start_ns: old.timestamp_ns,
+      benchmark_phase: old.credit_phase,
+      ...metadata,
+    },
+    metrics: { ...(ttft === undefined ? {} : { time_to_first_token: ttft }), ...metrics },
+  }
 }
 
 /** The stamps of a parsed line are microseconds already: see `nanoseconds`. */
@@ -121,7 +141,7 @@ function attemptOf(
     session: null,
     turn: metadata.turn_index ?? null,
     step: 'aiperf',
-    part: metadata.benchmark_phase === 'warmup' ? 'warmup' : 'steady',
+    part: isWarmup(record) ? 'warmup' : 'steady',
     endpoint: 'chat',
     streamed: streamed ? 1 : 0,
     model,
@@ -143,6 +163,10 @@ function attemptOf(
     contentEvents: Array.isArray(gaps) ? gaps.length + 1 : 0,
     itlMaxUs: Array.isArray(gaps) && gaps.length > 0 ? Math.max(...gaps) * 1000 : null,
   }
+}
+
+function isWarmup({ metadata }: AiperfRecord): boolean {
+  return metadata.benchmark_phase === 'warmup'
 }
 
 function outcomeOf(

@@ -1,21 +1,17 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { constants, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { ImportError } from './mapping.ts'
+import { UserError } from '../../user/user-error.ts'
 
-const longestHeader = 1 << 20
+const longestBeginning = 1 << 20
 
-/**
- * Names of the columns of a CSV file, from its first record; compressed files are looked into.
- *
- * @throws ImportError when there is no header to read
- */
-export function headerOf(file: string, delimiter: string): readonly string[] {
-  const bytes = Buffer.alloc(longestHeader)
+/** The first text of a file; compressed files are looked into. */
+export function beginningOf(file: string): string {
+  const bytes = Buffer.alloc(longestBeginning)
   const handle = openSync(file, 'r')
-  const length = readSync(handle, bytes, 0, longestHeader, 0)
+  const length = readSync(handle, bytes, 0, longestBeginning, 0)
   closeSync(handle)
   const start = bytes.subarray(0, length)
-  const text = (
+  return (
     /\.gz$/i.test(file)
       ? gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH })
       : /\.zst$/i.test(file)
@@ -24,12 +20,24 @@ export function headerOf(file: string, delimiter: string): readonly string[] {
   )
     .toString('utf8')
     .replace(/^\uFEFF/, '')
-  const names = firstRecord(text, delimiter)
+}
+
+/**
+ * Names of the columns of a CSV file, from its first record.
+ *
+ * @throws UserError when there is no header to read
+ */
+export function headerOf(file: string, delimiter: string): readonly string[] {
+  const names = firstRecord(beginningOf(file), delimiter)
   if (names.every((name) => name === '')) {
-    throw new ImportError(`${file} has no header: expected the names of columns in its first line`)
+    throw new UserError(
+      'import',
+      `${file} has no header: expected the names of columns in its first line`,
+    )
   }
   const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined) throw new ImportError(`${file} names the column "${twice}" twice`)
+  if (twice !== undefined)
+    throw new UserError('import', `${file} names the column "${twice}" twice`)
   return names
 }
 

@@ -1,6 +1,6 @@
 import { outcomes } from '../../attempt/outcome.ts'
 import { literal } from './literal.ts'
-import type { FieldName, Mapping, Place } from './mapping.ts'
+import type { DurationPlace, FieldName, Mapping, Place } from './mapping.ts'
 
 /** A column of the staged table: its SQL, and what is wrong with a value that gives null. */
 export interface StagedField {
@@ -13,23 +13,36 @@ export interface StagedField {
   readonly came: string
 }
 
-/** How the format reads a column: `text` is VARCHAR, `kind` the type where the file has types. */
+/**
+ * How the format reads a column: `text` is VARCHAR, `kind` the type where the file has types. A column
+ * of whole numbers or decimals is `exact`: a cast of its own type loses nothing that its text has.
+ */
 export interface ColumnReader {
   text(column: string | readonly string[]): string
-  kind(column: string | readonly string[]): 'text' | 'timestamp' | 'timestamptz' | 'number'
+  kind(column: string | readonly string[]): 'text' | 'timestamp' | 'timestamptz' | 'exact' | 'other'
   raw(column: string | readonly string[]): string
 }
+
+/** As DuckDB names them: one holds the credits of most logs in 64 bits, the other those of any log. */
+export const creditsTypes = { most: 'DECIMAL(18,6)', any: 'DECIMAL(38,18)' } as const
+export type CreditsType = (typeof creditsTypes)[keyof typeof creditsTypes]
 
 const longestText = 200
 
 /** The fields of an event as SQL over one line of the file. */
-export function stagedFields(mapping: Mapping, read: ColumnReader): readonly StagedField[] {
+export function stagedFields(
+  mapping: Mapping,
+  read: ColumnReader,
+  creditsType: CreditsType,
+): readonly StagedField[] {
   const { fields } = mapping
   const text = (field: FieldName) => {
     const at = fields[field]
     return at === undefined ? 'NULL' : placeSql(at as Place, read)
   }
   const optional = (sql: string) => `nullif(${sql}, '')`
+  const numeric = (field: FieldName) =>
+    exactColumn(fields[field] as Place | undefined, read) ?? optional(text(field))
   const plain = (name: string, field: FieldName): StagedField => ({
     name,
     sql: `left(${optional(text(field))}, ${longestText})`,
@@ -44,20 +57,21 @@ export function stagedFields(mapping: Mapping, read: ColumnReader): readonly Sta
     expected: string,
     beyond: string,
   ): StagedField => {
-    const came = optional(text(field))
-    const value = `TRY_CAST(${came} AS ${type})`
+    const came = numeric(field)
     return {
       name,
-      sql: value,
+      sql: `TRY_CAST(${came} AS ${type})`,
       wrong: `${came} IS NOT NULL AND (${name} IS NULL OR ${name} ${beyond})`,
       expected,
-      came,
+      came: optional(text(field)),
     }
   }
   const id = Array.isArray(fields.id)
     ? fields.id.map((column) => `coalesce(${read.text(column)}, '')`).join(` || '/' || `)
     : text('id')
-  const status = `TRY_CAST(${optional(text('status'))} AS INTEGER)`
+  const status = number('status', 'status', 'INTEGER', 'an HTTP status', 'NOT BETWEEN 100 AND 599')
+  const requests = number('requests', 'requests', 'BIGINT', 'a whole number, 1 or more', '< 1')
+  const credits = number('credits', 'credits', creditsType, 'a number, 0 or more', '< 0')
   const outcome = optional(text('outcome'))
   return [
     {
@@ -78,22 +92,42 @@ export function stagedFields(mapping: Mapping, read: ColumnReader): readonly Sta
       sql:
         fields.key === undefined
           ? `left(${optional(text('keyFp'))}, 64)`
-          : `left(sha256(${optional(text('key'))}), 12)`,
+          : fingerprintSql(optional(text('key'))),
     },
     plain('account', 'account'),
     {
       name: 'outcome',
-      sql: `coalesce(lower(${outcome}), CASE WHEN ${status} >= 400 THEN 'http_error' ELSE 'ok' END)`,
+      sql: `coalesce(lower(${outcome}), CASE WHEN ${status.sql} >= 400 THEN 'http_error' ELSE 'ok' END)`,
       wrong: `${outcome} IS NOT NULL AND lower(${outcome}) NOT IN (${outcomes.map(literal).join()})`,
       expected: `one of ${outcomes.join(', ')} (map other words by values:)`,
       came: outcome,
     },
-    number('status', 'status', 'INTEGER', 'an HTTP status', 'NOT BETWEEN 100 AND 599'),
+    status,
     plain('error_code', 'errorCode'),
-    number('credits', 'credits', 'DECIMAL(18, 6)', 'a number, 0 or more', '< 0'),
+    {
+      ...credits,
+      sql: exactColumn(fields.credits, read) === null ? creditsSql(credits.came) : credits.sql,
+    },
     number('prompt_tokens', 'promptTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
     number('completion_tokens', 'completionTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
+    {
+      ...requests,
+      sql: `coalesce(${requests.sql}, 1)`,
+      wrong: `${numeric('requests')} IS NOT NULL AND ${requests.sql} IS NULL OR requests < 1`,
+    },
+    durationField('ttft_us', fields.ttft, read),
+    durationField('latency_us', fields.latency, read),
   ]
+}
+
+/**
+ * The credits that a text tells. To read text as 128 bits is slow, so it is read as 64 where that is
+ * proven to be all of it: numbers of 15 characters that differ are different doubles.
+ */
+function creditsSql(text: string): string {
+  const most = `TRY_CAST(${text} AS ${creditsTypes.most})`
+  return `CASE WHEN length(${text}) <= 15 AND ${most}::DOUBLE = TRY_CAST(${text} AS DOUBLE)
+               THEN ${most}::${creditsTypes.any} ELSE TRY_CAST(${text} AS ${creditsTypes.any}) END`
 }
 
 /** Columns of the log that the mapping reads. */
@@ -102,8 +136,16 @@ export function mappedColumns(mapping: Mapping): readonly (string | readonly str
     if (at === undefined) return []
     if (typeof at === 'string') return [at]
     if (Array.isArray(at)) return at
+    if ('from' in at) return [at.from, at.to]
     return 'column' in at ? [at.column] : []
   })
+}
+
+/** The column of a place that is taken as it is, where the file has exact numbers in it. */
+export function exactColumn(at: Place | undefined, read: ColumnReader): string | null {
+  if (at === undefined) return null
+  const column = typeof at === 'string' ? at : 'column' in at && !at.values ? at.column : null
+  return column !== null && read.kind(column) === 'exact' ? read.raw(column) : null
 }
 
 function placeSql(at: Place, read: ColumnReader): string {
@@ -123,6 +165,48 @@ function endpointSql(text: string): string {
                WHEN ends_with(${text}, '/messages') THEN 'messages' ELSE ${text} END`
 }
 
+/** Of a key as it is, or of the SHA-256 of one, as gateways log them: both are the same fingerprint. */
+function fingerprintSql(key: string): string {
+  return `left(CASE WHEN regexp_full_match(${key}, '[0-9a-f]{64}') THEN ${key} ELSE sha256(${key}) END, 12)`
+}
+
+/** Longer than a month: a unit was mistaken. */
+const longestUs = 31 * 86_400e6
+const unitUs = { s: 1e6, ms: 1e3, us: 1, ns: 1e-3 } as const
+
+function durationField(
+  name: string,
+  at: DurationPlace | undefined,
+  read: ColumnReader,
+): StagedField {
+  if (at === undefined) return { name, sql: 'NULL', wrong: null, expected: '', came: 'NULL' }
+  const expected = 'a duration of 0 to 31 days'
+  const beyond = `coalesce(${name} NOT BETWEEN 0 AND ${longestUs}, true)`
+  if ('from' in at) {
+    const [from, to] = [at.from, at.to].map((column) => timeSql(column, 'auto', 'UTC', read))
+    return {
+      name,
+      sql: `${to} - ${from}`,
+      wrong: `${to} IS NOT NULL AND ${beyond}`,
+      expected,
+      came: read.text(at.to),
+    }
+  }
+  const text = `nullif(${read.text(at.column)}, '')`
+  const exact = exactColumn({ column: at.column }, read)
+  const came = exact ?? text
+  return {
+    name,
+    sql:
+      exact !== null && at.unit === 'us'
+        ? `TRY_CAST(${exact} AS BIGINT)`
+        : `TRY(round(TRY_CAST(${came} AS DOUBLE) * ${unitUs[at.unit]})::BIGINT)`,
+    wrong: `${came} IS NOT NULL AND ${beyond}`,
+    expected,
+    came: text,
+  }
+}
+
 /** From 2000 to 2100: beyond it a unit was mistaken. */
 const earliestUs = 946_684_800_000_000
 const latestUs = 4_102_444_800_000_000
@@ -130,6 +214,22 @@ const latestUs = 4_102_444_800_000_000
 function timeField(at: Mapping['fields']['time'], read: ColumnReader): StagedField {
   const { column, unit, timezone } =
     typeof at === 'string' ? { column: at, unit: 'auto' as const, timezone: 'UTC' } : at
+  return {
+    name: 'at_us',
+    sql: timeSql(column, unit, timezone, read),
+    wrong: `coalesce(at_us NOT BETWEEN ${earliestUs} AND ${latestUs}, true)`,
+    expected: `a time between 2000 and 2100 (${unit === 'auto' ? 'ISO 8601, or Unix s, ms, us or ns' : unit})`,
+    came: read.text(column),
+  }
+}
+
+/** Unix microseconds of a time of any of the usual forms; null of anything else. */
+function timeSql(
+  column: string | readonly string[],
+  unit: 'auto' | 'iso' | 's' | 'ms' | 'us' | 'ns',
+  timezone: string,
+  read: ColumnReader,
+): string {
   const text = read.text(column)
   const raw = read.raw(column)
   const scaled = (factor: number) => `(round(TRY_CAST(${raw} AS DOUBLE) * ${factor})::BIGINT)`
@@ -150,17 +250,6 @@ function timeField(at: Mapping['fields']['time'], read: ColumnReader): StagedFie
                 ELSE TRY((${whole} // 1000)::BIGINT) END`,
   }
   const kind = read.kind(column)
-  const sql =
-    kind === 'timestamp'
-      ? `epoch_us(timezone(${literal(timezone)}, ${raw}::TIMESTAMP))`
-      : kind === 'timestamptz'
-        ? `epoch_us(${raw})`
-        : byUnit[unit]
-  return {
-    name: 'at_us',
-    sql,
-    wrong: `coalesce(at_us NOT BETWEEN ${earliestUs} AND ${latestUs}, true)`,
-    expected: `a time between 2000 and 2100 (${unit === 'auto' ? 'ISO 8601, or Unix s, ms, us or ns' : unit})`,
-    came: text,
-  }
+  if (kind === 'timestamp') return `epoch_us(timezone(${literal(timezone)}, ${raw}::TIMESTAMP))`
+  return kind === 'timestamptz' ? `epoch_us(${raw})` : byUnit[unit]
 }

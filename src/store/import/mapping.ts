@@ -1,16 +1,15 @@
 import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
+import { UserError } from '../../user/user-error.ts'
 
-/** A file, or a mapping of one, that cannot be imported; told to the user in one sentence. */
-export class ImportError extends Error {
-  override readonly name = 'ImportError'
-}
+/** A column, or its path in JSON as a list of steps. */
+const columnName = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 
 /** Where a field comes from: a column (a path in JSON, `usage.prompt_tokens`), or a constant. */
 const place = z.union([
   z.string().min(1),
   z.strictObject({
-    column: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+    column: columnName,
     /** Words of the log to words of ours; what is not listed stays as it is. */
     values: z.record(z.string(), z.string()).optional(),
   }),
@@ -20,11 +19,17 @@ const place = z.union([
 const timePlace = z.union([
   z.string().min(1),
   z.strictObject({
-    column: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+    column: columnName,
     unit: z.enum(['auto', 'iso', 's', 'ms', 'us', 'ns']).default('auto'),
     /** Of times that name no offset. */
     timezone: z.string().default('UTC'),
   }),
+])
+
+/** A duration: a column with its unit, or from one time to another. */
+const durationPlace = z.union([
+  z.strictObject({ column: columnName, unit: z.enum(['s', 'ms', 'us', 'ns']) }),
+  z.strictObject({ from: columnName, to: columnName }),
 ])
 
 const mappingShape = z.strictObject({
@@ -38,7 +43,7 @@ const mappingShape = z.strictObject({
     time: timePlace,
     model: place.optional(),
     endpoint: place.optional(),
-    /** The API key itself: only its fingerprint is kept. */
+    /** The API key itself, or its SHA-256: only its fingerprint is kept. */
     key: place.optional(),
     /** What already is a fingerprint, or a name of a key. */
     keyFp: place.optional(),
@@ -49,44 +54,59 @@ const mappingShape = z.strictObject({
     status: place.optional(),
     outcome: place.optional(),
     errorCode: place.optional(),
+    /** How many requests a line stands for; 1 unless mapped. */
+    requests: place.optional(),
+    ttft: durationPlace.optional(),
+    latency: durationPlace.optional(),
   }),
 })
 
 export type Mapping = z.infer<typeof mappingShape>
 export type Place = z.infer<typeof place>
+export type DurationPlace = z.infer<typeof durationPlace>
 export type FieldName = keyof Mapping['fields']
 
 /**
  * Reads a mapping from YAML; every fault is told at once.
  *
  * @param name of the file, for messages
- * @throws ImportError
+ * @throws UserError
  */
 export function parseMapping(text: string, name: string): Mapping {
   let value: unknown
   try {
-    value = parseYaml(text)
+    value = parseYaml(text, { logLevel: 'error' })
   } catch (error) {
     const why = error instanceof YAMLParseError ? error.message.split('\n')[0] : String(error)
-    throw new ImportError(`${name} is not YAML: ${why}`)
+    throw new UserError('import', `${name} is not YAML: ${why}`)
   }
   const parsed = mappingShape.safeParse(value)
   if (!parsed.success) {
-    throw new ImportError(
+    throw new UserError(
+      'import',
       `${name} is no mapping:\n${z.prettifyError(parsed.error)}\nIt needs fields with at least id and time, e.g.\n  fields:\n    id: request_id\n    time: created_at`,
     )
   }
   const { key, keyFp } = parsed.data.fields
   if (key !== undefined && keyFp !== undefined) {
-    throw new ImportError(`${name} maps both key and keyFp: keep one (key is hashed on the way in)`)
+    throw new UserError(
+      'import',
+      `${name} maps both key and keyFp: keep one (key is hashed on the way in)`,
+    )
   }
   const { time } = parsed.data.fields
   if (typeof time === 'object' && !isTimeZone(time.timezone)) {
-    throw new ImportError(
+    throw new UserError(
+      'import',
       `${name}: timezone "${time.timezone}" is not an IANA name such as Asia/Kolkata`,
     )
   }
   return parsed.data
+}
+
+/** A mapping of ours, with what is usual where it leaves something out. */
+export function mappingFrom(fields: object): Mapping {
+  return mappingShape.parse({ fields })
 }
 
 /** The mapping of our own `assay export usage`. */
@@ -106,6 +126,9 @@ export const ownMapping: Mapping = {
     status: 'status',
     outcome: 'outcome',
     errorCode: 'error_code',
+    requests: 'requests',
+    ttft: { column: 'ttft_us', unit: 'us' },
+    latency: { column: 'latency_us', unit: 'us' },
   },
 }
 

@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import * as hdr from 'hdr-histogram-js'
+import { UserError } from '../../user/user-error.ts'
 import type { Store } from '../open.ts'
+import { writeOutput } from '../output.ts'
 import { appendAttempts, Recorder } from '../recorder.ts'
 import { startRun } from '../runs.ts'
 import { readAiperf } from './aiperf.ts'
+import { beginningOf } from './csv-header.ts'
 import { attemptFrom, type ForeignRun, type Reject } from './foreign-attempt.ts'
-import { ImportError } from './mapping.ts'
+import { readGuidellm } from './guidellm.ts'
 import { readVllm } from './vllm.ts'
 
-export type RecordTool = 'aiperf' | 'vllm'
+export const recordTools = ['aiperf', 'vllm', 'guidellm'] as const
+export type RecordTool = (typeof recordTools)[number]
 
 export interface RecordsImport {
   readonly file: string
@@ -31,15 +35,24 @@ export interface RecordsLedger {
   readonly lacks: readonly string[]
 }
 
+const readers = {
+  aiperf: (text, file, model) => [readAiperf(text, file, model)],
+  vllm: readVllm,
+  guidellm: readGuidellm,
+} as const satisfies Record<
+  RecordTool,
+  (text: string, file: string, model: string | null) => readonly ForeignRun[]
+>
+
 /** Whether the beginning of a file is that of another tool's records; null when it is neither. */
 export function looksLikeRecords(file: string): RecordTool | null {
-  const start = Buffer.alloc(64 * 1024)
-  const handle = openSync(file, 'r')
-  const length = readSync(handle, start, 0, start.length, 0)
-  closeSync(handle)
-  const text = start.toString('utf8', 0, length)
+  const text = beginningOf(file)
   if (!text.trimStart().startsWith('{')) return null
   if (/"request_start_ns"\s*:/.test(text)) return 'aiperf'
+  if (/"timestamp_ns"\s*:/.test(text) && /"credit_phase"\s*:/.test(text)) return 'aiperf'
+  if (/"benchmarks"\s*:/.test(text) && /"generative_benchmark|"guidellm_version"/.test(text)) {
+    return 'guidellm'
+  }
   if (/"model_id"\s*:/.test(text) && /"(backend|endpoint_type)"\s*:/.test(text)) return 'vllm'
   return null
 }
@@ -48,15 +61,15 @@ export function looksLikeRecords(file: string): RecordTool | null {
  * Makes runs of another tool's records, so that they can be reported and compared. A run is known
  * by what the file holds: importing it again adds nothing.
  *
- * @throws ImportError when the file does not hold such records
+ * @throws UserError when the file does not hold such records
  */
 export async function importRecords(store: Store, options: RecordsImport): Promise<RecordsLedger> {
   const { file, tool } = options
   const bytes = readFileSync(file)
   const text = bytes.toString('utf8')
-  const runs = tool === 'aiperf' ? [readAiperf(text, file, options.model)] : readVllm(text, file)
+  const runs = readers[tool](text, file, options.model)
   if (runs.every((run) => run.attempts.length === 0)) {
-    throw new ImportError(`${file} holds no requests`)
+    throw new UserError('import', `${file} holds no requests`)
   }
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
   const ledgers: RecordsLedger[] = []
@@ -116,7 +129,7 @@ async function enter(
   return { ...ledger, accepted: count, duplicates: 0 }
 }
 
-/** Gaps have no column of their own: as in our runs, a histogram holds them. */
+/** A histogram holds the gaps, as in our runs; since they are few and known, they have rows as well. */
 async function keepGaps(store: Store, runId: string, run: ForeignRun): Promise<void> {
   const histogram = hdr.build({
     lowestDiscernibleValue: 1,
@@ -142,10 +155,19 @@ async function keepGaps(store: Store, runId: string, run: ForeignRun): Promise<v
     },
   ])
   await recorder.close()
+  const appender = await store.createAppender('imported_gaps')
+  for (const us of run.gapsUs) {
+    appender.appendVarchar(runId)
+    appender.appendVarchar('steady')
+    appender.appendVarchar(run.attempts[0]?.step ?? '')
+    appender.appendDouble(us)
+    appender.endRow()
+  }
+  appender.closeSync()
 }
 
 function writeRejects(rejects: readonly Reject[], path: string): string | null {
   if (rejects.length === 0) return null
-  writeFileSync(path, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''))
+  writeOutput(path, rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''))
   return path
 }

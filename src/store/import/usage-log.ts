@@ -1,12 +1,24 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { UserError } from '../../user/user-error.ts'
 import type { Store } from '../open.ts'
-import { headerOf } from './csv-header.ts'
-import { type ColumnReader, mappedColumns, type StagedField, stagedFields } from './fields.ts'
+import { writeOutputBy } from '../output.ts'
+import { beginningOf, headerOf } from './csv-header.ts'
+import {
+  type ColumnReader,
+  type CreditsType,
+  creditsTypes,
+  exactColumn,
+  mappedColumns,
+  type StagedField,
+  stagedFields,
+} from './fields.ts'
 import { identifier, literal, pathLiteral } from './literal.ts'
-import { ImportError, type Mapping } from './mapping.ts'
+import type { Mapping } from './mapping.ts'
 
 export interface UsageLogImport {
   readonly file: string
+  /** Its lines as JSON, where the file holds them inside of something else. */
+  readonly lines?: readonly object[] | null
   readonly mapping: Mapping
   /** Ids are unique within it. */
   readonly source: string
@@ -14,6 +26,8 @@ export interface UsageLogImport {
   /** Where bad lines go, as JSON Lines. */
   readonly rejectsFile: string
   readonly nowUs: number
+  /** Ends the import, and leaves nothing of it, unless its last step is under way. */
+  readonly signal?: AbortSignal
 }
 
 export type LogFormat = 'jsonl' | 'csv' | 'parquet'
@@ -39,36 +53,55 @@ export interface ImportLedger {
  * Staging is a database of its own beside the store, so the store does not grow by it and memory
  * stays bounded at any size of file.
  *
- * @throws ImportError when the file cannot be read, or lacks a mapped column
+ * @throws UserError when the file cannot be read, or lacks a mapped column
  */
 export async function importUsageLog(store: Store, log: UsageLogImport): Promise<ImportLedger> {
-  if (!existsSync(log.file)) throw new ImportError(`${log.file}: no such file`)
-  const staging = `${store.path === ':memory:' ? log.rejectsFile : store.path}.import`
+  if (!existsSync(log.file)) throw new UserError('import', `${log.file}: no such file`)
+  const staging = stagingPath(store, log)
   const removeStaging = () => {
-    for (const path of [staging, `${staging}.wal`]) rmSync(path, { force: true })
+    for (const path of [staging, `${staging}.wal`, linesPath(store, log)])
+      rmSync(path, { force: true })
   }
   removeStaging()
   const { time } = log.mapping.fields
   const timezone = typeof time === 'object' && 'timezone' in time ? time.timezone : 'UTC'
   await store.execute(`SET memory_limit = '1200MB'; SET TimeZone = ${literal(timezone)}`)
   await store.execute(`ATTACH ${literal(staging)} AS staging`)
+  const interrupt = () => store.interrupt()
+  log.signal?.addEventListener('abort', interrupt)
   try {
+    log.signal?.throwIfAborted()
     // What lives for a minute is not worth compressing.
     await store.execute(`SET force_compression = 'uncompressed'`)
+    if (log.lines) {
+      const text = log.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+      writeFileSync(linesPath(store, log), text)
+    }
     await stage(store, log)
     await store.execute(`SET force_compression = 'auto'`)
     await findKnown(store, log.source)
+    // One that came between two queries ended neither of them.
+    log.signal?.throwIfAborted()
     const ledger = await enter(store, log)
     return { ...ledger, rejectsFile: await writeRejects(store, log, ledger.rejected) }
   } catch (error) {
-    if (error instanceof ImportError) throw error
-    throw new ImportError(explain(log.file, String(error)))
+    if (error instanceof UserError) throw error
+    throw new UserError('import', explain(log.file, String(error)))
   } finally {
+    log.signal?.removeEventListener('abort', interrupt)
     await store.execute('DETACH staging')
     await store.execute(`RESET memory_limit; RESET force_compression; SET TimeZone = 'UTC'`)
     await store.execute('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
     removeStaging()
   }
+}
+
+function stagingPath(store: Store, log: UsageLogImport): string {
+  return `${store.path === ':memory:' ? log.rejectsFile : store.path}.import`
+}
+
+function linesPath(store: Store, log: UsageLogImport): string {
+  return `${stagingPath(store, log)}.jsonl`
 }
 
 function explain(file: string, error: string): string {
@@ -87,8 +120,8 @@ export function formatOf(file: string): LogFormat | null {
 }
 
 async function stage(store: Store, log: UsageLogImport): Promise<void> {
-  const { scan, reader, raw } = await scanOf(store, log)
-  const fields = stagedFields(log.mapping, reader)
+  const { scan, reader, creditsType, raw } = await scanOf(store, log)
+  const fields = stagedFields(log.mapping, reader, creditsType)
   const unread = log.format === 'jsonl' ? `WHEN v IS NULL THEN 'line: expected JSON'` : ''
   const checked = fields.filter((field) => field.wrong !== null)
   // Values first, then what is wrong with them; the line itself only where something is.
@@ -112,6 +145,7 @@ function reasonSql({ name, wrong, expected, came }: StagedField): string {
 interface Scan {
   readonly scan: string
   readonly reader: ColumnReader
+  readonly creditsType: CreditsType
   /** A line as it goes to the rejects file. */
   readonly raw: string
 }
@@ -119,7 +153,8 @@ interface Scan {
 const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
 
 async function scanOf(store: Store, log: UsageLogImport): Promise<Scan> {
-  const path = pathLiteral(log.file)
+  const read = log.lines ? linesPath(store, log) : log.file
+  const path = pathLiteral(read)
   const secret = secretColumn(log.mapping)
   switch (log.format) {
     case 'jsonl': {
@@ -127,13 +162,19 @@ async function scanOf(store: Store, log: UsageLogImport): Promise<Scan> {
       const pointers = [...new Set(mappedColumns(log.mapping).map((column) => pointerOf(column)))]
       const at = (column: string | readonly string[]) =>
         `v[${pointers.indexOf(pointerOf(column)) + 1}]`
+      const values = `[${pointers.map(literal).join()}]`
+      const isArray = beginningOf(read).trimStart().startsWith('[')
       return {
-        scan: `SELECT full_text, TRY(json_extract_string(full_text, [${pointers.map(literal).join()}])) AS v
+        scan: isArray
+          ? `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${values}) AS v
+             FROM read_json_objects(${path}, format = 'array', maximum_object_size = 16000000)`
+          : `SELECT full_text, TRY(json_extract_string(full_text, ${values})) AS v
                FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
                  escape = '', header = false, auto_detect = false, strict_mode = false,
                  null_padding = true, max_line_size = 16000000, ${csvErrors})
                WHERE trim(full_text) <> ''`,
         reader: { text: at, raw: at, kind: () => 'text' },
+        creditsType: creditsTypes.any,
         raw:
           secret === null
             ? 'full_text'
@@ -170,29 +211,48 @@ async function tableScan(
     typeof column === 'string' ? column : column.join('.')
   const missing = mappedColumns(log.mapping).filter((column) => !types.has(nameOf(column)))
   if (missing.length > 0) {
-    throw new ImportError(
+    throw new UserError(
+      'import',
       `${log.file} has no column ${missing.map((column) => `"${nameOf(column)}"`).join(', ')}; it has ${[...types.keys()].join(', ')}`,
     )
   }
   const raw = (column: string | readonly string[]) => `s.${identifier(nameOf(column))}`
+  const reader: ColumnReader = {
+    raw,
+    text: (column) =>
+      types.get(nameOf(column)) === 'VARCHAR' ? raw(column) : `(${raw(column)})::VARCHAR`,
+    kind: (column) => {
+      const type = types.get(nameOf(column))!
+      if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
+      if (/^(TIMESTAMP|DATE)/.test(type)) return 'timestamp'
+      if (/^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\))$/.test(type)) return 'exact'
+      return type === 'VARCHAR' ? 'text' : 'other'
+    },
+  }
   return {
     scan: `SELECT s FROM (${scan}) AS s`,
-    reader: {
-      raw,
-      text: (column) =>
-        types.get(nameOf(column)) === 'VARCHAR' ? raw(column) : `(${raw(column)})::VARCHAR`,
-      kind: (column) => {
-        const type = types.get(nameOf(column))!
-        if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
-        if (/^(TIMESTAMP|DATE)/.test(type)) return 'timestamp'
-        return type === 'VARCHAR' ? 'text' : 'number'
-      },
-    },
+    reader,
+    creditsType: await creditsTypeOf(store, scan, exactColumn(log.mapping.fields.credits, reader)),
     raw:
       secret === null
         ? 'to_json(s)::VARCHAR'
         : `replace(to_json(s)::VARCHAR, coalesce(nullif(${raw(secret)}::VARCHAR, ''), chr(1)), '[key]')`,
   }
+}
+
+/** Only exact numbers are looked through: text is read once. */
+async function creditsTypeOf(
+  store: Store,
+  scan: string,
+  exact: string | null,
+): Promise<CreditsType> {
+  if (exact === null) return creditsTypes.any
+  const beyond = await store.rows(
+    `SELECT 1 AS there FROM (${scan}) AS s
+     WHERE TRY_CAST(${exact} AS ${creditsTypes.most})::${creditsTypes.any}
+       IS DISTINCT FROM TRY_CAST(${exact} AS ${creditsTypes.any}) LIMIT 1`,
+  )
+  return beyond.length === 0 ? creditsTypes.most : creditsTypes.any
 }
 
 /** The column that holds API keys: its values never reach a file of ours. */
@@ -221,6 +281,9 @@ const content = [
   'credits',
   'prompt_tokens',
   'completion_tokens',
+  'requests',
+  'ttft_us',
+  'latency_us',
 ]
 
 /**
@@ -229,7 +292,9 @@ const content = [
  * compared as text: millions of wide rows would not fit the memory that an import may have.
  */
 async function findKnown(store: Store, source: string): Promise<void> {
-  const contentHash = `hash(${content.join(', ')})`
+  // A hash is of a type, too.
+  const hashed = content.map((name) => (name === 'credits' ? `credits::${creditsTypes.any}` : name))
+  const contentHash = `hash(${hashed.join(', ')})`
   await store.execute(
     `CREATE TABLE staging.known AS
      WITH good AS (
@@ -280,10 +345,12 @@ async function enter(
   const accepted = lines - bad - differing - duplicates
   await store.execute('BEGIN')
   try {
+    const credits = await storedCredits(store)
+    const staged = content.map((name) => (name === 'credits' ? credits : name))
     await store.execute(
       `INSERT INTO usage_events
          (source, id, ingested_us, import_no, ${content.join(', ')})
-       SELECT $1, id, $2, $3, ${content.join(', ')} FROM staging.lines
+       SELECT $1, id, $2, $3, ${staged.join(', ')} FROM staging.lines
        WHERE reason IS NULL
        ${duplicates + differing > 0 ? 'AND rowid NOT IN (SELECT line_no FROM staging.known)' : ''}`,
       [log.source, BigInt(Math.round(log.nowUs)), number!.next],
@@ -311,6 +378,30 @@ async function enter(
   return { source: log.source, lines: lines + unread, accepted, duplicates, rejected }
 }
 
+/**
+ * The staged credits as the store's type has them. Those of most logs fit 64 bits, which cost a third
+ * of the room and add up faster; the first log with finer or larger ones widens the column.
+ */
+async function storedCredits(store: Store): Promise<string> {
+  const typeIn = async (table: string) => {
+    const [row] = await store.rows<{ type: string }>(
+      `SELECT column_type AS type FROM (DESCRIBE ${table}) WHERE column_name = 'credits'`,
+    )
+    return row!.type
+  }
+  if ((await typeIn('usage_events')) === creditsTypes.any) return 'credits'
+  if ((await typeIn('staging.lines')) === creditsTypes.most) return 'credits'
+  // By way of a double, since a division of 128 bits is slow: a guess, until it is held against the whole.
+  const narrow = `TRY_CAST(credits::DOUBLE AS ${creditsTypes.most})`
+  const beyond = await store.rows(
+    `SELECT 1 AS there FROM staging.lines
+     WHERE reason IS NULL AND ${narrow}::${creditsTypes.any} IS DISTINCT FROM credits LIMIT 1`,
+  )
+  if (beyond.length === 0) return narrow
+  await store.execute(`ALTER TABLE usage_events ALTER credits TYPE ${creditsTypes.any}`)
+  return 'credits'
+}
+
 async function writeRejects(
   store: Store,
   log: UsageLogImport,
@@ -324,8 +415,9 @@ async function writeRejects(
   const masked = (sql: string) =>
     `regexp_replace(${sql}, '(sk-|[Bb]earer +)[A-Za-z0-9_.-]{6,}', '\\1[key]', 'g')`
   const again = 'id: it was seen before with other content; the first is kept'
-  await store.execute(
-    `COPY (
+  await writeOutputBy(log.rejectsFile, (partial) =>
+    store.execute(
+      `COPY (
        SELECT reason, ${masked('line')} AS line FROM staging.lines WHERE reason IS NOT NULL
        UNION ALL
        SELECT ${literal(again)} AS reason,
@@ -337,7 +429,8 @@ async function writeRejects(
                 ${masked('trim(any_value(csv_line), chr(10) || chr(13))')} AS line FROM import_errors GROUP BY import_errors.line`
            : ''
        }
-     ) TO ${literal(log.rejectsFile)} (FORMAT json)`,
+     ) TO ${literal(partial)} (FORMAT json, USE_TMP_FILE false)`,
+    ),
   )
   return log.rejectsFile
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { UserError } from '../../user/user-error.ts'
 import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
-import { ImportError } from './mapping.ts'
 
 const numbers = z.array(z.number().nullable())
 
@@ -38,14 +38,15 @@ const settingNames = [
  * into a file). Its times are seconds on a clock of its own; its TTFT is the first chunk with
  * choices, even an empty one, so it can lie before ours.
  *
- * @throws ImportError when the file is no such result, or was saved without the details
+ * @throws UserError when the file is no such result, or was saved without the details
  */
 export function readVllm(text: string, file: string): readonly ForeignRun[] {
   return objectsOf(text, file).map((value, at) => {
     const parsed = resultShape.safeParse(value)
     if (!parsed.success) {
       const issue = parsed.error.issues[0]!
-      throw new ImportError(
+      throw new UserError(
+        'import',
         `${file}: expected a result of vllm bench serve --save-result --save-detailed; ${issue.path.join('.') || `object ${at + 1}`}: ${issue.message}`,
       )
     }
@@ -63,7 +64,7 @@ function objectsOf(text: string, file: string): readonly unknown[] {
         .filter((line) => line.trim() !== '')
         .map((line) => JSON.parse(line))
     } catch {
-      throw new ImportError(`${file} is not JSON`)
+      throw new UserError('import', `${file} is not JSON`)
     }
   }
 }
@@ -114,7 +115,8 @@ function attemptOf(
   const sentUs = us(arrivalS + (result.queue_times?.[at] ?? 0) - firstS)
   const summed = (ttftS ?? 0) + gaps.reduce((sum, gap) => sum + gap, 0)
   const latencyUs = us(result.latencies?.[at] ?? summed)
-  const streamed = ok && ttftS !== null && ttftS > 0 && gaps.length > 0
+  // One token has no gap, and a TTFT all the same. Answers that were not streamed have none.
+  const streamed = ok && ttftS !== null && ttftS > 0
   const chat = /chat/.test(result.backend ?? result.endpoint_type ?? '')
   return {
     slot: at,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { bill09 } from '../../../src/audit/rules/billing/header.ts'
 import type { Store } from '../../../src/store/open.ts'
-import { evidenceOf, rowOf } from '../limits/evidence.ts'
+import { evidenceOf, rowOf } from '../rates/evidence.ts'
 
 test('a header that is no plain integer is shown as it came', async () => {
   const rows = [
@@ -13,7 +13,7 @@ test('a header that is no plain integer is shown as it came', async () => {
   const evidence = await evidenceOf(rows)
   await (evidence.store as Store).execute(
     `INSERT INTO bodies VALUES ('run-1', 1, 0, 'content-type: application/json
-X-Credits-Remaining: 1499.0', '{}', false)`,
+X-Credits-Remaining: 1499.0', '{}', false, NULL)`,
   )
   expect(await bill09.decide(evidence)).toMatchObject({
     verdict: 'fail',

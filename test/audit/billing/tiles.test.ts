@@ -70,7 +70,7 @@ test('a hole is filled by an ambiguous charge that was called in time, and not b
 
 test('two charges that show the same balance overlap', () => {
   const { faults } = readTiles(operationsOf([charge(0, 9, 99), charge(1, 8, 99)]))
-  expect(faults).toEqual([{ kind: 'overlap', upper: 0, lower: 1 }])
+  expect(faults).toEqual([{ kind: 'overlap', upper: 0, lower: 1, credits: 1 }])
 })
 
 test('a balance that goes up against the clock is out of order', () => {

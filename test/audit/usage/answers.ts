@@ -19,7 +19,11 @@ export function verdictOn(rule: string, ...bodies: readonly (object | string)[])
 /** The same, of answers to queries. */
 export function verdictOfAnswers(
   rule: string,
-  answers: readonly { readonly path: string; readonly body: object | string }[],
+  answers: readonly {
+    readonly path: string
+    readonly body: object | string
+    readonly headers?: string
+  }[],
 ): Promise<Verdict> {
   return verdictOver(
     rule,
@@ -34,8 +38,8 @@ export function verdictOfAnswers(
         ...{ runId: 'a', template, step: 's', method: 'GET', path, headers: '{}', body: null },
         ...{ maxTokens: null, n: null, promptHash: null },
       })),
-      bodies: answers.map(({ body }, slot) => ({
-        ...{ runId: 'a', slot, retry: 0, headers: '', truncated: false },
+      bodies: answers.map(({ body, headers = '' }, slot) => ({
+        ...{ runId: 'a', slot, retry: 0, headers, truncated: false },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       })),
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { verdictOn } from './answers.ts'
+import { verdictOfAnswers, verdictOn } from './answers.ts'
 
 /** Bodies of other services, which §4.4 leaves open (G-09): what may be held against them. */
 const days = (count: number, line: object) =>
@@ -104,6 +104,56 @@ test('USE-03: days that reach back to the beginning of the account hold its tota
   expect(await verdictOn('USE-03', { ...body, total_consumed: 80 })).toMatchObject({
     verdict: 'fail',
     came: '72 credits by day since the account began, 80 in all',
+  })
+})
+
+test.each([
+  ['2026-10-01T09:00:00Z', 'pass'],
+  ['2026-10-01T18:00:00Z', 'fail'],
+  ['2026-10-01T18:00:00+09:00', 'pass'],
+  // Without its zone, an hour may be one of any.
+  ['2026-10-01 22:00', 'pass'],
+  ['2026-10-02 09:00', 'fail'],
+] as const)('USE-03: an hour of %s in an answer of 09:30 UTC: %s', async (hour, expected) => {
+  const by_day = [{ date: hour.slice(0, 10), credits: 3 }]
+  const answer = {
+    path: '/user/credits',
+    body: { by_day, by_hour: [{ hour, credits: 3 }] },
+    headers: 'date: Thu, 01 Oct 2026 09:30:00 GMT',
+  }
+  expect((await verdictOfAnswers('USE-03', [answer])).verdict).toBe(expected)
+})
+
+test('USE-03: hours with all requests of their day have all of its credits', async () => {
+  const answer = (requests: number) => ({
+    by_day: [{ date: '2026-10-01', credits: 5, requests: 4 }],
+    by_hour: [{ start: '2026-10-01T08:00:00Z', credits: 4, requests }],
+  })
+  expect(await verdictOn('USE-03', answer(4))).toMatchObject({
+    verdict: 'fail',
+    came: '4 credits in the hours of 2026-10-01, 5 on that day',
+  })
+  expect((await verdictOn('USE-03', answer(3))).verdict).toBe('pass')
+})
+
+test('USE-03: an hour without usage may be one to come', async () => {
+  const answer = {
+    path: '/user/credits',
+    body: {
+      by_day: [{ date: '2026-10-01', credits: 0 }],
+      by_hour: [{ hour: '2026-10-01T23:00:00Z', credits: 0 }],
+    },
+    headers: 'date: Thu, 01 Oct 2026 09:30:00 GMT',
+  }
+  expect((await verdictOfAnswers('USE-03', [answer])).verdict).toBe('pass')
+})
+
+test('USE-03: hours of a day that the list leaves out', async () => {
+  const listed = days(3, { credits: 24 }).filter((_, nth) => nth !== 1)
+  const body = { by_day: listed, by_hour: hours(1, 72, { credits: 1 }) }
+  expect(await verdictOn('USE-03', body)).toMatchObject({
+    verdict: 'fail',
+    came: 'credits in hours of 2026-10-02, which is no day of the list',
   })
 })
 

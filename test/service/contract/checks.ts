@@ -27,6 +27,6 @@ export function operatorTold(): void {
   const skipped = [...new Set(checks.flatMap(({ rule, operated }) => (operated ? [rule] : [])))]
   process.stderr.write(
     `Not walked, since they take balances or a clock that an operator moves ` +
-      `(assay serve --operator, ASSAY_CONTRACT_OPERATOR=yes): ${skipped.join(', ')}\n`,
+      `(assay serve --operator, ASSAY_CONTRACT_OPERATOR=<its key>): ${skipped.join(', ')}\n`,
   )
 }

@@ -5,6 +5,7 @@ import { algorithms } from '../../../src/service/limiter/limiter.ts'
 import type { Profile } from '../../../src/service/profile.ts'
 import { defaultProfile } from '../../../src/service/profile.ts'
 import { type RunningService, startService } from '../../../src/service/start.ts'
+import { operatorKey } from '../serving.ts'
 import { checks, operatorTold } from './checks.ts'
 import { Target } from './target.ts'
 
@@ -113,7 +114,7 @@ for (const { name, profile } of variants)
           contract: defaultContract,
           key: env.ASSAY_CONTRACT_KEY ?? '',
           otherKey: env.ASSAY_CONTRACT_OTHER_KEY ?? '',
-          operator: env.ASSAY_CONTRACT_OPERATOR !== undefined,
+          operatorKey: env.ASSAY_CONTRACT_OPERATOR ?? null,
         })
         return
       }
@@ -121,7 +122,7 @@ for (const { name, profile } of variants)
         seed: 7,
         contract,
         profile,
-        operatorEndpoint: true,
+        operatorKey,
         accounts: [
           { name: 'main', balance: 10_000_000 },
           { name: 'other', balance: 10_000_000 },
@@ -137,7 +138,7 @@ for (const { name, profile } of variants)
         contract,
         key: service.keys[0]!.apiKey,
         otherKey: service.keys[1]!.apiKey,
-        operator: true,
+        operatorKey,
       })
     })
     afterAll(() => service?.close())

@@ -4,7 +4,7 @@ import type { Target } from './target.ts'
 
 /** One of each failure that a client can bring about, in both formats. */
 async function failures(t: Target) {
-  const poor = t.address.operator ? await t.account(0) : null
+  const poor = t.address.operatorKey !== null ? await t.account(0) : null
   return [
     { meaning: 'key', ...(await both(t, {}, 'wrong')) },
     { meaning: 'request', ...(await both(t, { temperature: 9 })) },

@@ -23,7 +23,7 @@ describe('a service in a process of its own', () => {
       contract: defaultContract,
       key: keys[3]!.apiKey,
       otherKey: keys[2]!.apiKey,
-      operator: false,
+      operatorKey: null,
     })
   })
   afterAll(async () => {

@@ -10,8 +10,8 @@ export interface TargetAddress {
   readonly key: string
   /** A key of another account. */
   readonly otherKey: string
-  /** Whether `/operator/` moves its clock and balances. */
-  readonly operator: boolean
+  /** What `/operator/` takes to move its clock and balances; null where there is none. */
+  readonly operatorKey: string | null
 }
 
 export interface Answer {
@@ -76,7 +76,7 @@ export class Target {
       credits: number(names.creditsRemaining),
       limit: number(names.rateLimit),
       remaining: number(names.rateRemaining),
-      reset: number(names.rateReset),
+      reset: number(names.rateReset!),
     }
   }
 
@@ -84,7 +84,7 @@ export class Target {
   async #patiently(send: () => Promise<Answer>): Promise<Answer> {
     for (let attempt = 0; ; attempt++) {
       const answer = await send()
-      if (answer.status !== 429 || !this.address.operator || attempt === 3) return answer
+      if (answer.status !== 429 || this.address.operatorKey === null || attempt === 3) return answer
       await this.advance(61)
     }
   }
@@ -141,7 +141,7 @@ export class Target {
    * minute of the clock end in the middle of no burst.
    */
   async account(balance: number): Promise<AccountUnderTest> {
-    const { headers } = await this.send('GET', '/operator/clock')
+    const { headers } = await this.send('GET', '/operator/clock', { headers: this.#asOperator() })
     const second = new Date(headers.get('date') ?? '').getUTCSeconds()
     if (second >= 30) await this.advance(60 - second)
     // Of no other walk either: an account has its name for as long as the service has its ledger.
@@ -158,9 +158,16 @@ export class Target {
     await this.#operate(`/accounts/${account}/balance`, { balance })
   }
 
+  #asOperator(): Record<string, string> {
+    return { authorization: `Bearer ${this.address.operatorKey}` }
+  }
+
   // biome-ignore lint/suspicious/noExplicitAny: as above
   async #operate(path: string, body: object): Promise<any> {
-    const answer = await this.send('POST', `/operator${path}`, { body })
+    const answer = await this.send('POST', `/operator${path}`, {
+      body,
+      headers: this.#asOperator(),
+    })
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
     return answer.json
   }

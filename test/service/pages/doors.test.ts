@@ -82,6 +82,65 @@ describe('who may do what on the pages', () => {
     expect((await guess('ada@example.com', 'long enough')).status).toBe(200)
   })
 
+  test('behind a trusted proxy each client has tries of its own; untrusted, it is one address', async () => {
+    for (const [trustProxy, owner] of [
+      [true, 200],
+      [false, 429],
+    ] as const) {
+      const { visitor } = await openHouse({ trustProxy })
+      await visitor().register('ada@example.com')
+      const guess = (password: string, forwarded: string) =>
+        visitor().post(
+          '/sign-in',
+          { email: 'ada@example.com', password },
+          { 'x-forwarded-for': forwarded },
+        )
+      for (let tries = 0; tries < 5; tries++) {
+        // What the client wrote itself counts for nothing.
+        expect((await guess('wrong', `198.51.100.${tries}, 203.0.113.7`)).status).toBe(401)
+      }
+      expect((await guess('wrong', '203.0.113.7')).status).toBe(429)
+      expect((await guess('long enough', '203.0.113.8')).status).toBe(owner)
+    }
+  })
+
+  test('wrong keys and wrong invite codes have a limit each, for each address', async () => {
+    const { visitor, clock } = await openHouse()
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const key = await ada.makeKey()
+    const code = await ada.inviteCode()
+    const signIn = (by: string) => visitor().post('/sign-in', { key: by })
+    for (let tries = 0; tries < 20; tries++) {
+      expect((await signIn(`sk-svc-${tries}`)).status).toBe(401)
+      expect((await visitor().register(`${tries}@example.com`, `code-${tries}`)).status).toBe(400)
+    }
+    const refused = await signIn(key)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '900'])
+    expect(refused.text).toContain('Too many wrong keys from here. Try again in 15 minutes.')
+    expect((await visitor().register('bob@example.com', code)).status).toBe(429)
+    const bob = visitor()
+    expect((await bob.register('bob@example.com')).status).toBe(200)
+    const redeemed = await bob.send('/dashboard/invite', { invite: code })
+    expect(redeemed.status).toBe(429)
+    expect(redeemed.text).toContain('Too many wrong invite codes from here.')
+    clock.advance(15 * 60e6)
+    expect((await signIn(key)).status).toBe(200)
+    expect((await bob.send('/dashboard/invite', { invite: code })).status).toBe(200)
+  })
+
+  test('right keys and codes are no tries', async () => {
+    const { visitor } = await openHouse()
+    const ada = visitor()
+    await ada.register('ada@example.com')
+    const key = await ada.makeKey()
+    const code = await ada.inviteCode()
+    for (let times = 0; times < 25; times++) {
+      expect((await visitor().post('/sign-in', { key })).status).toBe(200)
+      expect((await visitor().register(`${times}@example.com`, code)).status).toBe(200)
+    }
+  })
+
   test('a right password forgets the wrong ones before it; guesses side by side all count', async () => {
     const { visitor } = await openHouse()
     await visitor().register('ada@example.com')

@@ -17,6 +17,52 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
     expect(await remaining(target, key)).toBe(50)
   })
 
+  test.each([
+    [429, '7', '7'],
+    [503, 'Wed, 21 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:28:00 GMT'],
+    [503, 'soon', null],
+  ])('a %i with Retry-After: %s', async (status, there, here) => {
+    const url = await upstreamThat((_, response) => {
+      response.writeHead(status, { 'retry-after': there }).end('{}')
+    })
+    const { target, key } = await inFrontOf(url)
+    expect((await target.chat({}, key)).headers.get('retry-after')).toBe(here)
+  })
+
+  test('a body that is cut short is an answer that broke off, from a server that was reached', async () => {
+    const url = await upstreamThat((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '900' })
+      response.write('{"choices":', () => response.destroy())
+    })
+    const told: string[] = []
+    const { target, key } = await inFrontOf(url, { tell: (words: string) => told.push(words) })
+    const answer = await target.chat({}, key)
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({
+      error: { message: 'the upstream broke off; nothing was charged' },
+    })
+    expect(told).toEqual([expect.stringMatching(/^an answer that was cut short: /)])
+    expect(await remaining(target, key)).toBe(50)
+  })
+
+  test('headers of its own go there, and what is secret of them is told to nobody', async () => {
+    const url = await upstreamThat(({ headers }, response) => {
+      response.writeHead(400, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify({ error: { message: `no ${headers['x-route']} ${headers['x-key']}` } }),
+      )
+    })
+    const { target, key } = await inFrontOf(url, {
+      headers: [
+        { name: 'x-key', value: 'a-secret-of-the-gateway', isSecret: true },
+        { name: 'x-route', value: 'b', isSecret: false },
+      ],
+    })
+    expect(await (await target.chat({}, key)).json()).toMatchObject({
+      error: { message: 'no b (key)' },
+    })
+  })
+
   test('nobody listens there: the operator is told once why, the client only that', async () => {
     const told: string[] = []
     const tell = (words: string) => told.push(words)

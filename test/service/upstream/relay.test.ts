@@ -229,3 +229,21 @@ function textOfChunks(stream: string): string {
     .map((event) => JSON.parse(event.slice(6)).choices[0]?.delta.content ?? '')
     .join('')
 }
+
+test.each(['chat', 'messages'] as const)(
+  'the head of a %s stream comes before its first text',
+  async (endpoint) => {
+    const goOn = Promise.withResolvers<void>()
+    const url = await upstreamThat(async (_request, response) => {
+      response.writeHead(200, streamed).flushHeaders()
+      await goOn.promise
+      response.end(`${chunk({ content: 'one' })}${chunk({}, 'stop')}data: [DONE]\n\n`)
+    })
+    const { target, key } = await inFrontOf(url)
+    const answer = await target[endpoint]({ stream: true }, key)
+    expect(answer.status).toBe(200)
+    goOn.resolve()
+    expect(await answer.text()).toContain('one')
+    expect(await remaining(target, key)).toBe(49)
+  },
+)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
+import { randomOf } from '../../../src/report/random.ts'
 import { summarise } from '../../../src/report/summary/summarise.ts'
 import { importRecords, looksLikeRecords } from '../../../src/store/import/records.ts'
 import { openStore, type Store } from '../../../src/store/open.ts'
@@ -103,6 +104,186 @@ describe('AIPerf', () => {
     const before = await store.rows('SELECT count(*) AS n FROM attempts')
     expect(await again()).toMatchObject({ runId: ledger.runId, accepted: 0, duplicates: 4 })
     expect(await store.rows('SELECT count(*) AS n FROM attempts')).toEqual(before)
+  })
+})
+
+/** numpy's percentile(values, 100 * p, method='linear'), written down again. */
+function linear(values: readonly number[], p: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (sorted.length - 1) * p
+  const low = sorted[Math.floor(at)]!
+  return low + (sorted[Math.ceil(at)]! - low) * (at - Math.floor(at))
+}
+
+/** All percentiles of a measure of an imported run, to half a microsecond. */
+async function expectLinear(
+  runId: string,
+  name: 'ttft' | 'service' | 'itl',
+  us: readonly number[],
+): Promise<void> {
+  const { all } = await summarise(store, runId, defaultContract)
+  const distribution = all.metrics[name]
+  expect(distribution.n).toBe(us.length)
+  for (const [key, p] of [
+    ['p50', 0.5],
+    ['p90', 0.9],
+    ['p95', 0.95],
+    ['p99', 0.99],
+  ] as const) {
+    expect(Math.abs(distribution[key].us! - linear(us, p))).toBeLessThanOrEqual(0.5)
+  }
+}
+
+describe('percentiles of records are those of numpy', () => {
+  const random = randomOf(5)
+  const of = <T>(count: number, make: () => T) => Array.from({ length: count }, make)
+  // A third of them are of one token, and have no gap.
+  const seen = of(700, () => ({
+    ttftS: 0.02 + random() ** 4 * 2,
+    gapsS: of(random() < 0.3 ? 0 : 1 + Math.floor(random() * 20), () => random() ** 3 * 0.2),
+  })).map(({ ttftS, gapsS }) => ({
+    ttftS,
+    gapsS,
+    latencyS: ttftS + gapsS.reduce((sum, gap) => sum + gap, 0) + 0.000_123_4,
+  }))
+  const ttftUs = seen.map(({ ttftS }) => ttftS * 1e6)
+  const latencyUs = seen.map(({ latencyS }) => latencyS * 1e6)
+  const gapsUs = seen.flatMap(({ gapsS }) => gapsS.map((gap) => gap * 1e6))
+
+  test('of AIPerf, whose older records have other names', async () => {
+    const lines = seen.map(({ ttftS, gapsS, latencyS }, at) => {
+      const value = (ms: number) => ({ value: ms, unit: 'ms' })
+      return JSON.stringify({
+        metadata: {
+          x_request_id: `id-${at}`,
+          turn_index: 0,
+          timestamp_ns: 'AT',
+          worker_id: 'worker_aec1f387',
+          record_processor_id: 'record_processor_5cdb3e92',
+          credit_phase: 'profiling',
+        },
+        metrics: {
+          input_sequence_length: { value: 550, unit: 'tokens' },
+          ttft: value(ttftS * 1000),
+          request_latency: value(latencyS * 1000),
+          output_token_count: { value: gapsS.length + 1, unit: 'tokens' },
+          ...(gapsS.length === 0
+            ? {}
+            : { inter_chunk_latency: { value: gapsS.map((gap) => gap * 1000), unit: 'ms' } }),
+        },
+        error: null,
+      }).replace('"AT"', `17595224${String(19_158_355 + at * 1_000)}424`)
+    })
+    const { ledger } = await importText(`${lines.join('\n')}\n`)
+    expect(ledger).toMatchObject({ accepted: 700, rejected: 0 })
+    await expectLinear(ledger.runId, 'ttft', ttftUs)
+    await expectLinear(ledger.runId, 'service', latencyUs)
+    await expectLinear(ledger.runId, 'itl', gapsUs)
+    const { run } = await summarise(store, ledger.runId, defaultContract)
+    expect(run.startedAt).toBe('2025-10-03T20:13:39.158Z')
+  })
+
+  test('of vLLM, with requests of one token', async () => {
+    const { ledger } = await importText(
+      JSON.stringify({
+        date: '20261101-093010',
+        backend: 'openai-chat',
+        model_id: 'm',
+        input_lens: seen.map(() => 100),
+        output_lens: seen.map(({ gapsS }) => gapsS.length + 1),
+        ttfts: seen.map(({ ttftS }) => ttftS),
+        itls: seen.map(({ gapsS }) => gapsS),
+        latencies: seen.map(({ latencyS }) => latencyS),
+        start_times: seen.map((_, at) => 1_000 + at * 0.033_3),
+        errors: seen.map(() => ''),
+      }),
+    )
+    await expectLinear(ledger.runId, 'ttft', ttftUs)
+    await expectLinear(ledger.runId, 'service', latencyUs)
+    await expectLinear(ledger.runId, 'itl', gapsUs)
+  })
+
+  const startS = 1_793_522_400.25
+  const timings = seen.map(({ ttftS, gapsS, latencyS }, at) => {
+    const request_start = startS + at * 0.05
+    return {
+      targeted_start: request_start - 0.002,
+      queued: startS,
+      request_start,
+      first_token_iteration: request_start + ttftS,
+      last_token_iteration: request_start + latencyS - 0.000_123_4,
+      token_iterations: gapsS.length + 1,
+      request_end: request_start + latencyS,
+      resolve_end: request_start + latencyS + 0.001,
+    }
+  })
+
+  // Unix seconds as doubles are a quarter of a microsecond apart: the file holds these.
+  const stampedTtftUs = timings.map((at) => (at.first_token_iteration - at.request_start) * 1e6)
+  const stampedLatencyUs = timings.map((at) => (at.request_end - at.request_start) * 1e6)
+
+  test('of GuideLLM, a run for each of its benchmarks', async () => {
+    const request = (at: number, change: object = {}) => ({
+      type_: 'generative_request_stats',
+      request_id: `r${at}`,
+      info: { status: 'completed', timings: timings[at]!, error: null, ...change },
+      input_metrics: { text_tokens: 12 },
+      output_metrics: { text_tokens: timings[at]!.token_iterations },
+    })
+    const benchmark = (requests: object) => ({
+      type_: 'generative_benchmark',
+      config: {},
+      requests,
+    })
+    const report = {
+      metadata: { version: 1, guidellm_version: '0.4.0' },
+      args: {},
+      benchmarks: [
+        benchmark({ successful: seen.map((_, at) => request(at)), incomplete: [], errored: [] }),
+        benchmark({
+          successful: [request(0)],
+          incomplete: [request(1, { status: 'cancelled' })],
+          errored: [request(2, { status: 'errored', error: 'Traceback\nReadTimeout' })],
+        }),
+      ],
+    }
+    const { ledger } = await importText(JSON.stringify(report), 'm')
+    const [first, second] = ledger.runId.split(', ')
+    await expectLinear(first!, 'ttft', stampedTtftUs)
+    await expectLinear(first!, 'service', stampedLatencyUs)
+    const { all, run } = await summarise(store, second!, defaultContract)
+    expect(all.counts).toMatchObject({ ok: 1, aborted: 1, timeout: 1 })
+    expect(run.startedAt).toBe(new Date((startS - 0.002) * 1000).toISOString())
+    expect(
+      await store.rows(
+        'SELECT prompt_tokens, completion_tokens, dispatched_us - intended_us AS lag_us FROM attempts WHERE run_id = $1 AND slot = 0',
+        [second!],
+      ),
+    ).toEqual([
+      { prompt_tokens: 12, completion_tokens: timings[0]!.token_iterations, lag_us: 2_000 },
+    ])
+  })
+
+  test('of reports that GuideLLM wrote before 0.4', async () => {
+    const successful = timings.map((times, at) => ({
+      type_: 'generative_text_response',
+      request_id: `r${at}`,
+      request_type: 'chat_completions',
+      prompt: 'p',
+      output: 'o',
+      prompt_tokens: 12,
+      output_tokens: times.token_iterations,
+      start_time: times.request_start,
+      end_time: times.request_end,
+      first_token_time: times.first_token_iteration,
+      last_token_time: times.last_token_iteration,
+    }))
+    const requests = { successful, incomplete: [], errored: [], total: null }
+    const { ledger } = await importText(
+      JSON.stringify({ benchmarks: [{ type_: 'generative_benchmark', args: {}, requests }] }),
+    )
+    await expectLinear(ledger.runId, 'ttft', stampedTtftUs)
+    await expectLinear(ledger.runId, 'service', stampedLatencyUs)
   })
 })
 

@@ -99,6 +99,55 @@ test('a line becomes an event: paths, units, zone, fingerprint, endpoint, and nu
   ])
 })
 
+test('an array of lines with requests, durations in any unit and long decimals comes in whole', async () => {
+  const own = parseMapping(
+    `fields:
+  id: id
+  time: start
+  credits: cost
+  requests: n_requests
+  ttft: { column: first_s, unit: s }
+  latency: { from: start, to: end }
+`,
+    'map.yaml',
+  )
+  const start = '2026-11-01T09:30:00.000Z'
+  const lines = [
+    {
+      id: 'a',
+      start,
+      end: '2026-11-01T09:30:01.5Z',
+      first_s: 0.2500004,
+      cost: 1.516e-6,
+      n_requests: 40,
+    },
+    { id: 'b', start, cost: '0.000000000000000001' },
+    { id: 'c', start, n_requests: 0 },
+    { id: 'd', start, first_s: -1 },
+  ]
+  const { ledger, source } = await importText(JSON.stringify(lines), 'json', { mapping: own })
+  expect(ledger).toMatchObject({ lines: 4, accepted: 2, rejected: 2 })
+  expect(
+    await store.rows(
+      `SELECT id, requests, ttft_us, latency_us, credits::VARCHAR AS credits FROM usage_events
+       WHERE source = $1 ORDER BY id`,
+      [source],
+    ),
+  ).toEqual([
+    {
+      id: 'a',
+      requests: 40,
+      ttft_us: 250_000,
+      latency_us: 1_500_000,
+      credits: '0.000001516000000000',
+    },
+    { id: 'b', requests: 1, ttft_us: null, latency_us: null, credits: '0.000000000000000001' },
+  ])
+  expect(readFileSync(ledger.rejectsFile!, 'utf8')).toMatch(
+    /requests: expected a whole number, 1 or more[\s\S]*ttft_us: expected a duration of 0 to 31 days/,
+  )
+})
+
 test('bad lines go to the rejects file with what was expected and what came, the rest comes in', async () => {
   const { ledger, rejects, events } = await importText(
     Buffer.concat([
@@ -203,6 +252,97 @@ test('no key reaches the store or the rejects file', async () => {
   expect(events).not.toContain('sk-secret-1')
 })
 
+test('credits lie in 64 bits until a log needs more, and each stays what it was', async () => {
+  const own = await openStore(join(folder, 'credits.duckdb'))
+  const file = (name: string) => join(folder, name)
+  const simple = parseMapping('fields: { id: id, time: at, credits: cost }', 'map.yaml')
+  const importOf = async (name: string) => {
+    const { accepted, duplicates, rejected } = await importUsageLog(own, {
+      file: file(name),
+      mapping: simple,
+      source: name,
+      format: formatOf(name)!,
+      rejectsFile: `${file(name)}.rejects.jsonl`,
+      nowUs: at,
+    })
+    return [accepted, duplicates, rejected]
+  }
+  const stored = async () => [
+    (
+      await own.rows(
+        `SELECT column_type AS t FROM (DESCRIBE usage_events) WHERE column_name = 'credits'`,
+      )
+    )[0]!.t,
+    ...(await own.rows('SELECT credits::VARCHAR AS c FROM usage ORDER BY source, id')).map(
+      ({ c }) => c,
+    ),
+  ]
+  try {
+    writeFileSync(
+      file('1.csv'),
+      `id,at,cost\na,${at},0.001516\nb,${at},999999999.999999\nc,${at},\n`,
+    )
+    await own.execute(
+      `COPY (SELECT 'a' AS id, ${at} AS at, 0.001516::DOUBLE AS cost) TO '${file('2.parquet')}';
+       COPY (SELECT 'a' AS id, ${at} AS at, 3::UBIGINT AS cost) TO '${file('3.parquet')}';
+       COPY (SELECT 'a' AS id, ${at} AS at, 5000000000000 AS cost) TO '${file('4.parquet')}';
+       COPY (SELECT 'a' AS id, ${at} AS at, 0.000000000000000001::DECIMAL(38, 18) AS cost)
+       TO '${file('5.parquet')}'`,
+    )
+    writeFileSync(file('6.csv'), `id,at,cost\na,${at},0.123456000000000001\n`)
+    expect(await importOf('1.csv')).toEqual([3, 0, 0])
+    expect(await importOf('2.parquet')).toEqual([1, 0, 0])
+    expect(await importOf('3.parquet')).toEqual([1, 0, 0])
+    const few = ['0.001516', '999999999.999999', null, '0.001516', '3.000000']
+    expect(await stored()).toEqual(['DECIMAL(18,6)', ...few])
+    for (const name of ['4.parquet', '5.parquet', '6.csv']) {
+      expect(await importOf(name)).toEqual([1, 0, 0])
+    }
+    expect(await stored()).toEqual([
+      'DECIMAL(38,18)',
+      ...few.map((each) => (each === null ? null : `${each}${'0'.repeat(12)}`)),
+      '5000000000000.000000000000000000',
+      '0.000000000000000001',
+      '0.123456000000000001',
+    ])
+    for (const name of ['1.csv', '2.parquet', '3.parquet', '4.parquet', '5.parquet', '6.csv']) {
+      expect(await importOf(name)).toEqual([0, name === '1.csv' ? 3 : 1, 0])
+    }
+  } finally {
+    own.close()
+  }
+})
+
+test('credits of any text are those of a cast to 18 decimals', async () => {
+  const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 12 })
+  const decimal = fc
+    .tuple(digits, fc.option(digits), fc.option(fc.integer({ min: -12, max: 3 })))
+    .map(([whole, part, power]) => `${whole}${part ? `.${part}` : ''}${power ? `e${power}` : ''}`)
+  const texts = [
+    ...fc.sample(decimal, { numRuns: 300, seed: 15 }),
+    ...[
+      '0.000001516',
+      '0.0000005',
+      '1.516e-6',
+      '1234567.1234567',
+      '9007199254.1234',
+      '12345678.0000001',
+    ],
+  ]
+  const { source } = await importText(
+    texts.map((cost, id) => JSON.stringify({ request: { id }, at, cost })).join('\n'),
+  )
+  const rows = await store.rows(
+    `SELECT id::INTEGER AS id, credits::VARCHAR AS credits FROM usage_events WHERE source = $1 ORDER BY id::INTEGER`,
+    [source],
+  )
+  expect(rows.length).toBeGreaterThan(250)
+  const cast = await store.rows<{ c: string }>(
+    `SELECT TRY_CAST(t AS DECIMAL(38, 18))::VARCHAR AS c FROM (SELECT unnest([${texts.map((each) => `'${each}'`).join()}]) AS t)`,
+  )
+  expect(rows.map(({ credits }) => credits)).toEqual(rows.map(({ id }) => cast[id as number]!.c))
+})
+
 describe('other formats', () => {
   const flat: Mapping = parseMapping(
     'fields: { id: id, time: { column: when, timezone: America/New_York }, credits: cost, model: model }',
@@ -243,6 +383,65 @@ describe('other formats', () => {
       { id: 'p', at_us: Date.UTC(2026, 10, 1, 4, 30) * 1000, credits: 1.5 },
       { id: 'q', at_us: Date.UTC(2026, 10, 2, 5, 30) * 1000, credits: null },
     ])
+  })
+
+  test('numbers of a Parquet file come in as the same numbers of a CSV file do', async () => {
+    const own = parseMapping(
+      `fields: { id: id, time: at, status: status, credits: cost, promptTokens: tokens, requests: n,
+         ttft: { column: ttft, unit: us }, latency: { column: ms, unit: ms } }`,
+      'map.yaml',
+    )
+    const path = join(folder, 'numbers.parquet')
+    const rows = `(VALUES
+      ('a', ${at}, 200::SMALLINT, 1.25::DECIMAL(4, 2), 10::UBIGINT, 4::INTEGER, 250000::BIGINT, 1500::BIGINT),
+      ('b', ${at}, NULL, NULL, NULL, NULL, NULL, NULL),
+      ('c', ${at}, 42, 1, 1, 1, 1, 1), ('d', ${at}, 200, -1, 1, 1, 1, 1), ('e', ${at}, 200, 1, 1, 0, 1, 1),
+      ('f', ${at}, 200, 1, 1, 1, -1, 1), ('g', ${at}, 200, 1, 1, 1, 1, 3000000000),
+      ('h', ${at}, 200, 1, 18446744073709551615, 1, 1, 1))
+      AS t(id, "at", status, cost, tokens, n, ttft, ms)`
+    await store.execute(`COPY (FROM ${rows}) TO '${path}' (FORMAT parquet)`)
+    await store.execute(`COPY (FROM ${rows}) TO '${path}.csv' (HEADER true)`)
+    const [parquet, csv] = [
+      await importText(readFileSync(path), 'parquet', { mapping: own }),
+      await importText(readFileSync(`${path}.csv`), 'csv', { mapping: own }),
+    ]
+    const reasons = parquet.rejects().map(({ reason }) => reason)
+    expect(reasons).toEqual(csv.rejects().map(({ reason }) => reason))
+    expect(reasons.map((reason) => reason.replace(/: .* came/, ''))).toEqual([
+      'status "42"',
+      'credits "-1.00"',
+      'requests "0"',
+      'ttft_us "-1"',
+      'latency_us "3000000000"',
+      'prompt_tokens "18446744073709551615"',
+    ])
+    for (const { ledger, source } of [parquet, csv]) {
+      expect(ledger).toMatchObject({ lines: 8, accepted: 2, rejected: 6 })
+      expect(
+        await store.rows(
+          `SELECT status, credits, prompt_tokens, requests, ttft_us, latency_us FROM usage_events
+           WHERE source = $1 ORDER BY id`,
+          [source],
+        ),
+      ).toEqual([
+        {
+          status: 200,
+          credits: 1.25,
+          prompt_tokens: 10,
+          requests: 4,
+          ttft_us: 250_000,
+          latency_us: 1_500_000,
+        },
+        {
+          status: null,
+          credits: null,
+          prompt_tokens: null,
+          requests: 1,
+          ttft_us: null,
+          latency_us: null,
+        },
+      ])
+    }
   })
 
   test('a mapped column that is not there is told with those that are', async () => {

@@ -3,18 +3,19 @@ import type { LedgerReading } from '../../billing/ledger.ts'
 import { type Exchange, exchangesOf } from '../../exchange/exchange.ts'
 import { verdictOf } from '../../exchange/exchange-rule.ts'
 import type { Evidence, Rule } from '../../rule.ts'
+import type { Verdict } from '../../verdict.ts'
 import { billingRule, witnessOf } from '../billing/evidence.ts'
 import { clearStretches } from '../billing/segments.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
 const keyVariable = '$ASSAY_API_KEY'
 
-/** A request with the real key in the header of its own format, and in no other. */
+/** A request with the real key in the header of its own format, and none in the other's. */
 function takesKey(
   id: string,
   format: 'chat' | 'messages',
   section: string,
-  headerOf: (contract: Contract) => AuthHeader,
+  headersOf: (auth: Contract['auth']) => { readonly own: AuthHeader; readonly other: AuthHeader },
 ): Rule {
   return {
     id,
@@ -25,17 +26,19 @@ function takesKey(
     explain: `A valid key in the header that the specification names for ${format} must not get a 401.
 That a key is valid is known where the same run generates with it at that time or later, on either
 endpoint: the 401 of a key that never is served, or no more, decides nothing. Nor does a 429 or 5xx,
-which may come first (gap G-26).`,
+which may come first (gap G-26), nor a request with a key in the other format's header too: which of the
+two counts is open (gap G-08).`,
     async decide(evidence) {
       const served = await lastServed(evidence)
-      const { name, prefix } = headerOf(evidence.contract)
+      const { own, other } = headersOf(evidence.contract.auth)
       const judge = ({ row }: Exchange) => {
         const { status } = row
         if (row.endpoint !== format || status === null || row.requestHeaders === null)
           return undefined
         if (row.expects.endsWith('-key') || status === 429 || status >= 500) return undefined
         const headers = JSON.parse(row.requestHeaders) as Record<string, string>
-        if (headers[name] !== `${prefix}${keyVariable}`) return undefined
+        if (headers[own.name] !== `${own.prefix}${keyVariable}`) return undefined
+        if (other.name !== own.name && headers[other.name] !== undefined) return undefined
         if (status !== 401) return null
         const isValid = (served.get(`${row.runId}/${row.keyFp}`) ?? -1) >= row.sentUs
         return isValid ? '401 for a key in its own header' : undefined
@@ -62,18 +65,81 @@ async function lastServed({ store, runIds }: Evidence): Promise<ReadonlyMap<stri
   return new Map(keys.map(({ key, sentUs }) => [key, sentUs]))
 }
 
-export const auth01 = takesKey('AUTH-01', 'chat', '§5.2', (contract) => contract.auth.chat)
-export const auth02 = takesKey('AUTH-02', 'messages', '§5.3', (contract) => contract.auth.messages)
+export const auth01 = takesKey('AUTH-01', 'chat', '§5.2', ({ chat, messages }) => ({
+  ...{ own: chat, other: messages },
+}))
+export const auth02 = takesKey('AUTH-02', 'messages', '§5.3', ({ chat, messages }) => ({
+  ...{ own: messages, other: chat },
+}))
 
-const refusesKey = (id: string, expects: readonly string[], what: string) =>
-  sqlRule({
+/** Requests without a valid key that got nothing but 429s and failures, and those with one meanwhile. */
+interface Unrefused {
+  readonly sent: number
+  readonly failed: number
+  readonly statuses: string
+  readonly runId: string
+  readonly slot: number
+  readonly retry: number
+  /** Requests with a key between the first and the last of them. */
+  readonly keyed: number
+  readonly keyedFailed: number
+}
+
+/** So unlikely is what we call no accident. */
+const noAccident = 1e-6
+
+/** What all those failures mean, where no request was answered for its key. */
+async function ofFailures(
+  { store, runIds }: Evidence,
+  expects: readonly string[],
+  what: string,
+): Promise<Verdict | null> {
+  const [seen] = await store.rows<Unrefused>(
+    `WITH asked AS (SELECT * FROM attempts WHERE list_contains($1::VARCHAR[], run_id)
+                      AND endpoint IN ('chat', 'messages') AND status IS NOT NULL),
+       keyless AS (SELECT * FROM asked WHERE expects IN ${sqlList(expects)}),
+       spans AS (SELECT run_id, min(sent_us) AS from_us, max(sent_us) AS until_us FROM keyless
+                 WHERE status >= 500 GROUP BY run_id),
+       meanwhile AS (SELECT status FROM asked JOIN spans USING (run_id)
+                     WHERE expects = 'ok' AND status <> 429 AND sent_us BETWEEN from_us AND until_us)
+     SELECT count(*)::DOUBLE AS sent, count(*) FILTER (status >= 500)::DOUBLE AS failed,
+       string_agg(DISTINCT status::VARCHAR, ', ' ORDER BY status::VARCHAR) AS statuses,
+       min(first).run_id AS "runId", min(first).slot::DOUBLE AS slot, min(first).retry AS retry,
+       (SELECT count(*)::DOUBLE FROM meanwhile) AS keyed,
+       (SELECT count(*)::DOUBLE FROM meanwhile WHERE status >= 500) AS "keyedFailed"
+     FROM (SELECT status, {failed: status < 500, slot: slot, run_id: run_id, retry: retry} AS first
+           FROM keyless)`,
+    [JSON.stringify(runIds)],
+  )
+  if (seen === undefined || seen.sent === 0) return null
+  const { sent, failed, statuses, keyed, keyedFailed, runId, slot, retry } = seen
+  const shows = `${sent} of ${sent} generation requests with ${what} got ${statuses}`
+  const chance = ((keyedFailed + 1) / (keyed + 2)) ** failed
+  if (failed === 0 || chance > noAccident) {
+    const why = `${shows}, which may come before the key is looked at`
+    return { verdict: 'inconclusive', observations: sent, why }
+  }
+  return {
+    verdict: 'fail',
+    observations: sent,
+    expected: 'status 401',
+    came: `${shows}; of ${keyed} with a key meanwhile, ${keyedFailed} failed so`,
+    witnesses: [{ runId, slot, retry, shows: `status ${statuses} for ${what}` }],
+  }
+}
+
+function refusesKey(id: string, expects: readonly string[], what: string): Rule {
+  const takes = `a generation request with ${what} (wrong: ${expects.join(', ')})`
+  const answered = sqlRule({
     id,
     says: `A generation request with ${what} is refused with 401, plain or streamed`,
     section: '§5.4',
     severity: 'must',
     needs: ['active'],
-    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401. A 429
-or 5xx may come first and decides nothing; a success, or any other failure, breaks the promise.`,
+    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401; a success,
+or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. Where
+nothing else came, the rule is inconclusive, unless requests with a key in the same time did not fail, and
+so many failures would be no accident.`,
     expected: 'status 401',
     observe: () => `
       SELECT run_id, slot, retry,
@@ -81,8 +147,17 @@ or 5xx may come first and decides nothing; a success, or any other failure, brea
           CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS came
       FROM seen WHERE expects IN ${sqlList(expects)} AND endpoint IN ('chat', 'messages')
         AND status IS NOT NULL AND status <> 429 AND status < 500`,
-    takes: `a generation request with ${what} (wrong: ${expects.join(', ')})`,
+    takes,
   })
+  return {
+    ...answered,
+    async decide(evidence) {
+      const verdict = await answered.decide(evidence)
+      if (verdict.verdict !== 'not-observed') return verdict
+      return (await ofFailures(evidence, expects, what)) ?? verdict
+    },
+  }
+}
 
 export const auth03 = refusesKey('AUTH-03', ['missing-key'], 'no key')
 export const auth04 = refusesKey(

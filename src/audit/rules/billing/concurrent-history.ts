@@ -5,7 +5,7 @@ import { placesOfStep } from '../../billing/step.ts'
 import { type Suspects, suspectsOf } from '../../billing/suspects.ts'
 import type { Hole, TileFault } from '../../billing/tiles.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
-import { billingRule, credits, witnessOf } from './evidence.ts'
+import { billingRule, credits, othersLookSo, passWithoutDoubt, witnessOf } from './evidence.ts'
 
 export const bill11 = billingRule({
   id: 'BILL-11',
@@ -13,6 +13,7 @@ export const bill11 = billingRule({
   section: '§8.4',
   severity: 'must',
   needs: ['passive', 'quiescence'],
+  isOfConcurrency: true,
   explain: `Three tiers over the values of each account, on the client's monotonic clock. Which of them
 are sound depends on what the header means, so each legal meaning is tried (after or before the own
 charge, for plain answers and for streams; at the charge itself or read a moment later), and the rule
@@ -30,6 +31,9 @@ Among attempts that were left, any hole of a chain may be the wrong one: each ki
 which most of it is charged, after its call or its leaving, and the hole told is the one that is left
 over at the least distance. Where others are about as likely it says so, and their suspects are named,
 too.
+A price that the specification leaves open (reads, gap G-17) is one for all requests of its endpoint: a hole
+that only some of them would fill is a failure. Where one or two reads alone explain a hole, or attempts that
+were left by no policy that explains which, it is inconclusive, never a pass.
 Attempts that their client left may fill holes, but by one policy for each kind of leaving (aborted or
 timed out, streamed or plain): none is charged; all are; those that had seen text; those that had come
 furthest; each at a delay; and on top of each those that the service had finished when it learned that
@@ -64,11 +68,8 @@ and both of its sides are decided. Traffic of others on the account looks like a
     )
     return (
       verdicts.find((verdict) => verdict.verdict === 'fail') ??
-      verdicts.find((verdict) => verdict.verdict === 'inconclusive') ?? {
-        verdict: 'pass',
-        observations,
-        ...noteOf(concurrent),
-      }
+      verdicts.find((verdict) => verdict.verdict === 'inconclusive') ??
+      passWithoutDoubt(concurrent, observations, noteOf(concurrent))
     )
   },
 })
@@ -100,7 +101,7 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
           expected: `account ${history.account}: credits taken for successes, and for ${ledger.ambiguous} attempts that were left by one policy`,
           came,
           witnesses,
-          note: 'No policy of charging what clients left explains it (see --explain BILL-11). Traffic of others on this account would look the same.',
+          note: `No policy of charging what clients left explains it (see --explain BILL-11). ${othersLookSo}`,
         }
       }
       return {
@@ -120,7 +121,14 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
       const fault = tiles.faults[0]
       const proven = bySums(ledger, observations)
       if (proven !== null) return proven
-      if (fault === undefined || !isRare(ledger)) return { verdict: 'pass', observations }
+      if (fault === undefined) return { verdict: 'pass', observations }
+      if (tiles.missingCredits > 0) {
+        const hole = tiles.faults.find(({ kind }) => kind === 'hole') ?? fault
+        const { came, witnesses } = tell(ledger, hole)
+        const why = `account ${history.account}: ${came}; ${ledger.doubt}`
+        return { verdict: 'inconclusive', observations, why, witnesses }
+      }
+      if (!isRare(ledger)) return { verdict: 'pass', observations }
       const { came, witnesses } = tell(ledger, fault)
       return {
         verdict: 'inconclusive',
@@ -132,7 +140,15 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
     case 'none': {
       const fault =
         ledger.stray[0] ?? tiles.faults.find((each) => each.kind === 'hole') ?? tiles.faults[0]
-      const told = telling(ledger, fault)
+      const stale = staleHeader(ledger)
+      const told = stale ?? telling(ledger, fault)
+      const places =
+        ledger.tiles.faultCount > 1 && stale === null
+          ? `${ledger.tiles.faultCount} such places; the first is shown.`
+          : ''
+      // Others can take credits, and give none.
+      const others = stale === null && fault?.kind === 'hole' ? othersLookSo : ''
+      const note = `${places} ${others}`.trim()
       const huge = fault?.kind === 'hole' && fault.unexplained >= 50 * Math.max(1, ledger.charges)
       if (huge && expires) {
         return {
@@ -148,10 +164,7 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
         expected: `account ${history.account}: a history in which every charge is taken once, from the balance that the one before it left`,
         came: told.came,
         witnesses: told.witnesses,
-        note:
-          ledger.tiles.faultCount > 1
-            ? `${ledger.tiles.faultCount} such places; the first is shown. Traffic of others on this account would look like a double charge.`
-            : 'Traffic of others on this account would look like a double charge.',
+        ...(note === '' ? {} : { note }),
       }
     }
   }
@@ -186,7 +199,7 @@ function bySums(ledger: LedgerReading, observations: number): Verdict | null {
     expected: `account ${history.account}: between two settled values, credits taken for successes, and for ${left} by one policy`,
     came,
     witnesses,
-    note: 'No policy of charging what clients left explains it (see --explain BILL-11). Traffic of others on this account would look the same.',
+    note: `No policy of charging what clients left explains it (see --explain BILL-11). ${othersLookSo}`,
   }
 }
 
@@ -197,6 +210,32 @@ function isRare({ tiles, history, ambiguous }: LedgerReading): boolean {
     (effect, row) => effect === effects.failure && history.costCredits[row]! > 0,
   )
   return ambiguous === 0 && !failures
+}
+
+/**
+ * A hole right below a value that shows the same credits as the one above it is no missing money: that header shows
+ * the balance before the charge above, and the sums are right.
+ */
+function staleHeader({ history, tiles }: LedgerReading): Told | null {
+  if (tiles.missingCredits > 0) return null
+  for (const fault of tiles.faults) {
+    if (fault.kind !== 'hole') continue
+    const { above } = fault.hole
+    const twice = tiles.faults.find(
+      (each) =>
+        each.kind === 'overlap' && each.lower === above && each.credits === fault.unexplained,
+    )
+    if (twice?.kind !== 'overlap') continue
+    const shown = history.value[above]!
+    return {
+      came: `a header that is one request behind: ${shown}, where ${shown - fault.unexplained} was left; no credit is missing after it`,
+      witnesses: [
+        witnessOf({ history }, above, `shows ${shown}`),
+        witnessOf({ history }, twice.upper, `showed ${history.value[twice.upper]} before`),
+      ],
+    }
+  }
+  return null
 }
 
 type Told = { readonly came: string; readonly witnesses: readonly [Witness, ...Witness[]] }

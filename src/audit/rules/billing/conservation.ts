@@ -2,7 +2,15 @@ import type { Contract, Credits } from '../../../contract/contract.ts'
 import { excessOf, type Segment } from '../../billing/conservation.ts'
 import { sumsOf } from '../../billing/gifts.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
-import { billingRule, credits, successes, witnessOf } from './evidence.ts'
+import {
+  billingRule,
+  credits,
+  movedBy,
+  othersLookSo,
+  passWithoutDoubt,
+  successes,
+  witnessOf,
+} from './evidence.ts'
 
 export const bill10 = billingRule({
   id: 'BILL-10',
@@ -16,7 +24,8 @@ successes in between, and at most by that and the cost of the ambiguous attempts
 or broken after they were sent; gap G-14 leaves open whether they are charged, and a service may
 charge them until its own deadline has passed). It holds for any meaning of the header. It cannot
 see errors that cancel between two idle values, and it takes the account to be used by nobody else:
-foreign traffic looks like a double charge. Credits that expire or are bought meanwhile make it
+foreign traffic looks like a double charge. A price that is open (reads, gap G-17) is one for all requests of its
+endpoint; where the sums fit only by what a wrong charge would look like, too, it is inconclusive. Credits that expire or are bought meanwhile make it
 inconclusive.`,
   decide(ledgers, { contract }) {
     let observations = 0
@@ -47,9 +56,10 @@ inconclusive.`,
       }
     }
     if (observations === 0) return { verdict: 'not-observed', takes: idleTakes }
-    if (worst === null) return { verdict: 'pass', observations }
+    if (worst === null) return passWithoutDoubt(ledgers, observations)
     const { ledger, segment, excess, otherwise } = worst
-    const shows = `the balance fell by ${segment.taken} since slot ${ledger.history.slot[segment.from]}`
+    const moved = segment.taken < 0 ? 'rose' : 'fell'
+    const shows = `the balance ${moved} by ${Math.abs(segment.taken)} since slot ${ledger.history.slot[segment.from]}`
     if (otherwise !== null) {
       return {
         verdict: 'inconclusive',
@@ -67,12 +77,13 @@ inconclusive.`,
         segment.charges === 0 && segment.ambiguous === 0
           ? `account ${ledger.history.account}: no fall, since nothing succeeded`
           : `account ${ledger.history.account}: a fall by ${segment.sure}${range} for ${successes(segment.charges)}`,
-      came: `a fall by ${segment.taken}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
+      came: `${movedBy(segment.taken)}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
       witnesses: [
         witnessOf(ledger, segment.to, shows),
         witnessOf(ledger, segment.from, 'the idle balance before'),
       ],
-      note: 'Traffic of others on this account would look the same.',
+      // Others can take credits, and give none.
+      ...(excess > 0 ? { note: othersLookSo } : {}),
     }
   },
 })

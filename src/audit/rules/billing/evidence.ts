@@ -1,37 +1,37 @@
 import { sumsOf } from '../../billing/gifts.ts'
-import { type LedgerReading, readLedger } from '../../billing/ledger.ts'
+import type { LedgerReading } from '../../billing/ledger.ts'
 import { loadHistories } from '../../billing/load.ts'
 import { type OpenPrices, withoutOpenPrices } from '../../billing/open-prices.ts'
+import { chosenPrices, type PricedLedgers } from '../../billing/price-choice.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
-const readings = new WeakMap<Evidence, Promise<readonly LedgerReading[]>>()
-const settled = new WeakMap<Evidence, ReturnType<typeof withoutOpenPrices>>()
+const readings = new WeakMap<Evidence, Promise<PricedLedgers>>()
 
-function historiesOf(evidence: Evidence): ReturnType<typeof withoutOpenPrices> {
-  const known = settled.get(evidence)
+/** The ledgers of the audited runs, read once for all rules. */
+function pricedLedgersOf(evidence: Evidence): Promise<PricedLedgers> {
+  const known = readings.get(evidence)
   if (known !== undefined) return known
-  const loading = loadHistories(evidence).then((each) => withoutOpenPrices(evidence, each))
-  settled.set(evidence, loading)
+  const loading = readPriced(evidence)
+  readings.set(evidence, loading)
   return loading
+}
+
+async function readPriced(evidence: Evidence): Promise<PricedLedgers> {
+  const { packages, grants } = evidence.contract
+  const gifts = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
+  const histories = await loadHistories(evidence)
+  const { prices, ledgers } = chosenPrices(await withoutOpenPrices(evidence, histories), gifts)
+  return { prices, ledgers: oneSettlement(ledgers) }
 }
 
 /** What the service charges where the specification says nothing, as far as its values tell. */
 export async function openPricesOf(evidence: Evidence): Promise<OpenPrices> {
-  return (await historiesOf(evidence)).prices
+  return (await pricedLedgersOf(evidence)).prices
 }
 
-/** The ledgers of the audited runs, read once for all rules. */
-export function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]> {
-  const known = readings.get(evidence)
-  if (known !== undefined) return known
-  const { packages, grants } = evidence.contract
-  const gifts = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
-  const loading = historiesOf(evidence).then(({ histories }) =>
-    oneSettlement(histories.map((history) => readLedger(history, gifts))),
-  )
-  readings.set(evidence, loading)
-  return loading
+export async function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]> {
+  return (await pricedLedgersOf(evidence)).ledgers
 }
 
 /**
@@ -71,10 +71,38 @@ export function billingRule(
   }
 }
 
+/** A pass, unless the values of an account fit only by what a wrong charge would look like, too. */
+export function passWithoutDoubt(
+  ledgers: readonly LedgerReading[],
+  observations: number,
+  note: { readonly note?: string } = {},
+): Verdict {
+  const doubtful = ledgers.find(({ doubt }) => doubt !== null)
+  return doubtful === undefined
+    ? { verdict: 'pass', observations, ...note }
+    : {
+        verdict: 'inconclusive',
+        observations,
+        why: `account ${doubtful.history.account}: ${doubtful.doubt}`,
+      }
+}
+
 /** A row of a history as a witness. */
-export function witnessOf({ history }: LedgerReading, row: number, shows: string): Witness {
+export function witnessOf(
+  { history }: Pick<LedgerReading, 'history'>,
+  row: number,
+  shows: string,
+): Witness {
   const runId = history.earlierRunIds?.[row] ?? history.runId
   return { runId, slot: history.slot[row]!, retry: history.retry[row]!, shows }
+}
+
+/** What credits that are missing may be besides a wrong charge. */
+export const othersLookSo = 'Traffic of others on this account would look the same.'
+
+/** `a fall by 3`, `a rise by 1`. */
+export function movedBy(taken: number): string {
+  return taken < 0 ? `a rise by ${-taken}` : `a fall by ${taken}`
 }
 
 /** `1 credit`, `2 credits`. */

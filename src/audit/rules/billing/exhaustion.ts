@@ -79,6 +79,7 @@ export const bill15 = billingRule({
   section: '§8.4',
   severity: 'derived',
   needs: ['active'],
+  isOfConcurrency: true,
   explain: `The successes after an idle value must not cost more than that balance and what came in since,
 and no value may be below zero. It passes only where a burst met the end of a balance: successes in flight together and
 a refusal for insufficient credits.`,

@@ -29,7 +29,8 @@ export const bill03 = billingRule({
   explain: `Compares charges that were seen by themselves (one at a time) over the levels of format,
 stream, n, max_tokens, prompt length and user. It fails when half or more of the requests of one level
 cost other than their price while those of another level of that factor cost it. It passes for the
-factors that were seen at two levels, which it names.`,
+factors that were seen at two levels, which it names, and for prompts of the lengths that were seen:
+what longer ones cost nobody has seen.`,
   async decide(ledgers, evidence) {
     const { contract } = evidence
     const exchanges = new Map(
@@ -66,7 +67,7 @@ factors that were seen at two levels, which it names.`,
       ? {
           verdict: 'pass',
           observations: singles.length,
-          note: `seen at two levels: ${varied.join(', ')}`,
+          note: `seen at two levels: ${varied.join(', ')}${promptRange(singles.map(({ exchange }) => exchange))}`,
         }
       : {
           verdict: 'inconclusive',
@@ -75,6 +76,16 @@ factors that were seen at two levels, which it names.`,
         }
   },
 })
+
+function promptRange(exchanges: readonly Exchange[]): string {
+  const tokens = exchanges.flatMap(({ row }) => row.promptTokens ?? [])
+  if (tokens.length === 0) return ''
+  const [least, most] = tokens.reduce(
+    ([a, b], each) => [Math.min(a, each), Math.max(b, each)],
+    [Number.POSITIVE_INFINITY, 0],
+  )
+  return `; prompts of ${least} to ${most} tokens`
+}
 
 function keyOf(runId: string, slot: number, retry: number): string {
   return `${runId}/${slot}/${retry}`

@@ -47,7 +47,8 @@ export const bill18 = billingRule({
   severity: 'must',
   needs: ['time'],
   explain: `Recognises grants by the size of a rise between idle values. Where the credits endpoint lists
-every change of the balance (they add up to it), it also counts: no more rewards for a first payment
+every change of the balance (they add up to it), it also counts: a grant that says it is for a
+registration with an invite code has the size of one (the first of an account may be its own); no more rewards for a first payment
 than accounts that were invited, and no reward at the very moment (1 ms) of the account's own
 purchase, which is paid for inviting oneself. Who was invited, the operator of accounts alone can
 tell.`,
@@ -70,11 +71,26 @@ tell.`,
 const isGrant = ({ kind }: Movement) => /grant|reward|bonus|invit|referr/i.test(kind)
 const isPurchase = ({ kind }: Movement) => /purchase|payment|package|top.?up/i.test(kind)
 
+/** A grant for somebody who registered; the reward for a first payment tells of that. */
+const isForInvitation = (each: Movement) =>
+  isGrant(each) &&
+  /invit|referr/i.test(each.words) &&
+  /regist|sign.?up|join/i.test(each.words) &&
+  !/pa(?:id|yment)/i.test(each.words)
+
 function judgeRewards(
   { movements, isWhole }: Statement,
   { grants }: Contract,
 ): string | null | undefined {
   if (!isWhole) return undefined
+  // What a new account gets may be told in the same words.
+  const odd = movements.find(
+    (each, at) =>
+      isForInvitation(each) &&
+      each.credits !== grants.inviteRegistration &&
+      !(at === 0 && each.credits === grants.newAccount),
+  )
+  if (odd !== undefined) return `${odd.credits} credits for a registration by invite code`
   const invited = movements.filter(
     (each) => isGrant(each) && each.credits === grants.inviteRegistration,
   )

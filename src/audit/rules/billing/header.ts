@@ -1,3 +1,4 @@
+import { flagSql } from '../../../attempt/flags.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
 import { takesCredits } from './evidence.ts'
@@ -28,7 +29,7 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
          SELECT run_id, slot, retry, credits_remaining AS value,
            endpoint || CASE streamed WHEN 1 THEN ' stream' ELSE '' END AS kind,
            endpoint IN ('chat', 'messages') AND outcome = 'ok' AS due,
-           CASE WHEN (flags & 2) <> 0 OR credits_remaining <> trunc(credits_remaining) THEN 'malformed'
+           CASE WHEN ${flagSql('malformedCredits')} OR credits_remaining <> trunc(credits_remaining) THEN 'malformed'
                 WHEN credits_remaining < 0 THEN 'negative'
                 WHEN credits_remaining IS NULL AND endpoint IN ('chat', 'messages') AND outcome = 'ok'
                 THEN 'missing' END AS fault

@@ -101,11 +101,11 @@ function isSettled({ history, meanings }: LedgerReading, row: number): boolean {
  * when the idle value was asked for.
  */
 function creditsLeft(history: History): (idle: number, until: number) => number {
-  const { size, effect, callUs, endUs, costCredits, lifetimeUs } = history
+  const { size, effect, callUs, endUs, costCredits, settlesByUs } = history
   const left = rowsWhere(size, (row) => effect[row] === effects.ambiguous)
   const cost = (row: number) => costCredits[row]!
   const called = new RunningSum(left, (row) => callUs[row]!, cost)
-  const expired = new RunningSum(left, (row) => callUs[row]! + lifetimeUs, cost)
+  const expired = new RunningSum(left, (row) => settlesByUs[row]!, cost)
   return (idle, until) => called.upTo(endUs[until]!) - expired.before(callUs[idle]!)
 }
 

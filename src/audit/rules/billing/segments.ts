@@ -57,8 +57,8 @@ export function rowsOf(
 }
 
 /** Whether every value of the ledger is accounted for, so that each request's charge is known. */
-export function isAccounted({ fits, tiles }: LedgerReading): boolean {
-  return fits === 'exact' && tiles.uncertainCredits === 0
+export function isAccounted({ fits, tiles, doubt }: LedgerReading): boolean {
+  return fits === 'exact' && tiles.uncertainCredits === 0 && doubt === null
 }
 
 /** How many rows of a history are chosen. */

@@ -5,6 +5,7 @@ import { rowsWhere } from '../../billing/operations.ts'
 import { RunningSum } from '../../billing/running-sum.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
+import { numeric } from '../usage/fields.ts'
 import { usageReports } from '../usage/report.ts'
 import { otherCause } from './conservation.ts'
 import { billingRule, credits, witnessOf } from './evidence.ts'
@@ -84,7 +85,7 @@ function mayBeChargedIn(
   { history }: LedgerReading,
   counts: (row: number) => boolean,
 ): (segment: Segment) => boolean {
-  const { size, effect, callUs, endUs, lifetimeUs } = history
+  const { size, effect, callUs, endUs, settlesByUs } = history
   const rows = rowsWhere(size, (row) => effect[row] === effects.ambiguous && counts(row))
   const called = new RunningSum(
     rows,
@@ -93,7 +94,7 @@ function mayBeChargedIn(
   )
   const over = new RunningSum(
     rows,
-    (row) => callUs[row]! + lifetimeUs,
+    (row) => settlesByUs[row]!,
     () => 1,
   )
   return ({ from, to }) => called.upTo(endUs[to]!) > over.before(callUs[from]!)
@@ -184,17 +185,15 @@ have expired since. The field is found by its name
       const { idle, balance } = ledger.conservation
       const at = idle.findIndex((row) => ledger.history.slot[row] === slot)
       if (at < 0) continue
-      const header = Number(
-        exchange.header(evidence.contract.headers.creditsRemaining) ?? Number.NaN,
-      )
+      const header = numeric(exchange.header(evidence.contract.headers.creditsRemaining))
       const segment = ledger.conservation.segments[at - 1]
       // What a request that was left may still hold is in one of the two and not in the other.
       if (segment === undefined ? ledger.ambiguous > 0 : segment.ambiguous > 0) continue
-      const expected = Number.isNaN(header)
-        ? segment === undefined || segment.taken < 0 || isMoved(evidence, segment)
+      const expected =
+        header ??
+        (segment === undefined || segment.taken < 0 || isMoved(evidence, segment)
           ? null
-          : balance[at - 1]! - segment.sure - (ledger.history.spentOnReads?.[idle[at]!] ?? 0)
-        : header
+          : balance[at - 1]! - segment.sure - (ledger.history.spentOnReads?.[idle[at]!] ?? 0))
       if (expected === null) continue
       observations++
       if (expected === remaining) continue

@@ -1,12 +1,8 @@
 import type { Contract } from '../../../contract/contract.ts'
-import {
-  type Exchange,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-} from '../../exchange/exchange.ts'
-import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import { chatTexts, plainChoices } from '../../exchange/chat-texts.ts'
+import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../exchange/exchange.ts'
+import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Rule } from '../../rule.ts'
 import { isUnixSeconds } from '../models/list.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
@@ -16,18 +12,6 @@ const takes = 'a captured chat completion'
 function completion(exchange: Exchange): Json | undefined {
   const { row } = exchange
   return row.endpoint === 'chat' && exchange.isOk && !exchange.isStream ? exchange.came : undefined
-}
-
-function choicesOf(exchange: Exchange): readonly JsonObject[] | undefined {
-  const body = completion(exchange)
-  return isObject(body) && isList(body.choices) ? body.choices.filter(isObject) : undefined
-}
-
-/** Texts of a completion; null where one is not a string. */
-function textsOf(exchange: Exchange): readonly string[] | undefined {
-  return choicesOf(exchange)?.flatMap(({ message }) =>
-    isObject(message) && typeof message.content === 'string' ? [message.content] : [],
-  )
 }
 
 export const chat01 = exchangeRule({
@@ -85,13 +69,14 @@ export const chat03 = sqlRule({
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
-  explain: 'Compares the model of each chat success, plain or streamed, with the one asked for.',
+  explain: `Compares the model of each chat success, plain or streamed, with the one asked for. A
+request for an unknown model is MODEL-05's.`,
   expected: 'the model that was asked for',
   observe: () => `
     SELECT run_id, slot, retry,
       CASE WHEN response_model <> model THEN response_model || ' for ' || model END AS came
     FROM seen WHERE endpoint = 'chat' AND outcome = 'ok' AND response_model IS NOT NULL
-      AND model IS NOT NULL`,
+      AND model IS NOT NULL AND expects <> 'unknown-model'`,
   takes: 'a chat completion that names its model',
 })
 
@@ -101,14 +86,15 @@ export const chat04 = exchangeRule({
   section: '§2.5, §4.2',
   severity: 'must',
   needs: ['active', 'passive'],
-  explain:
-    'Reads captured plain completions against the n of their request, 1 where it named none.',
+  explain: `Reads captured completions against the n of their request, 1 where it named none. A
+stream must have events of each choice, by its index; one without any index is SSE-03's.`,
   expected: 'n choices with index 0 to n - 1, role assistant and content a string',
   takes,
   judge(exchange, contract) {
-    const choices = choicesOf(exchange)
-    if (choices === undefined) return undefined
     const n = countAsked(exchange, contract)
+    if (exchange.isStream) return streamJudged(exchange, n)
+    const choices = plainChoices(exchange)
+    if (choices === undefined) return undefined
     if (choices.length !== n) return `${choices.length} choices for n ${n}`
     const indexes = choices.map((choice) => choice.index)
     if (!choices.every((_, at) => indexes.includes(at))) return `indexes ${JSON.stringify(indexes)}`
@@ -120,6 +106,13 @@ export const chat04 = exchangeRule({
     return null
   },
 })
+
+function streamJudged(exchange: Exchange, n: number): string | null | undefined {
+  const indexes = [...(chatTexts(exchange)?.keys() ?? [])]
+  if (indexes.length === 0) return undefined
+  const isEach = indexes.length === n && indexes.every((index) => index >= 0 && index < n)
+  return isEach ? null : `a stream of indexes ${JSON.stringify(indexes)} for n ${n}`
+}
 
 function countAsked(exchange: Exchange, contract: Contract): number {
   const n = exchange.askedFor('n')
@@ -143,37 +136,72 @@ whether a stream tells one is open (gap G-11), so only one that is told is judge
   takes: 'a chat completion',
 })
 
-export const chat07 = exchangeRule({
+export const chat07: Rule = {
   id: 'CHAT-07',
   says: 'A stop sequence that is reached ends the text with finish_reason stop',
   section: '§2.5, §4.2',
   severity: 'must',
   needs: ['active'],
   explain: `Looks at requests that ask for text which holds a stop sequence ("Repeat after me: one two
-three", stop "two"). The text must not go on after it, and a text that ends where it would have come
-must have the reason stop. Whether the sequence itself is part of the text is open (gap G-33). A
+three", stop "two"), streamed or not. The text must not go on after it, and a text that ends where it
+would have come must have the reason stop. Whether the sequence itself is part of the text is open (gap
+G-33), but it is so in all answers or in none: where some have it and others not, the rarer ones fail. A
 request whose answer never reached its sequence decides nothing.`,
-  expected: 'a text that ends at the stop sequence, finish_reason stop',
-  takes: 'a request with stop whose prompt asks to repeat text that holds it',
-  judge(exchange, { defaults }) {
-    const texts = textsOf(exchange)
-    const stops = stopsOf(exchange.askedFor('stop'))
-    if (texts === undefined || stops.length === 0) return undefined
-    for (const text of texts) {
-      const over = stops.find(
-        (stop) => text.includes(stop) && text.slice(text.indexOf(stop) + stop.length).trim() !== '',
-      )
-      if (over !== undefined) return 'text goes on after the stop sequence'
-    }
-    const wanted = echoOf(exchange)
-    if (wanted === null || !stops.some((stop) => wanted.includes(stop))) return undefined
-    const reason = exchange.row.finishReason
-    const bound = Number(exchange.askedFor('max_tokens') ?? defaults.maxTokens)
-    const full = (exchange.row.completionTokens ?? bound) >= bound
-    if (reason === 'length') return full ? undefined : 'finish_reason length'
-    return null
+  async decide(evidence) {
+    const judged = (await exchangesOf(evidence)).map(
+      (exchange) => [exchange, stopJudged(exchange, evidence.contract)] as const,
+    )
+    const ends = new Map(
+      judged.flatMap(([exchange, came]) => (came === null ? [[exchange, endOf(exchange)]] : [])),
+    )
+    const [kept, dropped] = (['kept', 'dropped'] as const).map(
+      (end) => [...ends.values()].filter((each) => each === end).length,
+    ) as [number, number]
+    const rarer = kept === 0 || dropped === 0 ? null : kept <= dropped ? 'kept' : 'dropped'
+    return verdictOf(
+      judged.map(([exchange, came]) =>
+        came === null && rarer !== null && ends.get(exchange) === rarer
+          ? [exchange, `the stop sequence is in ${kept} texts and not in ${dropped}`]
+          : [exchange, came],
+      ),
+      'a text that ends at the stop sequence, in one way, finish_reason stop',
+      'a request with stop whose prompt asks to repeat text that holds it',
+    )
   },
-})
+}
+
+function stopJudged(exchange: Exchange, { defaults }: Contract): string | null | undefined {
+  const texts = chatTexts(exchange)
+  const stops = stopsOf(exchange.askedFor('stop'))
+  if (texts === undefined || stops.length === 0) return undefined
+  for (const text of texts.values()) {
+    const over = stops.find(
+      (stop) => text.includes(stop) && text.slice(text.indexOf(stop) + stop.length).trim() !== '',
+    )
+    if (over !== undefined) return 'text goes on after the stop sequence'
+  }
+  const wanted = echoOf(exchange)
+  if (wanted === null || !stops.some((stop) => wanted.includes(stop))) return undefined
+  const reason = exchange.row.finishReason
+  const bound = Number(exchange.askedFor('max_tokens') ?? defaults.maxTokens)
+  const full = (exchange.row.completionTokens ?? bound) >= bound
+  if (reason === 'length') return full ? undefined : 'finish_reason length'
+  return null
+}
+
+/** Whether a text that its stop sequence ended holds that sequence; null where it may not have reached it. */
+function endOf(exchange: Exchange): 'kept' | 'dropped' | null {
+  const wanted = echoOf(exchange) ?? ''
+  const places = stopsOf(exchange.askedFor('stop')).flatMap((stop) => {
+    const at = wanted.indexOf(stop)
+    return at < 0 ? [] : [{ at, end: at + stop.length }]
+  })
+  const [first] = places.toSorted((a, b) => a.at - b.at)
+  const text = chatTexts(exchange)?.get(0)?.trim()
+  if (first === undefined || text === undefined) return null
+  if (text === wanted.slice(0, first.end).trim()) return 'kept'
+  return text === wanted.slice(0, first.at).trim() ? 'dropped' : null
+}
 
 function stopsOf(stop: Json | undefined): readonly string[] {
   const list = isList(stop) ? stop : [stop]

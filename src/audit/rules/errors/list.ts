@@ -1,3 +1,4 @@
+import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import type { Rule } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -21,8 +22,13 @@ of its own (502, 504); they are not in the table either, and clients have to kno
   takes: 'a response',
 })
 
-/** Nothing at this path, as the service says: the tables have no code and no type for that. */
-const noEndpoint = `(expects = 'unknown-path' OR status = 404 AND expects <> 'unknown-model')`
+/**
+ * Nothing at this path, as the service says: the tables have no code and no type for that. Where a path
+ * served one request, a 404 is about the others.
+ */
+const noEndpoint = `(expects = 'unknown-path' OR status = 404 AND (seen.run_id, endpoint) IN (
+  SELECT (run_id, endpoint) FROM seen GROUP BY run_id, endpoint
+  HAVING bool_or(status = 404 AND expects = 'ok') AND NOT bool_or(outcome = 'ok')))`
 
 /** Refusals of a format must have its shape; which shape anything else uses is open (gap G-28). */
 const refusalOf = (format: 'chat' | 'messages') =>
@@ -37,7 +43,7 @@ export const err02 = sqlRule({
   explain: `On the chat endpoint every 4xx must have the chat shape. Which shape the lists, unknown
 paths and 5xx use is open (gap G-28), and the table has no code for most of them: there an error of the
 chat shape must be whole where its code is one of the table. A 404 is that of an unknown path, unless
-the model asked for was unknown. The message is looked at where the body was captured.`,
+the path served others. The message is looked at where the body was captured.`,
   expected: '{"error": {"message": string, "type": string, "code": string}}',
   observe: ({ chatErrors }) => `
     SELECT run_id, slot, retry,
@@ -61,7 +67,7 @@ export const err03 = sqlRule({
   needs: ['passive'],
   explain: `On the messages endpoint every 4xx must have the messages shape. Elsewhere, on unknown
 paths and with 5xx the shape is open (gap G-28): there one of the messages shape must be whole where its
-type is one of the table. A 404 is that of an unknown path, unless the model asked for was unknown. The
+type is one of the table. A 404 is that of an unknown path, unless the path served others. The
 message is looked at where the body was captured.`,
   expected: '{"type": "error", "error": {"type": string, "message": string}}',
   observe: ({ messagesErrors }) => `
@@ -107,7 +113,8 @@ export const err05 = sqlRule({
   explain: `The error code or type tells the meaning, the table of statuses what goes with it: key 401,
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
 (model_not_found, context_length_exceeded: gap G-27) nothing is decided, and nor does the code of a
-404 for a path, which the table does not have. A 5xx on an unknown path may come first (gap G-26).`,
+404 for a path, which the table does not have. A type of the messages table is wrong, too, with a status
+that the table gives to another type. A 5xx on an unknown path may come first (gap G-26).`,
   expected: 'the status that the table of statuses gives to the meaning of the error',
   observe: (contract) => `
     SELECT run_id, slot, retry,
@@ -116,7 +123,13 @@ credits 403, rate 429, validation 400, path 404. Where the specification leaves 
     FROM seen JOIN (VALUES ${meanings(contract)}) promised(shape, word, due)
       ON error_shape = promised.shape
         AND promised.word = CASE error_shape WHEN 'chat' THEN error_code ELSE error_type END
-    WHERE outcome = 'http_error' AND endpoint <> 'other'
+    WHERE outcome = 'http_error' AND endpoint <> 'other' AND NOT ${noEndpoint}
+    UNION ALL
+    SELECT run_id, slot, retry,
+      CASE WHEN (error_type, status) IN (VALUES ${statusesOfOthers(contract)})
+           THEN error_type || ' with status ' || status END
+    FROM seen WHERE outcome = 'http_error' AND endpoint <> 'other' AND error_shape = 'messages'
+      AND error_type IN ${sqlList(typesOfSeveral(contract).map(({ type }) => type))}
     UNION ALL
     SELECT run_id, slot, retry,
       CASE WHEN status BETWEEN 200 AND 299 OR status = 400
@@ -136,7 +149,7 @@ under a 4xx or 5xx. An error event inside a stream that had begun is SSE-07's.`,
   expected: 'a body that agrees with its status',
   observe: () => `
     SELECT run_id, slot, retry,
-      CASE WHEN (flags & 8192) <> 0 AND NOT (streamed = 1 AND (flags & 4096) <> 0)
+      CASE WHEN ${flagSql('bodyContradictsStatus')} AND NOT (streamed = 1 AND ${flagSql('errorInStream')})
            THEN 'status ' || status || ' with the body of ' ||
              CASE WHEN status < 300 THEN 'an error' ELSE 'a completion' END END AS came
     FROM seen WHERE status IS NOT NULL AND outcome IN ('ok', 'http_error', 'broken')`,
@@ -147,11 +160,26 @@ function meanings({ chatErrors, messagesErrors }: Contract): string {
   const chat = chatErrors.flatMap(({ code, status }) =>
     status === null ? [] : [sqlList(['chat', code, status])],
   )
-  // A type with several statuses is no meaning of one.
   const messages = messagesErrors.flatMap(({ type, statuses }) =>
     statuses?.length === 1 ? [sqlList(['messages', type, statuses[0]!])] : [],
   )
   return [...chat, ...messages].join(', ')
+}
+
+/** Types of the messages table that are no meaning of one status. */
+function typesOfSeveral({ messagesErrors }: Contract) {
+  return messagesErrors.filter(({ statuses }) => statuses?.length !== 1)
+}
+
+/** Each of these types with each status that the table gives to another. */
+function statusesOfOthers(contract: Contract): string {
+  const pairs = typesOfSeveral(contract).flatMap(({ type, statuses: own }) =>
+    contract.messagesErrors
+      .flatMap(({ statuses }) => statuses ?? [])
+      .filter((status) => own?.includes(status) !== true)
+      .map((status) => sqlList([type, status])),
+  )
+  return pairs.length === 0 ? '(NULL, NULL)' : pairs.join(', ')
 }
 
 /** Rules of the rulebook's section 1.7. */

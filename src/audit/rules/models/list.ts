@@ -105,8 +105,9 @@ export const model04: Rule = {
   severity: 'must',
   needs: ['active'],
   explain: `A valid request for a model of the contract must not be refused for its model. A model that
-was served on a format can be used there, so a 404 beside it is about that request (gap G-27). Each
-model and format that was never asked for is simply not among the observations.`,
+was served on a format can be used there, so a 404 beside it is about that request (gap G-27). A 404
+without the code model_not_found, on a format that served no model, is that of a path that is not there,
+which is TRN-05's. Each model and format that was never asked for is simply not among the observations.`,
   async decide(evidence) {
     const { contract } = evidence
     const asked = (await exchangesOf(evidence)).filter((exchange) => {
@@ -117,12 +118,17 @@ model and format that was never asked for is simply not among the observations.`
       return faults.length === 0 && open.length === 0 && isFarFromWindows(exchange, contract)
     })
     const place = ({ row }: Exchange) => `${row.runId} ${row.endpoint} ${row.model}`
-    const served = new Set(asked.filter((exchange) => exchange.isOk).map(place))
+    const format = ({ row }: Exchange) => `${row.runId} ${row.endpoint}`
+    const served = new Set(
+      asked.filter((exchange) => exchange.isOk).flatMap((each) => [place(each), format(each)]),
+    )
     return verdictOf(
       asked.map((exchange) => {
         const { row } = exchange
         if (served.has(place(exchange))) return [exchange, exchange.isOk ? null : undefined]
-        const refused = row.errorCode === 'model_not_found' || row.status === 404
+        const refused =
+          row.errorCode === 'model_not_found' ||
+          (row.status === 404 && served.has(format(exchange)))
         return [exchange, refused ? `${row.model} not found on ${row.endpoint}` : undefined]
       }),
       'no request refused because of a model of the contract',

@@ -1,3 +1,5 @@
+import { flagSql } from '../../../attempt/flags.ts'
+import { chatTexts } from '../../exchange/chat-texts.ts'
 import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../exchange/exchange.ts'
 import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
 import type { Rule } from '../../rule.ts'
@@ -24,8 +26,8 @@ open (gap G-10).`,
   expected: 'text/event-stream exactly when stream is true',
   observe: () => `
     SELECT run_id, slot, retry,
-      CASE WHEN streamed = 1 AND (flags & 256) = 0 THEN 'no event stream for stream true'
-           WHEN streamed = 0 AND (flags & 256) <> 0 THEN 'an event stream for a plain request' END AS came
+      CASE WHEN streamed = 1 AND NOT ${flagSql('sseType')} THEN 'no event stream for stream true'
+           WHEN streamed = 0 AND ${flagSql('sseType')} THEN 'an event stream for a plain request' END AS came
     FROM seen WHERE endpoint = 'chat' AND status BETWEEN 200 AND 299`,
   takes: 'a chat success',
 })
@@ -104,10 +106,10 @@ that the client left, or that a connection broke off, decides nothing.`,
     SELECT run_id, slot, retry,
       CASE WHEN done_marks = 0 THEN 'no [DONE]'
            WHEN done_marks > 1 THEN done_marks || ' times [DONE]'
-           WHEN (flags & 2048) <> 0 THEN 'something after [DONE]' END AS came
+           WHEN ${flagSql('afterDone')} THEN 'something after [DONE]' END AS came
     FROM seen
-    WHERE endpoint = 'chat' AND streamed = 1 AND status BETWEEN 200 AND 299 AND (flags & 256) <> 0
-      AND (flags & 4096) = 0 AND (outcome = 'ok' OR outcome = 'broken' AND (reason = 'no-done' OR done_marks > 0))`,
+    WHERE endpoint = 'chat' AND streamed = 1 AND status BETWEEN 200 AND 299 AND ${flagSql('sseType')}
+      AND NOT ${flagSql('errorInStream')} AND (outcome = 'ok' OR outcome = 'broken' AND (reason = 'no-done' OR done_marks > 0))`,
   takes: 'a chat stream that came to its end',
 })
 
@@ -187,32 +189,12 @@ function requestOf(exchange: Exchange): string {
 }
 
 function plainText(exchange: Exchange): string | undefined {
-  if (exchange.isStream) return undefined
-  const body = exchange.came
-  if (!isObject(body) || !isList(body.choices)) return undefined
-  return joined(body.choices, 'message')
+  return exchange.isStream ? undefined : chatTexts(exchange)?.get(0)
 }
 
 function streamText(exchange: Exchange): string | undefined {
-  const stream = exchange.isOk ? chatEvents(exchange) : null
-  if (stream === null) return undefined
-  return joined(
-    stream.events.flatMap(({ json }) =>
-      isObject(json) && isList(json.choices) ? json.choices : [],
-    ),
-    'delta',
-  )
-}
-
-/** Text of the first choice, from its messages or deltas. */
-function joined(choices: readonly Json[], part: 'message' | 'delta'): string {
-  return choices
-    .map((choice) => {
-      if (!isObject(choice) || choice.index !== 0) return ''
-      const held = choice[part]
-      return isObject(held) && typeof held.content === 'string' ? held.content : ''
-    })
-    .join('')
+  const texts = exchange.isStream ? chatTexts(exchange) : undefined
+  return texts === undefined ? undefined : (texts.get(0) ?? '')
 }
 
 function difference(plain: string, streamed: string): string {
@@ -232,7 +214,8 @@ only when all of at least five were: one that came in pieces shows that the serv
 quick to tell that were over within 100 ms, or within ten times what exchanges take that generate
 nothing (reads and errors, the 90th percentile): a client that is as late with those finds a whole
 stream waiting. So are those that would have been as quick at the median pace of all, a time for each
-event: they were not long, but late.`,
+event: they were not long, but late. One during which the client itself stood still for a tenth of its
+time, by its own record of delays or by a request that it sent so late, is not told.`,
   expected: 'text that arrives at more than one time',
   observe: () => `
     WITH streams AS (
@@ -249,11 +232,22 @@ event: they were not long, but late.`,
           FROM seen
           WHERE status >= 400 OR outcome = 'ok' AND endpoint NOT IN ('chat', 'messages'))
         WHERE took_us >= bound_us
-          AND (NOT joined OR paced_us >= bound_us OR took_us >= 10000000))
+          AND (NOT joined OR paced_us >= bound_us OR took_us >= 10000000)),
+      stalls AS (
+        SELECT run_id, at_us - loop_delay_p99_us - 1000000 AS from_us, at_us AS until_us,
+          loop_delay_p99_us AS stall_us
+        FROM health WHERE shard >= 0 AND loop_delay_p99_us >= 10000
+        UNION ALL
+        SELECT run_id, intended_us, dispatched_us, dispatched_us - intended_us
+        FROM seen WHERE dispatched_us - intended_us >= 10000)
     SELECT run_id, slot, retry,
       CASE WHEN joined AND content_reads <= 1 THEN 'all text in one read'
            WHEN joined THEN 'all text in ' || content_reads || ' reads at the end' END AS came
-    FROM telling WHERE NOT joined OR all_joined OR took_us >= 10000000`,
+    FROM telling
+    WHERE NOT joined OR (all_joined OR took_us >= 10000000) AND NOT EXISTS (
+      SELECT 1 FROM stalls
+      WHERE stalls.run_id = telling.run_id AND 10 * stall_us >= took_us
+        AND until_us >= sent_us AND from_us <= closed_us)`,
   takes:
     'a stream of 100 ms or more with eight or more events of text that comes in pieces, or five that do not',
 })
@@ -270,7 +264,7 @@ more and decides nothing.`,
   expected: 'a 4xx or 5xx with a JSON body',
   observe: () => `
     SELECT run_id, slot, retry,
-      CASE WHEN (flags & 4096) <> 0 AND first_content_us IS NULL
+      CASE WHEN ${flagSql('errorInStream')} AND first_content_us IS NULL
            THEN 'status ' || status || ' and an error event before any token' END AS came
     FROM seen WHERE streamed = 1 AND endpoint IN ('chat', 'messages') AND status BETWEEN 200 AND 299
       AND outcome IN ('ok', 'broken')`,

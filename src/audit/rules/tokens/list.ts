@@ -11,8 +11,9 @@ const lim01 = exchangeRule({
   severity: 'must',
   needs: ['active'],
   explain: `A prompt with more words than the model's window has tokens cannot fit, whatever the
-tokenizer; nor can a count of prompt tokens above the window be served. Served anyway, something was
-cut off in silence and charged. On chat the code must be context_length_exceeded; its status is open
+tokenizer; nor can a count of prompt tokens above the window be served, unless its texts are shorter
+than that in bytes: then the count is not that of its prompt (CHAT-09). Served anyway, something was cut
+off in silence and charged. On chat the code must be context_length_exceeded; its status is open
 (gap G-27), and so is whether 8.2 or the model's own window binds between the two (gap G-30). To try
 it with short prompts, scale the windows down in the contract of both sides.`,
   expected: 'context_length_exceeded',
@@ -23,7 +24,7 @@ it with short prompts, scale the windows down in the contract of both sides.`,
     const window = windowOf(contract, row.model)
     if (window === null || row.status === null) return undefined
     if (row.promptTokens !== null && row.promptTokens > window && exchange.isOk) {
-      return `served with ${row.promptTokens} prompt tokens`
+      if (mostTokensOf(exchange) > window) return `served with ${row.promptTokens} prompt tokens`
     }
     if (wordsOf(exchange) <= window) return undefined
     if (exchange.isOk) return `served a prompt of ${wordsOf(exchange)} words`
@@ -42,11 +43,25 @@ function windowOf({ models, limits }: Contract, id: string | null): number | nul
 
 /** Words of the messages: each is at least one token. */
 function wordsOf(exchange: Exchange): number {
+  return sumOver(exchange, (text) => text.match(/\S+/g)?.length ?? 0)
+}
+
+/** Tokens that frame a message in the templates of models, and prime the answer, at most. */
+const frameTokens = 16
+
+/** A token is at least a byte. A list of parts may hold more than text. */
+function mostTokensOf(exchange: Exchange): number {
+  const system = exchange.askedFor('system')
+  const ofSystem = typeof system === 'string' ? Buffer.byteLength(system) : 0
+  return ofSystem + sumOver(exchange, (text) => Buffer.byteLength(text) + frameTokens)
+}
+
+function sumOver(exchange: Exchange, measure: (text: string) => number): number {
   const messages = exchange.askedFor('messages')
   if (!isList(messages)) return 0
   return messages.reduce<number>((sum, message) => {
     const content = isObject(message) ? message.content : undefined
-    return sum + (typeof content === 'string' ? (content.match(/\S+/g)?.length ?? 0) : 0)
+    return sum + (typeof content === 'string' ? measure(content) : 0)
   }, 0)
 }
 
@@ -77,7 +92,8 @@ const lim03 = sqlRule({
   severity: 'must',
   needs: ['passive', 'active'],
   explain: `Compares prompt and completion tokens of every success with one choice with the total limit,
-or with the model's own window where that is wider (gap G-30).`,
+or with the model's own window where that is wider (gap G-30). No prompt has more tokens than its
+request has bytes: a usage that says so is that of more than this request, and is not looked at.`,
   expected: 'at most the total limit, or the window of the model',
   observe: ({ limits, models }) => `
     SELECT run_id, slot, retry,
@@ -85,7 +101,8 @@ or with the model's own window where that is wider (gap G-30).`,
            THEN (prompt_tokens + completion_tokens) || ' tokens in all' END AS came
     FROM seen JOIN (VALUES ${models.map((model) => sqlList([model.id, model.contextWindowTokens])).join(', ')})
       model_window(id, tokens) ON model = model_window.id
-    WHERE outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL
+      LEFT JOIN templates USING (run_id, template)
+    WHERE coalesce(prompt_tokens <= octet_length(encode(templates.body)), true) AND outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL
       AND (endpoint = 'messages' OR coalesce(choices, 1) <= 1)`,
   takes: 'a success with usage',
 })

@@ -1,3 +1,4 @@
+import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { exchangeRule } from '../../exchange/exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -18,7 +19,7 @@ its path's format, or for Content-Type, it must allow them. A * does not stand f
   observe: (contract) => `
     SELECT run_id, slot, retry,
       CASE WHEN method = 'OPTIONS' AND status > 299 THEN 'a preflight with status ' || status
-           WHEN (flags & 64) = 0 THEN 'no Access-Control-Allow-Origin with status ' || status
+           WHEN NOT ${flagSql('allowOrigin')} THEN 'no Access-Control-Allow-Origin with status ' || status
            ${neededHeaders(contract)
              .map(
                ({ path, name }) => `WHEN ${notAllowed(path, name)}
@@ -68,6 +69,7 @@ carries, or be *; otherwise a page never sees them. Needs captured responses.`,
       return undefined
     const carried = billingHeaders
       .map((name) => headers[name])
+      .filter((name) => name !== null)
       .filter((name) => exchange.header(name) !== undefined)
     if (carried.length === 0) return undefined
     const exposed = (exchange.header('access-control-expose-headers') ?? '')

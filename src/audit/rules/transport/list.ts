@@ -1,3 +1,5 @@
+import { flagSql } from '../../../attempt/flags.ts'
+import { isLoopback } from '../../../contract/base-url.ts'
 import type { Rule } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 import { trn03, trn04 } from './cross-origin.ts'
@@ -34,12 +36,6 @@ overheard, so plain HTTP there decides nothing.`,
   },
 }
 
-function isLoopback(baseUrl: string): boolean {
-  if (!URL.canParse(baseUrl)) return false
-  const { hostname } = new URL(baseUrl)
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)
-}
-
 export const trn02 = sqlRule({
   id: 'TRN-02',
   says: 'Bodies are JSON in UTF-8 and say so',
@@ -51,12 +47,14 @@ must parse, be valid UTF-8, and come with a JSON content type. Streams are judge
   expected: 'application/json that parses, in UTF-8',
   observe: () => `
     SELECT run_id, slot, retry,
-      CASE WHEN (flags & 1024) <> 0 THEN 'bytes that are not UTF-8, status ' || status
-           WHEN (flags & 512) <> 0 THEN 'a body that is not JSON, status ' || status
-           WHEN (flags & 128) = 0 THEN 'a content type that is not JSON, status ' || status END AS came
+      CASE WHEN starts_with(reason, 'content-encoding-') THEN reason || ', which was not accepted'
+           WHEN ${flagSql('notUtf8')} THEN 'bytes that are not UTF-8, status ' || status
+           WHEN ${flagSql('notJson')} THEN 'a body that is not JSON, status ' || status
+           WHEN NOT ${flagSql('jsonType')} THEN 'a content type that is not JSON, status ' || status END AS came
     FROM seen
-    WHERE status IS NOT NULL AND (flags & 256) = 0 AND bytes_in > 0 AND endpoint <> 'other'
-      AND (outcome IN ('ok', 'http_error') OR reason IN ('malformed-body', 'unexpected-content-type'))`,
+    WHERE status IS NOT NULL AND NOT ${flagSql('sseType')} AND bytes_in > 0 AND endpoint <> 'other'
+      AND (outcome IN ('ok', 'http_error') OR reason IN ('malformed-body', 'unexpected-content-type')
+        OR starts_with(reason, 'content-encoding-'))`,
   takes: 'a plain answer with a body',
 })
 

@@ -6,6 +6,8 @@ import { type Field, fieldsOf, numbersNamed, numeric, textNamed } from './fields
 export interface Bucket {
   /** The day of its time as it is written; null where that is another zone's than the report's. */
   readonly day: string | null
+  /** The earliest moment that its time may mean, as Unix milliseconds; null where it names no hour. */
+  readonly startMs: number | null
   readonly credits: number | null
   readonly requests: number | null
   readonly tokens: number | null
@@ -37,6 +39,7 @@ export function bucketsBy(
         ? readBucket(line, key, zone)
         : {
             day: dayOf(key, zone),
+            startMs: startOf(key, zone),
             credits: /request|token/.test(name) ? null : numeric(line),
             requests: null,
             tokens: null,
@@ -49,13 +52,15 @@ export function bucketsBy(
 function readBucket(line: JsonObject, key: string | null, zone: string | null): Bucket {
   const fields = fieldsOf(line)
   const number = (...patterns: readonly RegExp[]) => numbersNamed(fields, ...patterns)[0] ?? null
-  const time = ['date', 'day', 'start', 'hour', 'time', 'timestamp', 'period']
+  const times = ['date', 'day', 'start', 'hour', 'time', 'timestamp', 'period']
     .map((name) => line[name])
-    .find((value) => typeof value === 'string')
+    .filter((value) => typeof value === 'string')
+  const written = key === null ? times : [key]
   const prompt = number(/prompt_tokens/, /input_tokens/)
   const completion = number(/completion_tokens/, /output_tokens/)
   return {
-    day: dayOf(key ?? (time as string | undefined) ?? '', zone),
+    day: dayOf(written[0] ?? '', zone),
+    startMs: written.map((time) => startOf(time, zone)).find((ms) => ms !== null) ?? null,
     credits: creditsNamed(fields, /^(?:total_)?credits$/, ...spent)[0] ?? null,
     requests: number(/^(?:total_)?requests$/, /^request_count$/),
     tokens:
@@ -63,9 +68,22 @@ function readBucket(line: JsonObject, key: string | null, zone: string | null): 
   }
 }
 
+const isUtc = (zone: string) => /^(?:etc\/)?(?:utc|gmt|z)$/i.test(zone)
+
+/** No clock on earth is further ahead of UTC. */
+const furthestAheadMs = 14 * 3_600e3
+
+function startOf(time: string, zone: string | null): number | null {
+  const [, date, hour, minutes = '00', offset] =
+    /^(\d{4}-\d{2}-\d{2})[T ](\d{2})(?::(\d{2})[\d:.]*)?(Z|[+-]\d{2}:?\d{2})?$/.exec(time) ?? []
+  if (date === undefined) return null
+  const ms = Date.parse(`${date}T${hour}:${minutes}:00${offset ?? 'Z'}`)
+  if (Number.isNaN(ms)) return null
+  return offset !== undefined || (zone !== null && isUtc(zone)) ? ms : ms - furthestAheadMs
+}
+
 function dayOf(time: string, zone: string | null): string | null {
-  const isElsewhere =
-    time.endsWith('Z') && zone !== null && !/^(?:etc\/)?(?:utc|gmt|z)$/i.test(zone)
+  const isElsewhere = time.endsWith('Z') && zone !== null && !isUtc(zone)
   return isElsewhere ? null : (/^\d{4}-\d{2}-\d{2}/.exec(time)?.[0] ?? null)
 }
 

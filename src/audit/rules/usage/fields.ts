@@ -50,10 +50,12 @@ export function numbersNamed(
   )
 }
 
-/** A number, be it written as text: "97". */
+/** A number, be it written as text: "97"; null where no double holds it exactly. */
 export function numeric(value: Json | undefined): number | null {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : null
+  const isDecimal = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value)
+  const number = isDecimal ? Number(value) : value
+  if (typeof number !== 'number') return null
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : null
 }
 
 /** A text by its name. */

@@ -7,12 +7,15 @@ export const use03 = reportRule({
   says: 'Hours add up to their day, and days to the total',
   severity: 'must',
   explain: `Compares credits and requests of a day with those of its hours. A day between the first and
-the last day of the hours must be their sum; on these two some hours may be missing, but hours are
-never more than their day. All days may be less than the total, unless the answer tells when the
+the last day of the hours must be their sum; on these two some hours may be missing, unless all requests
+of the day are in them, but hours are never more than their day, and have one where others do before and after. No hour with usage begins
+after the answer's own Date. All days may be less than the total, unless the answer tells when the
 account began and its days reach back to that.`,
   expected: 'sum of hours = day, sum of days = total',
   takes: 'an answer with usage by hour and by day of the same days',
   judge(report) {
+    const ahead = hourAhead(report)
+    if (ahead !== null) return ahead
     const judged = (['credits', 'requests'] as const).flatMap((field) => [
       hoursOfDays(report, field),
       daysOfTotal(report, field),
@@ -23,16 +26,44 @@ account began and its days reach back to that.`,
 
 type Counted = 'credits' | 'requests'
 
+/** Clocks of one service may be that far apart. */
+const clockSkewMs = 60e3
+
+/** An hour with usage that had not begun when the answer was made. */
+function hourAhead({ hours, exchange }: UsageReport): string | null {
+  const nowMs = Date.parse(exchange.header('date') ?? '')
+  const first = hours?.find(
+    ({ startMs, credits, requests }) =>
+      startMs !== null && startMs > nowMs + clockSkewMs && (credits || requests),
+  )
+  return first === undefined
+    ? null
+    : `usage of the hour ${new Date(first.startMs!).toISOString()} in an answer of ${new Date(nowMs).toISOString()}`
+}
+
 function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | null | undefined {
   const hoursOf = byDay(hours ?? [])
   const known = [...hoursOf.keys()].toSorted()
   const [first = '', last = ''] = [known[0], known.at(-1)]
   let isCompared = false
+  const listed = [...byDay(days ?? []).keys()].toSorted()
+  const missing = known.find(
+    (day) =>
+      day > (listed[0] ?? day) &&
+      day < (listed.at(-1) ?? day) &&
+      !listed.includes(day) &&
+      sumOf(hoursOf.get(day)!, field),
+  )
+  if (missing !== undefined) return `${field} in hours of ${missing}, which is no day of the list`
   for (const [day, lines] of byDay(days ?? [])) {
     const [ofDay, ofHours] = [sumOf(lines, field), sumOf(hoursOf.get(day) ?? [], field)]
     if (day < first || day > last || ofDay === null || ofHours === null) continue
     isCompared = true
-    const isWhole = day > first && day < last
+    // With all of its requests in them, no hour of the day is missing.
+    const requests = sumOf(lines, 'requests')
+    const isWhole =
+      (day > first && day < last) ||
+      (requests !== null && requests === sumOf(hoursOf.get(day) ?? [], 'requests'))
     if (isWhole ? ofHours !== ofDay : ofHours > ofDay)
       return `${ofHours} ${field} in the hours of ${day}, ${ofDay} on that day`
   }

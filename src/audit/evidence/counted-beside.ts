@@ -1,0 +1,49 @@
+import { excessOf } from '../billing/conservation.ts'
+import type { LedgerReading } from '../billing/ledger.ts'
+import type { Evidence } from '../rule.ts'
+
+/** Requests that were counted and have no row, where credits went that no row explains. */
+export interface CountedBeside {
+  /** At least so many. */
+  readonly requests: number
+  /** Rows that show it. */
+  readonly rows: readonly number[]
+}
+
+/**
+ * Two instruments that know nothing of each other: X-RateLimit-Remaining fell by more than all attempts that
+ * were sent, and the balance by more than they cost, from one idle answer to the next. In most stretches where
+ * credits are missing and a count is shown, it must be both.
+ */
+export async function countedBeside(
+  { store }: Evidence,
+  { history, conservation: { idle, segments } }: LedgerReading,
+): Promise<CountedBeside | null> {
+  const [slot, retry, limit, remaining] = await store.doubles(
+    `SELECT slot::DOUBLE, retry::DOUBLE, rate_limit, rate_remaining FROM attempts
+     WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND rate_remaining IS NOT NULL`,
+    [history.runId, history.account],
+  )
+  const shown = new Map(Array.from(slot!, (each, at) => [`${each}/${retry![at]}`, at]))
+  const beside: { readonly row: number; readonly requests: number }[] = []
+  let [judged, missing] = [0, 0]
+  let before: { readonly row: number; readonly at: number } | null = null
+  for (const [nth, row] of idle.entries()) {
+    missing += nth === 0 ? 0 : Math.max(0, excessOf(segments[nth - 1]!))
+    const at = shown.get(`${history.slot[row]}/${history.retry[row]}`)
+    if (at === undefined) continue
+    if (before !== null && missing > 0 && limit![before.at] === limit![at]) {
+      const fell = remaining![before.at]! - remaining![at]!
+      // A window that began anew tells nothing.
+      if (fell >= 0) judged++
+      if (fell > row - before.row) beside.push({ row, requests: fell - (row - before.row) })
+    }
+    before = { row, at }
+    missing = 0
+  }
+  if (beside.length < 2 || beside.length * 2 < judged) return null
+  return {
+    requests: beside.reduce((sum, { requests }) => sum + requests, 0),
+    rows: beside.map(({ row }) => row),
+  }
+}

@@ -1,0 +1,91 @@
+import { excessOf } from '../billing/conservation.ts'
+import type { LedgerReading } from '../billing/ledger.ts'
+import type { Evidence } from '../rule.ts'
+import { credits, ledgersOf, witnessOf } from '../rules/billing/evidence.ts'
+import type { Witness } from '../verdict.ts'
+import { countedBeside } from './counted-beside.ts'
+import { listedByOthers } from './listed-requests.ts'
+import { loneFallsOf } from './lone-falls.ts'
+import { runsBeside } from './runs-beside.ts'
+
+/** Somebody else used an account during a run. */
+export interface ForeignUse {
+  readonly runId: string
+  /** Whose requests they were, and what shows it. */
+  readonly shown: string
+  readonly witnesses: readonly Witness[]
+}
+
+const known = new WeakMap<Evidence, Promise<readonly ForeignUse[]>>()
+
+/**
+ * Runs whose account others used meanwhile, by any of four signs: another run of the store at the same time,
+ * requests that the account's own list has and the store has not, requests that the limiter counted while the
+ * balance fell, and falls while nothing was sent.
+ * Looked for where credits are unexplained: else nobody is accused by them.
+ */
+export function foreignUseOf(evidence: Evidence): Promise<readonly ForeignUse[]> {
+  const found = known.get(evidence) ?? lookedFor(evidence)
+  known.set(evidence, found)
+  return found
+}
+
+async function lookedFor(evidence: Evidence): Promise<readonly ForeignUse[]> {
+  const uses: ForeignUse[] = []
+  for (const ledgers of Map.groupBy(await ledgersOf(evidence), runOf).values()) {
+    for (const ledger of ledgers.filter(isUnexplained)) {
+      const use = await signOf(evidence, ledger, ledgers)
+      if (use !== null) uses.push(use)
+    }
+  }
+  return uses
+}
+
+const runOf = ({ history }: LedgerReading) => history.runId
+
+function isUnexplained({ fits, doubt, conservation }: LedgerReading): boolean {
+  return (
+    fits === 'none' || doubt !== null || conservation.segments.some((each) => excessOf(each) > 0)
+  )
+}
+
+async function signOf(
+  evidence: Evidence,
+  ledger: LedgerReading,
+  ledgers: readonly LedgerReading[],
+): Promise<ForeignUse | null> {
+  const { runId, account } = ledger.history
+  const beside = await runsBeside(evidence, runId, account)
+  if (beside.length > 0) {
+    const runs = `${beside.length === 1 ? 'run' : 'runs'} ${beside.join(', ')}`
+    return { runId, shown: `${runs} used account ${account} at the same time`, witnesses: [] }
+  }
+  const listed = await listedByOthers(evidence, runId, account)
+  if (listed.length > 0) {
+    const [some, more] = [listed.slice(0, 3).join(', '), listed.length - 3]
+    return {
+      runId,
+      shown: `the credits endpoint lists requests of account ${account} that no run in this store sent: ${some}${more > 0 ? ` and ${more} more` : ''}`,
+      witnesses: [],
+    }
+  }
+  const counted = await countedBeside(evidence, ledger)
+  if (counted !== null) {
+    return {
+      runId,
+      shown: `X-RateLimit-Remaining counts ${counted.requests} requests on account ${account} that this run did not send, where the balance falls by more than its own cost`,
+      witnesses: counted.rows
+        .slice(0, 3)
+        .map((row) => witnessOf(ledger, row, 'counted others, too')),
+    }
+  }
+  const falls = loneFallsOf(ledger, ledgers, evidence.contract)
+  if (falls === null) return null
+  return {
+    runId,
+    shown: `account ${account} lost ${credits(falls.credits)} in ${falls.segments.length} stretches in which this run sent nothing but reads`,
+    witnesses: falls.segments
+      .slice(0, 3)
+      .map(({ to }) => witnessOf(ledger, to, 'lower, and nothing was sent')),
+  }
+}

@@ -1,0 +1,85 @@
+import {
+  type Exchange,
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '../exchange/exchange.ts'
+import type { Evidence } from '../rule.ts'
+import { usageReports } from '../rules/usage/report.ts'
+
+/** A request that an answer of the credits endpoint lists as charged. */
+interface Listed {
+  readonly id: string
+  /** Unix milliseconds, by the clock of the service. */
+  readonly atMs: number
+}
+
+/**
+ * Ids of requests that the credits endpoint lists as made during the run with this key, and that no attempt of
+ * the store was: those newer than everything that the first answer of the run listed.
+ *
+ * Nothing is known where no listed id is one of ours, since then they are ids of another kind; and attempts
+ * without an id of their own, such as failures, may be any of them.
+ */
+export async function listedByOthers(
+  evidence: Evidence,
+  runId: string,
+  account: string,
+): Promise<readonly string[]> {
+  const { store } = evidence
+  const keys = await store.rows<{ key: string }>(
+    `SELECT DISTINCT key_fp AS key FROM attempts
+     WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND key_fp IS NOT NULL`,
+    [runId, account],
+  )
+  const ofAccount = new Set(keys.map(({ key }) => key))
+  const answers = (await usageReports(evidence))
+    .map(({ exchange }) => exchange)
+    .filter(({ row }) => row.runId === runId && ofAccount.has(row.keyFp ?? ''))
+    .toSorted((a, b) => a.row.sentUs - b.row.sentUs)
+  const [first, ...later] = answers
+  if (first === undefined || later.length === 0) return []
+  const before = listedBy(first)
+  const latestMs = Math.max(...before.map(({ atMs }) => atMs))
+  const since = new Set(
+    later.flatMap((answer) =>
+      listedBy(answer).flatMap(({ id, atMs }) => (atMs > latestMs ? [id] : [])),
+    ),
+  )
+  if (since.size === 0) return []
+  const own = await store.rows<{ id: string | null }>(
+    `SELECT response_id AS id FROM attempts JOIN runs USING (run_id)
+     WHERE base_url = (SELECT base_url FROM runs WHERE run_id = $1) AND response_id IS NOT NULL`,
+    [runId],
+  )
+  // `chatcmpl-4f2` and `msg_4f2` are the answers to request 4f2.
+  const ours = new Set(own.flatMap(({ id }) => [id!, id!.replace(/^[a-z]+[-_]/i, '')]))
+  const others = [...since].filter((id) => !ours.has(id))
+  if (others.length === since.size) return []
+  const [nameless] = await store.rows<{ count: number }>(
+    `SELECT count(*)::DOUBLE AS count FROM attempts
+     WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND response_id IS NULL
+       AND sent_us IS NOT NULL AND coalesce(closed_us, sent_us) >= $3::BIGINT`,
+    [runId, account, first.row.sentUs],
+  )
+  return others.length > nameless!.count ? others : []
+}
+
+function listedBy({ came }: Exchange): readonly Listed[] {
+  return linesOf(came).flatMap((line) => {
+    const id = fieldOf(line, /^request_?id$/i)
+    const atMs = Date.parse(String(fieldOf(line, /^(?:at|time|date|timestamp|created_at)$/i)))
+    return typeof id === 'string' && !Number.isNaN(atMs) ? [{ id, atMs }] : []
+  })
+}
+
+/** The lines of all lists of a body, however deep. */
+function linesOf(value: Json | undefined): readonly JsonObject[] {
+  if (isList(value)) return value.filter(isObject)
+  return isObject(value) ? Object.values(value).flatMap(linesOf) : []
+}
+
+function fieldOf(line: JsonObject, pattern: RegExp): Json | undefined {
+  return Object.entries(line).find(([name]) => pattern.test(name))?.[1]
+}

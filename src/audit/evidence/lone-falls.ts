@@ -1,0 +1,52 @@
+import type { Contract, Credits } from '../../contract/contract.ts'
+import { excessOf, type Segment } from '../billing/conservation.ts'
+import { effects, type History } from '../billing/history.ts'
+import type { LedgerReading } from '../billing/ledger.ts'
+import { otherCause } from '../rules/billing/conservation.ts'
+
+/** Falls of a balance while nothing was sent that could have cost them. */
+export interface LoneFalls {
+  readonly segments: readonly Segment[]
+  readonly credits: Credits
+}
+
+/**
+ * Credits that were gone from one idle value to the next with nothing but reads of the same key in between, on
+ * no account of the run. One fall, or falls that reads of a credit each would explain, are no traffic; nor
+ * are those that are made up for elsewhere, as charges that come late are.
+ *
+ * @param ledgers those of one run
+ */
+export function loneFallsOf(
+  ledger: LedgerReading,
+  ledgers: readonly LedgerReading[],
+  contract: Contract,
+): LoneFalls | null {
+  const { history, conservation } = ledger
+  const others = ledgers.filter((each) => each !== ledger).map((each) => each.history)
+  const falls = conservation.segments.filter(
+    (segment) =>
+      excessOf(segment) > 0 &&
+      holdsReadsAlone(history, segment) &&
+      otherCause(contract, segment, excessOf(segment)) === null &&
+      !others.some((other) =>
+        isBusy(other, history.callUs[segment.from]!, history.endUs[segment.to]!),
+      ),
+  )
+  const credits = falls.reduce((sum, segment) => sum + excessOf(segment), 0)
+  const inAll = conservation.segments.reduce((sum, segment) => sum + excessOf(segment), 0)
+  const beyondReads = falls.some((segment) => excessOf(segment) > segment.to - segment.from)
+  return falls.length >= 2 && beyondReads && inAll >= credits ? { segments: falls, credits } : null
+}
+
+function holdsReadsAlone({ effect, key }: History, { from, to, ambiguous }: Segment): boolean {
+  if (ambiguous > 0 || key[from] !== key[to]) return false
+  return effect.subarray(from + 1, to + 1).every((each) => each === effects.read)
+}
+
+function isBusy({ size, callUs, endUs, effect }: History, fromUs: number, toUs: number): boolean {
+  for (let row = 0; row < size && callUs[row]! <= toUs; row++) {
+    if (effect[row] !== effects.read && endUs[row]! >= fromUs) return true
+  }
+  return false
+}

@@ -1,0 +1,75 @@
+import type { Evidence, Rule } from '../rule.ts'
+import type { Verdict, Witness } from '../verdict.ts'
+import { foreignUseOf } from './foreign-use.ts'
+
+/** Why what a run shows decides nothing. */
+interface Spoilt {
+  readonly runId: string
+  readonly why: string
+  readonly witnesses: readonly Witness[]
+  /** Whether a pass is spoilt, too: requests without a row only ever accuse. */
+  readonly sparesNobody: boolean
+}
+
+/**
+ * The verdict of a rule, unless some evidence shows the runs that it rests on to be spoilt: then what the other
+ * runs show, or nothing. What one rule has shown no other may forget.
+ */
+export async function unlessSpoilt(
+  rule: Rule,
+  verdict: Verdict,
+  evidence: Evidence,
+): Promise<Verdict> {
+  if (verdict.verdict !== 'fail' && verdict.verdict !== 'pass') return verdict
+  const spoilt = (await spoiltFor(rule, evidence)).filter(
+    ({ sparesNobody }) => sparesNobody || verdict.verdict === 'fail',
+  )
+  const [first] = spoilt
+  if (first === undefined) return verdict
+  const rest = evidence.runIds.filter((id) => spoilt.every(({ runId }) => runId !== id))
+  if (rest.length > 0) {
+    const without = await rule.decide({ ...evidence, runIds: rest })
+    if (without.verdict === verdict.verdict) return without
+  }
+  const why = [...new Set(spoilt.map((each) => each.why))].join('; and ')
+  return verdict.verdict === 'fail'
+    ? {
+        verdict: 'inconclusive',
+        observations: verdict.observations,
+        why: `${verdict.came}, where expected was ${verdict.expected}; but ${why}`,
+        witnesses: [...verdict.witnesses, ...first.witnesses],
+      }
+    : {
+        verdict: 'inconclusive',
+        observations: verdict.observations,
+        why: `nothing is wrong in what was seen; but ${why}`,
+        witnesses: first.witnesses,
+      }
+}
+
+async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoilt[]> {
+  const { runIds, killedRunIds = [], missingParts = [] } = evidence
+  const isQuiet = rule.needs.includes('quiescence')
+  const isOfAccounts = isQuiet || /^(?:BILL|RATE)-/.test(rule.id)
+  const missing = missingParts.filter(({ runId }) => isOfAccounts && runIds.includes(runId))
+  return [
+    ...(isQuiet ? killedRunIds : []).map((runId) => ({
+      runId,
+      why: `run ${runId} did not end, and what was in flight then has no row`,
+      witnesses: [],
+      sparesNobody: false,
+    })),
+    ...missing.map(({ runId, of, present }) => ({
+      runId,
+      why: `${of - present} of ${of} parts of run ${runId} are missing, whose requests used its accounts, too`,
+      witnesses: [],
+      sparesNobody: true,
+    })),
+    ...(isQuiet ? await foreignUseOf(evidence) : []).map(({ runId, shown, witnesses }) => ({
+      runId,
+      why: shown,
+      witnesses,
+      sparesNobody: true,
+    })),
+  ]
+}

@@ -1,0 +1,38 @@
+import { type Exchange, isList, isObject, type Json, type JsonObject } from './exchange.ts'
+
+/** The choices of a plain chat success; undefined for anything else. */
+export function plainChoices(exchange: Exchange): readonly JsonObject[] | undefined {
+  const { row, isOk, isStream, came } = exchange
+  if (row.endpoint !== 'chat' || !isOk || isStream) return undefined
+  return isObject(came) && isList(came.choices) ? came.choices.filter(isObject) : undefined
+}
+
+/**
+ * The text of each choice of a chat success by its index, the fragments of a stream joined. A choice
+ * without text is the empty text.
+ *
+ * @returns undefined for anything else, and where the answer was not captured whole
+ */
+export function chatTexts(exchange: Exchange): ReadonlyMap<number, string> | undefined {
+  const parts = exchange.isStream
+    ? streamChoices(exchange)?.map((choice) => [choice.index, choice.delta] as const)
+    : plainChoices(exchange)?.map((choice) => [choice.index, choice.message] as const)
+  if (parts === undefined) return undefined
+  const texts = new Map<number, string>()
+  for (const [index, part] of parts) {
+    if (typeof index !== 'number') continue
+    texts.set(index, (texts.get(index) ?? '') + contentOf(part))
+  }
+  return texts
+}
+
+function streamChoices({ row, isOk, events }: Exchange): readonly JsonObject[] | undefined {
+  if (row.endpoint !== 'chat' || !isOk || events === null) return undefined
+  return events.events.flatMap(({ json }) =>
+    isObject(json) && isList(json.choices) ? json.choices.filter(isObject) : [],
+  )
+}
+
+function contentOf(part: Json | undefined): string {
+  return isObject(part) && typeof part.content === 'string' ? part.content : ''
+}

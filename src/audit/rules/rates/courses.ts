@@ -1,0 +1,88 @@
+import type { Window } from '../../../contract/contract.ts'
+import { type DeploymentProfile, established } from '../../../contract/profile.ts'
+import { ofUnknownFate } from '../../../limits/arrival.ts'
+import { type BandCourse, coursesOf } from '../../../limits/courses.ts'
+import { fitModels } from '../../../limits/models/fit.ts'
+import type { Contradiction, Counted, Model } from '../../../limits/models/model.ts'
+import type { Evidence } from '../../rule.ts'
+import type { History } from './history.ts'
+
+/** What the deployment promises, and what it answered where no promise is made. */
+export type Known = Pick<Evidence, 'contract' | 'profile'>
+
+/** Which attempts use up a limit, as far as a probe established it (gap G-18). */
+function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'] {
+  const answer = (facet: string): Counted => {
+    const is = established(profile, 'G-18', facet)
+    return is === 'counted' ? 'yes' : is === 'not counted' ? 'no' : 'maybe'
+  }
+  const [models, credits, bad, unknown, noKey] = [
+    ...['models', 'credits', '400', 'unknown model', '401'].map(answer),
+  ] as [Counted, Counted, Counted, Counted, Counted]
+  // An unknown model may be a 400, too (gap G-27).
+  const refused = bad === unknown ? bad : 'maybe'
+  return ({ decision, endpoint, status }) => {
+    if (decision === 'admitted') return 'yes'
+    if (decision === 'read')
+      return endpoint === 'models' ? models : endpoint === 'credits' ? credits : 'maybe'
+    if (decision === 'refused') return status === 400 ? refused : status === 401 ? noKey : 'maybe'
+    return 'maybe'
+  }
+}
+
+const known = new WeakMap<History, Map<Window, readonly BandCourse[]>>()
+
+/** The records of all keys, cut where their limit may have changed; cut once for all rules. */
+export function coursesIn(
+  history: History,
+  { contract, profile }: Known,
+  window: Window,
+): readonly BandCourse[] {
+  const byWindow = known.get(history) ?? new Map<Window, readonly BandCourse[]>()
+  known.set(history, byWindow)
+  const cut = byWindow.get(window)
+  if (cut !== undefined) return cut
+  // Edges of windows are free: a limiter may align them to a clock other than the one it shows.
+  const courses = [...history.byKey.values()].flatMap((arrivals) =>
+    coursesOf(arrivals, contract, window, null).map((course) => ({
+      ...course,
+      counted: countedBy(profile),
+    })),
+  )
+  byWindow.set(window, courses)
+  return courses
+}
+
+/** Whether the limiter was put to the test: more attempts than its limit in one window. */
+export function isPressed({ arrivals, limit, windowUs }: BandCourse): boolean {
+  return arrivals.some(
+    (arrival, index) =>
+      index >= limit && arrival.fromUs - arrivals[index - limit]!.fromUs <= windowUs,
+  )
+}
+
+/** What the models say of one course. */
+export interface Explanation {
+  readonly models: readonly Model[]
+  /** Where the model that came furthest gave up; null when one explains everything. */
+  readonly contradiction: Contradiction | null
+}
+
+export function explain(course: BandCourse): Explanation {
+  const fits = fitModels(course)
+  const models = fits.flatMap(({ model, contradiction }) => (contradiction === null ? [model] : []))
+  const furthest = fits
+    .flatMap(({ contradiction }) => contradiction ?? [])
+    .sort((a, b) => b.arrival.fromUs - a.arrival.fromUs)[0]
+  return { models, contradiction: models.length > 0 ? null : (furthest ?? null) }
+}
+
+/** The same course, asked only whether too many were let in. */
+export function withoutRejections(course: BandCourse): BandCourse {
+  return {
+    ...course,
+    arrivals: course.arrivals.map((arrival) =>
+      arrival.decision === 'rejected' ? ofUnknownFate(arrival) : arrival,
+    ),
+  }
+}

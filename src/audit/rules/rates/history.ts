@@ -1,0 +1,102 @@
+import { type Window, windowUs } from '../../../contract/contract.ts'
+import type { Arrival } from '../../../limits/arrival.ts'
+import { balanceBrackets } from '../../../limits/balance.ts'
+import type { Evidence } from '../../rule.ts'
+import { clockErrorUs } from '../../runs.ts'
+import type { Witness } from '../../verdict.ts'
+import {
+  numberColumns,
+  type Sighting,
+  SightingRow,
+  sightingTable,
+  wordColumns,
+} from './sightings.ts'
+
+export type { Sighting } from './sightings.ts'
+
+/** Everything that was sent with a key, by start, on one clock for all audited runs. */
+export interface History {
+  readonly sightings: readonly Sighting[]
+  readonly byKey: ReadonlyMap<string, readonly Sighting[]>
+  /** Keys of one account may share a counter (gap G-36): what may have been counted together. */
+  readonly byAccount: ReadonlyMap<string, readonly Sighting[]>
+}
+
+const histories = new WeakMap<Evidence, Promise<History>>()
+
+/**
+ * The history of the audited runs, loaded once for all rules.
+ *
+ * Attempts of several runs stand on one clock by the wall time at which each run began, and that
+ * clock runs at the service's speed: microseconds of a run that scaled time by 60 count sixtyfold,
+ * so windows keep their length.
+ */
+export function historyOf(evidence: Evidence): Promise<History> {
+  const known = histories.get(evidence)
+  if (known !== undefined) return known
+  const loading = load(evidence)
+  histories.set(evidence, loading)
+  return loading
+}
+
+async function load({ store, runIds, contract }: Evidence): Promise<History> {
+  const ids = JSON.stringify(runIds)
+  const words = (
+    await store.rows<{ word: string }>(
+      `SELECT DISTINCT word FROM (SELECT unnest([${wordColumns.join(', ')}]) AS word
+         FROM (SELECT DISTINCT ${wordColumns.join(', ')} FROM attempts
+               WHERE list_contains($1::VARCHAR[], run_id)))
+       WHERE word IS NOT NULL`,
+      [ids],
+    )
+  ).map(({ word }) => word)
+  const columns = await store.doubles(
+    `WITH origin AS (SELECT min(started_at) AS t FROM runs WHERE list_contains($1::VARCHAR[], run_id)),
+       words AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS word, unnest(range(len(from_json($2, '["VARCHAR"]')))) AS code),
+       timed AS (SELECT attempts.*, time_scale, ended_us, ${clockErrorUs} AS error_us,
+           date_diff('microsecond', origin.t, started_at) AS origin_us
+         FROM attempts JOIN runs USING (run_id), origin
+         WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL AND key_fp IS NOT NULL),
+       placed AS (SELECT *,
+           (origin_us + sent_us - error_us) * time_scale AS from_us,
+           (origin_us + coalesce(headers_us, closed_us, ended_us, sent_us) + error_us) * time_scale AS until_us,
+           (origin_us + coalesce(closed_us, headers_us, ended_us, sent_us) + error_us) * time_scale AS over_us
+         FROM timed)
+     SELECT
+       ${numberColumns.map((name) => `${name}::DOUBLE`).join(', ')},
+       ${wordColumns.map((name) => `${name}_word.code::DOUBLE`).join(', ')}
+     FROM placed
+     ${wordColumns.map((name) => `LEFT JOIN words ${name}_word ON placed.${name} = ${name}_word.word`).join('\n     ')}
+     ORDER BY from_us, until_us, run_id, slot, retry`,
+    [ids, JSON.stringify(words)],
+  )
+  const table = sightingTable(columns, words, contract)
+  const sightings = Array.from({ length: table.size }, (_, row) => new SightingRow(table, row))
+  const byAccount = Map.groupBy(sightings, ({ account }) => account)
+  for (const ofAccount of byAccount.values()) {
+    const { low, high } = balanceBrackets(ofAccount)
+    ofAccount.forEach(({ row }, nth) => {
+      table.balanceLow[row] = low[nth]!
+      table.balanceHigh[row] = high[nth]!
+    })
+  }
+  return { sightings, byKey: Map.groupBy(sightings, ({ key }) => key), byAccount }
+}
+
+export function witnessOf(sighting: Arrival, shows: string): Witness {
+  return { runId: sighting.runId, slot: sighting.slot, retry: sighting.retry, shows }
+}
+
+/** `60 or 20`, for sets in sentences. */
+export function anyOf(values: Iterable<number | string>): string {
+  return [...new Set(values)].join(' or ')
+}
+
+/** Whether a sighting stands so near the beginning of the record that what came before matters. */
+export function recordBegan(
+  sightings: readonly Sighting[],
+  sighting: Sighting,
+  window: Window,
+): boolean {
+  return sighting.fromUs - sightings[0]!.fromUs < 2 * windowUs[window]
+}

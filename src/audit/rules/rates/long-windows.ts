@@ -1,0 +1,33 @@
+import type { Window } from '../../../contract/contract.ts'
+import type { Rule } from '../../rule.ts'
+import type { Verdict } from '../../verdict.ts'
+import { historyOf } from './history.ts'
+import { judgeAdmissions } from './over-admission.ts'
+import { judgeRejections } from './rate-05.ts'
+
+/** The limits of the hour and of the day, by the same two questions as the minute's. */
+function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
+  return {
+    id,
+    says: `The limit of the ${window} is kept: no more are admitted, none rejected before`,
+    section: '§8.1',
+    severity: 'must',
+    needs: ['time', 'quiescence'],
+    explain: `The tests of RATE-03 and RATE-05 with the ${window}'s window, over the service's own time: a
+run that scaled time counts accordingly. Most of these limits cannot be reached by paid requests, since
+each costs a credit and the band ends first; the verdict then says which, and what it would take.`,
+    async decide(evidence): Promise<Verdict> {
+      const history = await historyOf(evidence)
+      const admissions = judgeAdmissions(history, evidence, window)
+      if (admissions.verdict === 'fail') return admissions
+      const named = judgeRejections(history, evidence, window)
+      if (named.verdict === 'fail' || admissions.verdict === 'not-observed') {
+        return named.verdict === 'not-observed' ? admissions : named
+      }
+      return admissions
+    },
+  }
+}
+
+export const rate16 = longWindowRule('RATE-16', 'hour')
+export const rate17 = longWindowRule('RATE-17', 'day')

@@ -1,0 +1,109 @@
+import type { Contract, Window } from '../../../contract/contract.ts'
+import { type DeploymentProfile, established } from '../../../contract/profile.ts'
+import { fullestWindow } from '../../../limits/admission.ts'
+import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
+import { reachOf } from '../../../limits/reach.ts'
+import type { Verdict } from '../../verdict.ts'
+import { coursesIn, explain, isPressed, type Known, withoutRejections } from './courses.ts'
+import { type History, witnessOf } from './history.ts'
+
+/**
+ * Whether more were admitted than any legal limiter of this window lets in.
+ *
+ * More than 2N in one window is too many for each of them; fewer can be too many as well, when
+ * no model with any phase lets in all that was let in.
+ */
+export function judgeAdmissions(history: History, known: Known, window: Window): Verdict {
+  const { contract, profile } = known
+  const pressed = coursesIn(history, known, window).filter(isPressed)
+  if (pressed.length === 0) {
+    return { verdict: 'not-observed', takes: whatItTakes(history, contract, window) }
+  }
+  const observations = pressed.reduce((sum, { arrivals }) => sum + arrivals.length, 0)
+  let explained = 0
+  let fullestCount = 0
+  let fullestLimit = 0
+  for (const course of pressed) {
+    const { arrivals, limit, windowUs, toleranceUs } = course
+    const fullest = fullestWindow(arrivals, windowUs, toleranceUs)
+    if (fullest === null || fullest.count <= limit) continue
+    if (fullest.count > 2 * limit) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `at most ${limit} in one ${window}, or ${2 * limit} over an edge of windows`,
+        came: `${fullest.count} admitted within one ${window}`,
+        witnesses: [
+          witnessOf(fullest.first, 'the first of them'),
+          witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
+        ],
+      }
+    }
+    if (knownToSlide(profile)) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `at most ${limit} in any ${window}: the profile says that the limiter is a sliding log`,
+        came: `${fullest.count} admitted within one ${window}`,
+        witnesses: [
+          witnessOf(fullest.first, 'the first of them'),
+          witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
+        ],
+      }
+    }
+    const { contradiction } =
+      explained++ < mostReplays ? explain(withoutRejections(course)) : nothing
+    if (contradiction !== null && !ticksExplainAdmissions(course)) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `${limit} in one ${window} by some limiter: windows of any phase, a sliding log or counter, or a bucket`,
+        came: `${fullest.count} within one ${window}, when none of them lets in so many`,
+        witnesses: [witnessOf(contradiction.arrival, 'admitted where every one of them is full')],
+      }
+    }
+    if (fullest.count > fullestCount) {
+      fullestCount = fullest.count
+      fullestLimit = limit
+    }
+  }
+  return {
+    verdict: 'pass',
+    observations,
+    ...(fullestCount > 0
+      ? {
+          note: `at most ${fullestCount} in any ${window} with a limit of ${fullestLimit}: legal over an edge of windows, not for a sliding one`,
+        }
+      : {}),
+  }
+}
+
+/** Replaying a course takes a fraction of a second: of many keys over N the first few are asked. */
+const mostReplays = 24
+const nothing = { contradiction: null } as const
+
+/** A log admits no more than N in any window; other sliding limiters do over an edge. */
+function knownToSlide(profile: DeploymentProfile | undefined): boolean {
+  return established(profile, 'G-22', 'algorithm') === 'sliding-log'
+}
+
+/** What it would take to see a limit at work, and where balance arithmetic forbids it. */
+export function whatItTakes({ sightings }: History, contract: Contract, window: Window): string {
+  const seen = contract.bands.filter((band) =>
+    sightings.some(
+      ({ balance }) =>
+        balance.high >= band.minBalance && balance.low <= (band.maxBalance ?? Infinity),
+    ),
+  )
+  const bands = seen.length > 0 ? seen : contract.bands
+  return bands
+    .map((band) => {
+      const reach = reachOf(band, window)
+      if (!reach.reachable) {
+        return `top-ups: ${reach.why}`
+      }
+      const time = window === 'minute' ? 'a minute' : `at least ${reach.minutes} minutes`
+      return `more than ${band.requests[window]} requests of one key in ${time} in band ${band.name}${window === 'minute' ? '' : `, from ${reach.credits} credits`}`
+    })
+    .join('; ')
+}

@@ -1,0 +1,152 @@
+import { type Contract, type Window, windows, windowUs } from '../../../contract/contract.ts'
+import type { Bracket, Brackets } from '../../../limits/balance.ts'
+import { bandsWithin, type Cell, cellsNamed, touches } from '../../../limits/band.ts'
+import { trailingBrackets } from '../../../limits/trailing.ts'
+import type { Rule } from '../../rule.ts'
+import { anyOf, historyOf, type Sighting, witnessOf } from './history.ts'
+import { goesOn, holds, sequentialPairs } from './row-changes.ts'
+
+/** Within how many µs of the start of a key's record its earlier balance is unknown. */
+interface Judged {
+  readonly sighting: Sighting
+  readonly allowed: readonly number[]
+  /** Whether an earlier band, from before the record, could still have been in effect. */
+  readonly earlierBandPossible: boolean
+}
+
+export const rate01: Rule = {
+  id: 'RATE-01',
+  says: 'X-RateLimit-Limit is a value of the row that the balance lies in',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `All values of the table differ, so one number names a band and a window. The balance at
+admission is only known as a bracket: from the credits headers before, on and after the attempt,
+widened by its own cost (the header may stand before or after the charge) and by every charge that
+may have landed in between. The row may be any that the bracket touched within the trailing window,
+since a new band may take effect at once or with the next window; a row that was behind its balance and
+changes while the count of used requests goes on took neither. It fails only when the value is
+in no such row. Answers to unknown keys (401) have no band; a balance of zero has no row. Before a
+key's record begins its balance is unknown: unless its first answer shows an unused window, a wrong
+row within the first window decides nothing.`,
+  async decide(evidence) {
+    const { contract } = evidence
+    if (contract.bands.length === 0) {
+      return { verdict: 'not-observed', takes: 'a contract that names rate limits' }
+    }
+    const { sightings, byKey, byAccount } = await historyOf(evidence)
+    const named = sightings.filter((sighting) => sighting.limit !== null && sighting.status !== 401)
+    if (named.length === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: `an answer with ${contract.headers.rateLimit}, and a credits header near it`,
+      }
+    }
+    let decided = 0
+    const seen = new Set<number>()
+    // A balance below every band has no row (gap G-25).
+    const lowestBalance = Math.min(...contract.bands.map((band) => band.minBalance))
+    const wrong: Judged[] = []
+    for (const ofAccount of byAccount.values()) {
+      const trailing = new Map<Window, Brackets>()
+      for (const window of windows) {
+        trailing.set(window, trailingBrackets(ofAccount, windowUs[window]))
+      }
+      const start = recordStarts(ofAccount)
+      ofAccount.forEach((sighting, index) => {
+        const { limit } = sighting
+        if (limit === null || sighting.status === 401) return
+        const cells = cellsNamed(contract, limit)
+        const span = cells.at(-1)?.window ?? windows[0]!
+        const { low, high } = trailing.get(span)!
+        const bracket = { low: low[index]!, high: high[index]! }
+        if (!Number.isFinite(bracket.high) || sighting.balance.low < lowestBalance) return
+        decided++
+        if (cells.some(({ band }) => touches(band, bracket))) {
+          seen.add(limit)
+          return
+        }
+        const allowed = bandsWithin(contract, bracket).flatMap((band) =>
+          windows.map((window) => band.requests[window]),
+        )
+        const opened = start.get(sighting.key)!
+        const earlierBandPossible =
+          cells.length > 0 && !opened.fresh && sighting.fromUs - opened.atUs < windowUs[span]
+        wrong.push({ sighting, allowed, earlierBandPossible })
+      })
+    }
+    for (const ofKey of byKey.values()) {
+      const late = changedLate(contract, ofKey)
+      if (late !== null) wrong.push({ ...late, earlierBandPossible: false })
+    }
+    if (decided === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: `a success with ${contract.headers.creditsRemaining} near an answer with ${contract.headers.rateLimit}`,
+      }
+    }
+    const proven = wrong.find((judged) => !judged.earlierBandPossible)
+    if (proven !== undefined) {
+      const { sighting, allowed } = proven
+      return {
+        verdict: 'fail',
+        observations: decided,
+        expected: `${anyOf(allowed)}, the row of a balance between ${sighting.balance.low} and ${sighting.balance.high}`,
+        came: `${sighting.limit}`,
+        witnesses: [
+          witnessOf(sighting, `limit ${sighting.limit} at balance ${describe(sighting.balance)}`),
+        ],
+        ...(wrong.length > 1 ? { note: `${wrong.length} of ${decided} answers do so` } : {}),
+      }
+    }
+    if (wrong[0] !== undefined) {
+      const { sighting } = wrong[0]
+      return {
+        verdict: 'inconclusive',
+        observations: decided,
+        why: 'the limit is of another row, and the key was used before the record began, so an earlier band may still have been in effect',
+        witnesses: [
+          witnessOf(sighting, `limit ${sighting.limit} at balance ${describe(sighting.balance)}`),
+        ],
+      }
+    }
+    return {
+      verdict: 'pass',
+      observations: decided,
+      note: `seen: ${[...seen].flatMap((limit) => cellsNamed(contract, limit).map(nameOf)).join(', ')}`,
+    }
+  },
+}
+
+function nameOf({ band, window }: Cell): string {
+  return `${band.requests[window]} (${band.name}, ${window})`
+}
+
+function describe({ low, high }: Bracket): string {
+  return low === high ? `${low}` : `${low} to ${high}`
+}
+
+/** When each key's record begins, and whether its first answer showed an unused window. */
+function recordStarts(sightings: readonly Sighting[]) {
+  const starts = new Map<string, { atUs: number; fresh: boolean }>()
+  for (const { key, fromUs, limit, remaining } of sightings) {
+    if (starts.has(key) || limit === null) continue
+    starts.set(key, { atUs: fromUs, fresh: remaining !== null && limit - remaining <= 1 })
+  }
+  return starts
+}
+
+/** An answer whose row was behind its balance, and caught up in the midst of a window. */
+function changedLate(
+  contract: Contract,
+  sightings: readonly Sighting[],
+): Pick<Judged, 'sighting' | 'allowed'> | null {
+  for (const { before, after, from, to, steps } of sequentialPairs(contract, sightings)) {
+    if (from.band === to.band || holds(from.band, before) || !holds(to.band, after)) continue
+    if (!goesOn(before, after, steps)) continue
+    const bracket = { low: before.credits! - before.costCredits, high: before.balance.high }
+    const allowed = bandsWithin(contract, bracket).map((band) => band.requests[from.window])
+    return { sighting: before, allowed }
+  }
+  return null
+}

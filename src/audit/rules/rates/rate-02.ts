@@ -1,0 +1,117 @@
+import { type Contract, windowUs } from '../../../contract/contract.ts'
+import { bandsWithin, cellsNamed, edgesOf } from '../../../limits/band.ts'
+import { trailingBrackets } from '../../../limits/trailing.ts'
+import type { Rule } from '../../rule.ts'
+import { historyOf, type Sighting, witnessOf } from './history.ts'
+import { goesOn, holds, sequentialPairs } from './row-changes.ts'
+
+export const rate02: Rule = {
+  id: 'RATE-02',
+  says: 'The limits change exactly at the edges of the balance bands',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Looks at two attempts of one key, one wholly after the other, whose limits are of the same
+window and of neighbouring rows. Each limit must be the row of a balance within one charge of its own
+credits header (before or after the charge: gaps G-12, G-24). A row that changes too late is legal
+only where a window may have begun between the two (a new band may take effect with the next
+window): the count of used requests then starts again; where it goes on, the edge itself is wrong.
+So it is where the row is the old one still, a minute after the balance left it.
+At a balance that two rows share, either is right, and the note says which was chosen.`,
+  async decide(evidence) {
+    const { contract } = evidence
+    const { byKey, byAccount } = await historyOf(evidence)
+    const edges = edgesOf(contract)
+    const seen = new Set<string>()
+    let crossings = 0
+    let doubtful: readonly [Sighting, Sighting] | null = null
+    for (const sightings of byKey.values()) {
+      for (const { before, after, from, to, steps } of sequentialPairs(contract, sightings)) {
+        const edge = edges.find(
+          ({ lower, upper }) =>
+            (from.band === upper && to.band === lower) ||
+            (from.band === lower && to.band === upper),
+        )
+        if (edge === undefined) continue
+        crossings++
+        const rightBefore = holds(from.band, before)
+        const rightAfter = holds(to.band, after)
+        if (rightBefore && rightAfter) {
+          seen.add(
+            `${edge.upper.minBalance}: ${from.band.name} at ${before.credits}, ${to.band.name} at ${after.credits}`,
+          )
+        } else if (!rightAfter || goesOn(before, after, steps)) {
+          return {
+            verdict: 'fail',
+            observations: crossings,
+            expected: `the row changes between balances ${edge.upper.minBalance - 1} and ${edge.upper.minBalance}`,
+            came: `it changes between ${before.credits} and ${after.credits} credits remaining`,
+            witnesses: [
+              witnessOf(before, `limit ${before.limit} with ${before.credits} remaining`),
+              witnessOf(after, `limit ${after.limit} with ${after.credits} remaining`),
+            ],
+          }
+        } else {
+          doubtful = [before, after]
+        }
+      }
+    }
+    for (const sightings of byAccount.values()) {
+      const unmoved = neverMoved(contract, sightings)
+      if (unmoved === null) continue
+      const [before, after] = unmoved
+      return {
+        verdict: 'fail',
+        observations: crossings + 1,
+        expected: `another row than ${before.limit}, a minute after the balance crossed the edge`,
+        came: `limit ${after.limit} with ${after.credits ?? 'no'} credits shown`,
+        witnesses: [
+          witnessOf(before, `limit ${before.limit} with ${before.credits} remaining`),
+          witnessOf(after, `limit ${after.limit} with ${after.credits} remaining`),
+        ],
+      }
+    }
+    if (seen.size > 0) {
+      return {
+        verdict: 'pass',
+        observations: crossings,
+        note: `edges seen: ${[...seen].join('; ')}`,
+      }
+    }
+    if (doubtful !== null) {
+      return {
+        verdict: 'inconclusive',
+        observations: crossings,
+        why: 'the row changed away from the edge, but a window may have begun just there',
+        witnesses: doubtful.map((sighting) => witnessOf(sighting, `limit ${sighting.limit}`)),
+      }
+    }
+    return {
+      verdict: 'not-observed',
+      takes: `sequential requests over an edge: ${edges.map(({ upper }) => `${upper.minBalance + 2} to ${upper.minBalance - 3}`).join(', ')} (scenarios/bands.yaml)`,
+    }
+  },
+}
+
+/** An answer that was right, and a later one of its key with the same row that no longer is. */
+function neverMoved(
+  contract: Contract,
+  sightings: readonly Sighting[],
+): readonly [Sighting, Sighting] | null {
+  const trailing = trailingBrackets(sightings, windowUs.minute)
+  const right = new Map<string, Sighting>()
+  for (const [index, sighting] of sightings.entries()) {
+    if (sighting.limit === null || sighting.decision !== 'admitted') continue
+    const [cell] = cellsNamed(contract, sighting.limit)
+    if (cell?.window !== 'minute') continue
+    const name = `${sighting.key} ${sighting.limit}`
+    const possible = bandsWithin(contract, {
+      low: trailing.low[index]!,
+      high: trailing.high[index]!,
+    })
+    const before = right.get(name)
+    if (possible.includes(cell.band)) right.set(name, sighting)
+    else if (before !== undefined && possible.length > 0) return [before, sighting]
+  }
+  return null
+}

@@ -1,0 +1,108 @@
+import { type Burst, idleBursts, mayShareAnEdge, refillDuring } from '../../../limits/admission.ts'
+import type { BandCourse } from '../../../limits/courses.ts'
+import type { Rule } from '../../rule.ts'
+import { coursesIn } from './courses.ts'
+import { anyOf, historyOf, witnessOf } from './history.ts'
+
+interface Judged {
+  readonly course: BandCourse
+  readonly burst: Burst
+  readonly admitted: number
+  readonly allowed: number
+}
+
+export const rate04: Rule = {
+  id: 'RATE-04',
+  says: 'A burst from an idle key is admitted up to the limit and no further',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Looks at bursts of more than N attempts within a quarter of a minute, from a key that rested
+for two. Every limiter admits N of them at most, plus what a bucket regains meanwhile; only an edge
+of fixed windows that falls into the burst lets in up to N more. So one burst that admits more decides
+nothing, and two whose edges cannot coincide do: a check that is not atomic shows in both.
+Where both endpoints were used, the fuller one alone is counted: counters for each endpoint are
+RATE-15's to find.`,
+  async decide(evidence) {
+    const history = await historyOf(evidence)
+    const judged = coursesIn(history, evidence, 'minute').flatMap((course) =>
+      idleBursts(course.arrivals, course.limit, course.windowUs, course.earlierAtMost === 0).map(
+        (burst) => judge(course, burst),
+      ),
+    )
+    if (judged.length === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: `from a key that rested two minutes, more than ${anyOf(evidence.contract.bands.map((band) => band.requests.minute))} requests at once (by band), twice`,
+      }
+    }
+    const over = judged.filter(({ admitted, allowed }) => admitted > allowed)
+    const tooMany = over.find(({ admitted, allowed, course }) => admitted > allowed + course.limit)
+    const pair = over.flatMap((one, index) => {
+      const other = over
+        .slice(index + 1)
+        .find(
+          (candidate) =>
+            !mayShareAnEdge(
+              one.burst,
+              candidate.burst,
+              one.course.windowUs,
+              one.course.toleranceUs,
+            ),
+        )
+      return other === undefined ? [] : [[one, other] as const]
+    })[0]
+    const observations = judged.length
+    const shown = tooMany !== undefined ? ([tooMany] as const) : pair
+    const [first, second] = shown ?? []
+    if (first !== undefined) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `at most ${first.allowed} of a burst admitted`,
+        came: `${anyOf([first, ...(second === undefined ? [] : [second])].map(({ admitted }) => admitted))} admitted in ${over.length} of ${judged.length} bursts`,
+        witnesses: [
+          witnessOf(lastAdmitted(first), `number ${first.admitted} of a burst, admitted`),
+          ...(second === undefined
+            ? []
+            : [witnessOf(lastAdmitted(second), `number ${second.admitted} of a burst, admitted`)]),
+        ],
+      }
+    }
+    if (over.length > 0 && over.length === judged.length) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: 'more than the limit was admitted in each burst, but an edge of windows may have fallen into it; another burst at another time of the minute decides',
+        witnesses: over.map((one) => witnessOf(lastAdmitted(one), `${one.admitted} admitted`)),
+      }
+    }
+    return { verdict: 'pass', observations, note: noteOf(judged) }
+  },
+}
+
+function noteOf(judged: readonly Judged[]): string {
+  const smoothed = judged.find(({ admitted, course }) => admitted < course.limit)
+  if (smoothed !== undefined) {
+    return `smoothed: a burst admitted ${smoothed.admitted} of ${smoothed.course.limit}`
+  }
+  const over = judged.find(({ admitted, course }) => admitted > course.limit)
+  const bursts = `${judged.length} ${judged.length === 1 ? 'burst' : 'bursts'}`
+  return over === undefined
+    ? `${bursts}, each admitted up to the limit`
+    : `${bursts}; one admitted ${over.admitted} of ${over.course.limit}, which a bucket that regains tokens or an edge of windows allows`
+}
+
+function judge(course: BandCourse, burst: Burst): Judged {
+  const byEndpoint = Map.groupBy(
+    burst.arrivals.filter(({ decision }) => decision === 'admitted'),
+    ({ endpoint }) => endpoint,
+  )
+  const admitted = Math.max(0, ...[...byEndpoint.values()].map((of) => of.length))
+  const allowed = course.limit + refillDuring(burst, course.limit, course.windowUs)
+  return { course, burst, admitted, allowed }
+}
+
+function lastAdmitted({ burst }: Judged) {
+  return burst.arrivals.findLast(({ decision }) => decision === 'admitted')!
+}

@@ -1,0 +1,111 @@
+import type { Window } from '../../../contract/contract.ts'
+import type { Arrival } from '../../../limits/arrival.ts'
+import type { BandCourse } from '../../../limits/courses.ts'
+import { nameModels } from '../../../limits/models/fit.ts'
+import { countBelow } from '../../../limits/models/sliding-log.ts'
+import type { Rule } from '../../rule.ts'
+import type { Verdict } from '../../verdict.ts'
+import { coursesIn, explain, type Known } from './courses.ts'
+import { type History, historyOf, witnessOf } from './history.ts'
+
+export const rate05: Rule = {
+  id: 'RATE-05',
+  says: 'Nothing is rejected before the limit is used up',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['passive', 'quiescence'],
+  explain: `A rejection needs a trailing minute with N requests that may have been counted: every
+attempt of the key counts as possible, rejections and errors too (gap G-18; reads, 400s and 401s not
+where the deployment profile says so), and so does what was counted before the record began, as its
+first answer tells. A limiter that paces requests (a bucket of fewer than N) rejects earlier and still
+keeps "N per minute": the whole record is replayed through the models, and a rejection fails only when
+no pacing explains it either. Attempts of other keys of the account count as possible too (gap
+G-36). Traffic of others with the same key looks like a fault here. A rejection that may belong to the
+hour or the day decides nothing.`,
+  async decide(evidence) {
+    return judgeRejections(await historyOf(evidence), evidence, 'minute')
+  },
+}
+
+/** Whether some rejection came before its window was full. */
+export function judgeRejections(history: History, known: Known, window: Window): Verdict {
+  const courses = coursesIn(history, known, window)
+  let observations = 0
+  let doubtful: { readonly arrival: Arrival; readonly why: string } | null = null
+  const notes = new Set<string>()
+  for (const course of courses) {
+    const rejections = course.arrivals.filter(({ decision }) => decision === 'rejected')
+    observations += rejections.length
+    const early = earliestPremature(course, rejections, () => siblingsOf(history, course.key))
+    if (early === null) continue
+    const { models, contradiction } = explain(course)
+    if (contradiction !== null) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `${course.limit} requests in the ${window} before a rejection`,
+        came: `a rejection after ${early.before} that can have been counted, which no pacing explains`,
+        witnesses: [witnessOf(early.arrival, `rejected after ${early.before} of ${course.limit}`)],
+      }
+    }
+    const names = nameModels(models, course.limit).join(' or ')
+    const admittedSoonAfter = course.arrivals.some(
+      ({ decision, fromUs }) =>
+        decision === 'admitted' &&
+        fromUs > early.arrival.untilUs &&
+        fromUs < early.arrival.fromUs + course.windowUs / 2,
+    )
+    if (admittedSoonAfter) notes.add(`smoothed: ${names}`)
+    else doubtful = { arrival: early.arrival, why: `only ${names} explains it` }
+  }
+  if (doubtful !== null) {
+    return {
+      verdict: 'inconclusive',
+      observations,
+      why: `a rejection before the limit; ${doubtful.why}, and the record ends before a paced request shows it`,
+      witnesses: [witnessOf(doubtful.arrival, 'rejected early')],
+    }
+  }
+  if (observations === 0) {
+    return {
+      verdict: 'not-observed',
+      takes: `a rejection (429) by the ${window}'s limit`,
+    }
+  }
+  return {
+    verdict: 'pass',
+    observations,
+    ...(notes.size > 0 ? { note: [...notes].join('; ') } : {}),
+  }
+}
+
+/** The first rejection with too few possible requests before it, by any limiter without pacing. */
+function earliestPremature(
+  { arrivals: all, limit, windowUs, toleranceUs, earlierAtMost, counted }: BandCourse,
+  rejections: readonly Arrival[],
+  siblings: () => readonly Arrival[],
+): { readonly arrival: Arrival; readonly before: number } | null {
+  const arrivals = all.filter((each) => each.decision === 'rejected' || counted(each) !== 'no')
+  const starts = arrivals.map(({ fromUs }) => fromUs)
+  const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
+  const openedUs = all[0]!.untilUs
+  for (const arrival of rejections) {
+    // Two windows: a sliding counter still weighs the one before.
+    const horizonUs = arrival.fromUs - 2 * windowUs - toleranceUs
+    const earlier = horizonUs < openedUs ? earlierAtMost : 0
+    const before =
+      countBelow(starts, arrival.untilUs + 1) - countBelow(ends, horizonUs) - 1 + earlier
+    if (before >= limit) continue
+    const bySiblings = siblings().filter(
+      ({ fromUs, untilUs }) => fromUs <= arrival.untilUs && untilUs >= horizonUs,
+    ).length
+    if (before + bySiblings < limit) return { arrival, before }
+  }
+  return null
+}
+
+/** What other keys of the same account sent: gap G-36 lets a new key inherit the account's counts. */
+function siblingsOf({ byKey, byAccount }: History, key: string): readonly Arrival[] {
+  const account = byKey.get(key)![0]!.account
+  return byAccount.get(account)!.filter((arrival) => arrival.key !== key)
+}

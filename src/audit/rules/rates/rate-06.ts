@@ -1,0 +1,116 @@
+import { effectOf } from '../../../attempt/outcome.ts'
+import type { Rule } from '../../rule.ts'
+import { historyOf, type Sighting, witnessOf } from './history.ts'
+
+/** What a rejection is called in both error shapes. */
+const rateLimitCode = 'rate_limit_exceeded'
+const rateLimitType = 'rate_limit_error'
+
+export const rate06: Rule = {
+  id: 'RATE-06',
+  says: 'Exceeding a limit gives 429 with a rate-limit error, and costs nothing',
+  section: '§7.1, §7.2, §7.3, §8.4.3',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `A 429 carries \`rate_limit_error\` as its type, and \`rate_limit_exceeded\` as its code in the
+chat shape; no other status carries either. A rejection that stands alone between two successes of the
+account must not have been charged: the balance may have fallen by one success's price between them, and
+by both where they differ in endpoint or stream, since each of those may tell it before its own charge or
+after (gap G-12). Ten minutes after an attempt that was cut off decide nothing, as its charge may come
+late. Under concurrency the charge is BILL-05's to decide.`,
+  async decide(evidence) {
+    const { sightings, byAccount } = await historyOf(evidence)
+    const relevant = sightings.filter(
+      (sighting) =>
+        // One that the client left has no body to judge.
+        sighting.outcome === 'http_error' &&
+        (sighting.decision === 'rejected' ||
+          sighting.errorCode === rateLimitCode ||
+          sighting.errorType === rateLimitType),
+    )
+    if (relevant.length === 0) return { verdict: 'not-observed', takes: 'a rejection (429)' }
+    for (const sighting of relevant) {
+      const came = faultOf(sighting)
+      if (came === null) continue
+      return {
+        verdict: 'fail',
+        observations: relevant.length,
+        expected: `429 with type ${rateLimitType}, and code ${rateLimitCode} in the chat shape`,
+        came,
+        witnesses: [witnessOf(sighting, came)],
+      }
+    }
+    for (const ofAccount of byAccount.values()) {
+      const charged = chargedRejection(ofAccount, evidence.contract.timeouts.streamMs * 1e3)
+      if (charged === null) continue
+      const [before, rejections, after] = charged
+      return {
+        verdict: 'fail',
+        observations: relevant.length,
+        expected: `at least ${before.credits! - priceBetween(before, after)} credits after ${before.credits}: rejections cost nothing`,
+        came: `${after.credits}`,
+        witnesses: [
+          witnessOf(before, `${before.credits} credits`),
+          ...rejections.map((rejection) => witnessOf(rejection, '429 in between')),
+          witnessOf(after, `${after.credits} credits`),
+        ],
+      }
+    }
+    return { verdict: 'pass', observations: relevant.length }
+  },
+}
+
+function faultOf({ status, errorCode, errorType }: Sighting): string | null {
+  // A client that left before the body did not see what it was called.
+  if (status === 429 && errorCode === null && errorType === null) return null
+  if (status !== 429) return `status ${status} with ${errorCode ?? errorType}`
+  if (errorType !== rateLimitType) return `429 with type ${errorType ?? 'none'}`
+  if (errorCode !== null && errorCode !== rateLimitCode) return `429 with code ${errorCode}`
+  return null
+}
+
+/** What two successes may have cost between their headers, each of which stands before or after its charge. */
+function priceBetween(before: Sighting, after: Sighting): number {
+  const alike = before.endpoint === after.endpoint && before.streamed === after.streamed
+  return alike
+    ? Math.max(before.costCredits, after.costCredits)
+    : before.costCredits + after.costCredits
+}
+
+/**
+ * Two successes with nothing but rejections between them, whose balance fell by too much.
+ *
+ * @param lateUs how long after an attempt that was cut off its charge may come
+ */
+function chargedRejection(
+  sightings: readonly Sighting[],
+  lateUs: number,
+): readonly [Sighting, readonly Sighting[], Sighting] | null {
+  let before: Sighting | null = null
+  let between: Sighting[] = []
+  let busyUntilUs = -Infinity
+  for (const sighting of sightings) {
+    const alone = sighting.fromUs >= busyUntilUs
+    const cutOff = effectOf(sighting.outcome, true) === 'ambiguous'
+    busyUntilUs = Math.max(busyUntilUs, sighting.closedUs + (cutOff ? lateUs : 0))
+    if (!alone) before = null
+    const whole = sighting.decision === 'admitted' && !cutOff && sighting.credits !== null
+    if (sighting.decision === 'rejected' && before !== null) {
+      between.push(sighting)
+    } else if (whole) {
+      if (before !== null && between.length > 0) {
+        const excess = before.credits! - sighting.credits! - priceBetween(before, sighting)
+        // More than the rejections can have cost was taken by something else.
+        if (excess >= between.length && excess <= between.length * sighting.costCredits) {
+          return [before, between, sighting]
+        }
+      }
+      before = sighting
+      between = []
+    } else {
+      before = null
+      between = []
+    }
+  }
+  return null
+}

@@ -1,0 +1,74 @@
+import { flags } from '../../../attempt/flags.ts'
+import type { Contract } from '../../../contract/contract.ts'
+import type { Rule } from '../../rule.ts'
+import { historyOf, type Sighting, witnessOf } from './history.ts'
+
+export const rate07: Rule = {
+  id: 'RATE-07',
+  says: 'The rate-limit headers are present and numeric',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts both
+apart. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
+A contract may promise no reset
+(rate_reset: null). A header that is there but is not a plain number ("1s", a date, an empty string) fails as well.`,
+  async decide(evidence) {
+    const { contract } = evidence
+    if (contract.bands.length === 0) {
+      return { verdict: 'not-observed', takes: 'a contract that names rate limits' }
+    }
+    const { sightings } = await historyOf(evidence)
+    const served = sightings.filter(({ decision }) => decision === 'admitted')
+    const rejected = sightings.filter(
+      ({ decision, endpoint }) =>
+        decision === 'rejected' && (endpoint === 'chat' || endpoint === 'messages'),
+    )
+    const observations = served.length + rejected.length
+    if (observations === 0) return { verdict: 'not-observed', takes: 'one generation request' }
+    const faulty = [...served, ...rejected].flatMap((sighting) => {
+      const faults = faultsOf(contract, sighting)
+      return faults.length > 0 ? [{ sighting, faults }] : []
+    })
+    const [first] = faulty
+    const counts = (of: readonly { readonly sighting: Sighting }[]) =>
+      `${of.filter(({ sighting }) => sighting.decision === 'admitted').length} of ${served.length} successes, ${of.filter(({ sighting }) => sighting.decision === 'rejected').length} of ${rejected.length} rejections`
+    if (first !== undefined) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `${headerNames(contract).join(', ')} with a number each`,
+        came: first.faults.join(', '),
+        witnesses: [
+          witnessOf(first.sighting, `status ${first.sighting.status}: ${first.faults.join(', ')}`),
+        ],
+        note: `so on ${counts(faulty)}`,
+      }
+    }
+    return {
+      verdict: 'pass',
+      observations,
+      note: `${served.length} successes${rejected.length === 0 ? '; no rejection was seen' : `, ${rejected.length} rejections`}`,
+    }
+  },
+}
+
+function headerNames({ headers }: Contract): readonly string[] {
+  return [headers.rateLimit, headers.rateRemaining, headers.rateReset].filter(
+    (name) => name !== null,
+  )
+}
+
+function faultsOf({ headers }: Contract, sighting: Sighting): readonly string[] {
+  const { limit, remaining, reset } = sighting
+  const shown = [
+    [headers.rateLimit, limit, flags.malformedRateLimit],
+    [headers.rateRemaining, remaining, flags.malformedRateRemaining],
+    [headers.rateReset, reset, flags.malformedRateReset],
+  ] as const
+  return shown.flatMap(([name, value, malformed]) => {
+    if (name === null) return []
+    if ((sighting.flags & malformed) !== 0) return [`${name} is not a number`]
+    return value === null ? [`${name} is missing`] : []
+  })
+}

@@ -1,0 +1,36 @@
+import type { Rule } from '../../rule.ts'
+import { historyOf, witnessOf } from './history.ts'
+
+export const rate08: Rule = {
+  id: 'RATE-08',
+  says: 'X-RateLimit-Remaining is a whole number from 0 to X-RateLimit-Limit',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `Decides on every answer that carries both headers, whatever its status. A header that is
+missing or is no number at all is RATE-07's to judge.`,
+  async decide(evidence) {
+    const { sightings } = await historyOf(evidence)
+    const shown = sightings.filter(({ limit, remaining }) => limit !== null && remaining !== null)
+    if (shown.length === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: `an answer with ${evidence.contract.headers.rateLimit} and ${evidence.contract.headers.rateRemaining}`,
+      }
+    }
+    const wrong = shown.filter(
+      ({ limit, remaining }) =>
+        !Number.isInteger(remaining) || remaining! < 0 || remaining! > limit!,
+    )
+    const [first] = wrong
+    if (first === undefined) return { verdict: 'pass', observations: shown.length }
+    return {
+      verdict: 'fail',
+      observations: shown.length,
+      expected: `a whole number from 0 to ${first.limit}`,
+      came: `${first.remaining}`,
+      witnesses: [witnessOf(first, `remaining ${first.remaining} of ${first.limit}`)],
+      ...(wrong.length > 1 ? { note: `${wrong.length} of ${shown.length} answers do so` } : {}),
+    }
+  },
+}

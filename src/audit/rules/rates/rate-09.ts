@@ -1,0 +1,162 @@
+import { idleBursts, mayShareAnEdge, refillDuring } from '../../../limits/admission.ts'
+import type { Arrival } from '../../../limits/arrival.ts'
+import { countBelow } from '../../../limits/models/sliding-log.ts'
+import { shownTooOften } from '../../../limits/remaining.ts'
+import type { Rule } from '../../rule.ts'
+import type { Witness } from '../../verdict.ts'
+import { coursesIn, type Known } from './courses.ts'
+import { type History, historyOf, witnessOf } from './history.ts'
+
+export const rate09: Rule = {
+  id: 'RATE-09',
+  says: 'X-RateLimit-Remaining falls by one for each counted request',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['passive', 'quiescence'],
+  explain: `Two tests. Too fast: of two answers with the same limit, the later may show less by at most
+the number of attempts that can have been counted in between, itself included. Too slow: after a rest,
+of all answers of a burst those that show x or more can be N - x at most (majorization), in whatever
+order they came and even if each shows a later snapshot; a counter for each replica or a lost update
+breaks it. An edge of windows inside a burst doubles the room, so two bursts must agree. The counters
+of the two endpoints are looked at apart; whether they are one is RATE-15. Traffic of others with the
+same key looks like counting twice: where it is not systematic, nothing is decided.`,
+  async decide(evidence) {
+    const history = await historyOf(evidence)
+    const pairs = [...history.byAccount.values()].flatMap(consecutive)
+    const tooFast = pairs.filter(({ fell, between }) => fell > between)
+    const falling = pairs.filter(
+      ({ before, after, fell }) =>
+        fell > 0 && before.decision === 'admitted' && after.decision === 'admitted',
+    )
+    const bursts = tooSlow(history, evidence)
+    const observations = pairs.length + bursts.judged
+    if (observations === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: 'two answers of one key with the same limit, one after the other',
+      }
+    }
+    const [first] = tooFast
+    const isSystematic = tooFast.length > 0 && tooFast.length * 2 >= falling.length
+    if (first !== undefined && isSystematic) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `remaining falls by ${first.between} at most`,
+        came: `it fell by ${first.fell}, and too fast in ${tooFast.length} of ${falling.length} pairs`,
+        witnesses: witnessesOf(first),
+      }
+    }
+    // Others on the key make it fall faster, never show a value more often.
+    if (bursts.proven !== null) {
+      const { value, arrivals } = bursts.proven
+      const last = arrivals.at(-1)!
+      const others = arrivals.slice(-2, -1)
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `at most ${Math.max(0, last.limit! - value)} answers of a burst show ${value} or more remaining`,
+        came: arrivals.length === 1 ? '1 answer' : `${arrivals.length} answers`,
+        witnesses: [
+          witnessOf(last, `remaining ${last.remaining}`),
+          ...others.map((each) => witnessOf(each, `remaining ${each.remaining} as well`)),
+        ],
+      }
+    }
+    if (first !== undefined) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `remaining fell too fast ${tooFast.length} times of ${falling.length}: counted twice now and then, or others used the key`,
+        witnesses: witnessesOf(first),
+      }
+    }
+    if (bursts.doubtful) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: 'values of one burst repeat, but an edge of windows may have fallen into it; another burst decides',
+      }
+    }
+    return { verdict: 'pass', observations }
+  },
+}
+
+interface Pair {
+  readonly before: Arrival
+  readonly after: Arrival
+  readonly fell: number
+  /** Attempts that can have been counted after the first and up to the second. */
+  readonly between: number
+}
+
+function witnessesOf({ before, after }: Pair): readonly [Witness, Witness] {
+  return [
+    witnessOf(before, `remaining ${before.remaining}`),
+    witnessOf(after, `remaining ${after.remaining}`),
+  ]
+}
+
+/** Each answer of an account with the last one of the same key and limit wholly before it. */
+function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
+  const shown = arrivals.filter(({ limit, remaining }) => limit !== null && remaining !== null)
+  const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
+  const starts = arrivals.map(({ fromUs }) => fromUs)
+  const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
+  /** By key and limit: what one counter showed last. */
+  const last = new Map<string, Map<number | null, Arrival>>()
+  const pairs: Pair[] = []
+  let next = 0
+  for (const after of shown) {
+    while (next < ended.length && ended[next]!.untilUs <= after.fromUs) {
+      const over = ended[next++]!
+      const ofKey = last.get(over.key) ?? new Map<number | null, Arrival>()
+      if (ofKey.size === 0) last.set(over.key, ofKey)
+      ofKey.set(over.limit, over)
+    }
+    const before = last.get(after.key)?.get(after.limit)
+    if (before === undefined) continue
+    // Counters take turns in the one triple of headers, so the answers before may lie far apart.
+    const between = countBelow(starts, after.untilUs + 1) - countBelow(ends, before.fromUs) - 1
+    pairs.push({ before, after, fell: before.remaining! - after.remaining!, between })
+  }
+  return pairs
+}
+
+function tooSlow(history: History, known: Known) {
+  const judged = coursesIn(history, known, 'minute').flatMap((course) => {
+    const endpoints = new Set(course.arrivals.map(({ endpoint }) => endpoint))
+    return [...endpoints].flatMap((endpoint) => {
+      const own = course.arrivals.filter(
+        (arrival) => arrival.endpoint === endpoint && arrival.limit === course.limit,
+      )
+      return idleBursts(own, 4, course.windowUs, course.earlierAtMost === 0).map((burst) => {
+        const counted = burst.arrivals.filter(({ decision }) => decision === 'admitted')
+        const regained = refillDuring(burst, course.limit, course.windowUs)
+        return {
+          course,
+          burst,
+          once: shownTooOften(counted, course.limit, 1, regained),
+          twice: shownTooOften(counted, course.limit, 2, regained),
+        }
+      })
+    })
+  })
+  const broken = judged.filter(({ once }) => once !== null)
+  const proven =
+    judged.find(({ twice }) => twice !== null)?.twice ??
+    broken.find((one, index) =>
+      broken
+        .slice(index + 1)
+        .some(
+          (other) =>
+            !mayShareAnEdge(one.burst, other.burst, one.course.windowUs, one.course.toleranceUs),
+        ),
+    )?.once ??
+    null
+  return {
+    judged: judged.length,
+    proven,
+    doubtful: proven === null && broken.length > 0 && broken.length === judged.length,
+  }
+}

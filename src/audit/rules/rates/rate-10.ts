@@ -1,0 +1,46 @@
+import { cellsNamed } from '../../../limits/band.ts'
+import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
+import type { Rule } from '../../rule.ts'
+import { historyOf, recordBegan, witnessOf } from './history.ts'
+
+export const rate10: Rule = {
+  id: 'RATE-10',
+  says: 'On a rejection nothing remains',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['passive'],
+  explain: `A 429 shows X-RateLimit-Remaining 0 for the window that was full. The one triple of headers may
+show another window (gap G-20): a rejection decides nothing where one of the other two may have been
+full or may pace requests, counting every attempt of the account on record. What the key did before the
+record is taken not to have filled an hour or a day.`,
+  async decide(evidence) {
+    const { contract } = evidence
+    const { byAccount } = await historyOf(evidence)
+    let observations = 0
+    for (const sightings of byAccount.values()) {
+      const pacing = pacingOf(sightings)
+      for (const [index, sighting] of sightings.entries()) {
+        const { decision, limit, remaining } = sighting
+        if (decision !== 'rejected' || limit === null || remaining === null) continue
+        const [cell] = cellsNamed(contract, limit)
+        const decides =
+          cell !== undefined &&
+          !otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing) &&
+          (cell.window === 'minute' || !recordBegan(sightings, sighting, 'minute'))
+        if (remaining !== 0 && !decides) continue
+        observations++
+        if (remaining === 0) continue
+        return {
+          verdict: 'fail',
+          observations,
+          expected: 'remaining 0 on a 429',
+          came: `remaining ${remaining} of ${limit}`,
+          witnesses: [witnessOf(sighting, `429 with remaining ${remaining} of ${limit}`)],
+        }
+      }
+    }
+    return observations > 0
+      ? { verdict: 'pass', observations }
+      : { verdict: 'not-observed', takes: 'a rejection (429) with rate-limit headers' }
+  },
+}

@@ -1,0 +1,60 @@
+import type { Arrival } from '../../../limits/arrival.ts'
+import { cellsNamed } from '../../../limits/band.ts'
+import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
+import type { Rule } from '../../rule.ts'
+import { historyOf, witnessOf } from './history.ts'
+
+export const rate11: Rule = {
+  id: 'RATE-11',
+  says: 'While requests remain, the next one is not rejected',
+  section: '§8.1',
+  severity: 'advice',
+  needs: ['passive', 'quiescence'],
+  explain: `Two attempts of one key, the second wholly after the first and alone: where the first showed
+more than none remaining, the second is not a 429 of the same limit. No standard guarantees it (a
+service may shed load), so this is advice. Where an hour or a day may be full, or may pace requests,
+nothing is decided.`,
+  async decide(evidence) {
+    const { contract } = evidence
+    const { byAccount } = await historyOf(evidence)
+    let observations = 0
+    for (const sightings of byAccount.values()) {
+      const pacing = pacingOf(sightings)
+      let before: Arrival | null = null
+      let busyUntilUs = -Infinity
+      for (const [index, after] of sightings.entries()) {
+        const alone =
+          after.fromUs >= busyUntilUs && (sightings[index + 1]?.fromUs ?? Infinity) >= after.untilUs
+        busyUntilUs = Math.max(busyUntilUs, after.closedUs)
+        if (alone && before !== null && isPromise(before, after)) {
+          const [cell] = cellsNamed(contract, before.limit!)
+          const otherWindow =
+            cell === undefined ||
+            otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing)
+          if (!otherWindow) observations++
+          if (!otherWindow && after.decision === 'rejected') {
+            return {
+              verdict: 'fail',
+              observations,
+              expected: `no rejection with ${before.remaining} remaining`,
+              came: '429 on the next request',
+              witnesses: [
+                witnessOf(before, `remaining ${before.remaining} of ${before.limit}`),
+                witnessOf(after, '429'),
+              ],
+            }
+          }
+        }
+        before = alone && after.limit !== null && after.remaining !== null ? after : null
+      }
+    }
+    return observations > 0
+      ? { verdict: 'pass', observations }
+      : { verdict: 'not-observed', takes: 'two requests of one key, one after the other' }
+  },
+}
+
+/** Whether the first answer said that the second, of the same key, still fits. */
+function isPromise(before: Arrival, after: Arrival): boolean {
+  return before.key === after.key && before.limit === after.limit && before.remaining! > 0
+}

@@ -1,0 +1,66 @@
+import { inferResetUnit, type ResetSample, resetUnits } from '../../../limits/reset-unit.ts'
+import type { Rule } from '../../rule.ts'
+import { historyOf, witnessOf } from './history.ts'
+import { readResets } from './resets.ts'
+
+export const rate12: Rule = {
+  id: 'RATE-12',
+  says: 'X-RateLimit-Reset has one unit everywhere, and looks no further than its window',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['passive', 'quiescence'],
+  explain: `The unit is not specified (gap G-21), but it is one: seconds or milliseconds from now, or an
+epoch in seconds, milliseconds or microseconds. A unit falls when a value in it would lie in the past or
+beyond the window that the limit names (with what counted rejections may add; epochs are read by one
+clock for all, which may differ from the service's Date by up to a minute), or when values
+fall with time in the other delta unit. The rule fails when none is left, and decides nothing while two
+are, unless the deployment profile tells which one is meant.`,
+  async decide(evidence) {
+    const { samples, clock, inference } = readResets(await historyOf(evidence), evidence)
+    const observations = samples.length
+    if (observations === 0) {
+      return {
+        verdict: 'not-observed',
+        takes: `an answer with ${evidence.contract.headers.rateReset ?? 'a reset header, which the contract must name'}`,
+      }
+    }
+    const { units, ruledOut } = inference
+    if (units.length === 1) {
+      return { verdict: 'pass', observations, note: `unit: ${units[0]}` }
+    }
+    if (units.length > 1) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `the values fit ${units.join(' and ')}; samples some seconds apart within one window tell`,
+      }
+    }
+    const [first, ...others] = smallestClash(samples, (some) => inferResetUnit(some, clock), [
+      ...new Set(resetUnits.flatMap((unit) => ruledOut.get(unit) ?? [])),
+    ])
+    const show = (sample: ResetSample) =>
+      witnessOf(sample.arrival, `reset ${sample.value} on status ${sample.arrival.status}`)
+    return {
+      verdict: 'fail',
+      observations,
+      expected: `one unit of ${resetUnits.join(', ')}, at most a window ahead`,
+      came: 'values that no unit fits',
+      witnesses: [show(first!), ...others.map(show)],
+    }
+  },
+}
+
+/** One sample or two that no unit fits, where there are such; else all that rule out a unit. */
+function smallestClash(
+  samples: readonly ResetSample[],
+  infer: (samples: readonly ResetSample[]) => { readonly units: readonly string[] },
+  culprits: readonly ResetSample[],
+): readonly ResetSample[] {
+  const alone = samples.find((sample) => infer([sample]).units.length === 0)
+  if (alone !== undefined) return [alone]
+  for (const [index, one] of culprits.entries()) {
+    const other = culprits.slice(index + 1).find((two) => infer([one, two]).units.length === 0)
+    if (other !== undefined) return [one, other]
+  }
+  return culprits
+}

@@ -1,0 +1,118 @@
+import type { Arrival } from '../../../limits/arrival.ts'
+import type { Rule } from '../../rule.ts'
+import type { Verdict } from '../../verdict.ts'
+import { historyOf, witnessOf } from './history.ts'
+import { type ResetOf, readingsOf, type Wait, waitsIn } from './waiting.ts'
+
+export const rate13: Rule = {
+  id: 'RATE-13',
+  says: 'X-RateLimit-Reset is true: then, and for fixed windows not before, requests are admitted again',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Takes a rejection with its reset, read in the unit that fits the deployment (RATE-12); where
+two fit, it must be untrue in both, and an epoch by every clock that RATE-12 allows. Not too late: a window after the last request that counted, every
+limiter has forgotten all.
+Not after: the next attempt, sent after that instant (with W/N and 1 % of the window to spare) and
+alone, must not be rejected. Where a limiter that counts rejections explains the record, the time by
+which they may have moved the reset is spared too. Not before: where only fixed windows explain the
+record, or X-RateLimit-Remaining leaps from none to more than any other limiter regains meanwhile,
+nothing is admitted between the rejection and its reset. For other limiters a reset may name the next
+token or the whole refill, so an early admission decides nothing.`,
+  async decide(evidence) {
+    const history = await historyOf(evidence)
+    const waits = waitsIn(history, evidence)
+    // Where the values fit two units, each of them must be untrue.
+    const verdicts = readingsOf(history, evidence).map((resetOf) => judge(waits, resetOf))
+    const held = verdicts.find(({ verdict }) => verdict === 'pass')
+    if (held !== undefined) return held
+    if (verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === 'fail')) {
+      return verdicts[0]!
+    }
+    return {
+      verdict: 'not-observed',
+      takes: 'a rejection whose reset has a unit (RATE-12), and one request after that instant',
+    }
+  },
+}
+
+function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
+  let observations = 0
+  for (const wait of waits) {
+    const { arrivals, windowUs, limit } = wait.course
+    let newestUs = Number.NEGATIVE_INFINITY
+    for (const [index, rejection] of arrivals.entries()) {
+      if (rejection.decision !== 'rejected') newestUs = Math.max(newestUs, rejection.closedUs)
+      const instant = rejection.decision === 'rejected' ? resetOf(rejection) : null
+      if (instant === null) continue
+      const shown = witnessOf(rejection, `429, reset ${rejection.reset}`)
+      const forgottenBy = () =>
+        wait.mayCountRejections()
+          ? rejection.untilUs + windowUs * (1 + (index + 1) / limit)
+          : newestUs + windowUs
+      const soonestUs = Math.min(newestUs, rejection.untilUs) + windowUs
+      const isLate = (byUs: number) => instant.lowUs > byUs + windowUs * 0.01
+      if (Number.isFinite(newestUs) && isLate(soonestUs) && isLate(forgottenBy())) {
+        return {
+          verdict: 'fail',
+          observations: observations + 1,
+          expected: 'a reset no later than a window after the last request that counted',
+          came: `${Math.round((instant.lowUs - forgottenBy()) / 1e3)} ms later than that`,
+          witnesses: [shown],
+        }
+      }
+      const next = firstAfter(arrivals, index, instant.highUs + wait.grainUs)
+      const judged =
+        next !== null &&
+        next.fromUs > instant.highUs + wait.spareUs(index) &&
+        wait.isAlone(index, next)
+      if (judged) observations++
+      if (judged && next.decision === 'rejected') {
+        return {
+          verdict: 'fail',
+          observations,
+          expected: `admitted ${Math.round((next.fromUs - instant.highUs) / 1e3)} ms after the reset`,
+          came: '429 again, with no generation sent since',
+          witnesses: [shown, witnessOf(next, '429 after that instant')],
+        }
+      }
+      const early = wait.nextAdmitted(index)
+      if (early === null || early.untilUs >= instant.lowUs - windowUs * 0.01) continue
+      const isFixed = early.untilUs < instant.lowUs - wait.grainUs && wait.hasFixedWindows()
+      if (!isFixed && !wait.beganAnew(index, early)) continue
+      return {
+        verdict: 'fail',
+        observations: observations + 1,
+        expected: 'a fixed window stays full until its reset',
+        came: `admitted ${Math.round((instant.lowUs - early.untilUs) / 1e3)} ms before it`,
+        witnesses: [
+          shown,
+          witnessOf(early, `admitted before that instant, ${early.remaining} remaining`),
+        ],
+      }
+    }
+  }
+  return observations > 0
+    ? { verdict: 'pass', observations }
+    : { verdict: 'not-observed', takes: 'a rejection, and one request after its reset' }
+}
+
+/** The very next generation, when it came after the instant, alone, and nothing was in flight. */
+function firstAfter(
+  arrivals: readonly Arrival[],
+  index: number,
+  instantUs: number,
+): Arrival | null {
+  let at = index + 1
+  while (arrivals[at]?.decision === 'read') at++
+  const next = arrivals[at]
+  if (next === undefined || next.fromUs <= instantUs) return null
+  const alone = (arrivals[at + 1]?.fromUs ?? Infinity) >= next.untilUs
+  const before = arrivals.slice(Math.max(0, index - inFlightLookback), at)
+  const settled = before.every(({ closedUs }) => closedUs <= instantUs)
+  const spoke = next.decision === 'rejected' || next.decision === 'admitted'
+  return alone && settled && spoke ? next : null
+}
+
+/** How many earlier attempts are looked at for one that may still have been in flight. */
+const inFlightLookback = 100

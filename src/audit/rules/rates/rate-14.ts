@@ -1,0 +1,108 @@
+import type { Arrival } from '../../../limits/arrival.ts'
+import type { Rule } from '../../rule.ts'
+import { continuityOf, type Switch } from './continuity.ts'
+import { historyOf, witnessOf } from './history.ts'
+import { misfiledIn } from './misfiled.ts'
+
+/** So many answers must agree before one counter for several keys is believed. */
+const agreement = 3
+
+export const rate14: Rule = {
+  id: 'RATE-14',
+  says: 'Each key is limited for itself',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Two ways to see it. A key is admitted while another is being rejected, before and after:
+the second is not bound by the first. And where keys alternate, the number used goes on from the key's
+own last answer, not from the other key's; three answers that go on from one other key, and none beside
+it from its own, fail, where its own would have had to go on by more than one. So does a key whose
+count rises by the other's requests three times, and stays as often under its own. A new key that inherits once what its account used (gap G-36) goes on from its
+own answers afterwards.`,
+  async decide(evidence) {
+    const { sightings, byKey } = await historyOf(evidence)
+    if (byKey.size < 2) return { verdict: 'not-observed', takes: 'traffic of two keys' }
+    const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
+    const free = admittedWhileAnotherIsRejected(sightings)
+    const observations = own.length + shared.length + free
+    // Its own may have fallen to that number by what it forgot meanwhile.
+    const ahead = shared.filter(({ forgotten }) => forgotten < 0)
+    const ownOfPair = Map.groupBy(own, pairOf)
+    const suspects = [...Map.groupBy(ahead, pairOf)].filter(([pair]) => !ownOfPair.has(pair))
+    const pooled = suspects.find(([, switches]) => switches.length >= agreement)?.[1]
+    if (pooled !== undefined) {
+      const [first, ...others] = pooled
+      return {
+        verdict: 'fail',
+        observations,
+        expected: 'the number used goes on from the last answer of the same key',
+        came: `it goes on from another key of ${first!.before.account === first!.after.account ? 'the same' : 'another'} account, ${pooled.length} times`,
+        witnesses: [
+          witnessOf(first!.before, `${first!.before.remaining} of ${first!.before.limit}, one key`),
+          ...[first!, ...others.slice(0, agreement - 1)].map(({ after }) =>
+            witnessOf(after, `${after.remaining} of ${after.limit}, another key`),
+          ),
+        ],
+      }
+    }
+    const [misfiled, ...more] = misfiledIn(sightings, evidence.contract) ?? []
+    if (misfiled !== undefined) {
+      const { before, after, others } = misfiled
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `${before.remaining! - 1} of ${before.limit} remaining after ${before.remaining}`,
+        came: `${after.remaining}, as if the ${others} requests of another key in between counted here, ${more.length + 1} times`,
+        witnesses: [
+          witnessOf(before, `${before.remaining} of ${before.limit}`),
+          witnessOf(after, `${after.remaining} of ${after.limit}, the next of the same key`),
+        ],
+      }
+    }
+    if (own.length + free > 0) {
+      return {
+        verdict: 'pass',
+        observations,
+        note: `${free} admissions while another key was rejected, ${own.length} counts that went on by themselves`,
+      }
+    }
+    if (shared.length > 0) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: 'some counts went on from another key, too few to believe it',
+        witnesses: shared.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on')),
+      }
+    }
+    return {
+      verdict: 'not-observed',
+      takes: 'one key up to a rejection while another is used, or two keys in turn',
+    }
+  },
+}
+
+/** Two keys, in no order. */
+function pairOf({ before, after }: Switch): string {
+  return [before.key, after.key].sort().join(' ')
+}
+
+/** Admissions of a key between two rejections of another, with none of that other's in between. */
+function admittedWhileAnotherIsRejected(arrivals: readonly Arrival[]): number {
+  const rejectedAt = new Map<string, number>()
+  const waiting = new Map<string, number>()
+  let free = 0
+  for (const arrival of arrivals) {
+    if (arrival.decision === 'rejected') {
+      free += waiting.get(arrival.key) ?? 0
+      waiting.set(arrival.key, 0)
+      rejectedAt.set(arrival.key, arrival.untilUs)
+    } else if (arrival.decision === 'admitted') {
+      rejectedAt.delete(arrival.key)
+      waiting.delete(arrival.key)
+      for (const [key, atUs] of rejectedAt) {
+        if (arrival.fromUs >= atUs) waiting.set(key, (waiting.get(key) ?? 0) + 1)
+      }
+    }
+  }
+  return free
+}

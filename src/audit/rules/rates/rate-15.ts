@@ -1,0 +1,78 @@
+import { type Contract, windowUs } from '../../../contract/contract.ts'
+import type { Arrival } from '../../../limits/arrival.ts'
+import { cellsNamed } from '../../../limits/band.ts'
+import type { Rule } from '../../rule.ts'
+import { continuityOf, mostForgotten, type Switch } from './continuity.ts'
+import { historyOf, witnessOf } from './history.ts'
+
+/** So many answers must agree before a counter for each endpoint is believed. */
+const agreement = 3
+
+export const rate15: Rule = {
+  id: 'RATE-15',
+  says: 'One counter for each key holds for both generation endpoints',
+  section: '§8.1',
+  severity: 'derived',
+  needs: ['active', 'quiescence'],
+  explain: `Where a key alternates between chat and messages, one after the other, the number used goes on
+from the last answer of either, not from the last answer of the same endpoint. Three answers that go on
+from their own endpoint, and none from the other, fail: two counters let through twice the limit. One
+counter may go on by less while time passes, so these three must have gone on by more than one from the
+other's, or have fallen behind it by more than a bucket regains meanwhile, and a log loses.`,
+  async decide(evidence) {
+    const { byKey } = await historyOf(evidence)
+    const found = [...byKey.values()].map((sightings) => ({
+      sightings,
+      ...continuityOf(sightings, ({ endpoint }) => endpoint, false),
+    }))
+    const own = found.flatMap((continuity) => continuity.own)
+    const shared = found.flatMap((continuity) => continuity.shared)
+    const observations = own.length + shared.length
+    if (observations === 0) {
+      return { verdict: 'not-observed', takes: 'one key on chat and messages in turn' }
+    }
+    const apart = found.flatMap((ofKey) => apartIn(ofKey.sightings, ofKey.own, evidence.contract))
+    const [first] = apart
+    if (first !== undefined && shared.length === 0) {
+      return {
+        verdict: 'fail',
+        observations,
+        expected: `${first.before.remaining! - 1} remaining after ${first.before.remaining}`,
+        came: `${first.after.remaining}: each endpoint counts for itself, ${own.length} times`,
+        witnesses: [
+          witnessOf(first.before, `${first.before.endpoint}: ${first.before.remaining} remaining`),
+          witnessOf(first.after, `${first.after.endpoint}: ${first.after.remaining} remaining`),
+        ],
+      }
+    }
+    if (own.length >= agreement || shared.length === 0) {
+      return {
+        verdict: 'inconclusive',
+        observations,
+        why: `${own.length} counts went on from their own endpoint, ${shared.length} from the other`,
+        witnesses: own.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on alone')),
+      }
+    }
+    return { verdict: 'pass', observations }
+  },
+}
+
+/** Answers of one key that no one counter explains: so many as must agree, or none. */
+function apartIn(
+  arrivals: readonly Arrival[],
+  own: readonly Switch[],
+  contract: Contract,
+): readonly Switch[] {
+  const ahead = own.filter(({ forgotten }) => forgotten < 0)
+  if (ahead.length >= agreement) return ahead.slice(0, agreement)
+  const behind = own.filter(({ forgotten }) => forgotten > 0)
+  for (let at = agreement; at <= behind.length; at++) {
+    const some = behind.slice(at - agreement, at)
+    const [{ before }, { after }] = [some[0]!, some.at(-1)!]
+    const [cell] = cellsNamed(contract, after.limit!)
+    if (cell === undefined || some.some((one) => one.after.limit !== after.limit)) continue
+    const fallen = some.reduce((sum, { forgotten }) => sum + forgotten, 0)
+    if (fallen > mostForgotten(arrivals, before, after, windowUs[cell.window])) return some
+  }
+  return []
+}

@@ -1,0 +1,73 @@
+import { type Band, windowUs } from '../../../contract/contract.ts'
+import { bandsWithin, cellsNamed } from '../../../limits/band.ts'
+import { trailingBrackets } from '../../../limits/trailing.ts'
+import type { Rule } from '../../rule.ts'
+import { historyOf, type Sighting, witnessOf } from './history.ts'
+
+export const rate18: Rule = {
+  id: 'RATE-18',
+  says: 'The limit follows the balance over an edge at once or with the next window, and changes for nothing else',
+  section: '§8.1',
+  severity: 'must',
+  needs: ['active', 'quiescence'],
+  explain: `Looks at answers of one key whose limits are of the minute. Two rows that differ between
+neighbouring answers need an edge within the balances of the trailing minute; a row that is a minute
+behind its balance did not follow. Where the balance is not known (no credits header near), nothing is
+decided.`,
+  async decide(evidence) {
+    const { contract } = evidence
+    const { byAccount } = await historyOf(evidence)
+    let crossings = 0
+    for (const ofAccount of byAccount.values()) {
+      const trailing = trailingBrackets(ofAccount, windowUs.minute)
+      const last = new Map<string, { readonly sighting: Sighting; readonly band: Band }>()
+      const recordStart = ofAccount[0]!.fromUs
+      for (const [index, sighting] of ofAccount.entries()) {
+        if (sighting.limit === null || sighting.status === 401) continue
+        const cell = cellsNamed(contract, sighting.limit).find(({ window }) => window === 'minute')
+        if (cell === undefined) continue
+        const before = last.get(sighting.key)
+        last.set(sighting.key, { sighting, band: cell.band })
+        const bracket = { low: trailing.low[index]!, high: trailing.high[index]! }
+        if (!Number.isFinite(bracket.high) || before === undefined) continue
+        const possible = bandsWithin(contract, bracket)
+        if (possible.length === 0) continue
+        const changed = before.band !== cell.band
+        if (changed && possible.includes(before.band) && possible.includes(cell.band)) crossings++
+        const causeless =
+          changed &&
+          possible.length === 1 &&
+          bandsWithin(contract, before.sighting.balance).length === 1
+        const behind =
+          !changed &&
+          !possible.includes(cell.band) &&
+          sighting.fromUs - recordStart > windowUs.minute
+        if (!causeless && !behind) continue
+        return {
+          verdict: 'fail',
+          observations: crossings + 1,
+          expected: `the row of band ${possible.map(({ name }) => name).join(' or ')}, by the balances of the last minute`,
+          came: changed
+            ? `the limit changed from ${before.sighting.limit} to ${sighting.limit} without an edge`
+            : `limit ${sighting.limit}, a minute after the balance left its band`,
+          witnesses: [
+            witnessOf(
+              before.sighting,
+              `limit ${before.sighting.limit} with ${before.sighting.credits ?? 'no'} credits shown`,
+            ),
+            witnessOf(
+              sighting,
+              `limit ${sighting.limit} with ${sighting.credits ?? 'no'} credits shown`,
+            ),
+          ],
+        }
+      }
+    }
+    return crossings > 0
+      ? { verdict: 'pass', observations: crossings }
+      : {
+          verdict: 'not-observed',
+          takes: 'requests of one key while its balance crosses an edge (scenarios/bands.yaml)',
+        }
+  },
+}

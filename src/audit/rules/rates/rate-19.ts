@@ -1,0 +1,147 @@
+import { flags } from '../../../attempt/flags.ts'
+import { windowUs } from '../../../contract/contract.ts'
+import type { Arrival } from '../../../limits/arrival.ts'
+import { cellsNamed } from '../../../limits/band.ts'
+import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
+import type { Rule } from '../../rule.ts'
+import type { Known } from './courses.ts'
+import { type History, historyOf, type Sighting, witnessOf } from './history.ts'
+import { readingsOf, type Wait, waitsIn } from './waiting.ts'
+
+export const rate19: Rule = {
+  id: 'RATE-19',
+  says: 'Retry-After, if present, is delta-seconds or an HTTP date within the window, and long enough',
+  section: '§8.1',
+  severity: 'advice',
+  needs: ['passive'],
+  explain: `RFC 9110 allows a number of seconds or an HTTP date. A number that is longer than two of the
+windows that were full (of days where that is not certain) is an epoch or milliseconds: a sliding counter
+takes up to two to forget. A value that is no number is
+looked up in the captured answer: a date passes, anything else fails, and without a capture nothing is
+decided.
+A number of seconds is too short where a request that came after them, alone, was rejected again with
+nothing admitted since (with W/N and 1 % of the window to spare, and a second for rounding), and where
+only fixed windows explain the record and their reset (RATE-13) is later than that.`,
+  async decide(evidence) {
+    const { contract, store, runIds } = evidence
+    const { sightings, byAccount } = await historyOf(evidence)
+    const shown = sightings.filter(
+      ({ retryAfterS, flags: bits }) =>
+        retryAfterS !== null || (bits & flags.retryAfterNotSeconds) !== 0,
+    )
+    if (shown.length === 0) {
+      return { verdict: 'not-observed', takes: 'an answer with Retry-After' }
+    }
+    const fail = (sighting: Sighting, came: string) =>
+      ({
+        verdict: 'fail',
+        observations: shown.length,
+        expected: 'delta-seconds within the window, or an HTTP date',
+        came,
+        witnesses: [witnessOf(sighting, `retry-after ${came}`)],
+      }) as const
+    for (const sightings of byAccount.values()) {
+      const pacing = pacingOf(sightings)
+      for (const [index, sighting] of sightings.entries()) {
+        const { retryAfterS, limit } = sighting
+        if (retryAfterS === null) continue
+        const [cell] = limit === null ? [] : cellsNamed(contract, limit)
+        const isOfCell =
+          cell !== undefined &&
+          !otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing)
+        // A counter that weights the last window may take two to be free again.
+        const longestS = (2 * windowUs[isOfCell ? cell.window : 'day']) / 1e6
+        if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(sighting, `${retryAfterS}`)
+      }
+    }
+    const early = tooShort(await historyOf(evidence), evidence)
+    if (early !== null) {
+      const { rejection, shows, next } = early
+      return {
+        verdict: 'fail',
+        observations: shown.length,
+        expected: 'no rejection of who waited as long as it says',
+        came: `retry-after ${rejection.retryAfterS}, and ${shows}`,
+        witnesses: [
+          witnessOf(rejection, `429, retry-after ${rejection.retryAfterS}`),
+          ...(next === null ? [] : [witnessOf(next, shows)]),
+        ],
+      }
+    }
+    const worded = shown.filter(({ retryAfterS }) => retryAfterS === null)
+    if (worded.length === 0) return { verdict: 'pass', observations: shown.length }
+    const captured = await store.rows<{
+      run_id: string
+      slot: number
+      retry: number
+      headers: string
+    }>(
+      `SELECT run_id, slot, retry, headers FROM bodies
+       WHERE list_contains($1::VARCHAR[], run_id) AND headers ILIKE '%retry-after:%'`,
+      [JSON.stringify(runIds)],
+    )
+    let dated = 0
+    for (const sighting of worded) {
+      const row = captured.find(
+        ({ run_id, slot, retry }) =>
+          run_id === sighting.runId && slot === sighting.slot && retry === sighting.retry,
+      )
+      const value = row?.headers.match(/^retry-after:\s*(.*?)\s*$/im)?.[1]
+      if (value === undefined) continue
+      if (!isHttpDate(value)) return fail(sighting, JSON.stringify(value.slice(0, 60)))
+      dated++
+    }
+    if (dated > 0) return { verdict: 'pass', observations: shown.length, note: 'as HTTP dates' }
+    return {
+      verdict: 'inconclusive',
+      observations: shown.length,
+      why: 'Retry-After is no number, and no answer with it was captured',
+    }
+  },
+}
+
+/** A number of seconds that are over before anything is let in again. */
+function tooShort(history: History, known: Known) {
+  const readings = readingsOf(history, known)
+  for (const wait of waitsIn(history, known)) {
+    for (const [index, rejection] of wait.course.arrivals.entries()) {
+      if (rejection.decision !== 'rejected' || rejection.retryAfterS === null) continue
+      const overUs = rejection.untilUs + (rejection.retryAfterS + 1) * 1e6
+      const next = rejectedAgain(wait, index, overUs + wait.grainUs)
+      if (next !== null && next.fromUs > overUs + wait.spareUs(index)) {
+        const sinceS = Math.round((next.fromUs - rejection.untilUs) / 1e6)
+        return { rejection, next, shows: `429 again ${sinceS} s later` }
+      }
+      const resets = readings.map((resetOf) => resetOf(rejection)?.lowUs ?? -Infinity)
+      const isBefore = resets.length > 0 && resets.every((us) => us > overUs + wait.grainUs)
+      if (!isBefore || !wait.hasFixedWindows()) continue
+      return { rejection, next: null, shows: `reset ${rejection.reset}` }
+    }
+  }
+  return null
+}
+
+/**
+ * The first attempt after the instant, where it was rejected, came alone, and nothing was let in since
+ * the rejection. Where rejections may count, those in between may have moved what was promised.
+ */
+function rejectedAgain(wait: Wait, index: number, instantUs: number): Arrival | null {
+  const { arrivals } = wait.course
+  let at = index + 1
+  while (at < arrivals.length && arrivals[at]!.fromUs <= instantUs) at++
+  const next = arrivals[at]
+  if (next?.decision !== 'rejected' || !wait.isAlone(index, next)) return null
+  const between = arrivals.slice(index + 1, at)
+  const since = between.filter(({ decision }) => decision !== 'read')
+  const mayAll = since.every(
+    ({ decision, untilUs }) => decision === 'rejected' && untilUs <= next.fromUs,
+  )
+  return mayAll && (since.length === 0 || !wait.mayCountRejections()) ? next : null
+}
+
+/** IMF-fixdate, the form that RFC 9110 asks senders to use. */
+function isHttpDate(value: string): boolean {
+  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(
+    value,
+  )
+}

@@ -1,0 +1,51 @@
+import { type Contract, windowUs } from '../../../contract/contract.ts'
+import { established } from '../../../contract/profile.ts'
+import type { Arrival } from '../../../limits/arrival.ts'
+import { cellsNamed } from '../../../limits/band.ts'
+import { inferResetUnit, type ResetSample, type UnitInference } from '../../../limits/reset-unit.ts'
+import { type ServiceClock, serviceClock } from '../../../limits/service-clock.ts'
+import type { Known } from './courses.ts'
+import type { History } from './history.ts'
+
+/** Every reset value on record, with the longest that it may look ahead. */
+export function resetSamples({ byKey }: History, contract: Contract): readonly ResetSample[] {
+  const samples: ResetSample[] = []
+  for (const sightings of byKey.values()) {
+    // Where refused requests or reads count (gap G-18), each may push the reset further.
+    let others = 0
+    for (const sighting of sightings) {
+      if (sighting.decision !== 'admitted') others++
+      const sample = sampleOf(sighting, contract)
+      if (sample === null) continue
+      const pushed = sighting.limit === null ? 0 : others / sighting.limit
+      samples.push({ ...sample, windowUs: sample.windowUs * (1 + pushed) })
+    }
+  }
+  return samples
+}
+
+export function sampleOf(arrival: Arrival, contract: Contract): ResetSample | null {
+  const { reset, limit } = arrival
+  if (reset === null) return null
+  const [cell] = limit === null ? [] : cellsNamed(contract, limit)
+  return { arrival, value: reset, windowUs: windowUs[cell?.window ?? 'day'] }
+}
+
+export interface ResetReading {
+  readonly samples: readonly ResetSample[]
+  readonly clock: ServiceClock | null
+  readonly inference: UnitInference
+}
+
+/** Where the values fit several units, the one that a probe established (gap G-21) is meant. */
+export function readResets(history: History, { contract, profile }: Known): ResetReading {
+  const samples = resetSamples(history, contract)
+  const clock = serviceClock(history.sightings)
+  const inference = inferResetUnit(samples, clock)
+  const meant = inference.units.filter((unit) => unit === established(profile, 'G-21', 'unit'))
+  return {
+    samples,
+    clock,
+    inference: meant.length > 0 ? { ...inference, units: meant } : inference,
+  }
+}

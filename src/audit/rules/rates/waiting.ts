@@ -1,0 +1,130 @@
+import type { Arrival } from '../../../limits/arrival.ts'
+import type { BandCourse } from '../../../limits/courses.ts'
+import type { Model } from '../../../limits/models/model.ts'
+import { limiterClock, resetInstant } from '../../../limits/reset-unit.ts'
+import { mostForgotten } from './continuity.ts'
+import { coursesIn, explain, type Known } from './courses.ts'
+import type { History } from './history.ts'
+import { readResets, sampleOf } from './resets.ts'
+
+/** A moment, as far as it is known. */
+export interface Instant {
+  readonly lowUs: number
+  readonly highUs: number
+}
+
+/** The reset of a rejection; null where it shows none. */
+export type ResetOf = (rejection: Arrival) => Instant | null
+
+/** How to read resets, once for each unit that fits the deployment (RATE-12). */
+export function readingsOf(history: History, known: Known): readonly ResetOf[] {
+  const { samples, clock, inference } = readResets(history, known)
+  return inference.units.map((unit) => {
+    const limiters = limiterClock(unit, samples, clock)
+    return (rejection) => {
+      const sample = sampleOf(rejection, known.contract)
+      return sample === null ? null : resetInstant(unit, sample, limiters)
+    }
+  })
+}
+
+/** Replaying a course takes a fraction of a second, so that of many keys the first few are asked. */
+const mostCourses = 24
+
+/** The minutes of keys that were rejected, each with what its limiter may be. */
+export function waitsIn(history: History, known: Known): readonly Wait[] {
+  return coursesIn(history, known, 'minute')
+    .filter(({ arrivals }) => arrivals.some(({ decision }) => decision === 'rejected'))
+    .slice(0, mostCourses)
+    .map((course) => new Wait(history, course))
+}
+
+/** What a key did after its rejections, and how long its limiter may make it wait. */
+export class Wait {
+  readonly course: BandCourse
+  private readonly history: History
+  private models: readonly Model[] | null = null
+
+  constructor(history: History, course: BandCourse) {
+    this.history = history
+    this.course = course
+  }
+
+  /** Which models explain the record is asked only where the answer matters: asking takes long. */
+  private explaining(): readonly Model[] {
+    this.models ??= explain(this.course).models
+    return this.models
+  }
+
+  /** Whether nothing but windows of a fixed length explains the record. */
+  hasFixedWindows(): boolean {
+    const models = this.explaining()
+    return models.length > 0 && models.every(({ algorithm }) => algorithm.startsWith('fixed'))
+  }
+
+  mayCountRejections(): boolean {
+    return this.explaining().some((model) => 'rejectionsCount' in model && model.rejectionsCount)
+  }
+
+  /** What a limiter may be late, or early, by its own grain. */
+  get grainUs(): number {
+    const { windowUs, limit } = this.course
+    return windowUs / limit + windowUs * 0.01
+  }
+
+  /** By how much a limiter may be later than it said on this rejection. */
+  spareUs(index: number): number {
+    // A read after the rejection may have been counted, as a rejection may (gap G-18).
+    const mayHaveMoved =
+      this.mayCountRejections() || this.course.arrivals[index + 1]?.decision === 'read'
+    return this.grainUs + (mayHaveMoved ? movedByRejections(this.course, index) : 0)
+  }
+
+  /** Whether the attempt was alone on its account since the rejection: another key may share the counter. */
+  isAlone(index: number, next: Arrival): boolean {
+    const { arrivals, windowUs, key } = this.course
+    const { byKey, byAccount } = this.history
+    const fromUs = arrivals[index]!.fromUs - 2 * windowUs
+    return !byAccount
+      .get(byKey.get(key)![0]!.account)!
+      .some((other) => other.key !== key && other.fromUs <= next.untilUs && other.untilUs >= fromUs)
+  }
+
+  /** The first that was let in after a rejection. */
+  nextAdmitted(index: number): Arrival | null {
+    const { arrivals } = this.course
+    const rejectedBy = arrivals[index]!.untilUs
+    for (let at = index + 1; at < arrivals.length; at++) {
+      const arrival = arrivals[at]!
+      if (arrival.decision === 'admitted' && arrival.fromUs > rejectedBy) return arrival
+    }
+    return null
+  }
+
+  /**
+   * Whether so many requests came free at once as only a window that begins anew sets free: a bucket
+   * and a counter regain them one by one, and a log as many as came a window before.
+   */
+  beganAnew(index: number, admitted: Arrival): boolean {
+    const { arrivals, windowUs, limit } = this.course
+    const rejection = arrivals[index]!
+    if (rejection.remaining === null || admitted.remaining === null) return false
+    if (admitted.limit !== limit || rejection.limit !== limit) return false
+    const freed = admitted.remaining + 1 - rejection.remaining
+    if (freed * 2 <= limit) return false
+    const rejections = arrivals.filter(({ decision }) => decision === 'rejected').length
+    return freed > mostForgotten(arrivals, rejection, admitted, windowUs) * (1 + rejections / limit)
+  }
+}
+
+/**
+ * By how much a limiter that counts rejections may be later than it says: a counter that weighs the
+ * last window weighs its rejections too, and a log that counts this one must lose one more entry.
+ */
+function movedByRejections({ arrivals, limit, windowUs }: BandCourse, index: number): number {
+  const untilUs = arrivals[index]!.fromUs
+  const trailing = arrivals.filter(({ fromUs }, at) => at <= index && fromUs >= untilUs - windowUs)
+  const rejections = trailing.filter(({ decision }) => decision !== 'admitted').length
+  const gaps = trailing.slice(1).map(({ fromUs }, at) => fromUs - trailing[at]!.fromUs)
+  return Math.max(0, ...gaps, (windowUs * rejections) / (limit + rejections))
+}

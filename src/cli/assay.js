@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+// The command, in JavaScript that any Node reads: an older one gets a sentence instead of a stack.
+import { existsSync, readFileSync } from 'node:fs'
+
+const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+const needed = engines.node.replace('>=', '')
+const [major, minor] = process.versions.node.split('.').map(Number)
+const [neededMajor, neededMinor] = needed.split('.').map(Number)
+if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
+  process.stderr.write(`assay needs Node ${needed} or newer, this is ${major}.${minor}.\n`)
+  process.exitCode = 2
+} else {
+  const source = new URL('main.ts', import.meta.url)
+  // A checkout runs what is written, the package what was built of it.
+  await import(existsSync(source) ? source : new URL('../../dist/cli/main.js', import.meta.url))
+}

@@ -1,0 +1,154 @@
+import { writeFileSync } from 'node:fs'
+import type { Contract } from '../contract/contract.ts'
+import { loadContract } from '../contract/load.ts'
+import { headerFault } from '../contract/request.ts'
+import { writeReport } from '../report/page.ts'
+import { firstModel } from '../run/first-model.ts'
+import { parseScenario } from '../scenario/parse.ts'
+import { durationUsOf, ratePerSOf } from '../scenario/quantity.ts'
+import { type QuickLoad, quickScenario } from '../scenario/quick.ts'
+import { openExistingStore } from '../store/open.ts'
+import { UserError } from '../user/user-error.ts'
+import { wholeOf } from './numbers.ts'
+import { runAndPrint } from './run.ts'
+import { mustMaySpend } from './spending.ts'
+import { baseUrlOf } from './target.ts'
+
+export interface Options {
+  readonly model?: string
+  readonly rate?: string
+  readonly users?: string
+  readonly duration?: string
+  readonly maxRate: string
+  readonly promptTokens: string
+  readonly outputTokens: string
+  readonly stream: boolean
+  readonly endpoint: 'chat' | 'messages'
+  readonly slo: readonly string[]
+  readonly header: readonly string[]
+  readonly maxCredits?: string
+  readonly seed?: string
+  readonly contract?: string
+  readonly db: string
+  readonly out: string
+  readonly save?: string
+  readonly yes?: boolean
+  readonly json?: boolean
+}
+
+/** The key of a service that takes none: a header must hold something. */
+const noKey = 'none'
+
+export async function benchAction(url: string, options: Options): Promise<void> {
+  const contract = loadContract(options.contract)
+  const baseUrl = baseUrlOf(url, contract)
+  const key = process.env.ASSAY_API_KEY?.trim() || noKey
+  // What is wrong on the command line comes before anything is sent.
+  textOf(options, '')
+  const text = textOf(options, await modelOf(options, baseUrl, key, contract))
+  const scenario = parseScenario(text, 'the scenario made by assay bench', contract)
+  if (options.save !== undefined) {
+    writeFileSync(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
+  }
+  const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
+  await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
+  process.stderr.write(`${text}\n`)
+  const { runId, refusal } = await runAndPrint(
+    scenario,
+    { baseUrl, dbPath: options.db, contract, seed, keys: { default: key }, firstRequests: true },
+    options.json === true,
+  )
+  if (refusal !== null) return
+  const store = await openExistingStore(options.db)
+  try {
+    const { out } = options
+    await writeReport({
+      ...{ store, page: 'launch', contract, runIds: [runId], timeZone: 'UTC', out },
+      nowUs: Date.now() * 1000,
+    })
+  } finally {
+    store.close()
+  }
+  if (!options.json) process.stdout.write(`page  ${options.out}\n`)
+}
+
+/** The scenario as a file would hold it. @throws UserError for an option that says nothing usable */
+function textOf(options: Options, model: string): string {
+  try {
+    return quickScenario(quickLoadOf(options, model))
+  } catch (error) {
+    if (error instanceof RangeError) throw new UserError('usage', error.message)
+    throw error
+  }
+}
+
+/** @throws UserError where none is named, and the service lists none */
+async function modelOf(
+  { model }: Options,
+  baseUrl: string,
+  key: string,
+  contract: Contract,
+): Promise<string> {
+  const found = model ?? (await firstModel(baseUrl, key, contract))
+  if (found !== null) return found
+  throw new UserError(
+    'usage',
+    `${baseUrl} lists no models at ${contract.paths.models}. Name one with --model.`,
+  )
+}
+
+function quickLoadOf(options: Options, model: string): QuickLoad {
+  const { rate, users, stream, endpoint, maxRate } = options
+  if (rate !== undefined && users !== undefined) {
+    throw new UserError('usage', '--rate and --users: expected one of them; got both.')
+  }
+  const load: QuickLoad['load'] =
+    rate !== undefined
+      ? { kind: 'rate', rate: quantity('--rate', rate, ratePerSOf, 'a rate, as 20/s') }
+      : users !== undefined
+        ? { kind: 'users', users: Math.max(1, wholeOf('--users', users)) }
+        : {
+            kind: 'search',
+            maxRate: quantity('--max-rate', maxRate, ratePerSOf, 'a rate, as 500/s'),
+          }
+  const standard = stream ? 'ttft.p95 < 1s' : 'response.p95 < 10s'
+  return {
+    ...{ model, endpoint, stream, load },
+    promptTokens: Math.max(1, wholeOf('--prompt-tokens', options.promptTokens)),
+    outputTokens: Math.max(1, wholeOf('--output-tokens', options.outputTokens)),
+    headers: options.header.map(headerOf),
+    duration: quantity(
+      '--duration',
+      options.duration ?? (load.kind === 'search' ? '5s' : '30s'),
+      durationUsOf,
+      'a time, as 30s',
+    ),
+    objectives: options.slo.length === 0 ? [standard] : options.slo,
+    maxCredits:
+      options.maxCredits === undefined ? null : wholeOf('--max-credits', options.maxCredits),
+  }
+}
+
+function quantity(
+  option: string,
+  text: string,
+  read: (text: string) => number | null,
+  expected: string,
+): string {
+  if ((read(text) ?? 0) > 0) return text
+  throw new UserError('usage', `${option}: expected ${expected}; came ${text}.`)
+}
+
+/** Headers are kept in the store, so none of them may hold a key. */
+function headerOf(text: string): readonly [string, string] {
+  const [name = '', value = ''] = text.split(/:(.*)/s).map((part) => part.trim())
+  if (/^(authorization|x-api-key|api-key|cookie)$/i.test(name)) {
+    throw new UserError(
+      'usage',
+      `--header ${name}: a key comes from ASSAY_API_KEY, for headers are kept.`,
+    )
+  }
+  const fault = headerFault(name, value)
+  if (fault === null) return [name, value]
+  throw new UserError('usage', `--header: expected a name and a value, as 'x-team: a'; ${fault}.`)
+}

@@ -1,0 +1,22 @@
+import type { Options } from '../calibrate.ts'
+import { choice, command, storeOption } from './command.ts'
+
+/** `assay calibrate`: what this machine can send before it measures itself. */
+export const calibrateCommand = () =>
+  command('calibrate', {
+    does: 'Measure what this machine can send, against a built-in server that does nothing.',
+    examples: ['calibrate', 'calibrate --threads 2 --seconds 10', 'calibrate --with autocannon'],
+    sends: false,
+  })
+    .addOption(storeOption('the store that keeps the figures'))
+    .option('--threads <number>', 'sending threads', '1')
+    .option('--seconds <number>', 'length of each measurement', '5')
+    .addOption(
+      choice(
+        '--with <client>',
+        'measure plain requests with another client, too, as a cross-check',
+        ['autocannon'],
+      ),
+    )
+    .option('--json', 'print the figures as JSON')
+    .action(async (options: Options) => (await import('../calibrate.ts')).calibrateAction(options))

@@ -1,0 +1,59 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { storeFile } from '../../store/store-file.ts'
+import { suggestion } from '../../user/nearest.ts'
+
+interface CommandHelp {
+  /** One sentence: what the command does. */
+  readonly does: string
+  /** Command lines that work as they stand, without the leading `assay`. */
+  readonly examples: readonly [string, string, ...string[]]
+  /** Whether it sends requests to a service, which take a key. */
+  readonly sends: boolean
+  /** What else a user must know, a sentence a line. */
+  readonly notes?: readonly string[]
+}
+
+/**
+ * A command with its description and examples. The files of this folder declare arguments and
+ * options alone: each loads its work when it runs, so that `--help` does not wait for a database.
+ */
+export function command(name: string, { does, examples, sends, notes = [] }: CommandHelp): Command {
+  const lines = [
+    '',
+    'Examples:',
+    ...examples.map((example) => `  assay ${example}`),
+    '',
+    sends
+      ? 'The API key comes from ASSAY_API_KEY, never from an argument.'
+      : 'It sends nothing to a service and needs no ASSAY_API_KEY.',
+    ...notes,
+  ]
+  return new Command(name).description(does).addHelpText('after', lines.join('\n')).exitOverride()
+}
+
+/** The store that a command reads or writes. */
+export const storeOption = (does = 'the store') =>
+  new Option('--db <file>', does).default('assay.duckdb').argParser(storeFile)
+
+/** The promises that a service is held to. */
+export const contractOption = () =>
+  new Option('--contract <file>', 'the promises of the service (YAML); default: the specification')
+
+/** An option that takes one of a list. */
+export const choice = (flags: string, does: string, choices: readonly string[]) =>
+  new Option(flags, does).choices(choices).argParser(oneOf(choices))
+
+/** An argument that is one of a list. */
+export const choiceArgument = (name: string, does: string, choices: readonly string[]) =>
+  new Argument(name, does).choices(choices).argParser(oneOf(choices))
+
+const oneOf = (choices: readonly string[]) => (value: string) => {
+  if (choices.includes(value)) return value
+  throw new InvalidArgumentError(suggestion(value, choices))
+}
+
+/** Adds one more value to an option that may be repeated. */
+export const gather = (value: string, before: readonly string[]): readonly string[] => [
+  ...before,
+  value,
+]

@@ -1,0 +1,28 @@
+import type { Options } from '../compare.ts'
+import { choice, command, contractOption, storeOption } from './command.ts'
+
+/** `assay compare <a> <b>`: what differs between two runs, beyond chance. */
+export const compareCommand = () =>
+  command('compare', {
+    does: 'Compare two runs: latency, throughput, errors and credits, with intervals.',
+    examples: ['compare 20261120 latest', 'compare before after --fail-on "p95 > +10%"'],
+    sends: false,
+  })
+    .argument('<a>', 'the baseline run: its id, the beginning of one, or latest')
+    .argument('<b>', 'the run to compare with it')
+    .addOption(storeOption())
+    .option('--all', 'every metric of every step, not only changes beyond chance')
+    .option('--db-b <file>', 'the store of b, where it is another')
+    .addOption(
+      choice('--format <format>', 'output format', ['terminal', 'md', 'json', 'html']).default(
+        'terminal',
+      ),
+    )
+    .option('--out <file>', 'output file of --format html', 'assay-compare.html')
+    .option('--fail-on <condition...>', 'exit 3 when it holds: "p95 > +10%", "errors > +1%"', [])
+    .option('--seed <number>', 'seed of the bootstrap', '1')
+    .addOption(contractOption())
+    .option('--json', 'the same as --format json')
+    .action(async (a: string, b: string, options: Options) =>
+      (await import('../compare.ts')).compareAction(a, b, options),
+    )

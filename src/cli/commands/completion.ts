@@ -1,0 +1,18 @@
+import type { Command } from 'commander'
+import { type Shell, shells } from '../completion.ts'
+import { choiceArgument, command } from './command.ts'
+
+/** `assay completion <shell>`: commands and options by the tab key. */
+export const completionCommand = () =>
+  command('completion', {
+    does: 'Print a script that completes commands, options and values.',
+    examples: [
+      'completion bash >> ~/.bashrc',
+      'completion fish > ~/.config/fish/completions/assay.fish',
+    ],
+    sends: false,
+  })
+    .addArgument(choiceArgument('<shell>', 'which shell', shells))
+    .action(async (shell: Shell, _: unknown, self: Command) =>
+      (await import('../completion.ts')).completionAction(shell, self.parent!),
+    )

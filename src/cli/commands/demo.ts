@@ -1,0 +1,13 @@
+import type { Options } from '../demo.ts'
+import { command, storeOption } from './command.ts'
+
+/** `assay demo`: the whole line on the embedded service. */
+export const demoCommand = () =>
+  command('demo', {
+    does: 'Run, audit and report against a built-in service.',
+    examples: ['demo', 'demo --db demo.duckdb --out demo.html'],
+    sends: false,
+  })
+    .addOption(storeOption())
+    .option('--out <file>', 'the report', 'assay-report.html')
+    .action(async (options: Options) => (await import('../demo.ts')).demoAction(options))

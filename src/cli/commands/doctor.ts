@@ -1,0 +1,14 @@
+import type { Options } from '../doctor.ts'
+import { command, storeOption } from './command.ts'
+
+/** `assay doctor`: whether this machine is fit to measure. */
+export const doctorCommand = () =>
+  command('doctor', {
+    does: 'Check this machine before a run: Node, files, ports, cores, clock, timers, disk.',
+    examples: ['doctor', 'doctor --db /var/lib/assay/launch.duckdb'],
+    sends: false,
+    notes: ['Exit code 3 says that something would spoil a run.'],
+  })
+    .addOption(storeOption('the store that runs will write'))
+    .option('--json', 'print the checks as JSON')
+    .action(async (options: Options) => (await import('../doctor.ts')).doctorAction(options))

@@ -1,0 +1,21 @@
+import { type Exportable, exportable, exportFormats } from '../../store/export.ts'
+import type { Options } from '../export.ts'
+import { choice, choiceArgument, command, contractOption, storeOption } from './command.ts'
+
+/** `assay export <what>`: rows of the store as Parquet, CSV, JSON or JSON Lines. */
+export const exportCommand = () =>
+  command('export', {
+    does: 'Write rows of the store to a file for other tools, or to replay them.',
+    examples: ['export attempts --out attempts.parquet', 'export usage --out usage.csv'],
+    sends: false,
+  })
+    .addArgument(choiceArgument('<what>', 'which rows', exportable))
+    .requiredOption('--out <file>', 'output file: .parquet, .csv, .json or .jsonl')
+    .addOption(choice('--format <format>', 'instead of the ending of the file', exportFormats))
+    .option('--run <run...>', 'only these runs', [])
+    .addOption(storeOption())
+    .addOption(contractOption())
+    .option('--json', 'print what was written as JSON')
+    .action(async (what: Exportable, options: Options) =>
+      (await import('../export.ts')).exportAction(what, options),
+    )

@@ -1,0 +1,33 @@
+import type { Options } from '../import.ts'
+import { choice, command, storeOption } from './command.ts'
+
+/** `assay import <file…>`: usage logs by a mapping, or the per-request records of other tools. */
+export const importCommand = () =>
+  command('import', {
+    does: "Import usage logs (JSON Lines, CSV, Parquet) or other tools' records.",
+    examples: [
+      'import usage.jsonl --map mapping.yaml',
+      'import profile_export.jsonl --model svc-k2',
+    ],
+    sends: false,
+  })
+    .argument('<file...>', 'logs, or records of AIPerf, vllm bench serve or GuideLLM')
+    .option('--map <file>', 'YAML: which column is which field; "assay" for an export of Assay')
+    .option('--source <name>', 'ids are unique within a source; default: the name of the file')
+    .addOption(
+      choice('--format <format>', 'the format, where the name of the file does not show it', [
+        'jsonl',
+        'csv',
+        'parquet',
+        'aiperf',
+        'vllm',
+        'guidellm',
+      ]),
+    )
+    .option('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl')
+    .option('--model <name>', 'the model of records that do not name theirs (AIPerf)')
+    .addOption(storeOption())
+    .option('--json', 'print the counts of each file as JSON')
+    .action(async (files: readonly string[], options: Options) =>
+      (await import('../import.ts')).importAction(files, options),
+    )

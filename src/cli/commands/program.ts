@@ -1,0 +1,50 @@
+import { Command } from 'commander'
+import { assayVersion } from '../../run/machine.ts'
+import { auditCommand } from './audit.ts'
+import { benchCommand } from './bench.ts'
+import { calibrateCommand } from './calibrate.ts'
+import { compareCommand } from './compare.ts'
+import { completionCommand } from './completion.ts'
+import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
+import { initCommand } from './init.ts'
+import { probeCommand } from './probe.ts'
+import { reportCommand } from './report.ts'
+import { runCommand } from './run.ts'
+import { runsCommand } from './runs.ts'
+import { serveCommand } from './serve.ts'
+import { summaryCommand } from './summary.ts'
+import { usageCommand } from './usage.ts'
+
+/** `assay` with its commands, in the order of the line. */
+export function program(): Command {
+  const assay = new Command('assay')
+    .description('Load-tests, audits and reports on credit-billed text-generation APIs.')
+    .version(assayVersion())
+    .exitOverride()
+  for (const command of [
+    demoCommand,
+    serveCommand,
+    benchCommand,
+    initCommand,
+    doctorCommand,
+    calibrateCommand,
+    runCommand,
+    runsCommand,
+    probeCommand,
+    auditCommand,
+    reportCommand,
+    summaryCommand,
+    compareCommand,
+    usageCommand,
+    importCommand,
+    exportCommand,
+    completionCommand,
+  ]) {
+    assay.addCommand(command())
+  }
+
+  return assay
+}

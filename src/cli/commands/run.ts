@@ -1,0 +1,29 @@
+import type { Options } from '../run.ts'
+import { command, contractOption, storeOption } from './command.ts'
+
+/** `assay run <scenario>`: load into the store. */
+export const runCommand = () =>
+  command('run', {
+    does: 'Send the load of a scenario and keep every attempt in the store.',
+    examples: [
+      'run scenarios/quick.yaml --base-url http://127.0.0.1:8787',
+      'run scenarios/poisson.yaml --rate 50/s --duration 30s --dry-run',
+    ],
+    sends: true,
+  })
+    .argument('<scenario>', 'a YAML file, or a .ts or .js module made by defineScenario')
+    .option('--base-url <url>', 'the service; default: base_url of the scenario')
+    .addOption(storeOption())
+    .option('--seed <number>', 'another seed than that of the scenario')
+    .option('--rate <rate>', 'the mean rate of every open phase, as 50/s')
+    .option('--duration <time>', 'the same duration for every phase that has one, as 30s')
+    .option('--max-credits <number>', 'stop before the run spends more credits')
+    .option('--time-scale <factor>', 'seconds of service time per second', '1')
+    .addOption(contractOption())
+    .option('--no-first-requests', 'send no single requests before the load')
+    .option('--yes', 'spend more than 1,000 credits of another machine without asking')
+    .option('--dry-run', 'check the scenario and print its plan; send nothing')
+    .option('--json', 'print the summary as JSON')
+    .action(async (path: string, options: Options) =>
+      (await import('../run.ts')).runAction(path, options),
+    )

@@ -1,0 +1,95 @@
+import { InvalidArgumentError } from 'commander'
+import type { Outage } from '../../service/options.ts'
+import type { Flags } from '../serve.ts'
+import { choice, command, contractOption, gather } from './command.ts'
+
+/** `assay serve`: the reference service, until a signal stops it. */
+export const serveCommand = () =>
+  command('serve', {
+    does: 'Run the reference service on this machine.',
+    examples: ['serve', 'serve --fault double-charge --set algorithm=gcra'],
+    sends: false,
+    notes: ['It prints a key for each band; export one as ASSAY_API_KEY.'],
+  })
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on; 0 lets the system pick', port, 8787)
+    .option('--data <file>', 'SQLite file of the ledger; :memory: keeps nothing', text, ':memory:')
+    .addOption(contractOption())
+    .addOption(
+      choice('--durability <what>', 'what a charge survives: the end of the process, or of power', [
+        'process',
+        'power',
+      ]).default('process'),
+    )
+    .option('--profile <file>', 'answers to what the specification leaves open (YAML)')
+    .option('--set <question=answer>', 'one such answer; repeat for more', gather, [])
+    .option('--list-profile', 'print every question with its standard answer, and exit')
+    .option('--fault <name[=share|#nth]>', 'break a promise; repeat for more', gather, [])
+    .option('--list-faults', 'print every fault with the rule that it breaks, and exit')
+    .option('--seed <number>', 'same seed, same answers, same keys', whole)
+    .option('--time-scale <factor>', 'seconds of service time per second', timeScale, 1)
+    .option('--ttft <time>', 'time to the first token, such as lognormal(300ms,0.4)')
+    .option('--itl <time>', 'time between tokens, such as 20ms')
+    .option('--tokens <number>', 'length of answers, such as uniform(20,200)')
+    .option('--outage <status[=share]>', 'fail with 500 or 503, uncharged, now and then', outage)
+    .option(
+      '--operator',
+      'offer /operator/ to this machine: moves the clock and balances (key: ASSAY_OPERATOR_KEY, or a new one)',
+    )
+    .option(
+      '--trust-proxy',
+      'all clients come through a proxy; tell them apart by the last address of its X-Forwarded-For',
+    )
+    .option(
+      '--upstream <url>',
+      'relay generation to an OpenAI-compatible server (key: ASSAY_UPSTREAM_KEY)',
+    )
+    .option('--upstream-model <name>', 'its model, or ours=theirs; repeat for more', gather, [])
+    .option(
+      '--upstream-header <header>',
+      "sent there with each request, as 'x-route: a'; $NAME in it is a variable; repeat for more",
+      gather,
+      [],
+    )
+    .option('--json', 'print one JSON object for programs')
+    .action(async (flags: Flags) => {
+      ;(await import('../../service/pauses.ts')).holdYoung()
+      await (await import('../serve.ts')).serveAction(flags)
+    })
+
+function port(text: string): number {
+  const value = whole(text)
+  if (value > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535')
+  return value
+}
+
+function whole(text: string): number {
+  const value = Number(text)
+  // A seed has 32 bits: one beyond would give the same service as another.
+  if (/^\d+$/.test(text) && value < 2 ** 32) return value
+  throw new InvalidArgumentError(`expected a whole number below ${2 ** 32}`)
+}
+
+function outage(text: string): Outage {
+  const match = /^(500|503)(?:=(0?\.\d+|1|0))?$/.exec(text)
+  if (match === null) {
+    throw new InvalidArgumentError('expected 500 or 503 and a share, such as 503=0.05')
+  }
+  return { status: match[1] === '500' ? 500 : 503, probability: Number(match[2] ?? 0.01) }
+}
+
+/** At a million, a lifetime passes in an hour; beyond, dates would end before the tests. */
+const mostTimeScale = 1e6
+
+function timeScale(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= mostTimeScale)) {
+    throw new InvalidArgumentError(`expected a number above 0 and at most ${mostTimeScale}`)
+  }
+  return value
+}
+
+function text(value: string): string {
+  if (value === '') throw new InvalidArgumentError('expected a name; got an empty one')
+  return value
+}

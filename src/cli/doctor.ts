@@ -1,0 +1,25 @@
+import { checksOf, machineFacts } from '../run/doctor.ts'
+import { neededNode } from '../run/machine.ts'
+import { exit } from './exit.ts'
+import { table } from './text.ts'
+
+export interface Options {
+  readonly db: string
+  readonly json?: boolean
+}
+
+export async function doctorAction({ db, json }: Options): Promise<void> {
+  const checks = checksOf(await machineFacts(db, neededNode()))
+  process.stdout.write(
+    json
+      ? `${JSON.stringify(checks, null, 2)}\n`
+      : `${[
+          ...table(
+            checks.map(({ name, state, found }) => [name, state, found]),
+            'words',
+          ),
+          ...checks.flatMap(({ name, remedy }) => (remedy === null ? [] : [`${name}: ${remedy}`])),
+        ].join('\n')}\n`,
+  )
+  if (checks.some(({ state }) => state === 'bad')) process.exitCode = exit.failed
+}

@@ -1,0 +1,36 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { UserError } from '../user/user-error.ts'
+import { baseUrlOf } from './target.ts'
+
+export interface Options {
+  readonly baseUrl?: string
+  readonly model?: string
+}
+
+const template = new URL('../../scenarios/first.yaml', import.meta.url)
+/** Beside a scenario of the checkout; a copy elsewhere has no such neighbour. */
+const schemaLine = /^# yaml-language-server: .*\n#\n/
+
+/** @throws UserError where the file exists: a scenario is work, and is never replaced */
+export async function initAction(file: string, { baseUrl, model }: Options): Promise<void> {
+  if (existsSync(file)) {
+    throw new UserError(
+      'usage',
+      `${file} exists and is not replaced. Name another file: assay init other.yaml.`,
+    )
+  }
+  let text = readFileSync(template, 'utf8')
+    .replace(schemaLine, '')
+    .replaceAll('first.yaml', basename(file))
+  if (baseUrl !== undefined) text = withValue(text, 'base_url', baseUrlOf(baseUrl))
+  if (model !== undefined) text = withValue(text, 'model', model)
+  writeFileSync(file, text)
+  process.stdout.write(
+    `${file}\nNext: assay run ${file} --dry-run prints its plan and sends nothing.\n`,
+  )
+}
+
+/** A YAML string in double quotes is a JSON string. */
+const withValue = (text: string, field: string, value: string) =>
+  text.replace(new RegExp(`^${field}: .*$`, 'm'), () => `${field}: ${JSON.stringify(value)}`)

@@ -1,0 +1,50 @@
+import type { Attempt } from './attempt.ts'
+import type { Call } from './call.ts'
+import type { DeadlineTimer } from './deadlines.ts'
+import type { EventNumbers } from './event-stream.ts'
+import type { AnswerMemory } from './memory.ts'
+import type { ReplyReader } from './reply.ts'
+import type { ResponseHead } from './response-head.ts'
+import type { ResponseWords } from './response-words.ts'
+import type { Transport } from './transport.ts'
+
+/** Which responses to keep word for word; `errors` are all that are not 2xx. */
+export type CaptureChoice = 'always' | 'errors' | 'never'
+
+/** Told about one attempt while it runs. */
+export interface AttemptListener {
+  /** A content event came `gapUs` after the one before it in the same stream (0: same read). */
+  onGap(gapUs: number): void
+  /** It is over. The attempt is used again once this returns: copy what you need. */
+  onEnd(attempt: Attempt): void
+  /** The response head is complete. */
+  onHead?(attempt: Attempt): void
+  /** An event of a stream came with the read at `atUs`; `bytes[start..end)` is its data, valid during the call. */
+  onEvent?(atUs: number, bytes: Buffer, start: number, end: number): void
+}
+
+/** What the attempts of one thread share. */
+export interface Bench {
+  readonly transport: Transport
+  readonly now: () => number
+  readonly timer: DeadlineTimer
+  readonly head: ResponseHead
+  readonly reply: ReplyReader
+  readonly words: ResponseWords
+  readonly numbers: EventNumbers
+  readonly captureBytes: number
+  readonly memory: AnswerMemory
+  /** When the read came that is being handled: the stamp of all that it brought. */
+  readUs: number
+  /** Gives an attempt that nobody uses. */
+  take(): Attempt
+  /** Takes both back when the last callback has returned. */
+  release(call: Call, attempt: Attempt): void
+}
+
+/** Who reads a body: decided by its head. */
+export interface BodyReader {
+  onBody(bytes: Buffer, start: number, end: number): void
+  /** When it was read last; NaN for one that puts its deadline off at each read. */
+  readonly lastReadUs: number
+}

@@ -1,0 +1,48 @@
+import type { Contract } from '../contract/contract.ts'
+import { openTransport } from './open-transport.ts'
+import { buildTemplate, type PreparedRequest, plainRequest, prepareRequest } from './request.ts'
+import { type Received, sendOnce } from './send-once.ts'
+import type { Transport } from './transport.ts'
+
+/** A history of usage in a body is no reason to lose its totals. */
+const mostBodyBytes = 16 * 1024 * 1024
+
+/** Reads one endpoint of a service with a key, as often as wanted, over one connection. */
+export class Reader {
+  private readonly contract: Contract
+  private readonly transport: Transport
+  private readonly request: PreparedRequest
+
+  /** @param baseUrl an http or https URL, its base path without a trailing slash */
+  constructor(baseUrl: string, key: string, contract: Contract, endpoint: 'models' | 'credits') {
+    const { origin, pathname } = new URL(baseUrl)
+    this.contract = contract
+    this.transport = openTransport({
+      origin,
+      maxConnections: 1,
+      connectTimeoutMs: contract.timeouts.connectMs,
+    })
+    const template = buildTemplate(contract, pathname.replace(/\/$/, ''), {
+      ...plainRequest,
+      endpoint,
+      method: 'GET',
+      // Which header it takes is not specified (G-06, G-07), so both carry the key.
+      auth: 'both',
+    })
+    this.request = prepareRequest(template, key)
+  }
+
+  /** Never rejects: a failure is an outcome. */
+  read(signal?: AbortSignal): Promise<Received> {
+    return sendOnce(this.transport, this.request, {
+      contract: this.contract,
+      now: () => performance.now() * 1000,
+      captureBytes: mostBodyBytes,
+      ...(signal === undefined ? {} : { signal }),
+    })
+  }
+
+  close(): Promise<void> {
+    return this.transport.close()
+  }
+}

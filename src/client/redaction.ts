@@ -1,0 +1,279 @@
+import { viewOf } from '../attempt/bytes.ts'
+import { layers, unescaped } from './unescaped.ts'
+
+/** How a key stands in what a response echoed. */
+const keyMark = '[key]'
+/** What stands for a text in which a key could be hidden deeper than anybody looks. */
+const notKept = '[not kept: it is encoded too often to be sure that the key is not in it]'
+
+/** So many letters of a key in a row are not kept, whole or not. */
+const letters = 8
+/** Encodings inside each other that are followed. */
+const maxDepth = 12
+/** Characters looked at for each character of a text, over all its decodings. */
+const maxWork = 64
+
+/** From `start` up to `end`. */
+interface Region {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * The text without the key: without any eight letters of it in a row, as they stand or in escapes of
+ * JSON, in percent signs, in character references, in base64 or hex, inside each other in any order.
+ *
+ * @returns null when the text is encoded too often to be sure
+ */
+export function redacted(text: string, key: string): string | null {
+  if (key === '' || text === '') return text
+  const regions = new Search(matcherOf(key), text.length).regionsOf(text, 0)
+  if (regions === null) return null
+  let clean = ''
+  let from = 0
+  for (const { start, end } of merged(regions)) {
+    clean += text.slice(from, start) + keyMark
+    from = end
+  }
+  return from === 0 ? text : clean + text.slice(from)
+}
+
+/** The same for a text of which something has to be kept. */
+export function withoutKey(text: string, key: string): string {
+  return redacted(text, key) ?? notKept
+}
+
+/** Whether the bytes may hold the key; asked for each response, so it looks at few of them. */
+export function mayHoldKey(bytes: Buffer, start: number, end: number, key: string): boolean {
+  if (key === '') return false
+  const length = end - start
+  // Encoded three times, it is longer than this.
+  if (length * 27 >= key.length * 64) return true
+  const matcher = matcherOf(key)
+  if (length < matcher.least) return false
+  const view = viewOf(bytes)
+  // Four bytes a turn; the last four may overlap those before them.
+  for (let at = start; at < end; at += 4) {
+    if (length >= 4 && beginsEscape(view.getInt32(Math.min(at, end - 4)))) return true
+  }
+  return matcher.mayStandIn(view, bytes, start, end)
+}
+
+/** Whether one of four bytes may be `%`, `&` or a backslash (Warren, Hacker's Delight, 6-1). */
+function beginsEscape(four: number): boolean {
+  // The first two differ in their last two bits from no other sign that ids have.
+  const percent = (four | 0x03030303) ^ 0x27272727
+  const backslash = four ^ 0x5c5c5c5c
+  const found = ((percent - 0x01010101) & ~percent) | ((backslash - 0x01010101) & ~backslash)
+  return (found & 0x80808080) !== 0
+}
+
+/** Looks for one key in one text and in all that it decodes to. */
+class Search {
+  private readonly matcher: KeyMatcher
+  private work: number
+  /** Views that were looked at, where several ways may lead to the same. */
+  private readonly seen = new Set<string>()
+
+  constructor(matcher: KeyMatcher, length: number) {
+    this.matcher = matcher
+    this.work = maxWork * (length + 256)
+  }
+
+  /** @returns null when there is more to decode than is followed */
+  regionsOf(text: string, depth: number): readonly Region[] | null {
+    this.work -= text.length
+    if (this.work < 0) return null
+    const regions = this.matcher.regionsOf(text)
+    if (!this.matcher.mayBeEncoded) return regions
+    const { runs, cleanRuns } = this.matcher
+    runs.lastIndex = 0
+    for (const { 0: run, index } of text.matchAll(runs)) {
+      if (cleanRuns.has(run)) continue
+      const holds = this.runHolds(run.replace(/[\r\n=]/g, ''), depth)
+      if (holds === null) return null
+      if (holds) regions.push({ start: index, end: index + run.length })
+      else this.matcher.keepClean(run)
+    }
+    for (const layer of this.matcher.layers) {
+      const view = unescaped(text, layer)
+      if (view === null || this.seen.has(view.text)) continue
+      if (depth === maxDepth) return null
+      if (this.matcher.layers.length > 1) this.seen.add(view.text)
+      const inner = this.regionsOf(view.text, depth + 1)
+      if (inner === null) return null
+      for (const { start, end } of inner) {
+        regions.push({ start: view.startOf(start), end: view.startOf(end) })
+      }
+    }
+    return regions
+  }
+
+  private runHolds(run: string, depth: number): boolean | null {
+    for (const decoded of decodingsOf(run, this.matcher.minHex)) {
+      if (depth === maxDepth) return null
+      const inner = this.regionsOf(decoded, depth + 1)
+      if (inner === null) return null
+      if (inner.length > 0) return true
+    }
+    return false
+  }
+}
+
+/** Where a run begins in what was encoded is not known, so each place is tried. */
+function* decodingsOf(run: string, minHex: number): Generator<string> {
+  for (const { 0: hex } of run.matchAll(/[0-9a-fA-F]+/g)) {
+    if (hex.length < minHex) continue
+    yield Buffer.from(hex, 'hex').toString('latin1')
+    yield Buffer.from(hex.slice(1), 'hex').toString('latin1')
+  }
+  for (let from = 0; from < 4; from++) {
+    yield Buffer.from(run.slice(from), 'base64').toString('latin1')
+  }
+}
+
+/** One key, prepared: its pieces of four letters, where they stand in it, and as they are encoded. */
+class KeyMatcher {
+  readonly key: string
+  /** Letters in a row that are a find. */
+  readonly least: number
+  private readonly gram: number
+  /** A piece of a find begins at one of so many places. */
+  private readonly stride: number
+  private readonly places = new Map<number, number[]>()
+  /** Pieces as numbers, of the key and of its encodings; a table says at once that most are none. */
+  private readonly pieces = new Set<number>()
+  private readonly table = new Uint8Array(16_384)
+
+  /** What may be base64, plain or for URLs, or hex, and is long enough; its lines may be folded. */
+  readonly runs: RegExp
+  /** Words and ids come again and again: those that were looked into, and do not hold the key. */
+  readonly cleanRuns = new Set<string>()
+  readonly minHex: number
+  /** What is taken off at once: a key with a sign of an escape may look like one itself. */
+  readonly layers: readonly RegExp[]
+
+  constructor(key: string) {
+    this.key = key
+    this.least = Math.min(letters, key.length)
+    this.gram = Math.min(4, this.least)
+    this.stride = this.least - this.gram + 1
+    this.minHex = this.least * 2
+    this.layers = /[\\%&]/.test(key) ? layers : layers.slice(0, 1)
+    // Characters of base64 that so many letters fill by themselves.
+    const minEncoded = Math.floor((this.least * 8) / 6)
+    this.runs = new RegExp(`[\\w+/-](?:[\\r\\n]*[\\w+/=-]){${minEncoded - 1},}`, 'g')
+    for (let at = 0; at + this.gram <= key.length; at++) {
+      const piece = pieceAt(key, at, this.gram)
+      const places = this.places.get(piece)
+      if (places === undefined) this.places.set(piece, [at])
+      else places.push(at)
+    }
+    for (const form of formsOf(key)) {
+      for (let at = 0; at + 4 <= form.length; at++) {
+        const piece = form.readInt32LE(at)
+        this.pieces.add(piece)
+        this.table[placeOf(piece)] = 1
+      }
+    }
+  }
+
+  /** What is shorter is in so many texts that an encoding of it says nothing. */
+  get mayBeEncoded(): boolean {
+    return this.least >= 4
+  }
+
+  keepClean(run: string): void {
+    if (run.length > 64) return
+    if (this.cleanRuns.size >= 10_000) this.cleanRuns.clear()
+    this.cleanRuns.add(run)
+  }
+
+  regionsOf(text: string): Region[] {
+    const regions: Region[] = []
+    const { key, gram, stride } = this
+    for (let at = 0; at + gram <= text.length; at += stride) {
+      const places = this.places.get(pieceAt(text, at, gram))
+      if (places === undefined) continue
+      for (const place of places) {
+        // Letters of two bytes may make the same number.
+        if (!text.startsWith(key.slice(place, place + gram), at)) continue
+        let before = 0
+        while (before < place && before < at && text[at - before - 1] === key[place - before - 1]) {
+          before++
+        }
+        let length = before + gram
+        const start = at - before
+        const from = place - before
+        while (from + length < key.length && text[start + length] === key[from + length]) length++
+        if (length >= this.least) regions.push({ start, end: start + length })
+      }
+    }
+    return regions
+  }
+
+  /** Whether bytes without escapes may hold a find, plain or encoded up to twice. */
+  mayStandIn(view: DataView, bytes: Buffer, start: number, end: number): boolean {
+    if (this.gram < 4) return bytes.toString('latin1', start, end).includes(this.key)
+    for (let at = start; at + 4 <= end; at += this.stride) {
+      const piece = view.getInt32(at, true)
+      if (this.table[placeOf(piece)] === 1 && this.pieces.has(piece)) return true
+    }
+    return false
+  }
+}
+
+/** Some letters as a number. */
+function pieceAt(text: string, at: number, length: number): number {
+  let piece = 0
+  for (let letter = at; letter < at + length; letter++) {
+    piece = (piece << 8) ^ text.charCodeAt(letter)
+  }
+  return piece
+}
+
+function placeOf(piece: number): number {
+  return Math.imul(piece, 0x9e3779b1) >>> 18
+}
+
+/** The key, and what it is encoded to, once and twice. */
+function formsOf(key: string): readonly Buffer[] {
+  const once = encodingsOf(key)
+  return [...new Set([key, ...once, ...once.flatMap(encodingsOf)])].map((form) => Buffer.from(form))
+}
+
+/** Those characters of each encoding that what stands before and behind it leaves alone. */
+function encodingsOf(text: string): readonly string[] {
+  const hex = Buffer.from(text).toString('hex')
+  const base64 = [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)])
+    const whole = Math.floor((bytes.length * 8) / 6)
+    const skipped = before === 0 ? 0 : before + 1
+    return (['base64', 'base64url'] as const).map((coding) =>
+      bytes.toString(coding).slice(skipped, whole),
+    )
+  })
+  return [hex, hex.toUpperCase(), ...base64]
+}
+
+const matchers = new Map<string, KeyMatcher>()
+let last: KeyMatcher | null = null
+
+/** A run has few keys, and asks for one many times in a row. */
+function matcherOf(key: string): KeyMatcher {
+  if (last?.key === key) return last
+  last = matchers.get(key) ?? new KeyMatcher(key)
+  if (matchers.size >= 1000) matchers.clear()
+  matchers.set(key, last)
+  return last
+}
+
+function merged(regions: readonly Region[]): readonly Region[] {
+  const whole: { start: number; end: number }[] = []
+  for (const { start, end } of [...regions].sort((a, b) => a.start - b.start)) {
+    const before = whole.at(-1)
+    if (before !== undefined && start <= before.end) before.end = Math.max(before.end, end)
+    else whole.push({ start, end })
+  }
+  return whole
+}

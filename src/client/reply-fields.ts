@@ -1,0 +1,121 @@
+import { flags } from '../attempt/flags.ts'
+import type { ReplyReader } from './reply.ts'
+import { ResponseId } from './response-id.ts'
+import type { ResponseWords } from './response-words.ts'
+import { type Span, spanIs } from './span.ts'
+
+const errorWord = Buffer.from('error')
+
+/** What a body, or all events of a stream, said: fields by the names of the columns, NaN for null. */
+export class ReplyFields {
+  id = new ResponseId()
+  responseModel: string | null = null
+  finishReason: string | null = null
+  choices = Number.NaN
+  promptTokens = Number.NaN
+  completionTokens = Number.NaN
+  totalTokens = Number.NaN
+  errorShape: string | null = null
+  errorCode: string | null = null
+  errorType: string | null = null
+  flags = 0
+  /** A document was nested beyond what the reader follows. */
+  tooDeep = false
+  firstEventUs = Number.NaN
+  firstContentUs = Number.NaN
+  lastContentUs = Number.NaN
+  doneUs = Number.NaN
+  events = 0
+  contentEvents = 0
+  contentReads = 0
+  doneMarks = 0
+  itlMaxUs = Number.NaN
+  bytesIn = 0
+
+  /** What a body, or an event of a stream, said of itself. */
+  keepReply(reply: ReplyReader, bytes: Buffer, words: ResponseWords, key: string): void {
+    // Some begin a stream with a chunk whose fields are empty: the first that says something counts.
+    if (says(reply.id) && !this.id.isKnown) this.id.keep(bytes, reply.id, key)
+    if (says(reply.model) && this.responseModel === null) {
+      this.responseModel = words.text(bytes, reply.model, key)
+    }
+    if (reply.finish.start >= 0) this.finishReason = words.text(bytes, reply.finish, key)
+    // Usage in a stream is cumulative: the last word counts, and nothing is summed.
+    if (!Number.isNaN(reply.promptTokens)) this.promptTokens = reply.promptTokens
+    if (!Number.isNaN(reply.completionTokens)) this.completionTokens = reply.completionTokens
+    if (!Number.isNaN(reply.totalTokens)) this.totalTokens = reply.totalTokens
+    if (reply.hasReasoning) this.flags |= flags.reasoning
+  }
+
+  keepError(reply: ReplyReader, bytes: Buffer, words: ResponseWords, key: string): void {
+    if (!reply.errorIsObject) this.errorShape = 'other'
+    else this.errorShape = spanIs(bytes, reply.type, errorWord) ? 'messages' : 'chat'
+    if (reply.errorCode.start >= 0) this.errorCode = words.text(bytes, reply.errorCode, key)
+    if (reply.errorType.start >= 0) this.errorType = words.text(bytes, reply.errorType, key)
+  }
+
+  /** What cannot be read. */
+  keepUnread({ badUtf8, tooDeep }: ReplyReader): void {
+    if (badUtf8) this.flags |= flags.notUtf8
+    else if (tooDeep) this.tooDeep = true
+    else this.flags |= flags.notJson
+  }
+
+  /** What another says; ids change places, so that none is copied. */
+  takeReply(from: ReplyFields): void {
+    const { id } = this
+    this.id = from.id
+    from.id = id
+    this.responseModel = from.responseModel
+    this.finishReason = from.finishReason
+    this.choices = from.choices
+    this.promptTokens = from.promptTokens
+    this.completionTokens = from.completionTokens
+    this.totalTokens = from.totalTokens
+    this.errorShape = from.errorShape
+    this.errorCode = from.errorCode
+    this.errorType = from.errorType
+    this.flags |= from.flags
+    this.tooDeep = from.tooDeep
+    this.firstEventUs = from.firstEventUs
+    this.firstContentUs = from.firstContentUs
+    this.lastContentUs = from.lastContentUs
+    this.doneUs = from.doneUs
+    this.events = from.events
+    this.contentEvents = from.contentEvents
+    this.contentReads = from.contentReads
+    this.doneMarks = from.doneMarks
+    this.itlMaxUs = from.itlMaxUs
+    this.bytesIn = from.bytesIn
+  }
+
+  clearReply(): void {
+    this.id.clear()
+    this.responseModel = null
+    this.finishReason = null
+    this.choices = Number.NaN
+    this.promptTokens = Number.NaN
+    this.completionTokens = Number.NaN
+    this.totalTokens = Number.NaN
+    this.errorShape = null
+    this.errorCode = null
+    this.errorType = null
+    this.flags = 0
+    this.tooDeep = false
+    this.firstEventUs = Number.NaN
+    this.firstContentUs = Number.NaN
+    this.lastContentUs = Number.NaN
+    this.doneUs = Number.NaN
+    this.events = 0
+    this.contentEvents = 0
+    this.contentReads = 0
+    this.doneMarks = 0
+    this.itlMaxUs = Number.NaN
+    this.bytesIn = 0
+  }
+}
+
+/** Whether a field was there, and not empty: where it was not, its end is none of this reply. */
+function says({ start, end }: Span): boolean {
+  return start >= 0 && end > start
+}

@@ -1,0 +1,62 @@
+import { localLimitOf } from '../local-limit.ts'
+import { isTlsError } from '../tls-error.ts'
+import type { Failure, FailureCode } from '../transport.ts'
+
+/** How far an exchange had come when it failed. */
+export type Progress = 'connecting' | 'sent' | 'head' | 'head of HTTP/2'
+
+/** What undici says of a failure, in the words of our own transport. */
+export function failureOf(error: Error, progress: Progress): Failure {
+  const code =
+    'code' in error && typeof error.code === 'string'
+      ? error.code
+      : error.name === 'HTTPParserError'
+        ? 'HPE_'
+        : ''
+  return {
+    code: failureCodeOf(code, error.message, progress),
+    message: `${error.message.trim()} (${code || error.name})`,
+  }
+}
+
+function failureCodeOf(code: string, message: string, progress: Progress): FailureCode {
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'connect-timeout'
+  if (code === 'ECONNREFUSED') return 'connect-refused'
+  if (isTlsError(code)) return 'tls'
+  if (progress === 'connecting') return localLimitOf(code) ?? 'connect-failed'
+  switch (code) {
+    case 'UND_ERR_HEADERS_OVERFLOW':
+    case 'HPE_HEADER_OVERFLOW':
+      return 'too-large'
+    case 'HPE_INVALID_EOF_STATE':
+      return 'closed-early'
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      // Without a head it is the length itself that could not be read; HTTP/2 says where a body ends.
+      return progress === 'head' ? 'closed-early' : 'protocol'
+    case 'ECONNRESET':
+    case 'ECONNABORTED':
+    case 'EPIPE':
+    case 'ETIMEDOUT':
+    case 'ERR_HTTP2_STREAM_ERROR':
+    case 'ERR_HTTP2_STREAM_CANCEL':
+      return 'reset'
+    // A session ends with the code of its GOAWAY, or with what it could not read.
+    case 'ERR_HTTP2_SESSION_ERROR':
+      return 'reset'
+    case 'ERR_HTTP2_ERROR':
+      return 'protocol'
+  }
+  if (code.startsWith('HPE_')) return 'protocol'
+  return wordsOf(message) ?? 'unparsable'
+}
+
+/** Several errors of undici share a code, and differ in their words. */
+function wordsOf(message: string): FailureCode | null {
+  if (message === 'other side closed' || message === 'closed') return 'closed-early'
+  if (message === 'bad upgrade' || message.includes('assert(upgrade)')) return 'protocol'
+  if (message.startsWith('HTTP/2: "GOAWAY"')) return 'reset'
+  if (message.startsWith('HTTP/2: stream half-closed')) return 'closed-early'
+  // Reset with a code that says nothing.
+  if (message.startsWith('HTTP/2: stream closed')) return 'reset'
+  return null
+}

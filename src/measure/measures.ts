@@ -1,0 +1,264 @@
+import { createHash } from 'node:crypto'
+import { sqlName } from '../attempt/columns.ts'
+
+/**
+ * What each number of an attempt means. This list is the only definition: the views of the store,
+ * thresholds, summaries, pages, comparisons and `docs/metrics.md` are made from it.
+ */
+export interface Measure {
+  readonly title: string
+  readonly says: string
+  /** SQL over a row of `attempts`, in microseconds. */
+  readonly value: string
+  /** The rows that have it. */
+  readonly of: string
+  readonly who: string
+  /** The rows whose truth is at least their value. Null where the value is always exact. */
+  readonly cut: string | null
+  readonly whoIsCut: string
+}
+
+const began = 'coalesce(sent_us, dispatched_us, intended_us)'
+const ended = 'coalesce(done_us, closed_us)'
+const answered = `expects = 'ok' AND outcome IN ('ok', 'timeout')`
+const succeeded = `expects = 'ok' AND outcome = 'ok'`
+const generated = `${succeeded} AND endpoint IN ('chat', 'messages')`
+/** A 2xx body that is no stream has no first token, whatever was requested. */
+const asStream = `streamed = 1 AND (outcome = 'timeout' OR events > 0 OR first_content_us IS NOT NULL)`
+
+const ofAnswers = {
+  of: answered,
+  who: 'requests meant to succeed that succeeded or timed out',
+  cut: `outcome = 'timeout'`,
+  whoIsCut: 'a timeout counts as at least the time until it was given up',
+}
+const ofFirstText = {
+  of: `${answered} AND ${asStream}`,
+  who: 'streams meant to succeed that succeeded or timed out',
+  cut: 'first_content_us IS NULL',
+  whoIsCut: 'a stream without any text counts as at least the time until its end or its timeout',
+}
+const ofStreams = {
+  of: `${succeeded} AND streamed = 1`,
+  who: 'streams that succeeded',
+  cut: null,
+  whoIsCut: '',
+}
+const ofSent = { of: 'true', cut: null, whoIsCut: '' }
+
+export const measures = {
+  service: {
+    title: 'service',
+    says: 'from the moment the socket carries the request to the end of the answer',
+    value: `${ended} - ${began}`,
+    ...ofAnswers,
+  },
+  response: {
+    title: 'response',
+    says: 'from the moment the schedule wanted it sent to the end of the answer, with every wait of this client',
+    value: `${ended} - intended_us`,
+    ...ofAnswers,
+  },
+  ttft: {
+    title: 'TTFT',
+    says: 'from the moment the socket carries the request to the first event with text: content, reasoning or a tool call',
+    value: `coalesce(first_content_us, ${ended}) - ${began}`,
+    ...ofFirstText,
+  },
+  responseTtft: {
+    title: 'resp. TTFT',
+    says: 'the same from the moment the schedule wanted it sent',
+    value: `coalesce(first_content_us, ${ended}) - intended_us`,
+    ...ofFirstText,
+  },
+  tpot: {
+    title: 'TPOT',
+    says: 'from the first to the last event with text, divided by the reported completion tokens less one',
+    value: `CASE WHEN completion_tokens >= 2 THEN (last_content_us - first_content_us) / (completion_tokens - 1) END`,
+    ...ofStreams,
+    who: 'streams that succeeded and report two completion tokens or more',
+  },
+  itlMax: {
+    title: 'ITL max',
+    says: 'the longest gap between two events with text of one stream',
+    value: 'itl_max_us',
+    ...ofStreams,
+  },
+  lag: {
+    title: 'lag',
+    says: 'from the moment the schedule wanted it sent to the hand-over to the HTTP client',
+    value: 'dispatched_us - intended_us',
+    ...ofSent,
+    who: 'all requests that were handed over',
+  },
+  poolWait: {
+    title: 'pool wait',
+    says: 'from the hand-over to the moment the socket carries the request: queue and connecting',
+    value: 'sent_us - dispatched_us',
+    ...ofSent,
+    who: 'all requests that a socket carried',
+  },
+  failure: {
+    title: 'failures',
+    says: 'response time of answers that are errors: apart, so that a fast 429 never improves a percentile',
+    value: 'closed_us - intended_us',
+    of: `outcome IN ('http_error', 'broken')`,
+    who: 'HTTP errors and broken answers, expected ones among them',
+    cut: null,
+    whoIsCut: '',
+  },
+} as const satisfies Record<string, Measure>
+
+export type MeasureName = keyof typeof measures
+export const measureNames = Object.keys(measures) as readonly MeasureName[]
+
+/** Name of a measure in SQL and in thresholds: `responseTtft` is `response_ttft`. */
+export const columnOf = (name: MeasureName): string => `${sqlName(name)}_us`
+export const cutOf = (name: MeasureName): string | null =>
+  measures[name].cut === null ? null : `${sqlName(name)}_cut`
+
+/**
+ * SQL of whether a row of a run counts.
+ *
+ * @param hasSteady SQL of whether its run has a steady part
+ */
+export const countedSql = (hasSteady: string) => `(part = 'steady' OR NOT ${hasSteady})`
+
+/** How an attempt counts: SQL over a row of `attempts`. */
+export const standings = {
+  counted: {
+    sql: countedSql(`run_id IN (SELECT run_id FROM askings WHERE part = 'steady')`),
+    says: 'it is of the steady part, or its run has none: figures are of these alone',
+  },
+  was_sent: { sql: `outcome <> 'not_sent'`, says: 'it was sent' },
+  on_purpose: {
+    sql: `outcome = 'aborted' OR (expects <> 'ok' AND outcome = 'http_error')`,
+    says: 'it ended as the scenario provoked: an abort, or the error that it was built to meet',
+  },
+  succeeded: { sql: succeeded, says: 'it was meant to succeed, and did' },
+  judged: {
+    sql: `expects = 'ok' AND outcome NOT IN ('not_sent', 'aborted')`,
+    says: 'it was meant to succeed, and ended: what goodput and success are shares of',
+  },
+  failed: {
+    sql: `outcome NOT IN ('not_sent', 'aborted') AND outcome <> CASE expects WHEN 'ok' THEN 'ok' ELSE 'http_error' END`,
+    says: 'it was sent and ended otherwise than it was meant to, and not by our own abort',
+  },
+  without_text: {
+    sql: 'streamed = 1 AND events > 0 AND first_content_us IS NULL',
+    says: 'it was a stream that never brought text',
+  },
+  generated: {
+    sql: `${generated}`,
+    says: 'it succeeded at chat or messages, so it has tokens, reported or not',
+  },
+  unreported: {
+    sql: `${generated} AND completion_tokens IS NULL`,
+    says: 'it has tokens, and the service did not report how many',
+  },
+  estimated_tokens: {
+    sql: `CASE WHEN ${generated} AND completion_tokens IS NULL AND content_events > 0 THEN content_events END`,
+    says: 'content events of a stream that is `unreported`: an estimate of its tokens, for an event is no token',
+  },
+  output_tokens: {
+    sql: `CASE WHEN ${succeeded} THEN completion_tokens END`,
+    says: 'completion tokens that the service reported of a success',
+  },
+} as const satisfies Record<string, { readonly sql: string; readonly says: string }>
+
+/** What other tools measure from the same stamps, of successes. */
+export const foreignMeasures = {
+  event_ttft_us: {
+    sql: `coalesce(first_event_us, first_content_us) - ${began}`,
+    says: 'to the first event of any kind (vLLM, evalscope)',
+  },
+  tail_tpot_us: {
+    sql: `CASE WHEN completion_tokens >= 2 THEN (${ended} - coalesce(first_event_us, first_content_us)) / (completion_tokens - 1) END`,
+    says: 'what is left of the whole after the first event, divided by the tokens less one (vLLM, evalscope)',
+  },
+  spread_tpot_us: {
+    sql: `CASE WHEN completion_tokens >= 1 THEN (coalesce(last_content_us, first_content_us) - ${began}) / completion_tokens END`,
+    says: 'the whole to the last text divided by the tokens, TTFT inside (GuideLLM)',
+  },
+} as const satisfies Record<string, { readonly sql: string; readonly says: string }>
+
+/** Objectives of a scenario, and the measure that each bounds. */
+const objectives = {
+  ttftUs: 'ttft',
+  tpotUs: 'tpot',
+  serviceUs: 'service',
+  responseUs: 'response',
+} as const satisfies Record<string, MeasureName>
+export type ObjectiveName = keyof typeof objectives
+export const objectiveNames = Object.keys(objectives) as readonly ObjectiveName[]
+
+/**
+ * Whether a row of `attempt_values` is good: a success with text that met every objective. An
+ * objective that cannot be measured on it, as TTFT on a plain answer, is not held against it.
+ *
+ * @param boundOf SQL of each bound; `NULL` for none
+ */
+export function goodSql(boundOf: (name: ObjectiveName) => string): string {
+  const met = objectiveNames.map(
+    (name) => `coalesce(${columnOf(objectives[name])} <= ${boundOf(name)}, true)`,
+  )
+  return `(succeeded AND NOT without_text AND ${met.join(' AND ')})`
+}
+
+/** Credits of a success by a price list; null for a model without a price. */
+export function creditsSql(
+  prices: readonly { readonly id: string; readonly costCredits: number }[],
+): string {
+  const cases = prices
+    .map(({ id, costCredits }) => `WHEN '${id.replaceAll("'", "''")}' THEN ${costCredits}`)
+    .join(' ')
+  const priced = cases === '' ? 'NULL' : `CASE coalesce(model, response_model) ${cases} END`
+  return `CASE WHEN outcome = 'ok' AND endpoint IN ('chat', 'messages') THEN ${priced} ELSE 0 END`
+}
+
+const valueSql = (name: MeasureName) =>
+  `CASE WHEN ${measures[name].of} THEN ${measures[name].value} END`
+
+const columns = [
+  ...Object.entries(standings).map(([name, { sql }]) => `(${sql}) AS ${name}`),
+  ...measureNames.flatMap((name) => {
+    const { of, cut } = measures[name] as Measure
+    const value = `${valueSql(name)} AS ${columnOf(name)}`
+    return cut === null ? [value] : [value, `(${of}) AND (${cut}) AS ${cutOf(name)}`]
+  }),
+  ...Object.entries(foreignMeasures).map(
+    ([name, { sql }]) => `CASE WHEN ${succeeded} THEN ${sql} END AS ${name}`,
+  ),
+]
+
+const branches = measureNames.map(
+  (
+    name,
+  ) => `SELECT run_id, slot, retry, phase, part, step, endpoint, model, account, outcome, on_purpose,
+    '${sqlName(name)}' AS measure, ${columnOf(name)}::DOUBLE AS us, ${cutOf(name) ?? 'false'} AS at_least
+  FROM attempt_values WHERE ${columnOf(name)} IS NOT NULL`,
+)
+
+/**
+ * The views of the store that are made from this list: `attempt_values` has a column for each
+ * measure, `attempt_measures` a row, and `attempt_times` is `attempt_values` with times of day.
+ */
+const views = `
+CREATE OR REPLACE VIEW attempt_values AS
+SELECT attempts.*,
+  ${columns.join(',\n  ')}
+FROM attempts;
+CREATE OR REPLACE VIEW attempt_times AS
+SELECT attempt_values.*,
+  runs.started_at + to_microseconds(intended_us) AS intended_at,
+  runs.started_at + to_microseconds(coalesce(closed_us, intended_us)) AS closed_at,
+  runs.time_scale
+FROM attempt_values JOIN runs USING (run_id);
+CREATE OR REPLACE VIEW attempt_measures AS
+${branches.join('\nUNION ALL\n')};`
+
+/** Known by its digest, which a store keeps as the comment of `attempt_measures`. */
+export const measureViews = {
+  sql: views,
+  digest: createHash('sha256').update(views).digest('hex').slice(0, 16),
+}

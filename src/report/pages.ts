@@ -1,0 +1,7 @@
+/** The pages that a store can be made into. */
+export const pageNames = ['launch', 'audit', 'usage', 'run'] as const
+export type PageName = (typeof pageNames)[number]
+
+/** The formats of a page without pictures. */
+export const textFormats = ['md', 'json', 'csv'] as const
+export type TextFormat = (typeof textFormats)[number]

@@ -1,0 +1,79 @@
+import { sqlName } from '../attempt/columns.ts'
+import { type MeasureName, standings } from '../measure/measures.ts'
+import { literal } from '../store/import/literal.ts'
+import type { Store } from '../store/open.ts'
+import { readGroups } from './summary/groups.ts'
+import { percentiles, type SummaryGroup } from './summary/shape.ts'
+import { fillTable } from './temp-table.ts'
+
+/** The measures that pages show. */
+const shown: readonly MeasureName[] = ['service', 'response', 'ttft', 'responseTtft', 'tpot']
+
+/**
+ * Lays the summary of the shown runs out for the queries of a page, all steps under a null step:
+ * `shown_figures` (place, step, metric, n, cut_ms, mean_ms, p50_ms … p999_ms) and `shown_counts`
+ * (place, step, and each count). A page shows the figures of the terminal because it reads them.
+ *
+ * @returns all steps together
+ */
+export async function prepareFigures(store: Store): Promise<SummaryGroup> {
+  const [objectives] = await store.rows('FROM shown_attempts WHERE good IS NOT NULL LIMIT 1')
+  // Gaps are read on a connection of their own, which has no temporary tables.
+  const runs = await store.rows<{ run_id: string }>('SELECT run_id FROM shown_runs')
+  const [all, ...steps] = await readGroups(
+    store,
+    {
+      from: '(FROM shown_attempts WHERE counted)',
+      histograms: `run_id IN (${runs.map(({ run_id }) => literal(run_id)).join(', ')}) AND ${standings.counted.sql}`,
+      parameters: [],
+      offsetUs: 'offset_us',
+      good: objectives === undefined ? null : 'good',
+    },
+    shown,
+  )
+  // The whole comes last.
+  const groups = [...steps, all!]
+  const ms = (us: number | null) => (us === null ? null : us / 1000)
+  await fillTable(
+    store,
+    'shown_figures',
+    {
+      place: 'INTEGER',
+      step: 'VARCHAR',
+      metric: 'VARCHAR',
+      n: 'BIGINT',
+      cut_ms: 'DOUBLE',
+      mean_ms: 'DOUBLE',
+      ...Object.fromEntries(percentiles.map(([name]) => [`${name}_ms`, 'DOUBLE'])),
+    },
+    groups.flatMap(({ step, metrics }, place) =>
+      [...shown, 'itl' as const].map((name) => ({
+        place,
+        step,
+        metric: sqlName(name),
+        n: metrics[name].n,
+        cut_ms: ms(metrics[name].lowestCensoredUs),
+        mean_ms: ms(metrics[name].meanUs),
+        ...Object.fromEntries(
+          percentiles.map(([percentile]) => [`${percentile}_ms`, ms(metrics[name][percentile].us)]),
+        ),
+      })),
+    ),
+  )
+  const counts = Object.keys(all!.counts) as (keyof SummaryGroup['counts'])[]
+  await fillTable(
+    store,
+    'shown_counts',
+    {
+      place: 'INTEGER',
+      step: 'VARCHAR',
+      ...Object.fromEntries(counts.map((name) => [sqlName(name), 'BIGINT'])),
+    },
+    groups.map((group, place) => ({
+      place,
+      step: group.step,
+      ...Object.fromEntries(counts.map((name) => [sqlName(name), group.counts[name]])),
+    })),
+  )
+  return all!
+}

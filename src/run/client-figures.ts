@@ -1,0 +1,92 @@
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Store } from '../store/open.ts'
+import type { GapFigures, InFlightFigures, Median } from './client-tests.ts'
+import type { PhaseRun } from './messages.ts'
+import type { Tally } from './tally.ts'
+
+/** Medians of what the run reports of each step: of steady phases, or of all where none is steady. */
+export function mediansOf(
+  { steps }: Scenario,
+  phases: readonly PhaseRun[],
+  tally: Tally,
+): readonly Median[] {
+  const someSteady = phases.some(({ part }) => part === 'steady')
+  return steps.flatMap((step, index) =>
+    (['response', 'ttft', 'itl'] as const).flatMap((of) => {
+      const us = tally
+        .counts(of, ({ part }, at) => at === index && (part === 'steady' || !someSteady))
+        .percentile(50)
+      return us === null ? [] : [{ of, step: step.name, us }]
+    }),
+  )
+}
+
+const noSteady = `NOT EXISTS (FROM askings WHERE run_id = $1 AND part = 'steady')`
+
+/**
+ * The gaps of sending threads that were longer than the limit, and the requests that were due or in
+ * flight in them: of a steady part, or of all where none is steady.
+ */
+export async function clientGaps(
+  store: Store,
+  runId: string,
+  limitUs: number,
+): Promise<GapFigures | null> {
+  const [longest] = await store.rows<{ us: number | null }>(
+    'SELECT max(loop_gap_us) AS us FROM health WHERE run_id = $1 AND shard >= 0',
+    [runId],
+  )
+  const greatestUs = longest!.us
+  if (greatestUs === null) return null
+  const sent = `SELECT shard, intended_us, closed_us FROM attempts
+    WHERE run_id = $1 AND dispatched_us IS NOT NULL AND (part = 'steady' OR ${noSteady})`
+  if (greatestUs <= limitUs) {
+    const [row] = await store.rows<{ n: number }>(`SELECT count(*) AS n FROM (${sent})`, [runId])
+    return { greatestUs, limitUs, requests: row!.n, tainted: 0 }
+  }
+  // Gaps of a thread do not overlap, so a request met one exactly when it met the last that began
+  // before its end.
+  const [row] = await store.rows<{ requests: number; tainted: number; greatest: number | null }>(
+    `WITH gaps AS (
+       SELECT shard, loop_gap_us, loop_gap_end_us, loop_gap_end_us - loop_gap_us AS from_us
+       FROM health WHERE run_id = $1 AND loop_gap_us > $2 AND shard >= 0)
+     SELECT count(*) AS requests, count(*) FILTER (loop_gap_end_us > intended_us) AS tainted,
+       max(loop_gap_us) FILTER (loop_gap_end_us > intended_us) AS greatest
+     FROM (${sent}) AS sent ASOF LEFT JOIN gaps
+       ON sent.shard = gaps.shard AND sent.closed_us > gaps.from_us`,
+    [runId, limitUs],
+  )
+  const { requests, tainted, greatest } = row!
+  return { greatestUs: greatest ?? greatestUs, limitUs, requests, tainted }
+}
+
+/** So many instants decide: each is a pass over the rows. */
+const mostInstants = 10
+
+/**
+ * What senders counted in flight at some instants of the run, and what the rows have in flight at the
+ * same instants by their stamps. Null without a sample.
+ */
+export async function inFlightFigures(
+  store: Store,
+  runId: string,
+): Promise<InFlightFigures | null> {
+  const samples = await store.rows<{ shard: number; at_us: number; in_flight: number }>(
+    `SELECT shard, at_us, in_flight FROM health WHERE run_id = $1 AND shard >= 0
+     ORDER BY at_us, shard`,
+    [runId],
+  )
+  const every = Math.ceil(samples.length / mostInstants)
+  const chosen = samples.filter((_, at) => at % every === 0)
+  if (chosen.length === 0) return null
+  const counts = chosen.map(
+    (_, at) => `count(*) FILTER (shard = $${at * 2 + 2} AND dispatched_us <= $${at * 2 + 3}
+                                 AND closed_us > $${at * 2 + 3})`,
+  )
+  const [row] = await store.rows<{ n: number }>(
+    `SELECT (${counts.join(' + ')})::BIGINT AS n FROM attempts WHERE run_id = $1`,
+    [runId, ...chosen.flatMap(({ shard, at_us }) => [shard, at_us])],
+  )
+  const counted = chosen.reduce((sum, { in_flight }) => sum + in_flight, 0)
+  return { instants: chosen.length, counted, byRows: row!.n }
+}

@@ -1,0 +1,205 @@
+import type { MemoryFigures } from '../client/memory.ts'
+import { milliseconds, notJudged, type RunTest, samplesFor } from './run-test.ts'
+
+/** The median of a time that the run reports of a step. */
+export interface Median {
+  readonly of: 'response' | 'ttft' | 'itl'
+  readonly step: string
+  readonly us: number
+}
+
+export interface LagFigures {
+  readonly p50Us: number
+  readonly p90Us: number
+  readonly p99Us: number
+  readonly samples: number
+}
+
+/** Times in which a sending thread did nothing else. */
+export interface GapFigures {
+  /** Of those that tainted a request; of all where none did. */
+  readonly greatestUs: number
+  /** Longer ones taint the requests in them. */
+  readonly limitUs: number
+  readonly requests: number
+  /** Requests that were due or in flight in a gap over the limit. */
+  readonly tainted: number
+}
+
+/** Requests in flight, summed over the same instants. */
+export interface InFlightFigures {
+  readonly instants: number
+  /** By the senders, which count what they hold. */
+  readonly counted: number
+  /** By the stamps of the rows. */
+  readonly byRows: number
+}
+
+export interface ThreadFigures {
+  readonly shard: number
+  readonly loopDelayP99Us: number
+  readonly utilisation: number
+}
+
+/** An answer that is given up when there is no room is none of the service's failures. */
+export function memoryTest(threads: readonly MemoryFigures[]): RunTest {
+  const name = 'memory of answers'
+  const bound = 'none given up'
+  if (threads.length === 0) return notJudged(name, bound, 'no thread ended')
+  const sum = (of: (figures: MemoryFigures) => number) =>
+    threads.reduce((all, figures) => all + of(figures), 0)
+  const [maxBytes, peakBytes, givenUp] = [
+    sum((figures) => figures.maxBytes),
+    sum((figures) => figures.peakBytes),
+    sum((figures) => figures.givenUp),
+  ]
+  const share = ((peakBytes / maxBytes) * 100).toFixed(0)
+  const lost = givenUp === 0 ? '' : `; ${givenUp} answers were given up`
+  return {
+    name,
+    result: givenUp === 0 ? 'held' : 'failed',
+    figure: `at most ${megabytes(peakBytes)} of ${megabytes(maxBytes)} MB (${share} %)${lost}`,
+    bound,
+    remedy: givenUp === 0 ? '' : 'Raise max_memory_mb, or have fewer or shorter answers at a time.',
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(bytes < 10 * 2 ** 20 ? 1 : 0)
+}
+
+const lowestLagBoundUs = 5000
+const highestDelayBoundUs = 20_000
+
+/** The highest percentile that so many samples can carry. */
+function carried(samples: number): { readonly name: 'p99' | 'p90' | 'p50'; readonly rest: number } {
+  if (samples >= samplesFor.p99) return { name: 'p99', rest: 0.01 }
+  return samples >= samplesFor.p90 ? { name: 'p90', rest: 0.1 } : { name: 'p50', rest: 0.5 }
+}
+
+function shortest(medians: readonly Median[]): Median | null {
+  return medians.reduce<Median | null>(
+    (least, median) => (least === null || median.us < least.us ? median : least),
+    null,
+  )
+}
+
+/** Times that a request waits: one gap meets one of the many ITLs of a stream. */
+const waits = (medians: readonly Median[]) => shortest(medians.filter(({ of }) => of !== 'itl'))
+
+/** Gaps of the event loop that are longer than this taint the requests in them. */
+export function gapLimitUs(medians: readonly Median[]): number {
+  return Math.max(highestDelayBoundUs, (waits(medians)?.us ?? 0) / 10)
+}
+
+/**
+ * The highest percentile of lag that its samples can carry: a p99 of fifty requests is the lag of
+ * one of them, and would make a run invalid for one hiccup of the machine.
+ */
+export function lagTest(lag: LagFigures | null, medians: readonly Median[]): RunTest {
+  const least = shortest(medians)
+  const shareUs = (least?.us ?? 0) / 100
+  const boundUs = Math.max(lowestLagBoundUs, shareUs)
+  const bound = `< ${milliseconds(boundUs)}${shareUs > lowestLagBoundUs ? ` (1 % of the ${names[least!.of]} of ${least!.step})` : ''}`
+  if (lag === null) return notJudged('lag p99', bound, 'nothing was sent')
+  const { name } = carried(lag.samples)
+  const value = lag[`${name}Us`]
+  const held = value < boundUs
+  const why = name === 'p99' ? '' : `; ${lag.samples} requests are too few for a p99`
+  return {
+    name: `lag ${name}`,
+    result: held ? 'held' : 'failed',
+    figure: `${milliseconds(value)}${why}`,
+    bound,
+    remedy: held
+      ? ''
+      : 'Requests left late: give the sender a core of its own, add threads, or lower the rate.',
+  }
+}
+
+const names = { response: 'response time', ttft: 'TTFT', itl: 'ITL' } as const
+
+const threadRemedy = 'Add threads, or leave cores free for them.'
+
+/** An event loop that is late by d makes any stamp late by up to d. */
+export function delayTest(threads: readonly ThreadFigures[], medians: readonly Median[]): RunTest {
+  const boundUs = Math.max(
+    lowestLagBoundUs,
+    Math.min(highestDelayBoundUs, shortest(medians)?.us ?? highestDelayBoundUs),
+  )
+  const delayUs = Math.max(0, ...threads.map((thread) => thread.loopDelayP99Us))
+  const held = delayUs < boundUs
+  return {
+    name: 'event-loop delay p99',
+    result: held ? 'held' : 'degraded',
+    figure: milliseconds(delayUs),
+    bound: `< ${milliseconds(boundUs)}`,
+    remedy: held ? '' : threadRemedy,
+  }
+}
+
+/**
+ * A p99 hides one gap of a second in a minute; the requests in it do not. Their share is judged by the
+ * highest percentile that the run's requests can carry: so many may be tainted without moving it.
+ */
+export function gapTest(gaps: GapFigures | null, medians: readonly Median[]): RunTest {
+  const name = 'event-loop gap'
+  if (gaps === null) return notJudged(name, 'under 1 % of the requests in gaps', 'nothing was sent')
+  const { greatestUs, limitUs, requests, tainted } = gaps
+  const { rest } = carried(requests)
+  const bound = `under ${rest * 100} % of the requests in gaps`
+  const share = requests === 0 ? 0 : tainted / requests
+  const held = share < rest
+  const figure = `${milliseconds(greatestUs)}; ${tainted} of ${requests} requests (${(share * 100).toFixed(2)} %) in gaps over ${milliseconds(limitUs)}`
+  // A gap as long as what is measured makes it another number.
+  const spoilt = greatestUs >= (waits(medians)?.us ?? Infinity)
+  return {
+    name,
+    result: held ? 'held' : spoilt ? 'failed' : 'degraded',
+    figure,
+    bound,
+    remedy: held
+      ? ''
+      : 'The sending thread stopped: leave it a core, add threads, and look for slow prompt functions.',
+  }
+}
+
+export function utilisationTest(
+  threads: readonly ThreadFigures[],
+  pacing: 'timer' | 'precise',
+): RunTest {
+  const [name, bound] = ['event-loop utilisation', '< 0.8']
+  if (pacing === 'precise') {
+    return notJudged(name, bound, 'precise pacing spins, so it is always 1')
+  }
+  const busy = Math.max(0, ...threads.map((thread) => thread.utilisation))
+  const held = busy < 0.8
+  return {
+    name,
+    result: held ? 'held' : 'degraded',
+    figure: busy.toFixed(2),
+    bound,
+    remedy: held ? '' : threadRemedy,
+  }
+}
+
+/**
+ * What senders hold and what rows have in flight are the same number by Little's law, if no request is
+ * lost, invented or stamped wrongly.
+ */
+export function inFlightTest(figures: InFlightFigures | null): RunTest {
+  const [name, bound] = ['in flight', 'within 5 %']
+  if (figures === null || (figures.counted === 0 && figures.byRows === 0)) {
+    return notJudged(name, bound, 'nothing was in flight when it was counted')
+  }
+  const { instants, counted, byRows } = figures
+  const off = Math.abs(counted - byRows) / Math.max(counted, byRows)
+  const held = off < 0.05
+  return {
+    name,
+    result: held ? 'held' : 'failed',
+    figure: `${counted} counted at ${instants} instants, ${byRows} by the rows (${(off * 100).toFixed(2)} %)`,
+    bound,
+    remedy: held ? '' : 'Rows and counters disagree: a fault of Assay, please report it.',
+  }
+}

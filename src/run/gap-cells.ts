@@ -1,0 +1,27 @@
+import { type Counts, cellFor } from './counts.ts'
+
+/**
+ * The gaps of one stream, as cells of `Counts`, two bytes each: only a stream that succeeds counts,
+ * and that is known at its end.
+ */
+export class GapCells {
+  private cells = new Uint16Array(0)
+  private length = 0
+
+  add(us: number): void {
+    if (this.length === this.cells.length) {
+      const larger = new Uint16Array(Math.max(64, this.length * 2))
+      larger.set(this.cells)
+      this.cells = larger
+    }
+    this.cells[this.length++] = cellFor(us)
+  }
+
+  clear(): void {
+    this.length = 0
+  }
+
+  addTo(counts: Counts): void {
+    for (let at = 0; at < this.length; at++) counts.recordCell(this.cells[at]!)
+  }
+}

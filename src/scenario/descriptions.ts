@@ -1,0 +1,146 @@
+/** What each field of a scenario means, as editors show it: one sentence each, units included. */
+
+export const fileFields = {
+  $schema: 'Address of the JSON Schema, for editors.',
+  name: 'Name of the scenario; runs carry it.',
+  question: 'The question that the scenario answers, in a sentence.',
+  seed: 'Seed of every draw: the same seed is the same plan. Default 1.',
+  base_url: 'Address of the service, with or without /v1; --base-url overrides it.',
+  threads: 'Sending threads. They share one plan. Default 1.',
+  pacing:
+    'timer: a timer of 1 ms. precise: spins, and takes a core for each thread. Default timer.',
+  transport: 'own: HTTP/1.1 of Assay. undici: HTTP/1.1 of undici. http2: HTTP/2. Default own.',
+  proxy_env: 'Name of the variable that holds the URL of an HTTP proxy.',
+  ca_file: 'PEM file of further authorities to trust; certificates are always verified.',
+  model: 'Model of every step that names none.',
+  keys: 'API keys by name, each from a variable or a file. Default: ASSAY_API_KEY.',
+  steps: 'What to send: requests by name.',
+  phases: 'When to send: phases that follow each other without a gap.',
+  thresholds: 'What must hold, such as chat.ttft.p95 < 800ms. One that misses gives exit code 3.',
+  objectives: 'What each request must meet to count as good (goodput).',
+  retries: 'specification: retry as the service advises, each attempt a row. Default none.',
+  max_in_flight: 'Requests in flight at most; beyond it a request is not sent. Default 10,000.',
+  max_connections: 'Connections at most; beyond it requests wait. Default: no bound.',
+  max_memory_mb: 'Memory for answers in flight, of the whole run, in MB. Default 512.',
+  max_credits: 'Stop before the run spends more credits. Default: no bound.',
+  timeouts: 'Deadlines of an attempt. Default: those of the contract.',
+  stop: 'When the run gives up by itself. Default: never.',
+  capture: 'Bodies to keep: all; a sample of successes and failures; none. Default sample.',
+} as const
+
+export const stepFields = {
+  weight: 'Share of the requests, relative to the other steps. Default 1.',
+  endpoint: 'chat, messages, models, credits, or other with a path.',
+  path: 'Path of the endpoint other.',
+  method: 'HTTP method. Default: that of the endpoint.',
+  stream: 'Ask for a stream of events. Default false.',
+  include_usage: 'Ask a chat stream for its token counts. Default false.',
+  model: 'The model; null sends none.',
+  prompt: 'What the user says: a text, { file: path }, or { synthetic: tokens }.',
+  system: 'The system prompt.',
+  max_tokens: 'The most tokens of an answer.',
+  wrong: 'Make the request wrong on purpose; its error is then no failure.',
+  abort: 'Abort on purpose at this point of the response.',
+  session: 'A conversation: each turn carries all turns before it, on one key.',
+  headers: 'Further headers. They are kept as evidence, so none may carry a key.',
+  body: 'Further fields of the body; they replace those of Assay.',
+  keys: 'Names of the keys that the step may use. Default: all.',
+} as const
+
+export const sessionFields = {
+  turns: 'Number of turns, at least 2.',
+  think: 'Time between an answer and the next turn. Default none.',
+} as const
+
+export const keyFields = {
+  env: 'Name of the variable that holds the key.',
+  file: 'File that holds the key.',
+  weight: 'Share of the requests, relative to the other keys. Default 1.',
+  account: 'Name of the account; keys of one account share its balance.',
+} as const
+
+export const phaseFields = {
+  load: 'How requests arrive.',
+  name: 'Name of the phase.',
+  part: 'warmup, steady or drain; figures are of steady phases. Default steady.',
+  steps: 'Names of the steps to draw from. Default: all that have a weight.',
+  rate: 'Requests a second: 20/s, or a ramp { from: 1/s, to: 50/s }; of a day, its mean.',
+  duration: 'How long the phase lasts.',
+  max_requests: 'Requests at most.',
+  burstiness: 'Shape of the gamma distribution of gaps: 1 is Poisson, less is burstier.',
+  stages: 'Rates or ramps, one after the other.',
+  arrivals: 'Gaps between requests: constant, poisson or gamma. Default poisson.',
+  weights: 'One weight for each hour of a day.',
+  days: 'Days that pass within the duration. Default 1.',
+  users: 'Users, each with one request in flight: 50, or { from: 1, to: 50, over: 30s }.',
+  think: 'Time between an answer and the next request of a user. Default none.',
+  connections: 'Connections, each sending without a pause.',
+  start: 'First rate of the search.',
+  max: 'Highest rate of the search.',
+  trial: 'Length of each trial.',
+  cool_down: 'Pause after a failed trial.',
+  precision: 'The search ends when its bracket is this share of the rate.',
+  goodput: 'Share of requests that must meet the objectives in a trial.',
+  file: 'The trace.',
+  format: 'Format of the trace: mooncake, azure, or assay for an export of Assay.',
+  speed: 'Speed of the replay: 10 is ten times as fast. Default 1.',
+} as const
+
+export const objectiveFields = {
+  ttft: 'Time to the first token of a stream, at most.',
+  tpot: 'Time per output token after the first, at most.',
+  service: 'Time from the send to the end of the response, at most.',
+  response: 'Time from the intended send to the end of the response, at most.',
+} as const
+
+export const timeoutFields = {
+  connect: 'To connect, TLS included.',
+  first_byte: 'From the send to the first byte of the response.',
+  idle: 'Between two pieces of the response.',
+  total: 'From the send to the end of the response.',
+} as const
+
+export const stopFields = {
+  error_share: 'Share of failures among all requests, from the hundredth request on.',
+  consecutive_failures: 'Failures in a row.',
+} as const
+
+export const lengthFields = {
+  uniform: 'Any number from min to max, each as likely.',
+  normal: 'A normal distribution.',
+  lognormal: 'A lognormal distribution.',
+  empirical: 'One of these numbers, each as likely.',
+  min: 'The least.',
+  max: 'The most.',
+  mean: 'The mean.',
+  sd: 'The standard deviation.',
+  median: 'The median.',
+  sigma: 'The standard deviation of the logarithm.',
+} as const
+
+export const promptFields = {
+  file: 'A file with a prompt on each line.',
+  synthetic: 'Tokens of made-up text: a number, or a distribution.',
+  pool: 'Number of different prompts. Default 64.',
+} as const
+
+export const abortFields = {
+  events: 'Abort after so many events of the stream.',
+  after: 'Abort so long after the send.',
+} as const
+
+export const rampFields = {
+  from: 'Where the ramp begins.',
+  to: 'Where the ramp ends.',
+  over: 'How long the ramp takes.',
+} as const
+
+export const stageFields = {
+  rate: 'Requests a second in the stage: 20/s, or a ramp.',
+  duration: 'How long the stage lasts.',
+} as const
+
+export const thresholdFields = {
+  check: 'The threshold, such as errors < 1%.',
+  abort: 'End the run as soon as the threshold is clearly missed. Default false.',
+} as const

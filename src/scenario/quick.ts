@@ -1,0 +1,117 @@
+import { durationUsOf } from './quantity.ts'
+import { parseThreshold } from './threshold.ts'
+
+/** What a person says on a command line instead of writing a scenario. */
+export interface QuickLoad {
+  readonly model: string
+  readonly endpoint: 'chat' | 'messages'
+  readonly stream: boolean
+  readonly promptTokens: number
+  readonly outputTokens: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  /** A rate such as `20/s`, a number of users, or a search up to a rate. */
+  readonly load:
+    | { readonly kind: 'rate'; readonly rate: string }
+    | { readonly kind: 'users'; readonly users: number }
+    | { readonly kind: 'search'; readonly maxRate: string }
+  /** Of the phase, or of each trial of a search. */
+  readonly duration: string
+  /** Thresholds such as `ttft.p95 < 800ms`. */
+  readonly objectives: readonly string[]
+  readonly maxCredits: number | null
+}
+
+/** What a search can hold each request to. */
+const objectives: readonly string[] = ['ttft', 'tpot', 'service', 'response']
+
+/**
+ * The text of a scenario file for a quick load: what is run is what can be saved.
+ *
+ * @throws RangeError naming an objective that a search cannot hold requests to
+ */
+export function quickScenario(quick: QuickLoad): string {
+  const { load, duration, stream, endpoint } = quick
+  const lines = [
+    'name: bench',
+    `question: ${questionOf(quick)}`,
+    `model: ${JSON.stringify(quick.model)}`,
+    'steps:',
+    `  ${endpoint}${stream ? '-stream' : ''}:`,
+    `    endpoint: ${endpoint}`,
+    ...(stream ? ['    stream: true'] : []),
+    ...(stream && endpoint === 'chat' ? ['    include_usage: true'] : []),
+    `    prompt: { synthetic: ${quick.promptTokens}, pool: 16 }`,
+    `    max_tokens: ${quick.outputTokens}`,
+    ...(quick.headers.length === 0
+      ? []
+      : [
+          '    headers:',
+          ...quick.headers.map(
+            ([name, value]) => `      ${JSON.stringify(name)}: ${JSON.stringify(value)}`,
+          ),
+        ]),
+  ]
+  if (load.kind === 'search') {
+    const shares = quick.objectives.map((text) => shareOfObjective(text))
+    lines.push(
+      'objectives:',
+      ...shares.map(({ objective, bound }) => `  ${objective}: ${bound}`),
+      'phases:',
+      `  - { name: search, load: sweep, start: 1/s, max: ${load.maxRate}, trial: ${duration}, cool_down: 1s, precision: 15%, goodput: ${Math.max(...shares.map(({ percent }) => percent))}% }`,
+    )
+  } else {
+    const warmUp = `${Math.min(5, (durationUsOf(duration) ?? 30e6) / 6e6).toFixed(1)}s`
+    const phase =
+      load.kind === 'rate'
+        ? `load: poisson, rate: ${load.rate}`
+        : `load: concurrency, users: ${load.users}`
+    lines.push(
+      'phases:',
+      `  - { name: warm-up, part: warmup, ${phase}, duration: ${warmUp} }`,
+      `  - { name: steady, ${phase}, duration: ${duration} }`,
+      'thresholds:',
+      ...quick.objectives.map((text) => `  - ${JSON.stringify(text)}`),
+      '  - errors < 1%',
+    )
+  }
+  if (quick.maxCredits !== null) lines.push(`max_credits: ${quick.maxCredits}`)
+  return `${lines.join('\n')}\n`
+}
+
+function questionOf({ load, objectives }: QuickLoad): string {
+  const goal = objectives.join(' and ')
+  switch (load.kind) {
+    case 'rate':
+      return JSON.stringify(`Does the service hold ${goal} at ${load.rate}?`)
+    case 'users':
+      return JSON.stringify(`Does the service hold ${goal} with ${load.users} users?`)
+    case 'search':
+      return JSON.stringify(`What is the highest rate at which the service holds ${goal}?`)
+  }
+}
+
+/** `ttft.p95 < 800ms` as what 95 of 100 requests must meet. */
+function shareOfObjective(text: string): {
+  readonly objective: string
+  readonly bound: string
+  readonly percent: number
+} {
+  const threshold = parseThreshold(text)
+  if (typeof threshold === 'string')
+    throw new RangeError(`--slo: expected ${threshold}; came ${text}.`)
+  const { metric, statistic, operator } = threshold
+  if (
+    !objectives.includes(metric) ||
+    statistic.kind !== 'percentile' ||
+    !operator.startsWith('<')
+  ) {
+    throw new RangeError(
+      `--slo: a search expects a percentile of ${objectives.join(', ')} below a time, as ttft.p95 < 800ms; came ${text}. Give --rate for any other threshold.`,
+    )
+  }
+  return {
+    objective: metric,
+    bound: text.split('<').at(-1)!.replace('=', '').trim(),
+    percent: statistic.p,
+  }
+}

@@ -1,0 +1,79 @@
+import type { Window } from '../../contract/contract.ts'
+import type { Behaviour, Kit, Usage } from '../behaviour.ts'
+import type { Call } from '../call.ts'
+import { noteOf } from '../honest/billing.ts'
+
+/** Whether a call is befallen. */
+export type When = (call: Call) => boolean
+
+/** Takes credits beyond the price; below zero gives them back. */
+export function chargeMore({ ledger }: Kit, call: Call, credits: number, usage?: Usage): void {
+  ledger.move(call.key!.accountId, -credits, credits > 0 ? 'charge' : 'refund', 'fault', {
+    charge: noteOf(call, usage),
+  })
+}
+
+/** Changes one of the headers, where it is; null where the contract promises none. */
+export const header = (
+  honest: Behaviour,
+  name: string | null,
+  edit: (value: string, refused: boolean, call: Call) => string,
+): Pick<Behaviour, 'rateHeaders'> => ({
+  rateHeaders(call, look, refused) {
+    const headers = honest.rateHeaders(call, look, refused)
+    const value = name === null ? undefined : headers[name]
+    if (name !== null && value !== undefined) headers[name] = edit(value, refused, call)
+    return headers
+  },
+})
+
+/** Counts requests apart that are of different names. */
+export const subject = (
+  honest: Behaviour,
+  name: (call: Call) => string,
+): Pick<Behaviour, 'rateSubject'> => ({
+  rateSubject: (call) => `${honest.rateSubject(call)} ${name(call)}`,
+})
+
+/** Enforces another limit of a window than the header says. */
+export const hiddenLimit = (
+  honest: Behaviour,
+  window: Window,
+  change: (limit: number, call: Call) => number,
+  { rateLimit, rateRemaining }: { rateLimit: string; rateRemaining: string },
+): Pick<Behaviour, 'limits' | 'rateHeaders'> => ({
+  limits(call) {
+    const limits = honest.limits(call)
+    return { ...limits, [window]: change(limits[window], call) }
+  },
+  rateHeaders(call, look, refused) {
+    const headers = honest.rateHeaders(call, look, refused)
+    const promised = honest.limits(call)[window]
+    if (headers[rateLimit] !== String(change(promised, call))) return headers
+    headers[rateLimit] = String(promised)
+    headers[rateRemaining] = String(Math.min(promised, Number(headers[rateRemaining])))
+    return headers
+  },
+})
+
+/** What becomes of a field: a number that is off, or something else. */
+export type Change = { readonly plus: number } | { readonly to: unknown } | 'dropped'
+
+/**
+ * The body with one field changed, wherever the path leads; `*` stands for each element. A path that
+ * leads nowhere changes nothing, and what is not a number is not added to.
+ */
+export function changed(body: unknown, path: readonly string[], change: Change): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return body
+  if (name === '*') {
+    return Array.isArray(body) ? body.map((each) => changed(each, rest, change)) : body
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  if (!Object.hasOwn(body, name)) return body
+  const { [name]: value, ...others } = body as Record<string, unknown>
+  if (rest.length > 0) return { ...body, [name]: changed(value, rest, change) }
+  if (change === 'dropped') return others
+  if ('to' in change) return { ...body, [name]: change.to }
+  return typeof value === 'number' ? { ...body, [name]: value + change.plus } : body
+}

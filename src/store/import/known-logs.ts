@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { UserError } from '../../user/user-error.ts'
+import { beginningOf, firstRecord } from './csv-header.ts'
+import { type Mapping, mappingFrom } from './mapping.ts'
+
+/** A log that needs no mapping file. */
+export interface KnownLog {
+  readonly source: string
+  readonly mapping: Mapping
+  readonly format: 'jsonl' | 'csv'
+  /** Its lines, where the file holds them inside of something else; null where it can be read as it is. */
+  readonly lines: readonly object[] | null
+}
+
+/** LiteLLM's table LiteLLM_SpendLogs, as its API and its database give it. Costs are US dollars. */
+const litellm = {
+  id: 'request_id',
+  time: { column: 'startTime', unit: 'auto', timezone: 'UTC' },
+  model: 'model',
+  endpoint: {
+    column: 'call_type',
+    values: { completion: 'chat', acompletion: 'chat', anthropic_messages: 'messages' },
+  },
+  key: 'api_key',
+  account: 'team_id',
+  credits: 'spend',
+  promptTokens: 'prompt_tokens',
+  completionTokens: 'completion_tokens',
+  outcome: { column: 'status', values: { success: 'ok', failure: 'http_error' } },
+  ttft: { from: 'startTime', to: 'completionStartTime' },
+  latency: { from: 'startTime', to: 'endTime' },
+} as const
+
+/** A bucket of OpenAI's usage: many requests, at the time where it begins. */
+const openai = {
+  id: 'id',
+  time: { column: 'start_time', unit: 's', timezone: 'UTC' },
+  model: 'model',
+  endpoint: { column: 'object', values: { 'organization.usage.completions.result': 'chat' } },
+  keyFp: 'api_key_id',
+  account: 'project_id',
+  promptTokens: 'input_tokens',
+  completionTokens: 'output_tokens',
+  requests: 'num_model_requests',
+} as const
+
+/** Buckets of the usage endpoint that came before. */
+const openaiOlder = {
+  id: 'id',
+  time: { column: 'aggregation_timestamp', unit: 's', timezone: 'UTC' },
+  model: 'snapshot_id',
+  endpoint: { column: 'operation', values: { completion: 'chat' } },
+  keyFp: 'api_key_id',
+  account: 'organization_id',
+  promptTokens: 'n_context_tokens_total',
+  completionTokens: 'n_generated_tokens_total',
+  requests: 'n_requests',
+} as const
+
+/** The log that a file is, by what its beginning says; null of any other. */
+export function knownLog(file: string): KnownLog | null {
+  const text = beginningOf(file)
+  const has = (name: string) => new RegExp(`"${name}"\\s*:`).test(text)
+  if (!/^\s*[[{]/.test(text)) return knownCsv(text)
+  if (has('request_id') && has('startTime') && has('spend')) {
+    const isPage = /^\s*\{\s*"data"\s*:\s*\[/.test(text)
+    const lines = isPage ? listOf(pagesOf(file)[0], 'data') : null
+    return { source: 'litellm', mapping: mappingFrom(litellm), format: 'jsonl', lines }
+  }
+  if (has('num_model_requests') && has('start_time')) {
+    const buckets = pagesOf(file).flatMap((page) => listOf(page, 'data'))
+    const rows = buckets.flatMap((bucket) =>
+      [...listOf(bucket, 'results'), ...listOf(bucket, 'result')].map((result) => ({
+        start_time: bucket.start_time,
+        ...result,
+      })),
+    )
+    const lines = numbered(rows, 'num_model_requests')
+    return { source: 'openai', mapping: mappingFrom(openai), format: 'jsonl', lines }
+  }
+  if (has('n_requests') && has('n_context_tokens_total')) {
+    const lines = numbered(
+      pagesOf(file).flatMap((page) => listOf(page, 'data')),
+      'n_requests',
+    )
+    return { source: 'openai', mapping: mappingFrom(openaiOlder), format: 'jsonl', lines }
+  }
+  return null
+}
+
+function knownCsv(text: string): KnownLog | null {
+  const names = firstRecord(text, ',')
+  const isOf = (fields: readonly string[]) => fields.every((name) => names.includes(name))
+  // A column that one version of the tool has and another has not is no fault.
+  const present = (fields: object) =>
+    Object.fromEntries(
+      Object.entries(fields).filter(([, at]) =>
+        (typeof at === 'string' ? [at] : 'from' in at ? [at.from, at.to] : [at.column]).every(
+          (name: string) => names.includes(name),
+        ),
+      ),
+    )
+  if (isOf(['request_id', 'startTime', 'spend'])) {
+    return { source: 'litellm', mapping: mappingFrom(present(litellm)), format: 'csv', lines: null }
+  }
+  if (isOf(['start_time', 'num_model_requests', 'input_tokens'])) {
+    const id = [
+      'start_time',
+      'project_id',
+      'user_id',
+      'api_key_id',
+      'model',
+      'batch',
+      'service_tier',
+    ]
+    const fields = { ...present(openai), id: id.filter((name) => names.includes(name)) }
+    return { source: 'openai', mapping: mappingFrom(fields), format: 'csv', lines: null }
+  }
+  return null
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The documents of a file: one, or one on each line. */
+function pagesOf(file: string): readonly Fields[] {
+  const bytes = readFileSync(file)
+  const plain = /\.gz$/i.test(file)
+    ? gunzipSync(bytes)
+    : /\.zst$/i.test(file)
+      ? zstdDecompressSync(bytes)
+      : bytes
+  const text = plain.toString('utf8').replace(/^\uFEFF/, '')
+  try {
+    const whole: unknown = JSON.parse(text)
+    return (Array.isArray(whole) ? whole : [whole]) as readonly Fields[]
+  } catch {
+    try {
+      const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+      return lines.map((line) => JSON.parse(line) as Fields)
+    } catch {
+      throw new UserError('import', `${file} is not JSON`)
+    }
+  }
+}
+
+function listOf(value: Fields | undefined, name: string): readonly Fields[] {
+  const list = value?.[name]
+  return Array.isArray(list) ? list.filter((each) => typeof each === 'object' && each !== null) : []
+}
+
+/** Buckets have no ids: what they are of is theirs, with a number where two are of the same. */
+function numbered(rows: readonly Fields[], requests: string): readonly object[] {
+  const seen = new Map<string, number>()
+  return rows.flatMap((row) => {
+    if (row[requests] === 0) return []
+    const of = Object.entries(row).flatMap(([name, value]) =>
+      typeof value === 'number' && !/time/.test(name) ? [] : [`${value ?? ''}`],
+    )
+    const key = of.join('/')
+    const nth = seen.get(key) ?? 0
+    seen.set(key, nth + 1)
+    return [{ ...row, id: nth === 0 ? key : `${key}#${nth + 1}` }]
+  })
+}

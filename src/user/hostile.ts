@@ -1,0 +1,31 @@
+/**
+ * Characters that act on what shows them, or that nobody sees: controls, direction marks, zero
+ * widths (all of Unicode's Cc and Cf), line and paragraph separators, lone surrogates, noncharacters.
+ */
+const hostile = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\ufffe\uffff]/gu
+
+/**
+ * Text that nobody here wrote, made safe to show.
+ *
+ * @param shown what takes the place of a hostile character
+ * @param kept characters that stay, such as line breaks
+ */
+export function withoutHostile(
+  text: string,
+  shown: (character: string) => string,
+  kept = '',
+): string {
+  return text.replace(hostile, (character) =>
+    kept.includes(character) ? character : shown(character),
+  )
+}
+
+/** The UTF-16 units of a character as JSON escapes them. */
+export const jsonEscape = (character: string): string =>
+  Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('')
+
+/** JSON that a terminal shows as it is: hostile characters are escaped. Line breaks stay. */
+export const safeJson = (json: string): string => withoutHostile(json, jsonEscape, '\n')

@@ -1,0 +1,423 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { rateRules } from '../../../src/audit/rules/rates/list.ts'
+import type { Contract } from '../../../src/contract/contract.ts'
+import { defaultContract } from '../../../src/contract/default.ts'
+import type { DeploymentProfile } from '../../../src/contract/profile.ts'
+import { faults } from '../../../src/service/faults/list.ts'
+import { fixedAnchored, type Limiter } from '../../limits/limiters.ts'
+import { actsOf } from '../../matrix/acts.ts'
+import { verdictsOf } from '../../matrix/verdicts.ts'
+import { evidenceOf, rowOf } from './evidence.ts'
+
+async function decide(id: string, rows: readonly AttemptRow[], contract?: Contract) {
+  const evidence = await evidenceOf(rows)
+  const rule = rateRules.find((candidate) => candidate.id === id)!
+  return rule.decide(contract === undefined ? evidence : { ...evidence, contract })
+}
+
+/** What a limiter of 20 a minute answers to requests at these seconds, all headers honest. */
+function play(
+  limiter: Limiter,
+  seconds: readonly number[],
+  change: (row: AttemptRow, nth: number) => Partial<AttemptRow> = () => ({}),
+): readonly AttemptRow[] {
+  let used = 0
+  let beganS = Number.NEGATIVE_INFINITY
+  return seconds.map((atS, slot) => {
+    if (atS - beganS >= 60) {
+      beganS = atS
+      used = 0
+    }
+    const admitted = limiter(atS * 1e6 + 500)
+    if (admitted) used++
+    const row = rowOf(slot, atS * 1000, {
+      status: admitted ? 200 : 429,
+      creditsRemaining: 90 - slot,
+      rateLimit: 20,
+      rateRemaining: Math.max(0, 20 - used),
+      rateReset: Math.ceil(beganS + 60 - atS),
+    })
+    return { ...row, ...change(row, slot) }
+  })
+}
+
+const range = (count: number, fromS: number, gapS: number) =>
+  Array.from({ length: count }, (_, nth) => fromS + nth * gapS)
+
+/** 21 in a row, one 12 s later, then polls until the window is over. */
+const probing = [...range(21, 0, 0.05), 13, ...range(20, 20, 3)]
+
+describe('each rate rule fails on the fault made for it', () => {
+  test('RATE-03: more than twice the limit in a minute', async () => {
+    const verdict = await decide(
+      'RATE-03',
+      play(() => true, range(41, 0, 0.5)),
+    )
+    expect(verdict).toMatchObject({ verdict: 'fail', came: '41 admitted within one minute' })
+  })
+
+  test('RATE-03: windows of half a minute, which admit what no minute does', async () => {
+    const seconds = Array.from({ length: 6 }, (_, nth) => range(20, nth * 30, 0.5)).flat()
+    const verdict = await decide(
+      'RATE-03',
+      play(() => true, seconds),
+    )
+    expect(verdict.verdict).toBe('fail')
+  })
+
+  test('RATE-03: 21 of 20 at once, twice; in twenty seconds it is what a bucket lets in', async () => {
+    const twice = (gapS: number, apartS: number) =>
+      decide(
+        'RATE-03',
+        play(() => true, [...range(21, 0, gapS), ...range(21, apartS, gapS)]),
+      )
+    expect(await twice(0.05, 94.5)).toMatchObject({
+      verdict: 'fail',
+      came: '21 within one minute, when none of them lets in so many',
+    })
+    expect(await twice(1, 94.5)).toMatchObject({ verdict: 'pass' })
+    expect(await twice(0.05, 20 * 94.5)).toMatchObject({ verdict: 'pass' })
+  })
+
+  test('RATE-03: a sliding log, known by the profile, that admits more than the limit', async () => {
+    const rows = play(() => true, [...range(15, 0, 0.1), ...range(15, 40, 0.1)])
+    const rule = rateRules.find(({ id }) => id === 'RATE-03')!
+    const evidence = await evidenceOf(rows)
+    expect((await rule.decide(evidence)).verdict).toBe('pass')
+    const profile = {
+      answers: { 'G-22': { status: 'answered', is: { algorithm: 'sliding-log' }, evidence: [] } },
+    } as unknown as DeploymentProfile
+    expect(await rule.decide({ ...evidence, profile })).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-04: a burst of 30 admitted whole, twice', async () => {
+    const seconds = [...range(30, 0, 0.001), ...range(30, 200, 0.001)]
+    const verdict = await decide(
+      'RATE-04',
+      play(() => true, seconds),
+    )
+    expect(verdict).toMatchObject({ verdict: 'fail', observations: 2 })
+  })
+
+  test('RATE-04: one burst may lie over an edge, so it decides nothing', async () => {
+    const verdict = await decide(
+      'RATE-04',
+      play(() => true, range(30, 0, 0.001)),
+    )
+    expect(verdict.verdict).toBe('inconclusive')
+  })
+
+  test('RATE-04: a burst that a bucket explains by what it regains is told as such', async () => {
+    const verdict = await decide(
+      'RATE-04',
+      play(() => true, [...range(21, 0, 0.05), ...range(21, 200, 0.05)]),
+    )
+    expect(verdict).toMatchObject({
+      verdict: 'pass',
+      note: '2 bursts; one admitted 21 of 20, which a bucket that regains tokens or an edge of windows allows',
+    })
+  })
+
+  test('RATE-05: the twentieth request rejected', async () => {
+    const verdict = await decide('RATE-05', play(fixedAnchored(19), probing))
+    expect(verdict).toMatchObject({ verdict: 'fail', witnesses: [{ slot: 19 }] })
+  })
+
+  test('RATE-05: reads that a probe found not to count explain no rejection', async () => {
+    const rows = play(fixedAnchored(20), probing).map((row, nth) =>
+      nth > 0 && nth < 6 ? { ...row, endpoint: 'models' as const } : row,
+    )
+    const rule = rateRules.find(({ id }) => id === 'RATE-05')!
+    const evidence = await evidenceOf(rows)
+    expect((await rule.decide(evidence)).verdict).not.toBe('fail')
+    const profile = {
+      answers: { 'G-18': { status: 'answered', is: { models: 'not counted' }, evidence: [] } },
+    } as unknown as DeploymentProfile
+    expect((await rule.decide({ ...evidence, profile })).verdict).toBe('fail')
+  })
+
+  test('RATE-06: a rate limit told as 403', async () => {
+    const rows = play(fixedAnchored(20), probing, ({ status }) =>
+      status === 429 ? { status: 403 } : {},
+    )
+    expect(await decide('RATE-06', rows)).toMatchObject({
+      verdict: 'fail',
+      witnesses: [{ slot: 20 }],
+    })
+  })
+
+  test('RATE-06: a rejection that costs a credit', async () => {
+    const rows = play(fixedAnchored(20), [...range(21, 0, 0.05), 61])
+    expect(await decide('RATE-06', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-09: each request counted twice', async () => {
+    const rows = play(fixedAnchored(20), range(8, 0, 1), ({ rateRemaining }) => ({
+      rateRemaining: 20 - 2 * (20 - rateRemaining!),
+    }))
+    expect(await decide('RATE-09', rows)).toMatchObject({
+      verdict: 'fail',
+      came: expect.stringContaining('it fell by 2'),
+    })
+  })
+
+  test('RATE-09: two counters that take turns, and that one answer showed the fuller one of', async () => {
+    const shown = (atS: number, remaining: number) => ({ atS, remaining })
+    // Every value twice, in two bursts that no edge of windows falls into both of.
+    const burst = (fromS: number) =>
+      Array.from({ length: 24 }, (_, nth) => shown(fromS + nth * 0.05, 19 - (nth >> 1)))
+    const rows = [shown(0, 19), shown(1, 12), ...burst(200), ...burst(407)].map(
+      ({ atS, remaining }, slot) =>
+        rowOf(slot, atS * 1000, {
+          creditsRemaining: 90 - slot,
+          rateLimit: 20,
+          rateRemaining: remaining,
+          rateReset: 30,
+        }),
+    )
+    expect(await decide('RATE-09', rows)).toMatchObject({
+      verdict: 'fail',
+      expected: expect.stringContaining('of a burst show'),
+    })
+  })
+
+  test('RATE-09: a counter for each of three replicas', async () => {
+    const rows = play(
+      () => true,
+      range(15, 0, 0.1),
+      (_, nth) => ({
+        rateRemaining: 19 - Math.floor(nth / 3),
+      }),
+    )
+    expect(await decide('RATE-09', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-10: five remaining on a rejection', async () => {
+    const rows = play(fixedAnchored(20), probing, ({ status }) =>
+      status === 429 ? { rateRemaining: 5 } : {},
+    )
+    expect(await decide('RATE-10', rows)).toMatchObject({
+      verdict: 'fail',
+      came: 'remaining 5 of 20',
+    })
+  })
+
+  test('RATE-11: one more remaining than is granted', async () => {
+    const rows = play(fixedAnchored(20), probing, ({ rateRemaining }) => ({
+      rateRemaining: rateRemaining! + 5,
+    }))
+    expect(await decide('RATE-11', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-12: milliseconds on a rejection, seconds elsewhere', async () => {
+    const rows = play(fixedAnchored(20), [...range(15, 0, 0.5), ...range(6, 8, 0.1)], (row) =>
+      row.status === 429 ? { rateReset: row.rateReset! * 1000 } : {},
+    )
+    expect(await decide('RATE-12', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-09: a burst whose first answer shows more than the limit', async () => {
+    const seconds = [...range(10, 0, 0.001), ...range(10, 200, 0.001)]
+    const rows = play(fixedAnchored(20), seconds, ({ rateRemaining }) => ({
+      rateRemaining: rateRemaining! + 5,
+    }))
+    expect(await decide('RATE-09', rows)).toMatchObject({
+      verdict: 'fail',
+      came: '1 answer',
+      witnesses: [{ slot: 0, shows: 'remaining 24' }],
+    })
+  })
+
+  test('RATE-12: where two units fit, the one that a probe established is meant', async () => {
+    const rows = play(fixedAnchored(20), range(3, 0, 1), () => ({ rateReset: 30 }))
+    const rule = rateRules.find(({ id }) => id === 'RATE-12')!
+    const evidence = await evidenceOf(rows)
+    expect((await rule.decide(evidence)).verdict).toBe('inconclusive')
+    const profile = {
+      answers: { 'G-21': { status: 'answered', is: { unit: 'delta-s' }, evidence: [] } },
+    } as unknown as DeploymentProfile
+    expect(await rule.decide({ ...evidence, profile })).toMatchObject({ note: 'unit: delta-s' })
+  })
+
+  test('RATE-12: a horizon beyond the window', async () => {
+    const rows = play(fixedAnchored(20), range(3, 0, 1), () => ({ rateReset: 900_000 }))
+    expect(await decide('RATE-12', rows)).toMatchObject({
+      verdict: 'fail',
+      witnesses: [{ slot: 0 }],
+    })
+  })
+
+  test('RATE-13: a reset that comes and admits nothing', async () => {
+    const rows = play(fixedAnchored(20), [...range(15, 0, 0.5), ...range(6, 8, 0.1), 25], (row) =>
+      row.sentUs! < 24e6 ? { rateReset: Math.ceil(10 - row.sentUs! / 1e6) } : {},
+    )
+    expect(await decide('RATE-13', rows)).toMatchObject({
+      verdict: 'fail',
+      witnesses: [{}, { slot: 21 }],
+    })
+  })
+
+  test.each([
+    ['pass', 200],
+    ['fail', 429],
+  ])(
+    'RATE-13: the pause of audit-limits is long enough to say %s of a %i',
+    async (said, status) => {
+      const scenario = readFileSync('scenarios/audit-limits.yaml', 'utf8')
+      const pauseS = Number(/name: until-reset,.* duration: (\d+)s/.exec(scenario)?.[1])
+      // Thirty at once, a read of the balance early in the pause, and one after it.
+      const rows = play(fixedAnchored(20), [...range(30, 0, 0.001), 1, pauseS], ({ slot }) => {
+        if (slot === 30) return { endpoint: 'credits', status: 200 }
+        return slot === 31 && status === 429 ? { status, outcome: 'http_error' } : {}
+      })
+      expect((await decide('RATE-13', rows)).verdict).toBe(said)
+    },
+  )
+
+  test('RATE-13: a window that reopens early, told by all that is free again at once', async () => {
+    // The record begins in the midst of a window, so that a bucket or a log may explain its decisions.
+    const reopened = async (rateRemaining: number) => {
+      const rows = [3, 2, 1, 0].map((left, nth) =>
+        rowOf(nth, nth * 100, { rateLimit: 20, rateRemaining: left, rateReset: 17 }),
+      )
+      rows.push(
+        rowOf(4, 1_000, { status: 429, rateLimit: 20, rateRemaining: 0, rateReset: 16 }),
+        rowOf(5, 5_000, { rateLimit: 20, rateRemaining, rateReset: 60 }),
+      )
+      const profile = {
+        answers: { 'G-21': { status: 'answered', is: { unit: 'delta-s' }, evidence: [] } },
+      } as unknown as DeploymentProfile
+      const rule = rateRules.find(({ id }) => id === 'RATE-13')!
+      return rule.decide({ ...(await evidenceOf(rows)), profile })
+    }
+    expect(await reopened(18)).toMatchObject({
+      verdict: 'fail',
+      came: 'admitted 10999 ms before it',
+      witnesses: [{ slot: 4 }, { slot: 5, shows: 'admitted before that instant, 18 remaining' }],
+    })
+    expect((await reopened(1)).verdict).not.toBe('fail')
+  })
+
+  test('RATE-14: answers that tell the count of another key', async () => {
+    const counts = { a: 0, b: 0 }
+    const rows = (shownBy: (own: 'a' | 'b') => 'a' | 'b') =>
+      play(
+        () => true,
+        range(15, 0, 0.05),
+        (_, nth) => {
+          const own = nth % 3 === 0 ? 'b' : 'a'
+          counts[own]++
+          return {
+            keyFp: `key-${own}`,
+            account: own,
+            rateRemaining: 20 - counts[shownBy(own)],
+          }
+        },
+      )
+    expect(
+      await decide(
+        'RATE-14',
+        rows((own) => (own === 'a' ? 'b' : 'a')),
+      ),
+    ).toMatchObject({
+      verdict: 'fail',
+      came: expect.stringContaining('as if the 2 requests of another key in between counted here'),
+    })
+    counts.a = 0
+    counts.b = 0
+    expect(
+      (
+        await decide(
+          'RATE-14',
+          rows((own) => own),
+        )
+      ).verdict,
+    ).toBe('pass')
+  })
+
+  test('RATE-14: one counter for keys of two accounts', async () => {
+    const rows = play(
+      () => true,
+      range(12, 0, 0.2),
+      (_, nth) => (nth % 3 === 0 ? { keyFp: 'key-b', account: 'b' } : { account: 'a' }),
+    )
+    expect(await decide('RATE-14', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-15: a counter for each endpoint', async () => {
+    const rows = play(
+      () => true,
+      range(12, 0, 0.2),
+      (_, nth) => ({
+        endpoint: nth % 3 === 0 ? 'messages' : 'chat',
+        rateRemaining: nth % 3 === 0 ? 19 - nth / 3 : 19 - (nth - Math.ceil(nth / 3)),
+      }),
+    )
+    expect(await decide('RATE-15', rows)).toMatchObject({ verdict: 'fail' })
+  })
+
+  test('RATE-16: an hour that is never enforced', async () => {
+    const contract: Contract = {
+      ...defaultContract,
+      bands: [
+        {
+          name: 'all',
+          minBalance: 1,
+          maxBalance: null,
+          requests: { minute: 20, hour: 50, day: 400 },
+        },
+      ],
+    }
+    const seconds = Array.from({ length: 6 }, (_, nth) => range(20, nth * 61, 0.5)).flat()
+    const verdict = await decide(
+      'RATE-16',
+      play(() => true, seconds),
+      contract,
+    )
+    expect(verdict).toMatchObject({ verdict: 'fail', came: '120 admitted within one hour' })
+  })
+
+  test('RATE-18: a limit that changes while the balance stays in its band', async () => {
+    const rows = play(
+      () => true,
+      range(6, 0, 1),
+      (_, nth) => ({ rateLimit: nth < 3 ? 60 : 20 }),
+    )
+    expect(await decide('RATE-18', rows)).toMatchObject({
+      verdict: 'fail',
+      witnesses: [{ slot: 2 }, { slot: 3 }],
+    })
+  })
+
+  test('RATE-19: a number of seconds after which the next request is rejected again', async () => {
+    const waiting = (retryAfter: number) =>
+      play(fixedAnchored(20), probing, ({ status }) => (status === 429 ? { retryAfter } : {}))
+    expect(await decide('RATE-19', waiting(0))).toMatchObject({
+      verdict: 'fail',
+      came: 'retry-after 0, and 429 again 12 s later',
+    })
+    expect((await decide('RATE-19', waiting(59))).verdict).toBe('pass')
+  })
+
+  test('RATE-19: an epoch and milliseconds in Retry-After', async () => {
+    for (const retryAfter of [1_767_225_600, 42_000]) {
+      const rows = play(fixedAnchored(20), probing, ({ status }) =>
+        status === 429 ? { retryAfter } : {},
+      )
+      expect(await decide('RATE-19', rows)).toMatchObject({
+        verdict: 'fail',
+        came: `${retryAfter}`,
+      })
+    }
+  })
+})
+
+describe('each rate fault of the reference service is caught by its rule', () => {
+  const rateFaults = faults.filter(({ rule }) => rule.startsWith('RATE-'))
+  test.each(rateFaults)('$name: $rule', async ({ name, rule }) => {
+    const verdicts = await verdictsOf({ faults: [name] }, actsOf(rule), [rule])
+    expect(verdicts.get(rule)?.verdict).toMatchObject({ verdict: 'fail' })
+  })
+})

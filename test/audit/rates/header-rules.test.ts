@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { flags } from '../../../src/attempt/flags.ts'
+import { rate06 } from '../../../src/audit/rules/rates/rate-06.ts'
+import { rate07 } from '../../../src/audit/rules/rates/rate-07.ts'
+import { rate08 } from '../../../src/audit/rules/rates/rate-08.ts'
+import { rate12 } from '../../../src/audit/rules/rates/rate-12.ts'
+import { rate13 } from '../../../src/audit/rules/rates/rate-13.ts'
+import { rate15 } from '../../../src/audit/rules/rates/rate-15.ts'
+import { parseContract } from '../../../src/contract/load.ts'
+import { evidenceOf, rowOf } from './evidence.ts'
+
+const epochS = Date.UTC(2026, 0, 1) / 1000
+
+const headers = { rateLimit: 60, rateRemaining: 59, rateReset: 12 }
+
+describe('RATE-06', () => {
+  /** A success, a 429 and its retry, with the balance that the successes show. */
+  const threeOf = (first: Partial<AttemptRow>, last: Partial<AttemptRow> = {}) => [
+    rowOf(0, 0, { creditsRemaining: 100, ...first }),
+    rowOf(1, 1000, { status: 429 }),
+    rowOf(2, 2000, { creditsRemaining: 98, ...last }),
+  ]
+  const verdictOf = async (rows: readonly AttemptRow[]) =>
+    (await rate06.decide(await evidenceOf(rows))).verdict
+
+  test('a stream that tells the balance before its own charge, and a plain answer after its own', async () => {
+    expect(await verdictOf(threeOf({ streamed: 1 }))).toBe('pass')
+    expect(await verdictOf(threeOf({ endpoint: 'messages' }))).toBe('pass')
+    expect(await verdictOf(threeOf({ streamed: 1 }, { streamed: 1 }))).toBe('fail')
+    expect(await verdictOf(threeOf({ streamed: 1 }, { creditsRemaining: 97 }))).toBe('fail')
+  })
+
+  test('an aborted stream may be charged later, before the rejection or after', async () => {
+    const aborted = { streamed: 1, outcome: 'aborted', creditsRemaining: 101 } as const
+    expect(await verdictOf(threeOf(aborted, { streamed: 1, creditsRemaining: 99 }))).toBe('pass')
+    const later = [rowOf(9, -1000, aborted), ...threeOf({})]
+    expect(await verdictOf(later)).toBe('pass')
+    expect(await verdictOf([rowOf(9, -601_000, aborted), ...threeOf({})])).toBe('fail')
+  })
+})
+
+describe('RATE-07', () => {
+  test('passes when successes and rejections carry three numbers, and counts both', async () => {
+    const verdict = await rate07.decide(
+      await evidenceOf([rowOf(0, 0, headers), rowOf(1, 10, { ...headers, status: 429 })]),
+    )
+    expect(verdict).toEqual({
+      verdict: 'pass',
+      observations: 2,
+      note: '1 successes, 1 rejections',
+    })
+  })
+
+  test('fails with the rejection that lacks a header, and names the header', async () => {
+    const verdict = await rate07.decide(
+      await evidenceOf([
+        rowOf(0, 0, headers),
+        rowOf(1, 10, { ...headers, status: 429, rateReset: null }),
+      ]),
+    )
+    expect(verdict).toMatchObject({
+      verdict: 'fail',
+      came: 'x-ratelimit-reset is missing',
+      witnesses: [{ slot: 1 }],
+      note: 'so on 0 of 1 successes, 1 of 1 rejections',
+    })
+  })
+
+  test('asks for no reset where the contract promises none', async () => {
+    const rows = [rowOf(0, 0, { ...headers, rateReset: null })]
+    const evidence = await evidenceOf(rows)
+    const contract = parseContract({ headers: { rate_reset: null } }, 'mine.yaml')
+    expect(await rate07.decide({ ...evidence, contract })).toMatchObject({ verdict: 'pass' })
+    expect(await rate12.decide({ ...evidence, contract })).toEqual({
+      verdict: 'not-observed',
+      takes: 'an answer with a reset header, which the contract must name',
+    })
+  })
+
+  test('fails on a header that is there and is no number', async () => {
+    const verdict = await rate07.decide(
+      await evidenceOf([
+        rowOf(0, 0, { ...headers, rateReset: null, flags: flags.malformedRateReset }),
+      ]),
+    )
+    expect(verdict).toMatchObject({ verdict: 'fail', came: 'x-ratelimit-reset is not a number' })
+  })
+
+  test('lets other errors go without the headers, which the specification leaves open', async () => {
+    const verdict = await rate07.decide(await evidenceOf([rowOf(0, 0, { status: 400 })]))
+    expect(verdict).toMatchObject({ verdict: 'not-observed' })
+  })
+})
+
+describe('RATE-08', () => {
+  test.each([
+    [-1, 'fail'],
+    [61, 'fail'],
+    [1.5, 'fail'],
+    [0, 'pass'],
+    [60, 'pass'],
+  ])('remaining %d of 60 is a %s', async (rateRemaining, expected) => {
+    const verdict = await rate08.decide(
+      await evidenceOf([rowOf(0, 0, headers), rowOf(1, 1, { ...headers, rateRemaining })]),
+    )
+    expect(verdict.verdict).toBe(expected)
+    if (verdict.verdict === 'fail') expect(verdict.witnesses[0].slot).toBe(1)
+  })
+
+  test('says not-observed without headers, never pass', async () => {
+    const verdict = await rate08.decide(await evidenceOf([rowOf(0, 0)]))
+    expect(verdict.verdict).toBe('not-observed')
+  })
+})
+
+describe('RATE-12', () => {
+  test('refusals that a counter counts push its reset beyond a window, as rejections do', async () => {
+    const rows = Array.from({ length: 60 }, (_, slot) =>
+      rowOf(slot, slot * 500, {
+        status: slot < 5 ? 200 : 403,
+        rateLimit: 20,
+        rateRemaining: Math.max(0, 20 - slot),
+        rateReset: (slot < 45 ? 59_000 : 95_500) - slot * 500,
+      }),
+    )
+    expect((await rate12.decide(await evidenceOf(rows))).verdict).toBe('pass')
+  })
+
+  /** An anchored minute from second 3 on: its end as an epoch, `aheadS` before the clock of `Date`. */
+  const epochs = (aheadS: number, change: (nth: number) => Partial<AttemptRow> = () => ({})) =>
+    [0, 10, 20, 30, 40, 50, 59].map((second, nth) =>
+      rowOf(nth, 3000 + second * 1000, {
+        rateLimit: 20,
+        rateRemaining: 19 - nth,
+        dateS: epochS + 3 + second,
+        rateReset: epochS + 63 + aheadS,
+        ...change(nth),
+      }),
+    )
+
+  test.each([0, 5, -40])(
+    'an epoch by a clock that is %i s ahead of the one that writes Date',
+    async (aheadS) => {
+      const verdict = await rate12.decide(await evidenceOf(epochs(aheadS)))
+      expect(verdict).toMatchObject({ verdict: 'pass', note: 'unit: epoch-s' })
+    },
+  )
+
+  test('an epoch that no one clock explains: two windows late, now and then, or hours ahead', async () => {
+    const late = await rate12.decide(
+      await evidenceOf(epochs(5, (nth) => (nth === 0 ? { rateReset: epochS + 183 } : {}))),
+    )
+    expect(late).toMatchObject({ verdict: 'fail', witnesses: [{ slot: 0 }] })
+    const mixed = await rate12.decide(
+      await evidenceOf(epochs(0, (nth) => (nth === 0 ? { rateReset: epochS + 103 } : {}))),
+    )
+    expect(mixed).toMatchObject({ verdict: 'fail', witnesses: [{ slot: 0 }, { slot: 6 }] })
+    const hours = await rate12.decide(await evidenceOf(epochs(7200)))
+    expect(hours).toMatchObject({ verdict: 'fail', witnesses: [{ slot: 0 }] })
+  })
+})
+
+describe('RATE-13', () => {
+  /** Twenty at once and a rejection, all of whose resets are epochs of another clock. */
+  const burst = (aheadS: number) =>
+    Array.from({ length: 21 }, (_, nth) =>
+      rowOf(nth, nth, {
+        status: nth < 20 ? 200 : 429,
+        rateLimit: 20,
+        rateRemaining: Math.max(0, 19 - nth),
+        dateS: epochS,
+        rateReset: epochS + 60 + aheadS,
+      }),
+    )
+
+  test('a reset by a clock that is behind is not over when the other has come to it', async () => {
+    const again = { status: 429, rateLimit: 20, rateRemaining: 0, rateReset: epochS + 20 }
+    const rows = [...burst(-40), rowOf(21, 35_000, { ...again, dateS: epochS + 35 })]
+    expect((await rate13.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
+  })
+})
+
+describe('RATE-15', () => {
+  test('one bucket for both endpoints, which regains a token for every two requests', async () => {
+    const used = [1, 2, 2, 3, 3, 3, 4, 4]
+    const rows = used.map((count, nth) =>
+      rowOf(nth, nth * 600, {
+        endpoint: nth % 2 === 0 ? 'chat' : 'messages',
+        rateLimit: 60,
+        rateRemaining: 60 - count,
+      }),
+    )
+    expect((await rate15.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
+  })
+
+  test('reads that count between two answers are no counter of their own', async () => {
+    // m10, a rest of 6 s that a bucket of 60 uses to regain 6, c5, five reads, m11; three times.
+    const round = (first: number, fromMs: number) => [
+      rowOf(first, fromMs, { endpoint: 'messages', rateLimit: 60, rateRemaining: 50 }),
+      rowOf(first + 1, fromMs + 6000, { rateLimit: 60, rateRemaining: 55 }),
+      ...[2, 3, 4, 5, 6].map((nth) =>
+        rowOf(first + nth, fromMs + 6000 + 10 * nth, { endpoint: 'models' }),
+      ),
+      rowOf(first + 7, fromMs + 6100, { endpoint: 'messages', rateLimit: 60, rateRemaining: 49 }),
+    ]
+    const rows = [...round(0, 0), ...round(8, 8000), ...round(16, 16_000)]
+    expect((await rate15.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
+  })
+})

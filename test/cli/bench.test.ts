@@ -1,0 +1,216 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { mustMaySpend } from '../../src/cli/spending.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+import { type QuickLoad, quickScenario } from '../../src/scenario/quick.ts'
+
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+/**
+ * A server in the manner of vLLM, not ours: behind a path, no credits, no limits, no key, and usage
+ * in streams only where it is asked for.
+ */
+async function foreignServer(tokenMs = 2) {
+  const asked: { readonly url: string; readonly body: Record<string, unknown> }[] = []
+  const server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (piece) => {
+      text += piece
+    })
+    request.on('end', () => {
+      const body = text === '' ? {} : JSON.parse(text)
+      asked.push({ url: request.url!, body })
+      if (request.url === '/llm/v1/models') {
+        return json(response, 200, { object: 'list', data: [{ id: 'qwen/qwen3-8b' }] })
+      }
+      if (request.url !== '/llm/v1/chat/completions')
+        return json(response, 404, { detail: 'Not Found' })
+      if (body.model !== 'qwen/qwen3-8b') {
+        return json(response, 404, {
+          error: { message: `The model ${body.model} does not exist.` },
+        })
+      }
+      stream(response, body, tokenMs)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((listening) => server.once('listening', listening))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { asked, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+function stream(response: ServerResponse, body: Record<string, unknown>, tokenMs: number): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const chunk = (rest: object) =>
+    response.write(
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: body.model, ...rest })}\n\n`,
+    )
+  let count = 0
+  const timer = setInterval(() => {
+    count++
+    const last = count === 8
+    chunk({
+      choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: last ? 'stop' : null }],
+    })
+    if (!last) return
+    clearInterval(timer)
+    const options = body.stream_options as { include_usage?: boolean } | undefined
+    if (options?.include_usage) {
+      chunk({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28 } })
+    }
+    response.end('data: [DONE]\n\n')
+  }, tokenMs)
+}
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function assay(cwd: string, ...words: readonly string[]) {
+  const { ASSAY_API_KEY: _, ...env } = process.env
+  const child = spawn(process.execPath, [main, ...words], { cwd, env })
+  let [out, error] = ['', '']
+  child.stdout.on('data', (piece) => {
+    out += piece
+  })
+  child.stderr.on('data', (piece) => {
+    error += piece
+  })
+  const code = await new Promise<number | null>((done) => child.on('close', done))
+  return { code, out, error }
+}
+
+test('bench goes from an address to a page: no file, no key, no model named', async () => {
+  const { asked, origin } = await foreignServer()
+  const folder = emptyFolder()
+  const { out, error } = await assay(
+    folder,
+    ...['bench', `${origin}/llm/v1`, '--rate', '20/s', '--duration', '3s', '--save', 'made.yaml'],
+  )
+  expect(out, error).toContain('page  assay-launch.html\n')
+  expect(out).toMatch(/ttft\.p95 < 1s +/)
+  expect(out).toMatch(/output tokens [\d.]+\/s/)
+  expect(existsSync(join(folder, 'assay-launch.html'))).toBe(true)
+  expect(asked[0]!.url).toBe('/llm/v1/models')
+  expect(asked[1]).toMatchObject({
+    url: '/llm/v1/chat/completions',
+    body: { model: 'qwen/qwen3-8b', stream: true, stream_options: { include_usage: true } },
+  })
+  const saved = readFileSync(join(folder, 'made.yaml'), 'utf8')
+  expect(saved).toMatch(`# assay run made.yaml --base-url ${origin}/llm\n`)
+  expect(parseScenario(saved, 'made.yaml').phases.map(({ name }) => name)).toEqual([
+    'warm-up',
+    'steady',
+  ])
+})
+
+test('a model that the service does not have costs one request and one sentence', async () => {
+  const { asked, origin } = await foreignServer()
+  const { code, out, error } = await assay(
+    emptyFolder(),
+    'bench',
+    `${origin}/llm`,
+    '--model',
+    'gpt-9',
+  )
+  expect(error).toContain('answered 404: {"error":{"message":"The model gpt-9 does not exist."}}\n')
+  expect(error).toContain('Correct --base-url, the model, or the paths of the --contract.\n')
+  expect({ code, out }).toEqual({ code: 4, out: '' })
+  expect(asked).toHaveLength(1)
+})
+
+test('a service without a list of models needs --model', async () => {
+  const { origin } = await foreignServer()
+  const { code, error } = await assay(emptyFolder(), 'bench', `${origin}/elsewhere`)
+  expect(error).toBe(`${origin}/elsewhere lists no models at /v1/models. Name one with --model.\n`)
+  expect(code).toBe(2)
+})
+
+test.each([
+  [['--rate', '20'], '--rate: expected a rate, as 20/s; came 20.'],
+  [['--rate', '20/s', '--users', '5'], '--rate and --users: expected one of them; got both.'],
+  [['--duration', '3'], '--duration: expected a time, as 30s; came 3.'],
+  [['--slo', 'ttft < 3'], '--slo: expected'],
+  [
+    ['--slo', 'errors < 1%'],
+    '--slo: a search expects a percentile of ttft, tpot, service, response',
+  ],
+  [
+    ['--header', 'Authorization: Bearer x'],
+    '--header Authorization: a key comes from ASSAY_API_KEY',
+  ],
+  [['--header', 'x team: a'], "--header: expected a name and a value, as 'x-team: a'; header"],
+])('%j is refused in a sentence before anything is sent', async (words, sentence) => {
+  const { code, error } = await assay(
+    emptyFolder(),
+    ...['bench', 'http://127.0.0.1:1', '--model', 'm', ...words],
+  )
+  expect(error).toMatch(/^[^\n]+\n$/)
+  expect(error).toContain(sentence)
+  expect(code).toBe(2)
+})
+
+const quick: QuickLoad = {
+  model: 'm',
+  endpoint: 'chat',
+  stream: true,
+  promptTokens: 100,
+  outputTokens: 16,
+  headers: [],
+  load: { kind: 'search', maxRate: '500/s' },
+  duration: '5s',
+  objectives: ['ttft.p95 < 800ms', 'tpot.p90 <= 50ms'],
+  maxCredits: 300,
+}
+
+test('a search holds the largest share of requests that an objective names to every objective', () => {
+  const { phases, objectives, policy } = parseScenario(quickScenario(quick), 'bench')
+  expect(objectives).toMatchObject({ ttftUs: 800_000, tpotUs: 50_000 })
+  expect(phases[0]!.load).toMatchObject({
+    kind: 'sweep',
+    maxPerS: 500,
+    objective: { goodput: 0.95 },
+  })
+  expect(policy.maxCredits).toBe(300)
+})
+
+const scenario = parseScenario(
+  quickScenario({
+    ...quick,
+    load: { kind: 'rate', rate: '100/s' },
+    duration: '60s',
+    maxCredits: null,
+  }),
+  'bench',
+)
+const spending = { scenario, contract: defaultContract, seed: 1, isAgreed: false }
+
+test('a run that may cost more than 1,000 credits of another machine must be agreed to', async () => {
+  const there = 'https://api.example.com'
+  await expect(mustMaySpend({ ...spending, baseUrl: there })).rejects.toThrow(
+    /^This run may cost \d,\d{3} credits of https:\/\/api\.example\.com\. Agree with --yes, or bound it with --max-credits\.$/,
+  )
+  // A name that only begins like an address of this machine.
+  await expect(mustMaySpend({ ...spending, baseUrl: 'http://127.example.com' })).rejects.toThrow(
+    /credits of http:\/\/127\.example\.com\./,
+  )
+  await mustMaySpend({ ...spending, baseUrl: there, isAgreed: true })
+  await mustMaySpend({ ...spending, baseUrl: 'http://127.0.0.1:1' })
+  const bounded = { ...scenario, policy: { ...scenario.policy, maxCredits: 1000 } }
+  await mustMaySpend({ ...spending, scenario: bounded, baseUrl: there })
+})

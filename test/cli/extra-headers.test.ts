@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { extraHeaders } from '../../src/cli/extra-headers.ts'
+
+const braced = '$' + '{PORTKEY_API_KEY}'
+const env = { PORTKEY_API_KEY: ' pk-1 ', EMPTY: '' }
+
+test('a value holds variables of the environment, and the store keeps their names', () => {
+  const given = ['X-Portkey-Api-Key: $PORTKEY_API_KEY', 'x-team: a', `x: b-${braced}`]
+  expect(extraHeaders('--header', given, env)).toEqual([
+    { name: 'x-portkey-api-key', value: 'pk-1', shown: '$PORTKEY_API_KEY', isSecret: true },
+    { name: 'x-team', value: 'a', shown: '(value of --header)', isSecret: false },
+    { name: 'x', value: 'b-pk-1', shown: `b-${braced}`, isSecret: true },
+  ])
+})
+
+test('what is written out, and is as long as a key, is a secret', () => {
+  const [header] = extraHeaders('--header', [`x-key: ${'k'.repeat(16)}`], env)
+  expect(header).toMatchObject({ isSecret: true, shown: '(value of --header)' })
+})
+
+test.each([
+  ['x-key', '--header: expected name: value, as in'],
+  [': a', '--header: expected name: value, as in'],
+  ['x-key: $EMPTY', '--header x-key: expected the variable EMPTY; it is not set.'],
+  ['x key: a', '--header: header "x key": a name is letters, digits and -'],
+  ['host: a', '--header: header host is set by the transport'],
+])('%j is refused in a sentence', (given, message) => {
+  expect(() => extraHeaders('--header', [given], env)).toThrow(message)
+})

@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  answerChat,
+  key,
+  query,
+  refuse,
+  startTarget,
+  type Target,
+  withStorePath,
+} from '../run/target.ts'
+
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+const scenario = `
+name: launch
+question: Does it hold?
+model: svc-k2
+steps:
+  chat: { endpoint: chat, prompt: Hello }
+  twice: { endpoint: chat, prompt: Hello again }
+  wrong: { endpoint: chat, wrong: unknown-model }
+phases: [{ name: load, load: constant, rate: 50/s, max_requests: 30 }]
+`
+
+/** Runs the scenario with real processes. Requests come one at a time before the load, then 50 a second. */
+async function runAgainst(baseUrl: string, dbPath: string, ...more: readonly string[]) {
+  const file = join(dirname(dbPath), 'launch.yaml')
+  writeFileSync(file, scenario)
+  const child = spawn(
+    process.execPath,
+    [main, 'run', file, '--base-url', baseUrl, '--db', dbPath, ...more],
+    { env: { ...process.env, ASSAY_API_KEY: key } },
+  )
+  let [out, error] = ['', '']
+  child.stdout.on('data', (piece) => {
+    out += piece
+  })
+  child.stderr.on('data', (piece) => {
+    error += piece
+  })
+  const code = await new Promise<number | null>((done) => child.on('close', done))
+  return { code, out, error }
+}
+
+async function target(...handle: Parameters<typeof startTarget>): Promise<Target> {
+  const started = await startTarget(...handle)
+  onTestFinished(() => started.close())
+  return started
+}
+
+test.each([
+  [
+    'a wrong path',
+    404,
+    'not_found',
+    'Correct --base-url, the model, or the paths of the --contract.',
+  ],
+  ['a wrong key', 401, 'invalid_api_key', 'Set ASSAY_API_KEY to a key that the service takes.'],
+  ['an unknown model', 400, 'unknown_model', 'Correct the model and the fields of the step.'],
+])(
+  '%s ends a run after one request, with what came and the remedy',
+  async (_, status, code, remedy) => {
+    const service = await target((_, response) => refuse(response, status, `${code} ${key}`))
+    await withStorePath(async (dbPath) => {
+      const ended = await runAgainst(service.baseUrl, dbPath)
+      expect(service.requests).toBe(1)
+      expect(ended.out).toBe('')
+      const [sent, whatToDo, kept] = ended.error.trimEnd().split('\n').slice(-3)
+      expect(sent).toContain(
+        `POST ${service.baseUrl}/v1/chat/completions (step chat) answered ${status}: {"error":{"message":"${code} `,
+      )
+      expect(whatToDo).toBe(remedy)
+      expect(kept).toMatch(/^The load was not sent; the request is in run [\w-]+\.$/)
+      expect(ended.error).not.toContain(key)
+      expect(ended.code).toBe(4)
+      expect(await query(dbPath, 'SELECT phase, part, status FROM attempts')).toEqual([
+        { phase: 'first requests', part: 'warmup', status },
+      ])
+    })
+  },
+)
+
+test('a service that takes the first request gets the whole load, with or without /v1', async () => {
+  const paths: (string | undefined)[] = []
+  const service = await target((request, response) => {
+    paths.push(request.url)
+    answerChat(response)
+  })
+  await withStorePath(async (dbPath) => {
+    const { out } = await runAgainst(`${service.baseUrl}/v1`, dbPath, '--json')
+    expect(JSON.parse(out)).toMatchObject({ stopped: null, refusal: null })
+    expect(
+      await query(
+        dbPath,
+        'SELECT phase, count(*)::INTEGER AS n FROM attempts GROUP BY phase ORDER BY n',
+      ),
+    ).toEqual([
+      { phase: 'first requests', n: 1 },
+      { phase: 'load', n: 30 },
+    ])
+    expect(new Set(paths)).toEqual(new Set(['/v1/chat/completions']))
+  })
+})
+
+test.each([
+  [429, 'rate_limit_exceeded'],
+  [503, 'overloaded'],
+  [400, 'invalid_request'],
+])('a status %i %s does not keep a load back', async (status, code) => {
+  const service = await target((_, response) => refuse(response, status, code))
+  await withStorePath(async (dbPath) => {
+    const { out } = await runAgainst(service.baseUrl, dbPath, '--json')
+    expect(JSON.parse(out)).toMatchObject({ stopped: null, ledger: { planned: 31 } })
+  })
+})
+
+test('--no-first-requests sends the load alone', async () => {
+  const service = await target((_, response) => refuse(response, 404, 'not_found'))
+  await withStorePath(async (dbPath) => {
+    const { out } = await runAgainst(service.baseUrl, dbPath, '--json', '--no-first-requests')
+    expect(JSON.parse(out)).toMatchObject({ stopped: null, ledger: { planned: 30 } })
+    expect(service.requests).toBe(30)
+  })
+})
+
+test('http where https is spoken is told after one request', async () => {
+  const pem = (name: string) =>
+    readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
+  const server = createTlsServer({ key: pem('server-key'), cert: pem('server') })
+  server.on('tlsClientError', () => {})
+  let connections = 0
+  server.on('connection', () => connections++)
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await withStorePath(async (dbPath) => {
+    const { code, error } = await runAgainst(baseUrl, dbPath)
+    expect(error).toMatch(
+      /got no answer in HTTP \(.*\)\. Correct --base-url; https:\/\/ may be meant\.\n/,
+    )
+    expect(code).toBe(4)
+    // One to see whether anything listens, one for the request.
+    expect(connections).toBe(2)
+  })
+})

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { startRun } from '../../src/store/runs.ts'
+import { withService } from '../e2e/command.ts'
+import { plainRow } from '../store/plain-row.ts'
+
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+/** Twenty random moments of each command, each night: they take minutes. */
+const times = 20
+const patience = { timeout: 60_000 + times * 30_000 }
+const nightly = test.skipIf(process.env.NIGHTLY === undefined)
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-kills-'))
+const db = join(folder, 'rows.duckdb')
+const rowCount = 100_000
+
+beforeAll(async () => {
+  const store = await openStore(db)
+  await startRun(store, {
+    runId: plainRow(0).runId,
+    kind: 'run',
+    scenario: 'rows',
+    scenarioJson: '{}',
+    seed: 1,
+    baseUrl: 'http://127.0.0.1',
+    contract: 'svc',
+    startedAtUs: 0,
+    timeScale: 1,
+    assayVersion: '0',
+    machineJson: '{}',
+  })
+  await appendAttempts(
+    store,
+    Array.from({ length: rowCount }, (_, slot) => plainRow(slot)),
+  )
+  store.close()
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn(process.execPath, [main, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+}
+
+/** How long the command takes, and then as many kills of it, each at a random moment of that time. */
+async function kills(args: readonly string[], look: () => Promise<void>): Promise<void> {
+  const began = performance.now()
+  expect(await once(start(args), 'exit')).toEqual([0, null])
+  const tookMs = performance.now() - began
+  for (let nth = 0; nth < times; nth++) {
+    const child = start(args)
+    const exit = once(child, 'exit')
+    await Promise.race([sleep(Math.random() * tookMs), exit])
+    child.kill('SIGKILL')
+    await exit
+    await look()
+  }
+}
+
+test(
+  'an export that is killed leaves no file, or a whole one, and the next one clears up',
+  patience,
+  async () => {
+    const out = join(folder, 'rows.csv')
+    const command = ['export', 'attempts', '--db', db, '--out', out]
+    await kills(command, async () => {
+      if (!existsSync(out)) return
+      expect(readFileSync(out, 'utf8').split('\n')).toHaveLength(rowCount + 2)
+      rmSync(out)
+    })
+    expect(await once(start(command), 'exit')).toEqual([0, null])
+    expect(existsSync(out)).toBe(true)
+    expect(existsSync(`${out}.partial`)).toBe(false)
+  },
+)
+
+nightly('a report that is killed leaves no page, or a whole one', patience, async () => {
+  const out = join(folder, 'page.html')
+  await kills(['report', 'launch', '--db', db, '--out', out], async () => {
+    if (!existsSync(out)) return
+    expect(readFileSync(out, 'utf8').trimEnd().endsWith('</html>')).toBe(true)
+    rmSync(out)
+  })
+})
+
+test(
+  'an import that is killed takes all of a log or nothing, and the next one the rest',
+  patience,
+  async () => {
+    const [log, map, imported] = [
+      join(folder, 'log.jsonl'),
+      join(folder, 'map.yaml'),
+      join(folder, 'imported.duckdb'),
+    ]
+    const lines = 100_000
+    const line = (id: number) =>
+      `{"id":"${id}","at":"2026-01-01T00:00:00Z","model":"svc-k2","credits":1,"status":200}`
+    writeFileSync(log, `${Array.from({ length: lines }, (_, id) => line(id)).join('\n')}\n`)
+    writeFileSync(
+      map,
+      'fields: { time: at, id: id, model: model, credits: credits, status: status }\n',
+    )
+    const countOf = async () => {
+      const store = await openStore(imported)
+      const [row] = await store.rows<{ n: number; ids: number }>(
+        'SELECT count(*)::INTEGER AS n, count(DISTINCT id)::INTEGER AS ids FROM usage_events',
+      )
+      store.close()
+      return row!
+    }
+    const command = ['import', log, '--map', map, '--db', imported]
+    await kills(command, async () => {
+      const { n, ids } = await countOf()
+      expect([0, lines]).toContain(n)
+      expect(ids).toBe(n)
+      for (const file of [imported, `${imported}.wal`]) rmSync(file, { force: true })
+    })
+    expect(await once(start(command), 'exit')).toEqual([0, null])
+    expect(await countOf()).toEqual({ n: lines, ids: lines })
+  },
+)
+
+nightly('a watch that is killed keeps each poll that it has told of', patience, () =>
+  withService([], async ({ baseUrl, keys }) => {
+    const watched = join(folder, 'watched.duckdb')
+    for (let nth = 0; nth < times; nth++) {
+      for (const file of [watched, `${watched}.wal`]) rmSync(file, { force: true })
+      const watch = start(
+        ['usage', 'watch', '--json', '--every', '0.01', '--base-url', baseUrl, '--db', watched],
+        { ASSAY_API_KEY: keys[0]!.apiKey },
+      )
+      let told = ''
+      watch.stdout!.on('data', (piece) => {
+        told += piece
+      })
+      await once(watch.stdout!, 'data')
+      await sleep(Math.random() * 1000)
+      const closed = once(watch, 'close')
+      watch.kill('SIGKILL')
+      await closed
+      const polls = told.trimEnd().split('\n').length
+      const store = await openStore(watched)
+      const [row] = await store.rows<{ n: number }>(
+        'SELECT count(*)::INTEGER AS n FROM usage_polls',
+      )
+      store.close()
+      expect(row!.n).toBeGreaterThanOrEqual(polls)
+      expect(row!.n).toBeLessThanOrEqual(polls + 1)
+    }
+  }),
+)

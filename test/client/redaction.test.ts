@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Capture } from '../../src/client/capture.ts'
+import { AnswerMemory } from '../../src/client/memory.ts'
+import { mayHoldKey, redacted, withoutKey } from '../../src/client/redaction.ts'
+import { encodings, shown } from './encodings.ts'
+
+const key = 'sk-live-Zx8/q+R0vT5wY2mN7pL4'
+
+test.each(Object.keys(encodings))('a key that is echoed as %s is not kept', (name) => {
+  const text = `{"error":{"message":"no such key: ${encodings[name]!(key)}.","code":"e"}}`
+  const clean = redacted(text, key)!
+  expect(clean).toContain('[key]')
+  expect(clean).toMatch(/^\{"error":\{"message":"no such key: /)
+  expect(clean).toMatch(/","code":"e"\}\}$/)
+  expect(shown(clean, key)).toBe(0)
+})
+
+const encoding = fc.constantFrom(...Object.keys(encodings))
+const secrets = fc.string({
+  unit: fc.constantFrom(...'abcXYZ019-_/+.=~"%&\\'),
+  minLength: 16,
+  maxLength: 48,
+})
+const around = fc.string({ unit: fc.constantFrom(...'ab {}":,\\n%é'), maxLength: 20 })
+
+test('any nesting of encodings, cut into pieces anywhere, leaves no eight letters of the key', () => {
+  fc.assert(
+    fc.property(
+      secrets,
+      fc.array(encoding, { minLength: 1, maxLength: 4 }),
+      around,
+      around,
+      fc.array(fc.nat(1000), { maxLength: 4 }),
+      (secret, nest, before, behind, cuts) => {
+        const echoed = nest.reduce((text, name) => encodings[name]!(text), secret)
+        const bytes = Buffer.from(`${before} ${echoed} ${behind}`)
+        const capture = new Capture(secret, 1 << 20, new AnswerMemory(), bytes, 0, 0)
+        let from = 0
+        for (const cut of [...cuts, bytes.length]
+          .map((at) => Math.min(at, bytes.length))
+          .sort((a, b) => a - b)) {
+          capture.add(bytes, from, cut)
+          from = cut
+        }
+        const { body } = capture.finish(null)
+        expect([nest, shown(body, secret)]).toEqual([nest, 0])
+        expect([nest, body]).toEqual([nest, expect.stringMatching(/\[key\]|\[not kept/)])
+      },
+    ),
+    { numRuns: 600 },
+  )
+})
+
+test("eight letters of a key are as good as a key; seven are anybody's", () => {
+  expect(redacted(`id ${key.slice(4, 12)} and ${key.slice(4, 11)}`, key)).toBe(
+    `id [key] and ${key.slice(4, 11)}`,
+  )
+})
+
+test('a body that was cut within the key, however it is encoded, shows none of it', () => {
+  for (const name of Object.keys(encodings)) {
+    const echoed = Buffer.from(`${'x'.repeat(40)} ${encodings[name]!(key)}`)
+    for (let bound = 40; bound < echoed.length; bound += 7) {
+      const capture = new Capture(key, bound, new AnswerMemory(), echoed, 0, 0)
+      capture.add(echoed, 0, echoed.length)
+      expect([name, bound, shown(capture.finish(null).body, key)]).toEqual([name, bound, 0])
+    }
+  }
+})
+
+test('a text that is encoded without end is not kept, and says so', () => {
+  const deep = `%${'25'.repeat(50)}41`
+  expect(redacted(deep, key)).toBe(null)
+  expect(withoutKey(deep, key)).toContain('[not kept: ')
+})
+
+test('a compressed body is not kept, and says so', () => {
+  const head = Buffer.from(`Content-Encoding: gzip\r\nX-Echo: ${key}\r\n`)
+  const capture = new Capture(key, 100, new AnswerMemory(), head, 0, head.length)
+  capture.add(Buffer.from('\x1f\x8b'), 0, 2)
+  expect(capture.finish('gzip')).toEqual({
+    headers: 'Content-Encoding: gzip\nX-Echo: [key]',
+    body: '[not kept: content-encoding gzip]',
+    truncated: true,
+  })
+})
+
+test('what does not hold the key is kept as it came', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
+      const body = JSON.stringify(JSON.parse(text), null, indent)
+      expect(redacted(body, key)).toBe(body)
+    }),
+  )
+  const prose = 'internationalization of https://example.com/v1/chat?a=%20b, cafébabe\\n\\u00e9 '
+  expect(redacted(prose.repeat(100), key)).toBe(prose.repeat(100))
+})
+
+describe('an id', () => {
+  test('that may hold the key in any encoding of an encoding is always looked into', () => {
+    for (const [first, inner] of Object.entries(encodings)) {
+      for (const [second, outer] of Object.entries(encodings)) {
+        // Zero bytes stand in no string of JSON.
+        if (second === 'letters of two bytes') continue
+        const bytes = Buffer.from(`"id-${outer(inner(key))}"`)
+        const may = mayHoldKey(bytes, 1, bytes.length - 1, key)
+        expect([first, second, may]).toEqual([first, second, true])
+      }
+    }
+  })
+
+  test('of a usual service is not, most of the time', () => {
+    let looked = 0
+    for (let id = 0; id < 1000; id++) {
+      const bytes = Buffer.from(`chatcmpl-${(id * 7919).toString(16).padStart(24, '0')}`)
+      if (mayHoldKey(bytes, 0, bytes.length, key)) looked++
+    }
+    expect(looked).toBeLessThan(100)
+  })
+})

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { type AuditOptions, audit, isBroken } from '../../src/audit/audit.ts'
+import { contractOf, type Probed, probeForeign, startForeign } from './foreign.ts'
+
+/** What an audit says of each promise that it finds broken. */
+async function failuresOf({ store, ...known }: Probed & Pick<AuditOptions, 'contract'>) {
+  const { findings } = await audit(store, {
+    ...{ ...known, auditId: 'audit-1', auditedAt: new Date(0) },
+  })
+  return Object.fromEntries(
+    findings
+      .filter(isBroken)
+      .map(({ rule, verdict }) => [rule, verdict.verdict === 'fail' ? verdict.came : '']),
+  )
+}
+
+const draft6 = {
+  rateLimit: 'ratelimit-limit',
+  rateRemaining: 'ratelimit-remaining',
+  rateReset: 'ratelimit-reset',
+}
+
+/** The unit of each by its source, and what it is set to count by itself. */
+const limiters = [
+  ['express-rate-limit', 'address', 'epoch-s', {}],
+  ['fastify', 'route', 'delta-s', {}],
+  ['rate-limiter-flexible', 'key', 'epoch-s', {}],
+  ['koa-ratelimit', 'bearer', 'epoch-s', {}],
+  ['hono-rate-limiter', 'route', 'delta-s', draft6],
+] as const
+
+describe.each(limiters)('%s, one count for each %s', (limiter, scope, unit, headers) => {
+  test('is probed by its source, and audited without a false accusation', async () => {
+    const contract = contractOf(headers)
+    const { profile, store } = await probeForeign(await startForeign(limiter, scope), contract)
+    expect(profile.answers['G-21']).toMatchObject({ status: 'answered', is: { unit } })
+    expect(profile.answers['G-22']).toMatchObject({ is: { algorithm: 'fixed-anchored' } })
+    // It has no credits.
+    const accused = await failuresOf({ contract, profile, store })
+    expect(Object.keys(accused)).toEqual(['TRN-05'])
+  })
+})
+
+test('windows that begin with a first request on the minute are told from those of the clock', async () => {
+  // The question begins after two minutes of rest and a second.
+  const foreign = await startForeign('fastify', 'key', 59)
+  const { profile } = await probeForeign(foreign, contractOf({}), ['G-22'])
+  expect(profile.answers['G-22']).toMatchObject({ is: { algorithm: 'fixed-anchored' } })
+})
+
+test('a gateway in the manner of LiteLLM is probed, and accused of what it does alone', async () => {
+  const contract = contractOf({
+    rateLimit: 'x-ratelimit-limit-requests',
+    rateRemaining: 'x-ratelimit-remaining-requests',
+    rateReset: null,
+  })
+  const { profile, store } = await probeForeign(await startForeign('like-litellm', 'key'), contract)
+  const { answers } = profile
+  expect(answers['G-22']).toMatchObject({ is: { algorithm: 'fixed-aligned' } })
+  expect(answers['G-21']).toMatchObject({ why: 'the contract names no reset header' })
+  expect(answers['G-04']).not.toHaveProperty(['is', 'stop sequence'])
+  expect(answers['G-33']).toMatchObject({ is: {} })
+  expect(answers['G-06']).toMatchObject({ between: { key: ['none', 'either'] } })
+  const accused = await failuresOf({ contract, profile, store })
+  // Of limits, the count below zero alone; the others are the missing credits, the plain text and the stops.
+  expect(Object.keys(accused).sort()).toEqual(['CHAT-07', 'RATE-08', 'RATE-10', 'TRN-02', 'TRN-05'])
+  expect(accused).toMatchObject({ 'RATE-08': '-1', 'RATE-10': 'remaining -1 of 20' })
+})

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { parse as parseYaml } from 'yaml'
+import { JsonCursor } from '../../src/client/json.ts'
+import { AnswerMemory } from '../../src/client/memory.ts'
+import { SseDecoder } from '../../src/client/sse.ts'
+import { parseContract } from '../../src/contract/load.ts'
+import { parseDeploymentProfile } from '../../src/contract/profile.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+import { parseMapping } from '../../src/store/import/mapping.ts'
+import { readJournal } from '../../src/store/journal.ts'
+import { UserError, type UserErrorCode } from '../../src/user/user-error.ts'
+import { eventsIn } from '../foreign/event-stream.js'
+
+/** A reader of what others write. */
+export interface Target {
+  /** Also the folder of its corpus. */
+  readonly name: string
+  /** What is wrong about the way it reads these bytes; null for nothing. */
+  check(input: Buffer): string | null
+}
+
+/** Cuts an input into reads, the same each time. */
+function readsOf(input: Buffer): readonly Buffer[] {
+  const reads: Buffer[] = []
+  let state = input.length + 1
+  for (let from = 0; from < input.length; ) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    const to = Math.min(input.length, from + 1 + (state % 13))
+    reads.push(Buffer.from(input.subarray(from, to)))
+    from = to
+  }
+  return reads
+}
+
+const sse: Target = {
+  name: 'sse',
+  check(input) {
+    const ours: string[] = []
+    const sink = {
+      onEvent: (bytes: Buffer, start: number, end: number) =>
+        ours.push(bytes.toString('utf8', start, end)),
+    }
+    const decoder = new SseDecoder(sink, new AnswerMemory())
+    for (const read of readsOf(input)) decoder.feed(read, 0, read.length)
+    const text = new TextDecoder('utf-8').decode(input)
+    const theirs = eventsIn(text)
+    return isDeepStrictEqual(ours, theirs)
+      ? null
+      : `events ${JSON.stringify(ours)}; by eventsource-parser ${JSON.stringify(theirs)}`
+  },
+}
+
+class Grammar extends JsonCursor {
+  isJson(bytes: Buffer): boolean {
+    return this.document(bytes, 0, bytes.length)
+  }
+}
+
+const json: Target = {
+  name: 'json',
+  check(input) {
+    // What is no UTF-8 is replaced before JSON.parse sees it.
+    const bytes = Buffer.from(input.toString('utf8'))
+    const grammar = new Grammar()
+    const ours = grammar.isJson(bytes)
+    if (grammar.tooDeep) return null
+    const theirs = isParsed(bytes.toString('utf8'))
+    return ours === theirs ? null : `${ours ? 'taken' : 'refused'}, not so by JSON.parse`
+  },
+}
+
+function isParsed(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A parser that must take its input, or refuse it in an error of ours that is meant for users. */
+function refusing(
+  name: string,
+  codes: readonly UserErrorCode[],
+  parse: (text: string) => void,
+): Target {
+  return {
+    name,
+    check(input) {
+      try {
+        parse(input.toString('utf8'))
+        return null
+      } catch (error) {
+        if (error instanceof UserError && codes.includes(error.code)) return null
+        return `no error of ours: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`
+      }
+    },
+  }
+}
+
+/** A document of YAML; null for text that is none. */
+function documentOf(text: string): unknown {
+  try {
+    return parseYaml(text, { logLevel: 'error' })
+  } catch {
+    return null
+  }
+}
+
+const journal: Target = {
+  name: 'journal',
+  check(input) {
+    const folder = mkdtempSync(join(tmpdir(), 'assay-fuzz-'))
+    try {
+      const path = join(folder, 'a.duckdb.journal')
+      writeFileSync(path, input)
+      const { bytesLost, rowsLost } = readJournal(path)
+      const isCount = (count: number) => Number.isSafeInteger(count) && count >= 0
+      return isCount(bytesLost) && isCount(rowsLost) && bytesLost <= input.length
+        ? null
+        : `${bytesLost} bytes and ${rowsLost} rows are lost of ${input.length} bytes`
+    } catch (error) {
+      // One of another version is refused in a sentence.
+      return error instanceof UserError ? null : `an error: ${error}`
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+}
+
+export const targets: readonly Target[] = [
+  sse,
+  json,
+  refusing('scenario', ['scenario'], (text) => parseScenario(text, 'a.yaml')),
+  refusing('contract', ['contract'], (text) => parseContract(documentOf(text), 'a.yaml')),
+  refusing('mapping', ['import', 'usage'], (text) => parseMapping(text, 'a.yaml')),
+  refusing('profile', ['profile'], (text) => parseDeploymentProfile(documentOf(text), 'a.yaml')),
+  journal,
+]

@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Composition } from '../../src/service/faults/composed.ts'
+import { changed } from '../../src/service/faults/primitives.ts'
+import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
+
+const onContext = (rest: number): Composition => ({
+  when: { on: 'key', of: 1, rest },
+  effect: { does: 'charge-refusal', refusal: 'context', credits: 2 },
+})
+
+/** `npm run matrix -- unnamed` plays hundreds, at a fresh seed. */
+test('a fault that has no name is found', async () => {
+  expect(await outcomeOf(onContext(0))).toEqual({ is: 'found', by: ['BILL-10', 'USE-04'] })
+})
+
+test('a composition that befalls nothing is missed since no traffic met it', async () => {
+  expect(await outcomeOf(onContext(1))).toEqual({ is: 'missed', because: 'no traffic for it' })
+})
+
+test('compositions without effect are quiet, ten at once', async () => {
+  const ofContext = compositions(800, 5).filter(
+    ({ effect }) => effect.does === 'charge-refusal' && effect.refusal === 'context',
+  )
+  expect(await alarmsOf(ofContext.slice(0, 10))).toEqual([])
+})
+
+test('a seed gives the same compositions again', () => {
+  expect(compositions(50, 3)).toEqual(compositions(50, 3))
+  expect(compositions(50, 3)).not.toEqual(compositions(50, 4))
+})
+
+test('a change of nothing, and one of a field that is not there, leave every body as it is', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.oneof(fc.string(), fc.constantFrom('0', '1')), (text, name) => {
+      const body = JSON.parse(text) as unknown
+      expect(changed(body, [name, '*', name], { plus: 0 })).toEqual(body)
+      expect(changed(body, ['no such field'], 'dropped')).toEqual(body)
+    }),
+  )
+})
+
+test('a field is changed in each element that a path leads to', () => {
+  const body = { data: [{ id: 1, at: 5 }, { id: 2 }] }
+  expect(changed(body, ['data', '*', 'at'], { plus: 2 })).toEqual({
+    data: [{ id: 1, at: 7 }, { id: 2 }],
+  })
+  expect(changed(body, ['data', '*', 'id'], 'dropped')).toEqual({ data: [{ at: 5 }, {}] })
+})

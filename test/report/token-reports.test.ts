@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { launchTop } from '../../src/report/launch.ts'
+import { prepareScope } from '../../src/report/scope.ts'
+import { markdownSummary, terminalSummary } from '../../src/report/summary/formats.ts'
+import type { RunSummary } from '../../src/report/summary/shape.ts'
+import { summarise } from '../../src/report/summary/summarise.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterEndedRun } from './attempts.ts'
+
+const stream = {
+  step: 'stream',
+  streamed: 1,
+  events: 22,
+  contentEvents: 20,
+  completionTokens: null,
+  totalTokens: null,
+}
+let store: Store
+let summary: RunSummary
+
+beforeAll(async () => {
+  store = await openStore(':memory:')
+  await enterEndedRun(store)
+  await appendAttempts(store, [
+    ...Array.from({ length: 66 }, (_, slot) => attempt(slot)),
+    ...Array.from({ length: 139 }, (_, at) => attempt(66 + at, stream)),
+    // Neither a failure nor a list of models has tokens to report.
+    attempt(205, { ...stream, outcome: 'broken' }),
+    attempt(206, { step: 'models', endpoint: 'models', completionTokens: null }),
+  ])
+  summary = await summarise(store, 'a', defaultContract)
+})
+afterAll(() => store.close())
+
+test('a summary tells how many answers report their tokens, and estimates the rest by content events', () => {
+  expect(summary.all).toMatchObject({
+    completionTokens: 1320,
+    tokenReports: { answers: 205, reported: 66, estimated: 2780 },
+  })
+  const [chat, models, streams] = summary.steps
+  expect(chat!.tokenReports).toEqual({ answers: 66, reported: 66, estimated: null })
+  expect(models!.tokenReports).toEqual({ answers: 0, reported: 0, estimated: null })
+  expect(streams!.tokenReports).toEqual({ answers: 139, reported: 0, estimated: 2780 })
+})
+
+const says =
+  '1,320 output tokens are those of 66 of 205 answers. The streams among the others had 2,780 content events, an estimate of their tokens. With include_usage: true in its step, a stream asks for its counts.'
+
+test('terminal and Markdown say so, with the remedy', () => {
+  const terminal = terminalSummary(summary)
+  expect(terminal.replace(/\s+/g, ' ')).toContain(says)
+  expect(Math.max(...terminal.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  expect(markdownSummary(summary)).toContain(says)
+})
+
+test('where every answer reports its tokens nothing is said of reports', () => {
+  const [chat] = summary.steps
+  expect(terminalSummary({ ...summary, all: chat!, steps: [] })).not.toContain('answers.')
+})
+
+test('the launch page says so at its tokens', async () => {
+  await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
+  const page = (await launchTop(store)).text.replace(/\s+/g, ' ')
+  expect(page).toContain('of 66 of 205 answers')
+  expect(page).toContain('2,780 content events')
+})

@@ -1,0 +1,186 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { clientGaps, inFlightFigures, mediansOf } from '../../src/run/client-figures.ts'
+import { Counts } from '../../src/run/counts.ts'
+import { StepCounters } from '../../src/run/ledger.ts'
+import type { PhaseRun } from '../../src/run/messages.ts'
+import { run } from '../../src/run/run.ts'
+import { Tally } from '../../src/run/tally.ts'
+import { loadScenario } from '../../src/scenario/parse.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { appendAttempts, type HealthRow, Recorder } from '../../src/store/recorder.ts'
+import { startRun } from '../../src/store/runs.ts'
+import { attempt, startOf } from './rows.ts'
+import { answerChat, chatScenario, key, startTarget, withStorePath } from './target.ts'
+
+/** A second of a thread in which nothing happened, changed. */
+const second = (change: Partial<HealthRow>): HealthRow => ({
+  runId: 'r',
+  shard: 0,
+  atUs: 1e6,
+  loopDelayP99Us: 0,
+  loopGapUs: 0,
+  loopGapEndUs: null,
+  utilisation: 0,
+  lagP99Us: null,
+  inFlight: 0,
+  queuedBatches: 0,
+  ...change,
+})
+
+async function withRows<T>(
+  rows: readonly Partial<AttemptRow>[],
+  health: readonly HealthRow[],
+  read: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(':memory:')
+  try {
+    await startRun(store, startOf('r'))
+    await appendAttempts(
+      store,
+      rows.map((row, slot) => attempt({ slot, ...row })),
+    )
+    const recorder = await Recorder.open(store)
+    recorder.appendHealth(health)
+    await recorder.close()
+    return await read(store)
+  } finally {
+    store.close()
+  }
+}
+
+/** In flight from one millisecond to another. */
+const from = (startMs: number, endMs: number, change: Partial<AttemptRow> = {}) => ({
+  intendedUs: startMs * 1000,
+  dispatchedUs: startMs * 1000,
+  sentUs: startMs * 1000,
+  doneUs: endMs * 1000,
+  closedUs: endMs * 1000,
+  ...change,
+})
+
+test('the medians are those of what each step reports in steady phases, or of all where none is steady', () => {
+  const scenario = chatScenario('  - { name: p, load: constant, rate: 1/s, duration: 1s }')
+  const medians = (parts: readonly ('warmup' | 'steady')[]) => {
+    const phases = parts.map((part) => ({ part }) as PhaseRun)
+    const tally = new Tally(scenario, 'r', phases)
+    const steps = parts.map((part, ordinal) => {
+      const [response, ttft, itl] = [new Counts(), new Counts(), new Counts()]
+      for (const ms of part === 'steady' ? [100, 200, 300] : [8000]) {
+        response.record(ms * 1000)
+        ttft.record(ms * 100)
+        itl.record(ms * 10)
+      }
+      const counts = { response: response.slice(), ttft: ttft.slice(), itl: itl.slice() }
+      return { ordinal, step: 0, counters: new StepCounters(), counts }
+    })
+    tally.add({
+      type: 'report',
+      shard: 0,
+      atUs: 1e6,
+      steps,
+      keys: [],
+      inFlight: 0,
+      health: second({}),
+    })
+    return mediansOf(scenario, phases, tally).map(({ of, step, us }) => [
+      of,
+      step,
+      Number((us / 1000).toPrecision(3)),
+    ])
+  }
+  expect(medians(['warmup', 'steady'])).toEqual([
+    ['response', 'chat', 200],
+    ['ttft', 'chat', 20],
+    ['itl', 'chat', 2],
+  ])
+  expect(medians(['warmup'])).toContainEqual(['response', 'chat', 8000])
+})
+
+test('a request is tainted that was due or in flight in a gap of its own thread, and no other', async () => {
+  const gap = { loopGapUs: 100_000, loopGapEndUs: 600_000 }
+  const found = await withRows(
+    [
+      from(400, 500.1),
+      from(590, 700),
+      from(450, 650),
+      // Due in the gap, and sent after it.
+      from(620, 700, { intendedUs: 550_000 }),
+      from(400, 499.9),
+      from(600, 700),
+      from(450, 650, { shard: 1 }),
+      from(450, 650, { part: 'warmup' }),
+      from(2450, 2650),
+    ],
+    [
+      second(gap),
+      second({ atUs: 2e6, loopGapUs: 30_000, loopGapEndUs: 1_500_000 }),
+      second({ atUs: 3e6, loopGapUs: 20_000, loopGapEndUs: 2_500_000 }),
+      second({ shard: 1, loopGapUs: 500_000, loopGapEndUs: 3_500_000 }),
+    ],
+    (store) => clientGaps(store, 'r', 20_000),
+  )
+  expect(found).toEqual({ greatestUs: 100_000, limitUs: 20_000, requests: 8, tainted: 4 })
+})
+
+test('without a gap over the limit the greatest of all is told, and no request is tainted', async () => {
+  const found = await withRows(
+    [from(0, 900)],
+    [second({ loopGapUs: 3000, loopGapEndUs: 500_000 }), second({ loopGapUs: 1000 })],
+    (store) => clientGaps(store, 'r', 20_000),
+  )
+  expect(found).toEqual({ greatestUs: 3000, limitUs: 20_000, requests: 1, tainted: 0 })
+})
+
+test('rows are in flight at an instant from their dispatch to their end, on the thread that counted', async () => {
+  const found = await withRows(
+    [
+      from(0, 1000),
+      from(500, 1500),
+      from(999, 1001),
+      from(1000, 3000),
+      from(0, 3000, { shard: 1 }),
+    ],
+    [
+      second({ atUs: 1e6, inFlight: 3 }),
+      second({ atUs: 2e6, inFlight: 1 }),
+      second({ atUs: 2e6, inFlight: 1, shard: 1 }),
+      second({ atUs: 2e6, inFlight: 7, shard: -1 }),
+    ],
+    (store) => inFlightFigures(store, 'r'),
+  )
+  expect(found).toEqual({ instants: 3, counted: 5, byRows: 5 })
+})
+
+test('a client that stood still for a while in a closed load makes its run invalid, for what it tainted', async () => {
+  const target = await startTarget((_, response) => setTimeout(() => answerChat(response), 20))
+  const folder = mkdtempSync(join(tmpdir(), 'assay-gap-'))
+  const path = join(folder, 'stops.mjs')
+  writeFileSync(
+    path,
+    `const stand = () => { const until = performance.now() + 400; while (performance.now() < until); return 'a' }
+export default {
+  name: 'stops', question: 'q', model: 'svc-k2',
+  steps: { chat: { endpoint: 'chat', prompt: ({ index }) => (index === 300 ? stand() : 'a') } },
+  phases: [{ name: 'steady', load: 'concurrency', users: 10, max_requests: 700 }],
+}`,
+  )
+  await withStorePath(async (dbPath) => {
+    const { verdict } = await run(await loadScenario(path), {
+      baseUrl: target.baseUrl,
+      dbPath,
+      keys: { default: key },
+    })
+    expect(verdict.verdict).toBe('invalid')
+    const gap = verdict.tests.find(({ name }) => name === 'event-loop gap')!
+    expect(gap.result).toBe('failed')
+    expect(Number.parseFloat(gap.figure)).toBeGreaterThan(390)
+    const counted = verdict.tests.find(({ name }) => name === 'in flight')!
+    expect(counted.result).toBe('held')
+  })
+  rmSync(folder, { recursive: true })
+  target.close()
+})

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
+import type { Attempt } from '../../src/client/attempt.ts'
+import { columnOf, goodSql } from '../../src/measure/measures.ts'
+import { ActivePhase } from '../../src/run/active-phase.ts'
+import { countEnded } from '../../src/run/count-ended.ts'
+import { cellFor } from '../../src/run/counts.ts'
+import type { Flight } from '../../src/run/flight.ts'
+import { GapCells } from '../../src/run/gap-cells.ts'
+import { SharedNumbers } from '../../src/run/shared.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+import type { Objectives } from '../../src/scenario/scenario.ts'
+import { openStore } from '../../src/store/open.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { randomObjectives, randomRun, steps } from '../measure/random-runs.ts'
+
+const names = Object.keys(steps) as (keyof typeof steps)[]
+const scenario = parseScenario(
+  `
+name: a
+question: Do counts and rows agree?
+model: svc-k2
+steps:
+  plain: { endpoint: chat }
+  stream: { endpoint: chat, stream: true }
+  wrong: { endpoint: chat, wrong: unknown-model }
+phases: [{ name: main, load: constant, rate: 1/s, duration: 1s }]
+`,
+  'a.yaml',
+)
+
+/** What the sending thread counts of these rows, as one phase. */
+function counted(rows: readonly AttemptRow[], objectives: Objectives) {
+  const phase = new ActivePhase(
+    {
+      ordinal: 0,
+      name: 'main',
+      part: 'steady',
+      load: scenario.phases[0]!.load as Extract<
+        Flight['phase']['run']['load'],
+        { kind: 'arrivals' }
+      >,
+      startUs: 0,
+      durationUs: 1e6,
+      maxRequests: null,
+      steps: [0, 1, 2],
+      slotBase: 0,
+    },
+    scenario,
+    1,
+  )
+  const shared = new SharedNumbers(undefined, true)
+  const gaps = new GapCells()
+  gaps.add(0)
+  gaps.add(1500)
+  for (const row of rows) {
+    if (row.outcome === 'not_sent') continue
+    const index = names.indexOf(row.step as keyof typeof steps)
+    const numbers = Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, value ?? Number.NaN]),
+    )
+    countEnded(
+      {
+        phase,
+        plan: { index, step: scenario.steps[index]! },
+        request: { streamed: row.streamed === 1 },
+        intendedUs: row.intendedUs,
+        credits: 0,
+        gaps,
+      } as unknown as Flight,
+      {
+        ...numbers,
+        outcome: row.outcome,
+        reason: row.reason,
+        errorCode: row.errorCode,
+      } as unknown as Attempt,
+      objectives,
+      shared,
+    )
+  }
+  const taken = phase.takeCounts()
+  const sum = (pick: (counters: (typeof taken)[number]['counters']) => number) =>
+    taken.reduce((all, { counters }) => all + pick(counters), 0)
+  const cells = (metric: 'service' | 'response' | 'ttft') =>
+    taken.flatMap(({ counts }) => {
+      const slice = counts[metric]
+      if (slice === undefined) return []
+      return [...slice.cells].flatMap((n, at) => Array<number>(n).fill(slice.from + at))
+    })
+  return {
+    good: sum((each) => each.good),
+    judged: sum((each) => each.judged),
+    failed: sum((each) => each.failures),
+    tokens: sum((each) => each.tokens),
+    gaps: taken.reduce((all, { counts }) => all + (counts.itl?.samples ?? 0), 0),
+    times: (['service', 'response', 'ttft'] as const).map((metric) =>
+      cells(metric).sort((a, b) => a - b),
+    ),
+  }
+}
+
+test('what a sending thread counts is what SQL makes of the rows, for any run and objectives', async () => {
+  const store = await openStore(':memory:')
+  let run = 0
+  await fc.assert(
+    fc.asyncProperty(randomRun(60), randomObjectives, async (rows, objectives) => {
+      const runId = `run ${run++}`
+      await appendAttempts(
+        store,
+        rows.map((row) => ({ ...row, runId })),
+      )
+      const times = (['service', 'response', 'ttft'] as const).map(
+        (name) => `list(${columnOf(name)}::DOUBLE) FILTER (${columnOf(name)} IS NOT NULL)`,
+      )
+      const [told] = await store.rows<
+        Record<string, number> & { times: readonly (readonly number[] | null)[] }
+      >(
+        `SELECT count(*) FILTER (${goodSql((name) => String(objectives[name] ?? 'NULL'))}) AS good,
+           count(*) FILTER (judged) AS judged, count(*) FILTER (failed) AS failed,
+           coalesce(sum(output_tokens), 0)::BIGINT AS tokens,
+           2 * count(*) FILTER (succeeded AND streamed = 1) AS gaps,
+           [${times.join(', ')}] AS times
+         FROM attempt_values WHERE run_id = $1`,
+        [runId],
+      )
+      expect(counted(rows, objectives)).toEqual({
+        ...told,
+        times: told!.times.map((values) =>
+          (values ?? []).map((us) => cellFor(us)).sort((a, b) => a - b),
+        ),
+      })
+    }),
+    { numRuns: 60 },
+  )
+  store.close()
+})

@@ -1,0 +1,82 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exportTable } from '../../src/store/export.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { writeOutput } from '../../src/store/output.ts'
+import { appendAttempts } from '../../src/store/recorder.ts'
+import { storeFile } from '../../src/store/store-file.ts'
+import { plainRow } from './plain-row.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-output-'))
+let store: Store
+beforeAll(async () => {
+  store = await openStore(':memory:')
+  await appendAttempts(store, [plainRow(0), plainRow(1)])
+})
+afterAll(() => {
+  store.close()
+  rmSync(folder, { recursive: true })
+})
+
+const fullDisk = '/dev/full'
+
+test('an output into a folder that is not there names the folder, and blames no store', async () => {
+  const csv = join(folder, 'missing/x.csv')
+  const says = `${csv} cannot be written: there is no folder ${join(folder, 'missing')}. Make it, or name another file.`
+  await expect(exportTable(store, 'attempts', [], csv, 'csv')).rejects.toThrow(says)
+  expect(() => writeOutput(csv, 'x')).toThrow(says)
+})
+
+test('an output onto a folder says so', async () => {
+  const path = join(folder, 'a-folder')
+  mkdirSync(path)
+  const says = `${path} cannot be written: it is a folder. Name a file in it.`
+  await expect(exportTable(store, 'attempts', [], path, 'json')).rejects.toThrow(says)
+  expect(() => writeOutput(path, 'x')).toThrow(says)
+})
+
+test.skipIf(!existsSync(fullDisk))(
+  'an output on a full disk says so (needs /dev/full)',
+  async () => {
+    const says = `${fullDisk} cannot be written: its disk is full. Free some room, or name a file on another disk.`
+    expect(() => writeOutput(fullDisk, 'x')).toThrow(says)
+    await expect(exportTable(store, 'attempts', [], fullDisk, 'csv')).rejects.toThrow(says)
+  },
+)
+
+test('an output is whole when it gets its name, and takes the place of what was there', async () => {
+  const [csv, link] = [join(folder, 'rows.csv'), join(folder, 'link.csv')]
+  // What a killed export left.
+  writeFileSync(`${csv}.partial`, 'half a')
+  expect(await exportTable(store, 'attempts', [], csv, 'csv')).toBe(2)
+  const lines = readFileSync(csv, 'utf8').trimEnd().split('\n')
+  expect(lines).toHaveLength(3)
+  symlinkSync(csv, link)
+  writeOutput(link, 'behind the link')
+  expect(readFileSync(csv, 'utf8')).toBe('behind the link')
+  expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([])
+})
+
+test('an export is packed as its name tells', async () => {
+  const file = join(folder, 'rows.jsonl.gz')
+  await exportTable(store, 'attempts', [], file, 'jsonl')
+  expect([...readFileSync(file).subarray(0, 2)]).toEqual([0x1f, 0x8b])
+})
+
+test('a store in memory is refused where a file is meant', () => {
+  for (const path of [':memory:', ':memory:x', '']) {
+    expect(() => storeFile(path)).toThrow('--db: expected a file; came')
+  }
+  expect(storeFile('a.duckdb')).toBe('a.duckdb')
+})
