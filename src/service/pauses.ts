@@ -1,5 +1,5 @@
-import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 /** Of a half of the young generation; by itself V8 goes from 1 MB to 16 MB. */
 const mostHalfBytes = 4 << 20
@@ -28,13 +28,17 @@ export function holdYoung(): void {
  */
 export function keepPausesShort(): void {
   setFlagsFromString(`--heap-growing-percent=${mostGrowthPercent}`)
-  const adjust = () => {
-    const mayGrow = 2 * youngHalfBytes() <= mostHalfBytes
-    setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`)
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void
+  setFlagsFromString('--no-expose-gc')
+  setFlagsFromString('--semi-space-growth-factor=2')
+  // V8 doubles it at the collection by which more has lived on than it has room for.
+  for (let turn = 0; turn < 64 && 2 * youngHalfBytes() <= mostHalfBytes; turn++) {
+    const living = Array.from({ length: 20_000 }, (_, at) => ({ at }))
+    collect({ type: 'minor' })
+    living.length = 0
   }
-  adjust()
-  // It grows after several collections at the soonest, and each is told of in the turn after it.
-  new PerformanceObserver(adjust).observe({ type: 'gc' })
+  setFlagsFromString('--semi-space-growth-factor=1')
 }
 
 /** What one half has room for, a little less than it takes up. */
