@@ -42,18 +42,22 @@ function keepUntilExit(child: ChildProcess): void {
 /** Longer than any of them takes, so that one that hangs is an error and not a silence. */
 const limitS = 180
 
+/**
+ * A command on one core, whose last line is the CPU time of it and its children (`cpuSeconds`): the
+ * shell's `times` tells it of programs that do not tell it themselves.
+ */
+export const timed = (core: number, command: readonly string[]): [string, string[]] => [
+  'sh',
+  ['-c', '"$@"; code=$?; times; exit $code', 'sh', ...pinned(core, command)],
+]
+
 /** Runs a command to its end on one core. */
 export async function finish(core: number, command: readonly string[]): Promise<Finished> {
-  // The shell's `times` tells what its children used, for programs that do not tell it themselves.
-  const child = spawn(
-    'sh',
-    ['-c', '"$@"; code=$?; times; exit $code', 'sh', ...pinned(core, command)],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own: a signal to the shell alone would leave its child behind.
-      detached: true,
-    },
-  )
+  const child = spawn(...timed(core, command), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own: a signal to the shell alone would leave its child behind.
+    detached: true,
+  })
   const stop = () => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid)
   }
@@ -80,7 +84,7 @@ export async function finish(core: number, command: readonly string[]): Promise<
 }
 
 /** `0m0.47s 0m2.03s` in seconds. */
-function cpuSeconds(times: string): number {
+export function cpuSeconds(times: string): number {
   let total = 0
   for (const [, minutes, seconds] of times.matchAll(/(\d+)m([\d.]+)s/g)) {
     total += Number(minutes) * 60 + Number(seconds)

@@ -1,0 +1,3 @@
+module assay-peers-server
+
+go 1.22
