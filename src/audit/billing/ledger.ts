@@ -1,4 +1,5 @@
 import type { Credits } from '../../contract/contract.ts'
+import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'
 import { type Conservation, excessOf, readConservation } from './conservation.ts'
 import { type Gift, withoutGifts } from './gifts.ts'
@@ -6,10 +7,9 @@ import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './heade
 import { effects, type History } from './history.ts'
 import { type Place, placesOf } from './location.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
+import { once } from './once.ts'
 import type { Operations } from './operations.ts'
-import { isChargedWrongly } from './policies.ts'
-import { chargedBeyondPolicies, type Settled } from './settled.ts'
-import { readTiles, type TileFault, type TileReading } from './tiles.ts'
+import { readTiles, type TileReading } from './tiles.ts'
 
 /**
  * All that the values of one account say together.
@@ -23,7 +23,7 @@ import { readTiles, type TileFault, type TileReading } from './tiles.ts'
  *     late     charges settle some time after their response
  *     none     no legal service shows these values
  */
-export interface LedgerReading {
+export interface LedgerReading extends Omit<Abandoned, 'openCredits'> {
   readonly history: History
   /** Values seen. */
   readonly observations: number
@@ -41,17 +41,11 @@ export interface LedgerReading {
   /** What came in during the run; tiers 1 to 3 read the values without it. */
   readonly gifts: readonly Gift[]
   readonly tiles: TileReading
-  /** Holes that are left when all ambiguous attempts but these follow one policy of charging. */
-  readonly stray: readonly TileFault[]
-  /** Whether the stray holes are proof: no legal combination of policies explains them. */
-  readonly isProven: () => boolean
   /**
    * Where the credits may be that nothing accounts for, the likeliest first; empty where a fault of the
    * tiles has its one place.
    */
   readonly places: () => readonly Place[]
-  /** Credits that the sums between settled values prove to have been taken wrongly; null for none. */
-  readonly settled: () => Settled | null
   /** Tiers 2 and 1, worked out when they are asked for: where tier 3 fits, nobody does. */
   readonly bounds: () => BoundsReading
   readonly majorization: () => Majorization
@@ -135,25 +129,16 @@ function readAs(
     if (effect[row] === effects.charge) charges++
     else if (effect[row] === effects.ambiguous) ambiguous++
   }
-  const isOpen = tiles.faultCount === 0 && tiles.uncertainCredits > 0
-  const left = isOpen || ambiguous >= fewAmbiguous ? leftByOnePolicy(history, meaning) : nothingLeft
-  const isStray =
-    ambiguous >= fewAmbiguous &&
-    left.faultCount * 50 <= ambiguous &&
-    left.faults.every((fault) => fault.kind === 'hole')
-  const stray = isStray ? left.faults : []
   const conservation = readConservation(history, includesOwn)
   const isLoose = () =>
     bounds().least.credits <= bounds().most.credits &&
     bounds().rise === null &&
     majorization().fault === null
   const fits = tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
-  const byNoPolicy =
-    fits === 'exact' && left.faultCount > 0
-      ? tiles.uncertainCredits
-      : fits === 'loose'
-        ? byNoPolicyInAll(history, conservation)
-        : 0
+  const { openCredits, ...abandoned } = readAbandoned(history, tiles, fits, conservation, () =>
+    tileOperations(history, meaning, true),
+  )
+  const { stray } = abandoned
   return {
     history,
     observations,
@@ -166,26 +151,13 @@ function readAs(
     doubt:
       fits === 'loose' && tiles.missingCredits > 0
         ? `the values fit only if ${tiles.missingCredits} of the credits that went were held by requests that gave them back after the last value; a wrong charge would look the same`
-        : byNoPolicy === 0
+        : openCredits === 0
           ? null
-          : `the values fit only if some of ${ambiguous} attempts whose price is open took ${byNoPolicy} credits, by no policy that explains which; a wrong charge beside them would look the same`,
+          : `the values fit only if some of ${ambiguous} attempts whose price is open took ${openCredits} credits, by no policy that explains which; a wrong charge beside them would look the same`,
     conservation,
     gifts: [],
     tiles,
-    stray,
-    isProven: once(
-      () =>
-        stray.length > 0 &&
-        isChargedWrongly(
-          history,
-          tileOperations(history, meaning, true),
-          tiles.uncertainCredits,
-          stray.reduce((sum, fault) => sum + (fault.kind === 'hole' ? fault.unexplained : 0), 0),
-        ),
-    ),
-    settled: once(() =>
-      ambiguous < fewAmbiguous ? null : chargedBeyondPolicies(history, conservation),
-    ),
+    ...abandoned,
     places: once(() => {
       if (ambiguous < fewAmbiguous) return []
       const operations = tileOperations(history, meaning, stray.length > 0 || tiles === whole)
@@ -195,77 +167,6 @@ function readAs(
     }),
     bounds,
     majorization,
-  }
-}
-
-/** With fewer ambiguous attempts no policy can be told from chance. */
-const fewAmbiguous = 50
-
-/** Which attempts that their client left a service charges (gaps G-14, G-15). */
-const policies: readonly ((history: History, row: number) => boolean)[] = [
-  () => false,
-  () => true,
-  ({ contentEvents }, row) => contentEvents[row]! > 0,
-  ({ streamed }, row) => streamed[row] === 1,
-  ({ streamed }, row) => streamed[row] === 0,
-]
-
-/** A service that goes on with what its client left needs no longer than its longest response. */
-function longestResponseUs({ size, callUs, endUs }: History): number {
-  let longest = 0
-  for (let row = 0; row < size; row++) longest = Math.max(longest, endUs[row]! - callUs[row]!)
-  return longest
-}
-
-type Left = Pick<TileReading, 'faults' | 'faultCount'>
-const nothingLeft: Left = { faults: [], faultCount: 0 }
-
-/**
- * The faults that are left by the policy which leaves the fewest.
- *
- * Among ambiguous attempts one wrong charge would hide for ever, since any of them may explain it. But a
- * service has a policy: where none explains all holes, credits went nobody knows where. Where one explains all
- * but one in fifty attempts or fewer, those holes are worth telling. They are no proof, for a client may leave
- * at the very moment at which its request completes.
- */
-function leftByOnePolicy(history: History, meaning: HeaderMeaning): Left {
-  let best: Left | null = null
-  const lingerUs = longestResponseUs(history)
-  for (const charges of policies) {
-    const operations = tileOperations(history, meaning, true)
-    const { certain, costCredits, untilUs } = operations
-    for (let row = 0; row < history.size; row++) {
-      if (history.effect[row] !== effects.ambiguous) continue
-      if (charges(history, row)) {
-        certain[row] = 1
-        untilUs[row] = Math.min(untilUs[row]!, history.callUs[row]! + lingerUs)
-      } else costCredits[row] = 0
-    }
-    const reading = readTiles(operations)
-    if (reading.faultCount === 0) return nothingLeft
-    if (best === null || reading.faultCount < best.faultCount) best = reading
-  }
-  return best!
-}
-
-/** Credits that went to ambiguous attempts from the first idle value to the last, where no policy takes so many. */
-function byNoPolicyInAll(history: History, { whole }: Conservation): Credits {
-  if (whole === null) return 0
-  const went = whole.taken - whole.sure
-  const rows: number[] = []
-  for (let row = whole.from + 1; row < whole.to; row++) {
-    if (history.effect[row] === effects.ambiguous) rows.push(row)
-  }
-  const takes = (charges: (typeof policies)[number]) =>
-    rows.reduce((sum, row) => sum + (charges(history, row) ? history.costCredits[row]! : 0), 0)
-  return went <= 0 || policies.some((charges) => takes(charges) === went) ? 0 : went
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null
-  return () => {
-    made ??= { value: make() }
-    return made.value
   }
 }
 

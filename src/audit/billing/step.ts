@@ -1,8 +1,8 @@
+import type { Settled } from './abandoned/by-sums.ts'
 import type { HeaderMeaning } from './header-meaning.ts'
 import { effects, type History } from './history.ts'
 import type { Place } from './location.ts'
 import { RunningSum } from './running-sum.ts'
-import type { Settled } from './settled.ts'
 
 /**
  * Where in a stretch credits went that nothing accounts for, when the values are no ledger since requests

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { logLikelihoodOf } from '../../../src/audit/billing/chance.ts'
-import { isExplained, type Ranges } from '../../../src/audit/billing/combinations.ts'
+import { logLikelihoodOf } from '../../../../src/audit/billing/abandoned/chance.ts'
+import { isExplained, type Ranges } from '../../../../src/audit/billing/abandoned/combinations.ts'
 
 const range = (least: number[], most: number[]): Ranges => ({
   least: Float64Array.from(least),

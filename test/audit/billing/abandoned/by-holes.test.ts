@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
+import { isChargedWrongly } from '../../../../src/audit/billing/abandoned/by-holes.ts'
 import {
   effects,
   type History,
   type HistoryRow,
   historyOf,
-} from '../../../src/audit/billing/history.ts'
-import { tileOperations } from '../../../src/audit/billing/ledger.ts'
-import type { Operation } from '../../../src/audit/billing/operations.ts'
-import { isChargedWrongly } from '../../../src/audit/billing/policies.ts'
-import { readTiles } from '../../../src/audit/billing/tiles.ts'
-import { seeded } from './histories.ts'
-import { isLinearizable } from './oracle.ts'
+} from '../../../../src/audit/billing/history.ts'
+import { tileOperations } from '../../../../src/audit/billing/ledger.ts'
+import type { Operation } from '../../../../src/audit/billing/operations.ts'
+import { readTiles } from '../../../../src/audit/billing/tiles.ts'
+import { seeded } from '../histories.ts'
+import { isLinearizable } from '../oracle.ts'
 
 const meaning = { plain: 'after', stream: 'after' } as const
 

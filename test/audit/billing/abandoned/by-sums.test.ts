@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { type History, type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
-import { readLedger } from '../../../src/audit/billing/ledger.ts'
-import { placesOfStep } from '../../../src/audit/billing/step.ts'
-import { suspectsOf } from '../../../src/audit/billing/suspects.ts'
-import { seeded } from './histories.ts'
+import { type History, type HistoryRow, historyOf } from '../../../../src/audit/billing/history.ts'
+import { readLedger } from '../../../../src/audit/billing/ledger.ts'
+import { placesOfStep } from '../../../../src/audit/billing/step.ts'
+import { suspectsOf } from '../../../../src/audit/billing/suspects.ts'
+import { seeded } from '../histories.ts'
 
 const policies = ['none', 'all', 'content', 'from', 'delayed', 'held'] as const
 interface Service {
