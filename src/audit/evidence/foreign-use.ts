@@ -1,12 +1,12 @@
 import { excessOf } from '../billing/conservation.ts'
 import type { LedgerReading } from '../billing/ledger.ts'
 import type { Evidence } from '../rule.ts'
-import { credits, ledgersOf, witnessOf } from '../rules/billing/evidence.ts'
 import type { Witness } from '../verdict.ts'
-import { countedBeside } from './counted-beside.ts'
+import { credits, ledgersOf, witnessOf } from './balances.ts'
+import { runsBeside } from './concurrent-runs.ts'
+import { countedBeside } from './counted-elsewhere.ts'
 import { listedByOthers } from './listed-requests.ts'
 import { loneFallsOf } from './lone-falls.ts'
-import { runsBeside } from './runs-beside.ts'
 
 /** Somebody else used an account during a run. */
 export interface ForeignUse {

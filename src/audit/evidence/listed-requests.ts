@@ -1,12 +1,6 @@
-import {
-  type Exchange,
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-} from '../exchange/exchange.ts'
 import type { Evidence } from '../rule.ts'
-import { usageReports } from '../rules/usage/report.ts'
+import { type Exchange, isList, isObject, type Json, type JsonObject } from './exchange.ts'
+import { usageReports } from './usage-reports.ts'
 
 /** A request that an answer of the credits endpoint lists as charged. */
 interface Listed {

@@ -1,10 +1,10 @@
 import { excessOf } from '../../billing/conservation.ts'
 import { filterHistory } from '../../billing/history.ts'
 import { readLedger } from '../../billing/ledger.ts'
-import { exchangesOf } from '../../exchange/exchange.ts'
+import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import { exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
-import { billingRule, credits, witnessOf } from './evidence.ts'
 import { clearStretches } from './segments.ts'
 
 export const bill16 = billingRule({

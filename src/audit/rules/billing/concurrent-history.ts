@@ -4,8 +4,14 @@ import { certainPlace, type Place } from '../../billing/location.ts'
 import { placesOfStep } from '../../billing/step.ts'
 import { type Suspects, suspectsOf } from '../../billing/suspects.ts'
 import type { Hole, TileFault } from '../../billing/tiles.ts'
+import {
+  billingRule,
+  credits,
+  othersLookSo,
+  passWithoutDoubt,
+  witnessOf,
+} from '../../evidence/balances.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
-import { billingRule, credits, othersLookSo, passWithoutDoubt, witnessOf } from './evidence.ts'
 
 export const bill11 = billingRule({
   id: 'BILL-11',

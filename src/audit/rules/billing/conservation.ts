@@ -10,7 +10,7 @@ import {
   passWithoutDoubt,
   successes,
   witnessOf,
-} from './evidence.ts'
+} from '../../evidence/balances.ts'
 
 export const bill10 = billingRule({
   id: 'BILL-10',

@@ -1,9 +1,9 @@
 import { excessOf } from '../../billing/conservation.ts'
 import { effects } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
+import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { Verdict } from '../../verdict.ts'
 import { otherCause } from './conservation.ts'
-import { billingRule, credits, witnessOf } from './evidence.ts'
 import { type Known, knownBalances, mostAtFirst } from './known-balance.ts'
 
 const isRefused = ({ ledger: { history }, row }: Known) => history.insufficient[row] === 1

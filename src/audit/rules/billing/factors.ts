@@ -1,7 +1,7 @@
 import { bandsAt } from '../../../contract/contract.ts'
-import { type Exchange, exchangesOf } from '../../exchange/exchange.ts'
+import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import type { Verdict } from '../../verdict.ts'
-import { billingRule, credits, witnessOf } from './evidence.ts'
 import { singleCharge } from './prices.ts'
 import { undisturbedStretches } from './segments.ts'
 

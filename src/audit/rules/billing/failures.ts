@@ -1,7 +1,7 @@
 import { effects } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
+import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { Verdict } from '../../verdict.ts'
-import { billingRule, credits, witnessOf } from './evidence.ts'
 import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
 
 const explain = `A stretch between two idle values of the balance that holds failures and no success

@@ -1,9 +1,9 @@
 import type { Contract, Package } from '../../../contract/contract.ts'
 import { excessOf } from '../../billing/conservation.ts'
 import { sumsOf } from '../../billing/gifts.ts'
+import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
-import { billingRule, witnessOf } from './evidence.ts'
 import { clearStretches } from './segments.ts'
 import { type Lot, type Movement, type Statement, statementsOf } from './statement.ts'
 

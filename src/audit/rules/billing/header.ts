@@ -1,7 +1,7 @@
 import { flagSql } from '../../../attempt/flags.ts'
+import { takesCredits } from '../../evidence/balances.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
-import { takesCredits } from './evidence.ts'
 
 interface Header {
   readonly runId: string

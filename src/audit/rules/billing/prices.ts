@@ -1,8 +1,8 @@
 import type { Contract, Model } from '../../../contract/contract.ts'
 import { effects } from '../../billing/history.ts'
 import type { LedgerReading } from '../../billing/ledger.ts'
+import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { Verdict } from '../../verdict.ts'
-import { billingRule, credits, witnessOf } from './evidence.ts'
 import { countRows, isAccounted, rowsOf, type Stretch, undisturbedStretches } from './segments.ts'
 
 const explain = `A charge is seen by itself when it is the only one between two idle values of the

@@ -1,6 +1,6 @@
-import { isList, isObject, type Json, type JsonObject } from '../../exchange/exchange.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../evidence/exchange.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
 import type { Evidence } from '../../rule.ts'
-import { type UsageReport, usageReports } from '../usage/report.ts'
 
 /** One change of a balance, as an answer of the credits endpoint lists it. */
 export interface Movement {

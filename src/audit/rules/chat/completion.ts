@@ -1,8 +1,8 @@
 import type { Contract } from '../../../contract/contract.ts'
-import { chatTexts, plainChoices } from '../../exchange/chat-texts.ts'
-import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../exchange/exchange.ts'
-import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
+import { chatTexts, plainChoices } from '../../evidence/chat-texts.ts'
+import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
+import { exchangeRule, verdictOf } from '../exchange-rule.ts'
 import { isUnixSeconds } from '../models/list.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 

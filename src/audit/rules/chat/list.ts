@@ -1,5 +1,5 @@
-import { validationRule } from '../../exchange/validation-rule.ts'
 import type { Rule } from '../../rule.ts'
+import { validationRule } from '../validation-rule.ts'
 import { chat01, chat02, chat03, chat04, chat05, chat07, chat13 } from './completion.ts'
 import { chat06, chat08, chat09 } from './usage.ts'
 

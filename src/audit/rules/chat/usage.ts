@@ -1,6 +1,6 @@
-import { type Exchange, exchangesOf, isList, isObject } from '../../exchange/exchange.ts'
-import { verdictOf } from '../../exchange/exchange-rule.ts'
+import { type Exchange, exchangesOf, isList, isObject } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
+import { verdictOf } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
 export const chat06: Rule = {

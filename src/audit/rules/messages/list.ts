@@ -4,11 +4,11 @@ import {
   isList,
   isObject,
   type JsonObject,
-} from '../../exchange/exchange.ts'
-import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
-import { validationRule } from '../../exchange/validation-rule.ts'
+} from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
+import { exchangeRule, verdictOf } from '../exchange-rule.ts'
+import { validationRule } from '../validation-rule.ts'
 
 const takes = 'a captured answer of the messages endpoint'
 

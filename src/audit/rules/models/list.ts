@@ -5,10 +5,10 @@ import {
   isList,
   isObject,
   type JsonObject,
-} from '../../exchange/exchange.ts'
-import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
-import { validityOf } from '../../exchange/request-validity.ts'
+} from '../../evidence/exchange.ts'
+import { validityOf } from '../../evidence/request-validity.ts'
 import type { Rule } from '../../rule.ts'
+import { exchangeRule, verdictOf } from '../exchange-rule.ts'
 
 const takes = 'a captured answer of the model list'
 

@@ -1,9 +1,9 @@
 import { flagSql } from '../../../attempt/flags.ts'
-import { chatTexts } from '../../exchange/chat-texts.ts'
-import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../exchange/exchange.ts'
-import { exchangeRule, verdictOf } from '../../exchange/exchange-rule.ts'
+import { chatTexts } from '../../evidence/chat-texts.ts'
+import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
+import { exchangeRule, verdictOf } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
 const takes = 'a captured chat stream'

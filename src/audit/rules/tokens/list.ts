@@ -1,7 +1,7 @@
 import type { Contract } from '../../../contract/contract.ts'
-import { type Exchange, isList, isObject } from '../../exchange/exchange.ts'
-import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import { type Exchange, isList, isObject } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
+import { exchangeRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
 const lim01 = exchangeRule({

@@ -1,6 +1,6 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
-import { exchangeRule } from '../../exchange/exchange-rule.ts'
+import { exchangeRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
 export const trn03 = sqlRule({

@@ -1,10 +1,10 @@
 import { isEmpty } from '../../billing/open-prices.ts'
-import type { Exchange } from '../../exchange/exchange.ts'
-import { verdictOf } from '../../exchange/exchange-rule.ts'
+import { openPricesOf } from '../../evidence/balances.ts'
+import type { Exchange } from '../../evidence/exchange.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
 import type { Evidence, Rule } from '../../rule.ts'
-import { openPricesOf } from '../billing/evidence.ts'
+import { verdictOf } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
-import { type UsageReport, usageReports } from './report.ts'
 import { named } from './report-rule.ts'
 
 type Judged = readonly [Exchange, string | null | undefined]

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../exchange/exchange.ts'
+import { isObject, type Json, type JsonObject } from '../../evidence/exchange.ts'
 
 /** A field of a body, however deep it stands in objects. What stands in lists are lines, not fields. */
 export interface Field {

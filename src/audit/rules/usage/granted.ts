@@ -1,7 +1,7 @@
-import { verdictOf } from '../../exchange/exchange-rule.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
 import type { Rule } from '../../rule.ts'
+import { verdictOf } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
-import { type UsageReport, usageReports } from './report.ts'
 import { named } from './report-rule.ts'
 
 export const use02: Rule = {

@@ -1,8 +1,8 @@
-import type { Exchange } from '../../exchange/exchange.ts'
-import { exchangesOf } from '../../exchange/exchange.ts'
-import { verdictOf } from '../../exchange/exchange-rule.ts'
+import type { Exchange } from '../../evidence/exchange.ts'
+import { exchangesOf } from '../../evidence/exchange.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
 import type { Rule } from '../../rule.ts'
-import { type UsageReport, usageReports } from './report.ts'
+import { verdictOf } from '../exchange-rule.ts'
 
 export const page01: Rule = {
   id: 'PAGE-01',

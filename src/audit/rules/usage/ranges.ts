@@ -1,6 +1,6 @@
-import { verdictOf } from '../../exchange/exchange-rule.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
 import type { Rule } from '../../rule.ts'
-import { type UsageReport, usageReports } from './report.ts'
+import { verdictOf } from '../exchange-rule.ts'
 import { named } from './report-rule.ts'
 
 export const use06: Rule = {

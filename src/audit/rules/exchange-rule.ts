@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
+import { type Exchange, exchangesOf } from '../evidence/exchange.ts'
 import type { Rule } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
-import { type Exchange, exchangesOf } from './exchange.ts'
 
 export interface ExchangeRule extends Omit<Rule, 'decide'> {
   readonly expected: string

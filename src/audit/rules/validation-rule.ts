@@ -1,8 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
+import { type Exchange, type ExchangeRow, exchangesOf } from '../evidence/exchange.ts'
+import { validityOf } from '../evidence/request-validity.ts'
 import type { Rule } from '../rule.ts'
-import { type Exchange, type ExchangeRow, exchangesOf } from './exchange.ts'
 import { verdictOf } from './exchange-rule.ts'
-import { validityOf } from './request-validity.ts'
 
 /**
  * A rule about which requests are taken and which are refused: a request with faults of this rule

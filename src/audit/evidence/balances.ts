@@ -1,10 +1,10 @@
-import { sumsOf } from '../../billing/gifts.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
-import { loadHistories } from '../../billing/load.ts'
-import { type OpenPrices, withoutOpenPrices } from '../../billing/open-prices.ts'
-import { chosenPrices, type PricedLedgers } from '../../billing/price-choice.ts'
-import type { Evidence, Rule } from '../../rule.ts'
-import type { Verdict, Witness } from '../../verdict.ts'
+import { sumsOf } from '../billing/gifts.ts'
+import type { LedgerReading } from '../billing/ledger.ts'
+import { loadHistories } from '../billing/load.ts'
+import { type OpenPrices, withoutOpenPrices } from '../billing/open-prices.ts'
+import { chosenPrices, type PricedLedgers } from '../billing/price-choice.ts'
+import type { Evidence, Rule } from '../rule.ts'
+import type { Verdict, Witness } from '../verdict.ts'
 
 const readings = new WeakMap<Evidence, Promise<PricedLedgers>>()
 
