@@ -56,6 +56,47 @@ test('every room stands in the table, so that a new one is a decision', () => {
   expect([...rooms].filter((room) => !(room in mayImport) && !doors.includes(room))).toEqual([])
 })
 
+/** Files that a file loads when it is loaded: imports of types alone do not count. */
+function valueImportsOf(file: string): readonly string[] {
+  const text = readFileSync(join(source, file), 'utf8')
+  const imports = text.matchAll(
+    /^(?:import|export)\s(?!type\s)(?:([^'";]*?)\sfrom\s*)?['"](\.[^'"]+)['"]/gm,
+  )
+  return [...imports]
+    .filter(([, names]) => !/^\{(?:\s*type\s[^,}]+,?)+\s*\}$/.test(names ?? ''))
+    .map(([, , target]) => join(dirname(file), target!))
+}
+
+/** Chains of imports that come back to where they began, as `a -> b -> a`. */
+function circlesAmong(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const done = new Set<string>()
+  const circles: string[] = []
+  const walk = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+    else if (!done.has(file)) {
+      for (const target of graph.get(file) ?? []) walk(target, [...path, file])
+      done.add(file)
+    }
+  }
+  for (const file of graph.keys()) walk(file, [])
+  return circles
+}
+
+test('no file imports itself by way of others', () => {
+  const graph = new Map(files.map((file) => [file, valueImportsOf(file)]))
+  expect(graph.get('index.ts')!.length).toBeGreaterThan(5)
+  expect(circlesAmong(graph)).toEqual([])
+  expect(
+    circlesAmong(
+      new Map([
+        ['a', ['b']],
+        ['b', ['c']],
+        ['c', ['b']],
+      ]),
+    ),
+  ).toEqual(['b -> c -> b'])
+})
+
 test('only the store knows DuckDB', () => {
   const breaches = files.filter(
     (file) =>
