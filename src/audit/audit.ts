@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import type { Contract } from '../contract/contract.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
+import { interruptible } from '../store/interruptible.ts'
 import type { Store } from '../store/open.ts'
+import { beginPart, type Work } from '../user/work.ts'
 import { decideAside } from './aside.ts'
 import { decideInOrder } from './decide.ts'
 import { unlessSpoilt } from './evidence/spoilt.ts'
@@ -9,7 +12,7 @@ import { selectRules } from './rules/select.ts'
 import { type AuditedRun, killedRuns, missingParts, selectRuns } from './runs.ts'
 import type { Finding } from './verdict.ts'
 
-export interface AuditOptions {
+export interface AuditOptions extends Work {
   readonly contract: Contract
   /** What `assay probe` wrote of the deployment. */
   readonly profile?: DeploymentProfile
@@ -17,8 +20,10 @@ export interface AuditOptions {
   readonly runIds?: readonly string[]
   /** Ids of rules, or families such as `BILL`; empty or absent for all. */
   readonly rules?: readonly string[]
-  readonly auditId: string
-  readonly auditedAt: Date
+  /** A new one unless given. */
+  readonly auditId?: string
+  /** Now, unless given. */
+  readonly auditedAt?: Date
   /** Called with each finding as soon as it stands. */
   readonly onFinding?: (finding: Finding) => void
 }
@@ -35,9 +40,13 @@ export interface AuditReport {
 /**
  * Decides the rules over the rows of the audited runs and keeps what they said in `findings`.
  *
- * @throws UserError for a run or a rule that there is not
+ * @throws UserError for a run or a rule that there is not; the reason of the signal, once aborted
  */
-export async function audit(store: Store, options: AuditOptions): Promise<AuditReport> {
+export function audit(store: Store, options: AuditOptions): Promise<AuditReport> {
+  return interruptible(store, options, () => decideAndKeep(store, options))
+}
+
+async function decideAndKeep(store: Store, options: AuditOptions): Promise<AuditReport> {
   const rules = selectRules(options.rules ?? [])
   const runs = await selectRuns(store, options.runIds ?? [])
   const runIds = runs.map((run) => run.runId)
@@ -49,10 +58,10 @@ export async function audit(store: Store, options: AuditOptions): Promise<AuditR
     contract: options.contract,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
   }
-  const findings = await decideAll(rules, evidence, runs, options.onFinding)
+  const findings = await decideAll(rules, evidence, runs, options)
   const report: AuditReport = {
-    auditId: options.auditId,
-    auditedAt: options.auditedAt,
+    auditId: options.auditId ?? randomUUID(),
+    auditedAt: options.auditedAt ?? new Date(),
     contract: options.contract.name,
     runs,
     findings,
@@ -77,18 +86,21 @@ async function decideAll(
   rules: readonly Rule[],
   evidence: Evidence,
   runs: readonly AuditedRun[],
-  onFinding?: (finding: Finding) => void,
+  options: AuditOptions,
 ): Promise<readonly Finding[]> {
   const isOfLimits = ({ id }: Rule) => id.startsWith('RATE-')
   const ofLimits = rules.filter(isOfLimits)
   const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
+  let done = 0
+  const begin = ({ id }: Rule) => beginPart(options, `rule ${id}`, done, rules.length)
   const settle = async (rule: Rule, finding: Finding): Promise<Finding> => {
     const settled = { ...finding, verdict: await unlessSpoilt(rule, finding.verdict, evidence) }
-    onFinding?.(settled)
+    done++
+    options.onFinding?.(settled)
     return settled
   }
   if (attempts < manyAttempts || ofLimits.length === 0 || ofLimits.length === rules.length) {
-    return decideInOrder(rules, evidence, settle)
+    return decideInOrder(rules, evidence, settle, begin)
   }
   const ids = ofLimits.map(({ id }) => id)
   const [aside, here] = await Promise.all([
@@ -100,6 +112,7 @@ async function decideAll(
       rules.filter((rule) => !isOfLimits(rule)),
       evidence,
       settle,
+      begin,
     ),
   ])
   const byRule = new Map([...aside, ...here].map((finding) => [finding.rule, finding]))

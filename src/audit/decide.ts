@@ -6,6 +6,7 @@ export async function decideInOrder(
   rules: readonly Rule[],
   evidence: Evidence,
   settle: (rule: Rule, finding: Finding) => Promise<Finding> = async (_, finding) => finding,
+  begin: (rule: Rule) => void = () => {},
 ): Promise<readonly Finding[]> {
   // The database works on its own threads: what is loaded early is ready while others decide. A load
   // that fails is told by the first rule that needs it.
@@ -13,6 +14,7 @@ export async function decideInOrder(
   for (const prepare of preparations) prepare(evidence).catch(() => {})
   const findings: Finding[] = []
   for (const rule of rules) {
+    begin(rule)
     findings.push(await settle(rule, await decide(rule, evidence)))
   }
   return findings

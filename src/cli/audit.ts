@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type AuditReport, audit, isBroken } from '../audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../audit/format/machine.ts'
 import { reproductions, shellWord } from '../audit/format/reproduce.ts'
@@ -13,6 +12,7 @@ import { coloured } from './colour.ts'
 import type { auditFormats } from './commands/audit.ts'
 import { exit } from './exit.ts'
 import { readProfileFile } from './profile-file.ts'
+import { shown } from './progress.ts'
 
 export interface Options {
   readonly db: string
@@ -49,16 +49,17 @@ export async function auditAction(runIds: readonly string[], options: Options): 
   const contract = loadContract(options.contract)
   const store = await openExistingStore(options.db)
   try {
-    const report = await audit(store, {
-      contract,
-      ...(options.profile === undefined
-        ? {}
-        : { profile: readProfileFile('--profile', options.profile) }),
-      runIds,
-      rules: options.again === undefined ? options.rule : [options.again],
-      auditId: randomUUID(),
-      auditedAt: new Date(),
-    })
+    const report = await shown(({ onProgress }) =>
+      audit(store, {
+        contract,
+        ...(options.profile === undefined
+          ? {}
+          : { profile: readProfileFile('--profile', options.profile) }),
+        runIds,
+        rules: options.again === undefined ? options.rule : [options.again],
+        onProgress,
+      }),
+    )
     const commands = await reproductions(store, report)
     if (options.again !== undefined) {
       process.stdout.write(`${commandOf(commands, options.again)}\n`)

@@ -10,6 +10,7 @@ import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
 import { exit } from './exit.ts'
+import { shown } from './progress.ts'
 
 export interface Options {
   readonly db: string
@@ -36,11 +37,13 @@ export async function compareAction(a: string, b: string, options: Options): Pro
     const other = options.dbB !== undefined && options.dbB !== options.db
     const storeB = other ? await openExistingStore(options.dbB!) : storeA
     if (other) opened.push(storeB)
-    const comparison = await compareRuns(
+    const [sideA, sideB] = [
       { store: storeA, runId: await resolveRun(storeA, a) },
       { store: storeB, runId: await resolveRun(storeB, b) },
-      loadContract(options.contract),
-      seed,
+    ]
+    const contract = loadContract(options.contract)
+    const comparison = await shown(({ onProgress }) =>
+      compareRuns(sideA, sideB, contract, seed, { onProgress }),
     )
     const results = gates.map((gate) => judgeGate(comparison, gate))
     if (options.format === 'html') {

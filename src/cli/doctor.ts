@@ -1,5 +1,5 @@
 import { checksOf, machineFacts } from '../run/doctor.ts'
-import { neededNode } from '../run/machine.ts'
+import { neededNode } from '../store/machine.ts'
 import { exit } from './exit.ts'
 import { table } from './text.ts'
 

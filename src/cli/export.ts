@@ -10,6 +10,7 @@ import {
 } from '../store/export.ts'
 import { openExistingStore } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
+import { shown } from './progress.ts'
 
 export interface Options {
   readonly db: string
@@ -33,7 +34,9 @@ export async function exportAction(what: Exportable, options: Options): Promise<
     const runs: string[] = []
     for (const meant of options.run) runs.push(await resolveRun(store, meant))
     if (what === 'usage') await enterPrices(store, loadContract(options.contract))
-    const rows = await exportTable(store, what, runs, options.out, format)
+    const rows = await shown(({ onProgress }) =>
+      exportTable(store, what, runs, options.out, format, { onProgress }),
+    )
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ what, rows, out: options.out, format })}\n`

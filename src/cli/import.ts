@@ -1,18 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
-import { assayVersion } from '../run/machine.ts'
-import { knownLog } from '../store/import/known-logs.ts'
+import { importFile } from '../store/import/import-file.ts'
 import { type Mapping, ownMapping, parseMapping } from '../store/import/mapping.ts'
-import {
-  importRecords,
-  looksLikeRecords,
-  type RecordTool,
-  recordTools,
-} from '../store/import/records.ts'
-import { formatOf, importUsageLog, type LogFormat } from '../store/import/usage-log.ts'
+import type { RecordTool } from '../store/import/records.ts'
+import type { LogFormat } from '../store/import/usage-log.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
+import { shown } from './progress.ts'
 import { onStopSignal } from './stop-signals.ts'
 
 export interface Options {
@@ -33,7 +27,6 @@ export async function importAction(files: readonly string[], options: Options): 
   try {
     for (const file of files) {
       if (stop.signal.aborted) break
-      if (!existsSync(file)) throw new UserError('usage', `${file}: no such file`)
       reading = file
       await importOne(store, file, options, stop.signal)
     }
@@ -55,63 +48,37 @@ async function importOne(
   options: Options,
   signal: AbortSignal,
 ): Promise<void> {
-  const rejectsFile = options.rejects ?? `${file}.rejects.jsonl`
-  const tool = toolOf(file, options)
-  if (tool !== null) {
-    const ledger = await importRecords(store, {
-      file,
-      tool,
-      model: options.model ?? null,
-      rejectsFile,
-      assayVersion: assayVersion(),
-    })
-    const { accepted, duplicates, rejected } = ledger
+  const { map, source, format, rejects, model } = options
+  const imported = await shown(({ onProgress }) =>
+    importFile(store, {
+      ...{ file, signal, onProgress },
+      ...(map === undefined ? {} : { mapping: mappingOf(map) }),
+      ...(source === undefined ? {} : { source }),
+      ...(format === undefined ? {} : { format }),
+      ...(rejects === undefined ? {} : { rejectsFile: rejects }),
+      ...(model === undefined ? {} : { model }),
+    }),
+  )
+  const { kind, ...ledger } = imported
+  const bad = ledger.rejectsFile === null ? [] : [`  rejected lines are in ${ledger.rejectsFile}`]
+  if (imported.kind === 'records') {
+    const { accepted, duplicates, rejected, runId, lacks } = imported
     print(options, ledger, [
       duplicates > 0
-        ? `${file}: imported before as run ${ledger.runId}`
-        : `${file}: run ${ledger.runId}, ${count(accepted)} attempts, ${count(rejected)} rejected`,
-      ...ledger.lacks.map((lack) => `  lacks ${lack}`),
-      ...(ledger.rejectsFile === null ? [] : [`  rejected lines are in ${ledger.rejectsFile}`]),
+        ? `${file}: imported before as run ${runId}`
+        : `${file}: run ${runId}, ${count(accepted)} attempts, ${count(rejected)} rejected`,
+      ...lacks.map((lack) => `  lacks ${lack}`),
+      ...bad,
     ])
     return
   }
-  const known = options.map === undefined ? knownLog(file) : null
-  const mapping = known?.mapping ?? mappingOf(file, options)
-  const format =
-    known?.format ?? (options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file)
-  if (format === null) {
-    throw new UserError('usage', `${file}: say what it is, with --format jsonl, csv or parquet`)
-  }
-  const ledger = await importUsageLog(store, {
-    file,
-    mapping,
-    lines: known?.lines ?? null,
-    source:
-      options.source ?? known?.source ?? mapping.source ?? basename(file).replace(/\..*$/, ''),
-    format,
-    rejectsFile,
-    nowUs: Date.now() * 1000,
-    signal,
-  })
   print(options, { file, ...ledger }, [
-    `${file}: ${count(ledger.lines)} lines = ${count(ledger.accepted)} accepted + ${count(ledger.duplicates)} known + ${count(ledger.rejected)} rejected`,
-    ...(ledger.rejectsFile === null ? [] : [`  rejected lines are in ${ledger.rejectsFile}`]),
+    `${file}: ${count(imported.lines)} lines = ${count(imported.accepted)} accepted + ${count(imported.duplicates)} known + ${count(imported.rejected)} rejected`,
+    ...bad,
   ])
 }
 
-function toolOf(file: string, { format, map }: Options): RecordTool | null {
-  const tool = recordTools.find((each) => each === format)
-  if (tool !== undefined) return tool
-  return format === undefined && map === undefined ? looksLikeRecords(file) : null
-}
-
-function mappingOf(file: string, { map }: Options): Mapping {
-  if (map === undefined) {
-    throw new UserError(
-      'usage',
-      `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.`,
-    )
-  }
+function mappingOf(map: string): Mapping {
   if (map === 'assay') return ownMapping
   if (!existsSync(map)) throw new UserError('usage', `--map ${map}: no such file`)
   return parseMapping(readFileSync(map, 'utf8'), map)

@@ -1,12 +1,12 @@
 import type { Progress } from '../run/tally.ts'
-import { blockOf } from './live-block.ts'
+import { blockOf, type Room } from './live-block.ts'
 
 /** How often a line is written where there is no terminal. */
 const lineEveryMs = 5000
 
 /**
- * Shows a run while it goes, on stderr: a block that is drawn again on a terminal, a line now and
- * then elsewhere. It is drawn from counters only.
+ * Shows long work while it goes, on stderr: a block that is drawn again on a terminal, a line now and
+ * then elsewhere. A run is drawn from counters only.
  */
 export class LiveView {
   private readonly out: NodeJS.WriteStream
@@ -23,19 +23,23 @@ export class LiveView {
   }
 
   show(progress: Progress): void {
+    this.draw(progress.atUs / 1000, (room) => blockOf(progress, room), lineOf(progress))
+  }
+
+  /** Draws what work looks like after so long: a block on a terminal, the line elsewhere. */
+  draw(tookMs: number, block: (room: Room) => readonly string[], line: string): void {
     if (this.out.isTTY) {
       // The cursor stands below the block, so that the last row is not the block's.
       const { columns = 80, rows = 24 } = this.out
-      const lines = blockOf(progress, { columns, rows: rows - 1 })
+      const lines = block({ columns, rows: rows - 1 })
       this.clear()
       this.out.write(`${lines.join('\n')}\n`)
       this.drawn = lines.length
       return
     }
-    const nowMs = progress.atUs / 1000
-    if (nowMs - this.lastLineMs < lineEveryMs) return
-    this.lastLineMs = nowMs
-    this.out.write(`${lineOf(progress)}\n`)
+    if (tookMs - this.lastLineMs < lineEveryMs) return
+    this.lastLineMs = tookMs
+    this.out.write(`${line}\n`)
   }
 
   /** Says a line that stays, above what is drawn next. */

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { stringify } from 'yaml'
 import { printable } from '../audit/format/printable.ts'
 import type { Contract } from '../contract/contract.ts'
@@ -21,7 +19,6 @@ import { joined } from '../probe/join.ts'
 import { type Price, priceOf } from '../probe/price.ts'
 import { probe } from '../probe/probe.ts'
 import { secondKeyBeside } from '../probe/question.ts'
-import { assayVersion, machineJson } from '../run/machine.ts'
 import { reach } from '../run/preflight.ts'
 import { openStore } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
@@ -31,6 +28,7 @@ import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
 import { extraHeaders } from './extra-headers.ts'
 import { readProfileFile } from './profile-file.ts'
+import { shown } from './progress.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
 import { table } from './text.ts'
@@ -76,35 +74,29 @@ export async function probeAction(options: Options): Promise<void> {
   const stop = new AbortController()
   const ignoreSignals = onStopSignal(() => stop.abort())
   try {
-    const began = performance.now()
     const {
       profile: told,
       asked,
       interrupted,
-    } = await probe({
-      store,
-      contract,
-      baseUrl,
-      runId: randomUUID(),
-      apiKey: key,
-      secondKey: secondApiKey(),
-      headers,
-      operator,
-      maxCredits,
-      timeScale,
-      only,
-      startedAt: new Date(),
-      now: () => (performance.now() - began) * 1000,
-      sleep: async (us) => {
-        await wait(us / 1000, undefined, { signal: stop.signal }).catch(() => {})
-      },
-      signal: stop.signal,
-      assayVersion: assayVersion(),
-      machineJson: machineJson(),
-      onPrice: (price) => process.stderr.write(priceText(price)),
-      onAnswer: (gap, answer, spent) =>
-        process.stderr.write(`${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)\n`),
-    })
+    } = await shown(({ onProgress, say }) =>
+      probe({
+        store,
+        contract,
+        baseUrl,
+        apiKey: key,
+        secondKey: secondApiKey(),
+        headers,
+        operator,
+        maxCredits,
+        timeScale,
+        only,
+        signal: stop.signal,
+        onProgress,
+        onPrice: (price) => say(priceText(price)),
+        onAnswer: (gap, answer, spent) =>
+          say(`${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)`),
+      }),
+    )
     // A part of a profile takes no whole one's place.
     const part = interrupted && existsSync(options.out)
     const path = part ? `${options.out}.interrupted` : options.out
@@ -225,7 +217,6 @@ function priceText(price: Price): string {
       ? ['Questions that the balance may not cover are left unasked; --only asks some alone.']
       : []),
     ...blocked.map(({ gaps, obstacle }) => `Not askable here: ${gaps.join(', ')}: ${obstacle}.`),
-    '',
   ].join('\n')
 }
 

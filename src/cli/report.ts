@@ -6,6 +6,7 @@ import { makeText } from '../report/text.ts'
 import { openExistingStore } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { readProfileFile } from './profile-file.ts'
+import { shown } from './progress.ts'
 import { type UsageFlags, usageScopeOf } from './usage-scope.ts'
 
 export interface Options extends UsageFlags {
@@ -41,15 +42,18 @@ export async function reportAction(
         ? {}
         : { profile: readProfileFile('--profile', options.profile) }),
     }
-    if (options.format !== 'html') {
-      const text = await makeText(asked, options.format)
+    const { format } = options
+    if (format !== 'html') {
+      const text = await shown((view) => makeText({ ...asked, ...view }, format))
       if (options.out === undefined) process.stdout.write(text)
       else writeOutput(options.out, text)
       return
     }
-    const warnings = [...(await writeReport({ ...asked, out })).warnings]
+    const made = await shown((view) => writeReport({ ...asked, ...view, out }))
+    const warnings = [...made.warnings]
     if (options.png !== undefined) {
-      const written = await writePictures({ ...asked, folder: options.png })
+      const folder = options.png
+      const written = await shown((view) => writePictures({ ...asked, ...view, folder }))
       pictures = written.files
       warnings.push(...written.warnings)
     }

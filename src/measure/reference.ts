@@ -34,7 +34,7 @@ of numpy), never averages of percentiles. ITL is the gap that the share of gaps 
 percentile takes ${[0.5, 0.9, 0.95, 0.99, 0.999]
       .map((p) => `${samplesNeeded(p).toLocaleString('en-US')} samples for p${p * 100}`)
       .join(', ')} (99 % confidence, the early stopping of MLPerf LoadGen); with fewer it
-reads \`n<${samplesNeeded(0.99)}\` or "n too small", and no chart draws it.
+reads \`few\` or "n too small", and no chart draws it.
 
 A threshold on a percentile is decided by the interval between two order statistics that holds the true
 percentile with 95 % confidence, whatever the distribution. It is held if the percentile has its samples

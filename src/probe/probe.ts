@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { openTransport } from '../client/open-transport.ts'
 import type { Transport } from '../client/transport.ts'
 import { bandsAt, type Contract } from '../contract/contract.ts'
@@ -8,9 +10,11 @@ import {
   gapIds,
   profileVersion,
 } from '../contract/profile.ts'
+import { assayVersion, machineJson } from '../store/machine.ts'
 import type { Store } from '../store/open.ts'
 import { Recorder } from '../store/recorder.ts'
 import { endRun, startRun, withoutCredentials } from '../store/runs.ts'
+import type { Work } from '../user/work.ts'
 import { Asking, Interrupted } from './asking.ts'
 import { firstReads } from './balances.ts'
 import { Budget, BudgetError } from './budget.ts'
@@ -21,28 +25,27 @@ import { type Circumstances, notAskable, type Question, secondKeyBeside } from '
 import { questions } from './questions/list.ts'
 import { mustAnswer, mustServe } from './served.ts'
 
-export interface ProbeOptions {
+export interface ProbeOptions extends Work {
   readonly store: Store
   readonly contract: Contract
   readonly baseUrl: string
-  readonly runId: string
+  /** A new one unless given. */
+  readonly runId?: string
   readonly apiKey: string
-  readonly secondKey: string | null
+  readonly secondKey?: string | null
   /** Sent with each request; their secrets are not kept. */
   readonly headers?: readonly ExtraHeader[]
-  readonly operator: Operator | null
+  /** Sets balances and clocks of the service, where it lets somebody. */
+  readonly operator?: Operator | null
   readonly maxCredits: number
   /** Seconds of the service's time in one of ours. */
-  readonly timeScale: number
-  /** Gaps to ask; empty for all. */
-  readonly only: readonly GapId[]
-  readonly startedAt: Date
+  readonly timeScale?: number
+  /** Gaps to ask; none for all. */
+  readonly only?: readonly GapId[]
+  readonly startedAt?: Date
   /** Monotonic microseconds since the run began. */
-  readonly now: () => number
-  readonly sleep: (us: number) => Promise<void>
-  readonly signal: AbortSignal
-  readonly assayVersion: string
-  readonly machineJson: string
+  readonly now?: () => number
+  readonly sleep?: (us: number) => Promise<void>
   /** Told what it will cost, before the first question. */
   onPrice?(price: Price): void
   /** Told of each answer when it is there. */
@@ -68,7 +71,8 @@ export interface ProbeResult {
  *
  * @throws UserError where the service answers nothing, or serves no request
  */
-export async function probe(options: ProbeOptions): Promise<ProbeResult> {
+export async function probe(given: ProbeOptions): Promise<ProbeResult> {
+  const options = complete(given)
   const { store, contract, runId, baseUrl } = options
   const url = new URL(baseUrl)
   const transport =
@@ -88,8 +92,8 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
     contract: contract.name,
     startedAtUs: options.startedAt.getTime() * 1000,
     timeScale: options.timeScale,
-    assayVersion: options.assayVersion,
-    machineJson: options.machineJson,
+    assayVersion: assayVersion(),
+    machineJson: machineJson(),
   })
   const recorder = await Recorder.open(store)
   const budget = new Budget(options.maxCredits)
@@ -120,7 +124,9 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
     const price = priceOf(circumstances, options.only, left, options.maxCredits, budget.spent)
     budget.promise(price.credits)
     options.onPrice?.(price)
-    for (const question of wanted(options.only)) {
+    const list = wanted(options.only)
+    for (const [at, question] of list.entries()) {
+      options.onProgress?.({ doing: question.gaps.join(' '), done: at, of: list.length })
       asking.phase = question.gaps.join(' ')
       const known = { ...circumstances, readCredits: asking.readCredits }
       const given = await ask(question, asking, known, budget)
@@ -166,6 +172,24 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
         gapIds.map((gap) => [gap, answers.get(gap) ?? notAsked]),
       ) as Record<GapId, GapAnswer>,
     },
+  }
+}
+
+/** What nobody gave: the clock of this machine, and a client without an operator. */
+function complete(given: ProbeOptions) {
+  const began = performance.now()
+  const signal = given.signal ?? new AbortController().signal
+  return {
+    runId: randomUUID(),
+    secondKey: null,
+    operator: null,
+    timeScale: 1,
+    only: [] as readonly GapId[],
+    startedAt: new Date(),
+    now: () => (performance.now() - began) * 1000,
+    sleep: (us: number) => wait(us / 1000, undefined, { signal }).catch(() => {}),
+    ...given,
+    signal,
   }
 }
 

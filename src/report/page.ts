@@ -2,10 +2,13 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Contract } from '../contract/contract.ts'
+import type { Grant } from '../contract/grant.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
+import { interruptible } from '../store/interruptible.ts'
 import type { Store } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { UserError } from '../user/user-error.ts'
+import { beginPart, type Work } from '../user/work.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
@@ -19,7 +22,7 @@ import { prepareScope } from './scope.ts'
 import { resolveRun } from './summary/summarise.ts'
 import { enterPrices } from './usage/prepare.ts'
 import { readUsage } from './usage/read.ts'
-import type { Grant, UsageDimension, UsagePage } from './usage/shape.ts'
+import type { UsageDimension, UsagePage } from './usage/shape.ts'
 import { aboutUsage, usageTop } from './usage-page.ts'
 import { fillUsageTables } from './usage-tables.ts'
 
@@ -35,7 +38,7 @@ export interface UsageScopeOptions {
   readonly grants: readonly Grant[] | null
 }
 
-export interface ReportOptions {
+export interface ReportOptions extends Work {
   readonly store: Store
   readonly page: PageName
   readonly contract: Contract
@@ -91,11 +94,18 @@ export function partsIn(names: readonly string[]): readonly Part[] {
  *
  * @throws UserError for runs, zones and chart files that cannot be used
  */
-export async function makeReport(options: ReportOptions): Promise<Report> {
+export function makeReport(options: ReportOptions): Promise<Report> {
+  return interruptible(options.store, options, () => drawReport(options))
+}
+
+async function drawReport(options: ReportOptions): Promise<Report> {
   const { store, page, timeZone } = options
+  const parts = partsOf(page, options.reportsFolder)
+  beginPart(options, `figures of the ${page} page`, 0, parts.length + 1)
   const top = await prepareTop(options)
   const figures: Figure[] = []
-  for (const part of partsOf(page, options.reportsFolder)) {
+  for (const [at, part] of parts.entries()) {
+    beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
     const figure = await renderFigure(part, await rowsOf(store, part))
     if (figure !== null) figures.push(figure)
   }

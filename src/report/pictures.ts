@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { renderPng } from '../chart/png.ts'
 import { cannotWrite } from '../store/errors.ts'
 import { writeOutput } from '../store/output.ts'
+import { beginPart } from '../user/work.ts'
 import { partsOf, prepareTop, type ReportOptions, rowsOf } from './page.ts'
 
 const widths = { whole: 1040, half: 640 } as const
@@ -25,8 +26,10 @@ export async function writePictures(
   }
   const files: string[] = []
   const warnings: string[] = []
-  for (const part of partsOf(page, options.reportsFolder)) {
+  const parts = partsOf(page, options.reportsFolder)
+  for (const [at, part] of parts.entries()) {
     if (part.chart === null) continue
+    beginPart(options, `picture ${part.name}`, at, parts.length)
     const rows = await rowsOf(store, part)
     if (rows.length === 0 && part.front.optional === true) continue
     const widthPx = widths[part.front.wide === true ? 'whole' : 'half']

@@ -1,3 +1,5 @@
+import { interruptible } from '../store/interruptible.ts'
+import { beginPart } from '../user/work.ts'
 import { auditAnswer, latestFindings, type StoredFinding } from './findings.ts'
 import { meantRuns, type ReportOptions, readUsageOf } from './page.ts'
 import type { TextFormat } from './pages.ts'
@@ -15,6 +17,11 @@ import { usageAnswer } from './usage-page.ts'
  * @throws UserError as `makeReport` does
  */
 export async function makeText(options: ReportOptions, format: TextFormat): Promise<string> {
+  beginPart(options, `figures of the ${options.page} page`, 0, 1)
+  return interruptible(options.store, options, () => textOf(options, format))
+}
+
+async function textOf(options: ReportOptions, format: TextFormat): Promise<string> {
   switch (options.page) {
     case 'launch':
     case 'run':

@@ -14,6 +14,7 @@ export interface CalibrateOptions {
   /** Measures plain answers with a second client, too. */
   readonly with?: CrossCheck
   readonly onProgress?: (progress: Progress) => void
+  readonly signal?: AbortSignal
 }
 
 export interface Calibration extends Ceiling {
@@ -33,6 +34,8 @@ const eventsOfStream = 100
  * Measures what this machine can send before it measures itself: closed loop, flat out, against a
  * server that does next to nothing, with everything recorded. Plain answers give requests per
  * second, streams give events per second. The figures stay in the store; the attempts do not.
+ *
+ * @throws the reason of the signal, once aborted
  */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
   const server = await startNullServer(eventsOfStream)
@@ -44,8 +47,10 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
         baseUrl: server.baseUrl,
         dbPath: options.dbPath,
         keys: { default: 'calibration' },
-        ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+        ...(options.onProgress && { onProgress: options.onProgress }),
+        ...(options.signal && { signal: options.signal }),
       })
+      options.signal?.throwIfAborted()
       return runId
     }
     const plain = await measure(false)

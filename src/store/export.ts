@@ -1,4 +1,6 @@
+import { beginPart, type Work } from '../user/work.ts'
 import { identifier, literal } from './import/literal.ts'
+import { interruptible } from './interruptible.ts'
 import type { SqlRow, Store } from './open.ts'
 import { writeOutputBy } from './output.ts'
 
@@ -32,19 +34,23 @@ export function exportFormatOf(file: string): ExportFormat | null {
  * @param runIds only these runs; empty for all
  * @returns how many rows were written
  */
-export function exportTable(
+export async function exportTable(
   store: Store,
   what: Exportable,
   runIds: readonly string[],
   file: string,
   format: ExportFormat,
+  work: Work = {},
 ): Promise<number> {
   const { sql, run, order } = exported[what]
   const only =
     run === null || runIds.length === 0
       ? ''
       : `WHERE list_contains([${runIds.map(literal).join()}]::VARCHAR[], ${run})`
-  return copy(store, `${sql} ${only} ORDER BY ${order}`, file, format)
+  beginPart(work, `writing ${what} to ${file}`, 0, 1)
+  return interruptible(store, work, () =>
+    copy(store, `${sql} ${only} ORDER BY ${order}`, file, format),
+  )
 }
 
 /** Writes rows that are no table, such as a summary, with a column for each of their names. */

@@ -91,7 +91,7 @@ export async function probeForeign(
       await foreign.advance(us)
       aheadUs += us
     },
-    ...{ signal: new AbortController().signal, assayVersion: '0.0.0', machineJson: '{}' },
+    ...{ signal: new AbortController().signal },
   })
   return { profile, store }
 }

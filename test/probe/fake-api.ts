@@ -89,7 +89,7 @@ export async function probeFake(
     sleep: async (us) => {
       state.seconds += us / 1e6
     },
-    ...{ signal: new AbortController().signal, assayVersion: '0.0.0', machineJson: '{}' },
+    ...{ signal: new AbortController().signal },
   })
   return { store, profile, answers: profile.answers, state }
 }

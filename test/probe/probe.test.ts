@@ -166,7 +166,7 @@ test('a probe that is stopped while a service hangs was interrupted, and blames 
     ...{ store, contract: defaultContract, baseUrl: `http://127.0.0.1:${port}` },
     ...{ runId: 'a', apiKey: 'k', secondKey: null, operator: null, maxCredits: 9, timeScale: 1 },
     ...{ only: [], startedAt: new Date(0), now: () => performance.now() * 1000 },
-    ...{ sleep: async () => {}, signal: stop.signal, assayVersion: '0.0.0', machineJson: '{}' },
+    ...{ sleep: async () => {}, signal: stop.signal },
   })
   expect(interrupted).toBe(true)
   expect(profile.answers['G-02']).toMatchObject({ why: 'the probe was interrupted before it' })

@@ -77,8 +77,6 @@ export async function probeService({
       await wait(Math.min(us / 1000, 120))
     },
     signal: new AbortController().signal,
-    assayVersion: '0.0.0',
-    machineJson: '{}',
     onPrice: (price) => prices.push(price),
   })
   return { ...result, store, price: prices[0]!, service }

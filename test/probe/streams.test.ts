@@ -36,7 +36,7 @@ async function askedOf(answer: (asked: Asked) => string | number, only: readonly
       now: () => performance.now() * 1000,
       sleep: async () => {},
     },
-    ...{ signal: new AbortController().signal, assayVersion: '0.0.0', machineJson: '{}' },
+    ...{ signal: new AbortController().signal },
   })
   return profile.answers
 }

@@ -85,7 +85,7 @@ test('a 400 right after a rejection is no order of faults where a plain request 
     ...{ secondKey: null, operator: null, maxCredits: 2_000, timeScale: 1 },
     ...{ only: ['G-21', 'G-22', 'G-26'], startedAt: new Date(0) },
     ...{ now: () => performance.now() * 1000, sleep: async () => {} },
-    ...{ signal: new AbortController().signal, assayVersion: '0.0.0', machineJson: '{}' },
+    ...{ signal: new AbortController().signal },
   })
   expect(profile.answers['G-26']).toMatchObject({
     status: 'ambiguous',

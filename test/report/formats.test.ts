@@ -64,8 +64,9 @@ describe('a summary in every format', () => {
     store.close()
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(text).toContain('attempts 772 = sent 772 + not sent 0')
-    expect(text).toMatch(/chat {10}service {9}701 +100\.0 +100\.0 +100\.0 +100\.0 +n<6636/)
-    expect(text).toMatch(/TTFT {13}70 +50\.00 +50\.00 +n<130 +n<662 +n<6636/)
+    expect(text).toMatch(/chat {10}service {9}701 +100\.0 +100\.0 +100\.0 +100\.0 +few\n/)
+    expect(text).toMatch(/TTFT {13}70 +50\.00 +50\.00 +few +few +few\n/)
+    expect(text).toContain('\nfew: p50 takes 11 samples, p90 64, p95 130, p99 662, p99.9 6,636\n')
     expect(text).toContain('http_error 429 rate_limit_exceeded')
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
+import type { Grant } from '../../src/contract/grant.ts'
 import { type Random, randomOf } from '../../src/report/random.ts'
 import { burnDown } from '../../src/report/usage/burn-down.ts'
 import type { PastDay } from '../../src/report/usage/burn-model.ts'
@@ -11,7 +12,6 @@ import {
   forecastBurn,
   lookAhead as lookAheadOf,
 } from '../../src/report/usage/forecast.ts'
-import type { Grant } from '../../src/report/usage/shape.ts'
 import { accountKinds, simulateAccount } from './simulated-accounts.ts'
 
 const dayUs = 86_400e6

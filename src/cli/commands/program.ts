@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { assayVersion } from '../../run/machine.ts'
+import { assayVersion } from '../../store/machine.ts'
 import { auditCommand } from './audit.ts'
 import { benchCommand } from './bench.ts'
 import { calibrateCommand } from './calibrate.ts'

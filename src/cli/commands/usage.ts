@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { creditsFields } from '../../report/usage/credits-body.ts'
+import { creditsFields } from '../../probe/usage-body.ts'
 import { usageDimensions } from '../../report/usage/shape.ts'
 import type { Options, WatchFlags } from '../usage.ts'
 import { choice, command, contractOption, storeOption } from './command.ts'

@@ -1,6 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
 import { percentileOf, samplesNeeded } from '../../measure/percentile.ts'
+import { interruptible } from '../../store/interruptible.ts'
 import type { Store } from '../../store/open.ts'
+import { beginPart, type Work } from '../../user/work.ts'
 import { type Random, randomOf } from '../random.ts'
 import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summarise } from '../summary/summarise.ts'
@@ -62,6 +64,21 @@ export async function compareRuns(
   b: Side,
   contract: Contract,
   seed: number,
+  work: Work = {},
+): Promise<Comparison> {
+  const interrupt = () => {
+    a.store.interrupt()
+    b.store.interrupt()
+  }
+  return interruptible({ interrupt }, work, () => compareBoth(a, b, contract, seed, work))
+}
+
+async function compareBoth(
+  a: Side,
+  b: Side,
+  contract: Contract,
+  seed: number,
+  work: Work,
 ): Promise<Comparison> {
   const [runA, runB] = [
     await summarise(a.store, a.runId, contract),
@@ -74,7 +91,8 @@ export async function compareRuns(
   const groups =
     shared.length > 1 || runA.steps.length !== runB.steps.length ? [null, ...shared] : [null]
   const differences: Difference[] = []
-  for (const step of groups) {
+  for (const [at, step] of groups.entries()) {
+    beginPart(work, step ?? 'all steps', at, groups.length)
     const [left, right] = [
       await readSamples(a.store, a.runId, step, runA.part),
       await readSamples(b.store, b.runId, step, runB.part),

@@ -28,13 +28,13 @@ export function ms(us: number | null): string {
   })
 }
 
-/** A percentile with what keeps it from being exact: `>1,234` at least, `~12` within 0.1 %, `n<662` too few. */
+/** A percentile with what keeps it from being exact: `>1,234` at least, `~12` within 0.1 %, `few` samples for it. */
 export function percentileText(percentile: Percentile): string {
   switch (percentile.mark) {
     case 'none':
       return '-'
     case 'too-few':
-      return `n<${percentile.needs}`
+      return 'few'
     case 'at-least':
       return `>${ms(percentile.us)}`
     case 'rounded':
@@ -42,6 +42,20 @@ export function percentileText(percentile: Percentile): string {
     case 'exact':
       return ms(percentile.us)
   }
+}
+
+export function percentileTitle(name: string): string {
+  return name === 'p999' ? 'p99.9' : name
+}
+
+/** `few: p99 takes 662 samples, p99.9 6,636`, for the percentiles that no row may show; null for none. */
+export function fewText(distributions: readonly Distribution[]): string | null {
+  const takes = percentiles.flatMap(([name]) => {
+    const few = distributions.map((each) => each[name]).find(({ mark }) => mark === 'too-few')
+    return few === undefined ? [] : [[percentileTitle(name), whole(few.needs)]]
+  })
+  if (takes.length === 0) return null
+  return `few: ${takes.map(([name, n], at) => (at === 0 ? `${name} takes ${n} samples` : `${name} ${n}`)).join(', ')}`
 }
 
 /** What each group has to show: the metrics with samples, of all steps together and of each. */

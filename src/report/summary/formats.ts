@@ -1,10 +1,12 @@
 import {
+  fewText,
   flatRows,
   groupsOf,
   measuredMetrics,
   metricTitles,
   ms,
   percentileText,
+  percentileTitle,
   rate,
   tokenReport,
   whole,
@@ -55,6 +57,8 @@ export function terminalFigures(summary: RunSummary): string {
       )
     }
   }
+  const few = fewOf(summary)
+  if (few !== null) lines.push(few)
   if (summary.errors.length > 0) {
     lines.push('', 'errors')
     for (const error of summary.errors.slice(0, 8)) {
@@ -65,6 +69,14 @@ export function terminalFigures(summary: RunSummary): string {
   }
   return `${lines.join('\n')}\n`
 }
+
+/** What the percentiles that are not shown would take. */
+const fewOf = (summary: RunSummary): string | null =>
+  fewText(
+    groupsOf(summary).flatMap((group) =>
+      measuredMetrics(group, shown).map(([, distribution]) => distribution),
+    ),
+  )
 
 /** A sentence or more, on lines of at most 80 columns. */
 function paragraph(text: string | null): readonly string[] {
@@ -78,6 +90,7 @@ export function markdownSummary(summary: RunSummary): string {
   const { run, all } = summary
   const { counts } = all
   const report = tokenReport(all)
+  const few = fewOf(summary)
   const head = [
     'step',
     'metric',
@@ -112,7 +125,7 @@ export function markdownSummary(summary: RunSummary): string {
           `Closed load: ${markdownCell(summary.closedPhases.join(', '))}. Its users wait for answers, so response time leaves out the waiting that an open load would show (coordinated omission), and no rate is claimed.`,
           '',
         ]),
-    `Milliseconds, ${summary.part === 'steady' ? 'steady part' : 'whole run'}; \`>\` is "at least" (timeouts), \`n<\` is too few samples.`,
+    `Milliseconds, ${summary.part === 'steady' ? 'steady part' : 'whole run'}; \`>\` is "at least" (timeouts).${few === null ? '' : ` ${few}.`}`,
     '',
     ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:'))]),
     ...table(rows),
@@ -149,10 +162,6 @@ export function csvSummary(summary: RunSummary): string {
 
 export function jsonSummary(summary: RunSummary): string {
   return `${jsonText(summary)}\n`
-}
-
-function percentileTitle(name: string): string {
-  return name === 'p999' ? 'p99.9' : name
 }
 
 type Errors = RunSummary['errors']

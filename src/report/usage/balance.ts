@@ -1,6 +1,7 @@
+import type { Grant } from '../../contract/grant.ts'
 import type { Store } from '../../store/open.ts'
 import { quarterUs } from './prepare.ts'
-import type { BalancePoint, Grant } from './shape.ts'
+import type { BalancePoint } from './shape.ts'
 
 /**
  * Every balance that was seen, as rows of account, time, credits and where it was read. A poll is of

@@ -1,4 +1,4 @@
-import type { Grant } from './shape.ts'
+import type { Grant } from '../../contract/grant.ts'
 
 /** What became of a balance on its way down. */
 export interface BurnDown {

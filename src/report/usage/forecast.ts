@@ -1,9 +1,10 @@
 import type { Contract } from '../../contract/contract.ts'
+import type { Grant } from '../../contract/grant.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import type { Random } from '../random.ts'
 import { burnDown, type Demand } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
-import type { BandLoss, DateBand, Depletion, Forecast, Grant } from './shape.ts'
+import type { BandLoss, DateBand, Depletion, Forecast } from './shape.ts'
 
 /** A local day to come. */
 export interface ComingDay {

@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
+import type { Grant } from '../../contract/grant.ts'
 import type { Store } from '../../store/open.ts'
 import { randomOf } from '../random.ts'
 import { adviseOn } from './advice.ts'
@@ -16,7 +17,6 @@ import type {
   Depletion,
   ErrorPoint,
   Forecast,
-  Grant,
   KeyRow,
   Peak,
   PlanAdvice,

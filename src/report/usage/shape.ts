@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import type { Grant } from '../../contract/grant.ts'
 
 /**
  * What the usage page shows, as data. Times are Unix microseconds UTC, credits are credits; null
@@ -28,14 +29,6 @@ export interface UsageOptions {
   readonly seed: number
   /** What the account holds and until when; null to take it from polls and headers. */
   readonly grants: readonly Grant[] | null
-}
-
-/** Credits that were granted together. */
-export interface Grant {
-  readonly name: string
-  readonly credits: number
-  /** Null never expires. */
-  readonly expiresUs: number | null
 }
 
 export interface UsagePage {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import * as hdr from 'hdr-histogram-js'
 import { UserError } from '../../user/user-error.ts'
+import { assayVersion } from '../machine.ts'
 import type { Store } from '../open.ts'
 import { writeOutput } from '../output.ts'
 import { appendAttempts, Recorder } from '../recorder.ts'
@@ -22,7 +23,6 @@ export interface RecordsImport {
   /** Model of records that do not name theirs. */
   readonly model: string | null
   readonly rejectsFile: string
-  readonly assayVersion: string
 }
 
 export interface RecordsLedger {
@@ -94,7 +94,7 @@ async function enter(
   store: Store,
   runId: string,
   run: ForeignRun,
-  { file, assayVersion }: RecordsImport,
+  { file }: RecordsImport,
 ): Promise<RecordsLedger> {
   const count = run.attempts.length
   const known = await store.rows('SELECT 1 AS known FROM runs WHERE run_id = $1', [runId])
@@ -110,7 +110,7 @@ async function enter(
     contract: '(none)',
     startedAtUs: run.startedAtUs,
     timeScale: 1,
-    assayVersion,
+    assayVersion: assayVersion(),
     machineJson: '{}',
   })
   await appendAttempts(

@@ -1,5 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { UserError } from '../../user/user-error.ts'
+import { beginPart, type Work } from '../../user/work.ts'
 import type { Store } from '../open.ts'
 import { writeOutputBy } from '../output.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
@@ -15,7 +16,7 @@ import {
 import { identifier, literal, pathLiteral } from './literal.ts'
 import type { Mapping } from './mapping.ts'
 
-export interface UsageLogImport {
+export interface UsageLogImport extends Work {
   readonly file: string
   /** Its lines as JSON, where the file holds them inside of something else. */
   readonly lines?: readonly object[] | null
@@ -26,8 +27,6 @@ export interface UsageLogImport {
   /** Where bad lines go, as JSON Lines. */
   readonly rejectsFile: string
   readonly nowUs: number
-  /** Ends the import, and leaves nothing of it, unless its last step is under way. */
-  readonly signal?: AbortSignal
 }
 
 export type LogFormat = 'jsonl' | 'csv' | 'parquet'
@@ -53,6 +52,8 @@ export interface ImportLedger {
  * Staging is a database of its own beside the store, so the store does not grow by it and memory
  * stays bounded at any size of file.
  *
+ * A signal ends the import, and leaves nothing of it, unless its last step is under way.
+ *
  * @throws UserError when the file cannot be read, or lacks a mapped column
  */
 export async function importUsageLog(store: Store, log: UsageLogImport): Promise<ImportLedger> {
@@ -77,11 +78,13 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
       const text = log.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
       writeFileSync(linesPath(store, log), text)
     }
+    beginPart(log, `reading ${log.file}`, 0, 3)
     await stage(store, log)
+    beginPart(log, 'looking for lines that are known', 1, 3)
     await store.execute(`SET force_compression = 'auto'`)
     await findKnown(store, log.source)
     // One that came between two queries ended neither of them.
-    log.signal?.throwIfAborted()
+    beginPart(log, 'entering lines', 2, 3)
     const ledger = await enter(store, log)
     return { ...ledger, rejectsFile: await writeRejects(store, log, ledger.rejected) }
   } catch (error) {

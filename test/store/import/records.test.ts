@@ -25,7 +25,6 @@ async function importText(text: string, model: string | null = null) {
     tool: looksLikeRecords(file)!,
     model,
     rejectsFile: `${file}.rejects.jsonl`,
-    assayVersion: '0.1.0',
   }
   return { ledger: await importRecords(store, options), again: () => importRecords(store, options) }
 }

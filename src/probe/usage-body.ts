@@ -1,4 +1,4 @@
-import type { Grant } from './shape.ts'
+import type { Grant } from '../contract/grant.ts'
 
 /** What `GET /user/credits` says, as far as it says it. The specification leaves its body open. */
 export interface CreditsFigures {

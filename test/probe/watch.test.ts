@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { readCreditsBody } from '../../src/report/usage/credits-body.ts'
+import { readCreditsBody } from '../../src/probe/usage-body.ts'
+import { type CreditsAnswer, watchCredits } from '../../src/probe/watch.ts'
 import { parseGrants } from '../../src/report/usage/grants.ts'
-import { type CreditsAnswer, watchCredits } from '../../src/report/usage/watch.ts'
 import { openStore } from '../../src/store/open.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-polls-'))

@@ -1,0 +1,192 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { fingerprintOf } from '../attempt/fingerprint.ts'
+import { Reader } from '../client/reader.ts'
+import type { Contract } from '../contract/contract.ts'
+import { defaultContract } from '../contract/default.ts'
+import { openStore, type Store } from '../store/open.ts'
+import { withoutCredentials } from '../store/runs.ts'
+import { UserError } from '../user/user-error.ts'
+import { type CreditsFieldMap, type CreditsFigures, readCreditsBody } from './usage-body.ts'
+
+/** An answer of `GET /user/credits`. */
+export interface CreditsAnswer {
+  readonly polledUs: number
+  /** The service's Date header; null without one. */
+  readonly serviceUs: number | null
+  /** Null when nothing answered. */
+  readonly status: number | null
+  readonly body: string
+}
+
+export interface Poll extends CreditsAnswer {
+  readonly baseUrl: string
+  readonly keyFp: string
+  readonly figures: CreditsFigures
+}
+
+export interface WatchOptions {
+  readonly dbPath: string
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly contract?: Contract
+  /** Time between two polls. */
+  readonly everyMs: number
+  /** Ends the watch after so many; without it, the signal does. */
+  readonly count?: number
+  /** Where the answer holds a figure; found by its name where nothing is said. */
+  readonly fields?: CreditsFieldMap
+  readonly signal?: AbortSignal
+  /** Called with each poll, and whether the store holds it. */
+  readonly onPoll?: (poll: Poll, isKept: boolean) => void
+}
+
+/**
+ * Polls the credits of a service into the store, on the clock of this machine, until a signal or
+ * the last of `count` polls.
+ *
+ * @throws UserError where no poll brought a balance, or polls could not be written
+ */
+export async function watch(options: WatchOptions): Promise<void> {
+  const { apiKey, everyMs, signal, onPoll } = options
+  const baseUrl = withoutCredentials(options.baseUrl)
+  const contract = options.contract ?? defaultContract
+  const reader = new Reader(options.baseUrl, apiKey, contract, 'credits')
+  let polls = 0
+  let last: Poll | null = null
+  let isAnswered = false
+  try {
+    const unwritten = await watchCredits({
+      dbPath: options.dbPath,
+      baseUrl,
+      keyFp: fingerprintOf(apiKey),
+      fields: options.fields ?? {},
+      ask: () => askCredits(reader, signal),
+      next: async () => {
+        polls++
+        if (polls >= (options.count ?? Infinity)) return false
+        await wait(everyMs, undefined, { ...(signal && { signal }) }).catch(() => {})
+        return signal?.aborted !== true
+      },
+      onPoll: (poll, isKept) => {
+        last = poll
+        isAnswered ||= poll.status === 200
+        onPoll?.(poll, isKept)
+      },
+    })
+    if (unwritten.length > 0) {
+      throw new UserError(
+        'usage',
+        `${unwritten.length} polls could not be written: ${options.dbPath} was held by another process to the end.`,
+      )
+    }
+    if (!isAnswered && signal?.aborted !== true) throw unanswered(baseUrl, last)
+  } finally {
+    await reader.close()
+  }
+}
+
+async function askCredits(reader: Reader, signal?: AbortSignal): Promise<CreditsAnswer> {
+  const polledUs = Date.now() * 1000
+  const { columns, captured } = await reader.read(signal)
+  return {
+    polledUs,
+    serviceUs: columns.dateS === null ? null : columns.dateS * 1e6,
+    status: columns.status,
+    body: captured?.body ?? '',
+  }
+}
+
+function unanswered(baseUrl: string, last: Poll | null): UserError {
+  const status = last?.status ?? null
+  const why =
+    status === null
+      ? 'nothing answered. Check --base-url'
+      : `the last status was ${status}. Check ${status === 401 || status === 403 ? 'ASSAY_API_KEY' : '--base-url'}`
+  return new UserError('unreachable', `No poll of ${baseUrl} brought a balance: ${why}.`)
+}
+
+/** The same with its transport and clock passed in. */
+export interface CreditsWatch {
+  readonly dbPath: string
+  readonly baseUrl: string
+  readonly keyFp: string
+  readonly fields: CreditsFieldMap
+  readonly ask: () => Promise<CreditsAnswer>
+  /** Waits until the next poll is due; false ends the watch. */
+  readonly next: () => Promise<boolean>
+  readonly onPoll: (poll: Poll, kept: boolean) => void
+}
+
+const longestBody = 64 * 1024
+
+/**
+ * Polls the service's own account of usage into the store until it is told to stop. The file is
+ * held only while a poll is written, so that runs and reports can have it between; while another
+ * process holds it, polls wait in memory and none is lost.
+ *
+ * @returns polls that could not be written because the file was held to the end
+ */
+export async function watchCredits(options: CreditsWatch): Promise<readonly Poll[]> {
+  let waiting: Poll[] = []
+  do {
+    const answer = await options.ask()
+    const poll = {
+      ...answer,
+      baseUrl: options.baseUrl,
+      keyFp: options.keyFp,
+      figures: readCreditsBody(parsed(answer), options.fields),
+    }
+    if (poll.status !== null) waiting.push(poll)
+    if (await keepPolls(options.dbPath, waiting)) waiting = []
+    options.onPoll(poll, waiting.length === 0)
+  } while (await options.next())
+  if (waiting.length > 0 && (await keepPolls(options.dbPath, waiting))) waiting = []
+  return waiting
+}
+
+function parsed({ status, body }: CreditsAnswer): unknown {
+  if (status !== 200) return null
+  try {
+    return JSON.parse(body)
+  } catch {
+    return null
+  }
+}
+
+async function keepPolls(dbPath: string, polls: readonly Poll[]): Promise<boolean> {
+  let store: Store
+  try {
+    store = await openStore(dbPath)
+  } catch (error) {
+    if (error instanceof UserError && error.code === 'store-held') return false
+    throw error
+  }
+  try {
+    for (const poll of polls) await keepPoll(store, poll)
+    return true
+  } finally {
+    store.close()
+  }
+}
+
+async function keepPoll(store: Store, poll: Poll): Promise<void> {
+  const { figures } = poll
+  await store.execute(
+    `INSERT INTO usage_polls (polled_us, service_us, base_url, key_fp, status, consumed, remaining,
+       requests, average_tokens, grants_json, body)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      BigInt(Math.round(poll.polledUs)),
+      poll.serviceUs === null ? null : BigInt(poll.serviceUs),
+      poll.baseUrl,
+      poll.keyFp,
+      poll.status,
+      figures.consumed,
+      figures.remaining,
+      figures.requests,
+      figures.averageTokens,
+      figures.grants.length === 0 ? null : JSON.stringify(figures.grants),
+      poll.body.slice(0, longestBody),
+    ],
+  )
+}

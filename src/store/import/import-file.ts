@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { UserError } from '../../user/user-error.ts'
+import { beginPart, type Work } from '../../user/work.ts'
+import type { Store } from '../open.ts'
+import { knownLog } from './known-logs.ts'
+import type { Mapping } from './mapping.ts'
+import {
+  importRecords,
+  looksLikeRecords,
+  type RecordsLedger,
+  type RecordTool,
+  recordTools,
+} from './records.ts'
+import { formatOf, type ImportLedger, importUsageLog, type LogFormat } from './usage-log.ts'
+
+export interface FileImport extends Work {
+  readonly file: string
+  /** Which column is which field; not needed for logs and records that are known. */
+  readonly mapping?: Mapping
+  /** By the file's content and name unless given. */
+  readonly format?: LogFormat | RecordTool
+  /** Ids are unique within it; by the mapping or the file's name unless given. */
+  readonly source?: string
+  /** Where bad lines go; beside the file unless given. */
+  readonly rejectsFile?: string
+  /** Model of records that do not name theirs. */
+  readonly model?: string
+}
+
+export type FileImported =
+  | ({ readonly kind: 'records' } & RecordsLedger)
+  | ({ readonly kind: 'log' } & ImportLedger)
+
+/**
+ * Imports a file: a log of usage, or the records of another tool, as its content tells.
+ *
+ * @throws UserError when it cannot be read, or nobody said what it is
+ */
+export async function importFile(store: Store, options: FileImport): Promise<FileImported> {
+  const { file } = options
+  if (!existsSync(file)) throw new UserError('usage', `${file}: no such file`)
+  const rejectsFile = options.rejectsFile ?? `${file}.rejects.jsonl`
+  const tool = toolOf(options)
+  if (tool !== null) {
+    beginPart(options, `reading ${file}`, 0, 1)
+    const model = options.model ?? null
+    return { kind: 'records', ...(await importRecords(store, { file, tool, model, rejectsFile })) }
+  }
+  const known = options.mapping === undefined ? knownLog(file) : null
+  const mapping = known?.mapping ?? options.mapping
+  if (mapping === undefined) {
+    throw new UserError(
+      'usage',
+      `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.`,
+    )
+  }
+  const format =
+    known?.format ?? (options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file)
+  if (format === null) {
+    throw new UserError('usage', `${file}: say what it is, with --format jsonl, csv or parquet`)
+  }
+  const ledger = await importUsageLog(store, {
+    ...options,
+    mapping,
+    lines: known?.lines ?? null,
+    source:
+      options.source ?? known?.source ?? mapping.source ?? basename(file).replace(/\..*$/, ''),
+    format,
+    rejectsFile,
+    nowUs: Date.now() * 1000,
+  })
+  return { kind: 'log', ...ledger }
+}
+
+function toolOf({ file, format, mapping }: FileImport): RecordTool | null {
+  const tool = recordTools.find((each) => each === format)
+  if (tool !== undefined) return tool
+  return format === undefined && mapping === undefined ? looksLikeRecords(file) : null
+}

@@ -1,0 +1,54 @@
+import { expect, test, vi } from 'vitest'
+import { LiveView } from '../../src/cli/live-view.ts'
+import { progressLine, shown } from '../../src/cli/progress.ts'
+
+/** What work of three parts of 4 s each writes on stderr. */
+async function written(isTTY: boolean): Promise<readonly string[]> {
+  const texts: string[] = []
+  const out = { isTTY, columns: 24, rows: 10, write: (text: string) => texts.push(text) }
+  let nowMs = 0
+  const live = new LiveView(out as unknown as NodeJS.WriteStream)
+  vi.useFakeTimers()
+  try {
+    const work = shown(
+      async ({ onProgress, say }) => {
+        for (const done of [0, 1, 2]) {
+          onProgress({ doing: `part ${done}`, done, of: 3 })
+          nowMs += 4000
+        }
+        say('a line that stays')
+        return 'made'
+      },
+      live,
+      () => nowMs,
+    )
+    expect(await work).toBe('made')
+  } finally {
+    vi.useRealTimers()
+  }
+  return texts
+}
+
+test('long work writes a line every five seconds off a terminal', async () => {
+  expect(await written(false)).toEqual([
+    'part 2 | 2 of 3 done | 8 s | about 4 s left\n',
+    'a line that stays\n',
+  ])
+})
+
+test('on a terminal one line is drawn again, as wide as the terminal, and taken away', async () => {
+  const away = '\u001b[1F\u001b[0J'
+  expect(await written(true)).toEqual([
+    'part 1 | 1 of 3 done | 4\n',
+    away,
+    'part 2 | 2 of 3 done | 8\n',
+    away,
+    'a line that stays\n',
+  ])
+})
+
+test('nobody guesses how long work takes before its first part is done', () => {
+  expect(progressLine({ doing: 'reading', done: 0, of: 3 }, 9000)).toBe(
+    'reading | 0 of 3 done | 9 s',
+  )
+})

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import * as api from '../src/index.ts'
+import { seededStore } from './report/seeded.ts'
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-api-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+test('each command that works on a service or a store is a function of the public API', () => {
+  const functions = [
+    ...['run', 'probe', 'audit', 'writeReport', 'makeReport', 'compareRuns', 'listRuns'],
+    ...['importFile', 'exportTable', 'calibrate', 'watch', 'readUsage', 'summarise'],
+  ] as const
+  expect(functions.filter((name) => typeof Reflect.get(api, name) !== 'function')).toEqual([])
+})
+
+test('an audit tells which rule it decides, and a signal ends it with its reason', async () => {
+  const store = await seededStore({ attempts: 200 })
+  onTestFinished(() => store.close())
+  const parts: api.WorkProgress[] = []
+  const stop = new AbortController()
+  const contract = api.defaultContract
+  const rules = ['MODEL']
+  const all = await api.audit(store, { contract, rules, onProgress: (part) => parts.push(part) })
+  expect(parts.map(({ doing }) => doing)).toEqual(all.findings.map(({ rule }) => `rule ${rule}`))
+  expect(parts.map(({ done }) => done)).toEqual(all.findings.map((_, at) => at))
+  const ended = api.audit(store, {
+    ...{ contract, rules, signal: stop.signal },
+    onProgress: () => stop.abort(new Error('enough')),
+  })
+  await expect(ended).rejects.toThrow('enough')
+})
+
+test('a report and an export tell what they make, and end by a signal', async () => {
+  const store = await seededStore({ attempts: 200 })
+  onTestFinished(() => store.close())
+  const doing: string[] = []
+  const onProgress = (part: api.WorkProgress) => doing.push(part.doing)
+  const options = {
+    ...{ store, contract: api.defaultContract, runIds: [], timeZone: 'UTC', nowUs: 0 },
+    page: 'launch',
+  } as const
+  await api.makeReport({ ...options, onProgress })
+  expect(doing[0]).toBe('figures of the launch page')
+  expect(doing).toContain('chart 21-time-to-first-token')
+  const signal = AbortSignal.abort(new Error('enough'))
+  await expect(api.makeReport({ ...options, signal })).rejects.toThrow('enough')
+  const file = join(temporaryFolder(), 'runs.csv')
+  await expect(api.exportTable(store, 'runs', [], file, 'csv', { signal })).rejects.toThrow(
+    'enough',
+  )
+  expect(await api.exportTable(store, 'runs', [], file, 'csv', { onProgress })).toBe(2)
+  expect(doing.at(-1)).toBe(`writing runs to ${file}`)
+})
+
+test('a watch polls credits until a signal, and each poll is in the store', async () => {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end('{"consumed":3,"remaining":4}')
+  })
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  onTestFinished(() => void server.close())
+  const dbPath = join(temporaryFolder(), 'a.duckdb')
+  const stop = new AbortController()
+  const seen: (number | null)[] = []
+  await api.watch({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...{ dbPath, apiKey: 'sk-watch', everyMs: 1, signal: stop.signal },
+    onPoll: ({ figures }) => {
+      seen.push(figures.remaining)
+      if (seen.length === 2) stop.abort()
+    },
+  })
+  expect(seen).toEqual([4, 4])
+  const store = await api.openStore(dbPath)
+  onTestFinished(() => store.close())
+  expect(await store.rows('SELECT count(*) AS n FROM usage_polls')).toEqual([{ n: 2 }])
+})
