@@ -112,7 +112,7 @@ export function chartConfig(narrow: boolean): object {
       ramp: ramp.map((each) => each.light),
       heatmap: ramp.map((each) => each.light),
     },
-    mark: { tooltip: true },
+    mark: { tooltip: true, aria: false },
     line: { strokeWidth: 1.75, strokeCap: 'round', strokeJoin: 'round' },
     area: { opacity: 0.9 },
     bar: { color: series[0]!.light },

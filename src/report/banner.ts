@@ -29,7 +29,7 @@ const spoken: Readonly<Record<Tone, string>> = {
 }
 
 export function renderAnswer({ tone, says, because, checks }: Answer): Html {
-  return html`<section class="card verdict ${tone}" aria-label="Verdict"><h2>${says}</h2><p>${because}</p>
+  return html`<section class="card verdict ${tone}" aria-label="Verdict: ${says}"><h2>${says}</h2><p>${because}</p>
 ${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}</section>`
 }
 

@@ -6,7 +6,7 @@ import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
 
 /** Widths of the drawings of a page, pixels: the whole column, half of it, a phone. */
-const widths = { whole: 1040, half: 500, phone: 311 } as const
+const widths = { whole: 860, half: 500, phone: 311 } as const
 
 /** A part as it stands in a page. */
 export interface Figure {

@@ -5,6 +5,11 @@ import { type Html, html } from './html.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
+/** Letters beyond which a cell is a sentence, which needs a line to read well. */
+const longText = 24
+/** Letters of a name, which stays on one line. */
+const shortText = 16
+
 const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'
 
 /**
@@ -22,7 +27,11 @@ export function renderTable(rows: readonly Row[], front: Front): Html {
       .filter((name) => told[name]?.bar === true)
       .map((name) => [name, Math.max(...rows.map((row) => Number(row[name] ?? 0)))]),
   )
-  const side = (name: string) => (numeric.has(name) ? 'num' : 'txt')
+  const side = (name: string) => {
+    if (numeric.has(name)) return 'num'
+    const longest = Math.max(0, ...rows.map((row) => String(row[name] ?? '').length))
+    return longest > longText ? 'txt long' : longest <= shortText ? 'txt nowrap' : 'txt'
+  }
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label="${front.title ?? 'table'}"><table><thead>${groupRow(columns, told)}<tr>${columns.map(
     (name) => html`<th scope="col" class="${side(name)}">${heading(name, told[name])}</th>`,
   )}</tr></thead><tbody>${rows.map(
@@ -52,8 +61,10 @@ function groupRow(columns: readonly string[], told: Readonly<Record<string, Colu
     else groups.push({ name, span: 1 })
   }
   if (groups.length < 2) return html``
-  return html`<tr class="groups">${groups.map(
-    ({ name, span }) => html`<th scope="colgroup" colspan="${span}">${name}</th>`,
+  return html`<tr class="groups">${groups.map(({ name, span }) =>
+    name === ''
+      ? html`<td colspan="${span}"></td>`
+      : html`<th scope="colgroup" colspan="${span}">${name}</th>`,
   )}</tr>`
 }
 

@@ -16,7 +16,16 @@ export interface Purchase {
 
 export class CustomerError extends Error {
   override readonly name = 'CustomerError'
+  /** The field of the form that is wrong; null where it is no single one. */
+  readonly field: Field | null
+
+  constructor(message: string, field: Field | null = null) {
+    super(message)
+    this.field = field
+  }
 }
+
+export type Field = 'email' | 'password' | 'invite' | 'name'
 
 export class UnknownInvite extends CustomerError {}
 

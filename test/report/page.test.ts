@@ -8,6 +8,7 @@ import { renderComparison } from '../../src/report/compare-page.ts'
 import { writeReport } from '../../src/report/page.ts'
 import { pageNames } from '../../src/report/pages.ts'
 import type { Store } from '../../src/store/open.ts'
+import { violations } from '../axe.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
 import { seededOptions, seededStore } from './seeded.ts'
 
@@ -138,6 +139,7 @@ describe.skipIf(!canBrowse)(
           for (const colorScheme of ['light', 'dark'] as const) {
             await tab.emulateMedia({ media: 'screen', colorScheme })
             await expect.poll(() => eyesores(tab), looking).toEqual([])
+            if (script) expect(await violations(tab)).toEqual([])
           }
         }
         // A4 less its margins, from a reader who likes it dark.

@@ -95,8 +95,8 @@ function balanceFigures(
 
 function keyTable(keys: readonly ApiKey[], token: Html): Html {
   if (keys.length === 0) return html`<p class="empty">No key. Make one to send requests.</p>`
-  return html`<div class="table-scroll" tabindex="0"><table>
-<thead><tr><th>Name</th><th>Key</th><th class="wide">Made (UTC)</th><th></th></tr></thead>
+  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="API keys"><table>
+<thead><tr><th>Name</th><th>Key</th><th class="wide">Made (UTC)</th><td></td></tr></thead>
 <tbody>${keys.map(
     ({
       id,
@@ -123,7 +123,7 @@ function packageCard(
 }
 
 function paymentTable(payments: readonly Payment[]): Html {
-  return html`<h3 class="above-table">Payments</h3><div class="card"><div class="table-scroll" tabindex="0"><table>
+  return html`<h3 class="above-table">Payments</h3><div class="card"><div class="table-scroll" tabindex="0" role="region" aria-label="Payments"><table>
 <thead><tr><th>When (UTC)</th><th>Package</th><th class="num">Credits</th><th class="num">Price</th><th>Expire (UTC)</th></tr></thead>
 <tbody>${payments.map(
     (payment) =>

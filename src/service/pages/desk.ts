@@ -53,18 +53,19 @@ export class Desk {
     const { accounts } = this.#kit
     const name = email.trim().toLowerCase()
     if (!/^[^\s@]+@[^\s@]+$/.test(name) || name.length > longestText) {
-      throw new CustomerError('Expected an e-mail address, such as ada@example.com.')
+      throw new CustomerError('Expected an e-mail address, such as ada@example.com.', 'email')
     }
     const length = [...password].length
     if (length < shortestPassword || length > longestText) {
       throw new CustomerError(
         `Expected a password of ${shortestPassword} to ${longestText} characters; got ${length}.`,
+        'password',
       )
     }
     const passwordHash = await hashPassword(password)
     // From here to the end nothing waits: no other registration can come between.
     if (accounts.byName(name) !== null) {
-      throw new CustomerError('There is an account of that address. Sign in instead.')
+      throw new CustomerError('There is an account of that address. Sign in instead.', 'email')
     }
     const invite = this.#invite(inviteCode, name)
     return this.#customers.register(name, makeSecret('', 10, null), { ...invite, passwordHash })
@@ -81,10 +82,13 @@ export class Desk {
     if (code === '') return {}
     const inviter = this.#kit.accounts.byInviteCode(code)
     if (inviter === null) {
-      throw new UnknownInvite(`There is no invite code "${code.slice(0, 40)}". Leave it out?`)
+      throw new UnknownInvite(
+        `There is no invite code "${code.slice(0, 40)}". Leave it out?`,
+        'invite',
+      )
     }
     if (mailbox(inviter.name) === mailbox(newcomer)) {
-      throw new CustomerError('This invite code is your own. It is for other people.')
+      throw new CustomerError('This invite code is your own. It is for other people.', 'invite')
     }
     return { inviteCode: code }
   }

@@ -45,6 +45,7 @@ ${viewer !== null && menuOf(viewer, path)}
 <main>
 ${main}
 </main>
+${live && html`<p class="aloud" role="status" data-aloud></p>`}
 </div>
 </body>
 </html>
@@ -68,8 +69,15 @@ ${
 }
 
 /** What went wrong with a form, above it. */
-export function complaint(message: string | null): Html | null {
-  return message === null ? null : html`<p class="notice fail" role="alert">${message}</p>`
+export function complaint(message: string | null, id = 'complaint'): Html | null {
+  return message === null
+    ? null
+    : html`<p class="notice fail" role="alert" id="${id}">${message}</p>`
+}
+
+/** Attributes of the field that a complaint is about: the reader goes on where it went wrong. */
+export function wrong(is: boolean, id = 'complaint'): Html | false {
+  return is && html` aria-invalid="true" aria-describedby="${id}" autofocus`
 }
 
 /** A page that only says something. */

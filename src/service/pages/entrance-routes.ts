@@ -30,7 +30,12 @@ export class EntranceRoutes {
         'GET /register',
         ({ query }) =>
           page(
-            registerPage(contract, { email: '', invite: query.get('invite') ?? '', error: null }),
+            registerPage(contract, {
+              email: '',
+              invite: query.get('invite') ?? '',
+              error: null,
+              field: null,
+            }),
           ),
       ],
       ['POST /register', (request) => this.#register(request)],
@@ -62,8 +67,8 @@ export class EntranceRoutes {
       this.#flashes.say(secret, 'Welcome. Make an API key to send your first request.')
       return redirect('/dashboard', secret)
     } catch (error) {
-      return refused(error, (complaint) =>
-        registerPage(this.#kit.contract, { email, invite, error: complaint }),
+      return refused(error, (error, field) =>
+        registerPage(this.#kit.contract, { email, invite, error, field }),
       )
     }
   }

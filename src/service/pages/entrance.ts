@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
-import { complaint, document } from './document.ts'
+import type { Field } from '../customers.ts'
+import { complaint, document, wrong } from './document.ts'
 import { count } from './figures.ts'
 import { type Html, html } from './html.ts'
 
@@ -7,9 +8,14 @@ export interface EntranceForm {
   readonly email: string
   readonly invite: string
   readonly error: string | null
+  /** The one that the error is about. */
+  readonly field: Field | null
 }
 
-export function registerPage({ grants }: Contract, { email, invite, error }: EntranceForm): Html {
+export function registerPage(
+  { grants }: Contract,
+  { email, invite, error, field }: EntranceForm,
+): Html {
   return document({
     title: 'Register',
     path: '/register',
@@ -19,9 +25,9 @@ export function registerPage({ grants }: Contract, { email, invite, error }: Ent
 <p class="lead">A new account starts with ${count(grants.newAccount)} free credits.</p>
 ${complaint(error)}
 <form method="post" action="/register" class="fields">
-<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"></label>
-<label>Password <input name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="200"><small>At least 8 characters.</small></label>
-<label>Invite code <small>if somebody gave you one</small> <input name="invite" autocomplete="off" spellcheck="false" maxlength="40" value="${invite}"></label>
+<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"${wrong(field === 'email')}></label>
+<label>Password <input name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="200"${wrong(field === 'password')}><small>At least 8 characters.</small></label>
+<label>Invite code <small>if somebody gave you one</small> <input name="invite" autocomplete="off" spellcheck="false" maxlength="40" value="${invite}"${wrong(field === 'invite')}></label>
 <button>Register</button>
 </form>
 <p class="note">No e-mail is sent: this is a service for tests. <a href="/sign-in">Sign in</a> if you have an account.</p>
@@ -30,7 +36,7 @@ ${complaint(error)}
 }
 
 export function signInPage(
-  { email, error }: Omit<EntranceForm, 'invite'>,
+  { email, error }: Pick<EntranceForm, 'email' | 'error'>,
   keyError: string | null,
 ): Html {
   return document({
@@ -41,8 +47,8 @@ export function signInPage(
 <h1>Sign in</h1>
 ${complaint(error)}
 <form method="post" action="/sign-in" class="fields">
-<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"></label>
+<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"${wrong(error !== null)}></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"${error !== null && html` aria-invalid="true" aria-describedby="complaint"`}></label>
 <button>Sign in</button>
 </form>
 <p class="note">No account yet? <a href="/register">Register</a>, it is free.</p>
@@ -50,9 +56,9 @@ ${complaint(error)}
 <section class="card">
 <h2>Look at usage with an API key</h2>
 <p class="lead">A key opens the usage page of its account and nothing else. The keys that <code>assay serve</code> prints work here.</p>
-${complaint(keyError)}
+${complaint(keyError, 'key-complaint')}
 <form method="post" action="/sign-in" class="fields">
-<label>API key <input name="key" type="password" autocomplete="off" spellcheck="false" required maxlength="200" placeholder="sk-svc-…"></label>
+<label>API key <input name="key" type="password" autocomplete="off" spellcheck="false" required maxlength="200" placeholder="sk-svc-…"${wrong(keyError !== null, 'key-complaint')}></label>
 <button>Show usage</button>
 </form>
 </section></div>`,

@@ -21,6 +21,7 @@ async function refresh() {
     const old = document.querySelector('main')
     if (fresh === null || old === null) return
     keepOpen(old, fresh)
+    sayAloud(old, fresh)
     const focused = focusedIn(old, fresh)
     old.replaceWith(fresh)
     focused?.focus({ preventScroll: true })
@@ -42,6 +43,13 @@ function showTime(response) {
   const style = { dateStyle: 'medium', timeStyle: 'medium', timeZone: time.dataset.zone }
   time.textContent = new Intl.DateTimeFormat('en-GB', style).format(date)
   document.querySelector('[data-live][hidden]')?.removeAttribute('hidden')
+}
+
+/** A screen reader hears the balance when it changes, and no more of the page. */
+function sayAloud(old, fresh) {
+  const [before, after] = [old, fresh].map((main) => main.querySelector('#remaining')?.textContent)
+  if (after === undefined || after === before) return
+  document.querySelector('[data-aloud]').textContent = `Credits left: ${after}`
 }
 
 /** What was unfolded and scrolled stays so. */

@@ -227,7 +227,7 @@ interface FigureParts {
 }
 
 function figure({ id, title, note, drawings, table }: FigureParts): Html {
-  return html`<figure class="card" id="${id}"><figcaption><h3>${title}</h3><small>${note}</small></figcaption>
+  return html`<figure class="card" id="${id}"><figcaption><h2>${title}</h2><small>${note}</small></figcaption>
 ${drawings}
 <details><summary>As a table</summary>${table}</details></figure>`
 }
@@ -239,7 +239,7 @@ function usageTable<Line extends UsageLine>(
 ): Html {
   const used = lines.filter((line) => line.requests !== 0 || line.credits !== 0).reverse()
   if (used.length === 0) return html`<p class="empty">Nothing was used in this time.</p>`
-  return html`<div class="table-scroll" tabindex="0"><table>
+  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Use by ${name.toLowerCase()}"><table>
 <thead><tr><th>${name}</th><th class="num">Credits</th><th class="num">Requests</th><th class="num">Tokens in</th><th class="num">out</th><th class="num">a request</th></tr></thead>
 <tbody>${used.map(
     (line) => html`<tr><th class="txt">${nameOf(line)}</th>${cells(line)}</tr>`,
@@ -261,7 +261,7 @@ function expiryCard({ expiring, timezone }: CreditsReport): Html {
 ${
   expiring.length === 0
     ? html`<p class="empty">No credits are left.</p>`
-    : html`<div class="table-scroll" tabindex="0"><table>
+    : html`<div class="table-scroll" tabindex="0" role="region" aria-label="What is left"><table>
 <thead><tr><th>From</th><th class="num">Left</th><th class="num">Received</th><th>Expire</th></tr></thead>
 <tbody>${expiring.map(
         (lot) =>
@@ -280,7 +280,7 @@ function entryCard({ entries, timezone }: CreditsReport): Html {
 ${
   entries.length === 0
     ? html`<p class="empty">Nothing here.</p>`
-    : html`<div class="table-scroll" tabindex="0"><table>
+    : html`<div class="table-scroll" tabindex="0" role="region" aria-label="Every change of the balance"><table>
 <thead><tr><th>When</th><th>What</th><th class="num">Credits</th><th class="num wide">Before</th><th class="num">After</th><th class="num">Tokens</th></tr></thead>
 <tbody>${entries.map(
         (entry) =>

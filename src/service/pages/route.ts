@@ -1,4 +1,4 @@
-import { CustomerError, UnknownInvite } from '../customers.ts'
+import { CustomerError, type Field, UnknownInvite } from '../customers.ts'
 import type { Accounts } from '../ledger/accounts.ts'
 import type { Viewer } from './document.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
@@ -23,15 +23,17 @@ export function redirect(to: string, cookie?: string | null): PageAnswer {
   return cookie === undefined ? { is: 'redirect', to } : { is: 'redirect', to, cookie }
 }
 
-/** @throws what is not the customer's mistake */
-function complaintOf(error: unknown): string {
-  if (error instanceof CustomerError) return error.message
-  throw error
-}
-
-/** A page again, with what is wrong with its form. */
-export function refused(error: unknown, show: (complaint: string) => Html): PageAnswer {
-  const body = show(complaintOf(error))
+/**
+ * A page again, with what is wrong with its form, and with which field.
+ *
+ * @throws what is not the customer's mistake
+ */
+export function refused(
+  error: unknown,
+  show: (complaint: string, field: Field | null) => Html,
+): PageAnswer {
+  if (!(error instanceof CustomerError)) throw error
+  const body = show(error.message, error.field)
   return error instanceof TooManyTries
     ? { ...page(body, 429), retryAfterS: error.waitS }
     : page(body, 400)

@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MovableClock } from '../../../src/service/clock.ts'
 import { seededRandom } from '../../../src/service/random.ts'
+import { violations } from '../../axe.ts'
 import { canBrowse, openBrowser } from '../../chromium.ts'
 import type { Target } from '../serving.ts'
 import { dayUs, openHouse } from './customer.ts'
@@ -74,6 +75,26 @@ describe.skipIf(!canBrowse)(
       await context.close()
     })
 
+    test('a form that is refused marks its wrong field, goes on there, and breaks no rule of axe', async () => {
+      const { target } = await openHouse()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const { page, context } = await opened(target, { javaScriptEnabled: true, colorScheme })
+        expect(await violations(page)).toEqual([])
+        await page.getByRole('link', { name: 'Register' }).click()
+        await page.getByLabel('E-mail').fill('ada@example.com')
+        await page.getByLabel('Password').fill('long enough')
+        await page.getByLabel('Invite code').fill('nobody')
+        await page.getByRole('button', { name: 'Register' }).click()
+        const wrong = page.locator('[aria-invalid="true"]')
+        await wrong.waitFor()
+        expect(await wrong.getAttribute('name')).toBe('invite')
+        expect(await page.locator('input:focus').getAttribute('name')).toBe('invite')
+        expect(await page.locator('#complaint').textContent()).toContain('no invite code "nobody"')
+        expect(await violations(page)).toEqual([])
+        await context.close()
+      }
+    })
+
     test('usage that comes while the page is open shows itself, and what was unfolded or in focus stays so', async () => {
       const { target } = await openHouse()
       const { page, context, faults } = await opened(target)
@@ -86,6 +107,7 @@ describe.skipIf(!canBrowse)(
       await target.chat({ model: 'svc-k2.5' }, key)
       await page.locator('#remaining', { hasText: '98' }).waitFor()
       expect(await page.locator('#consumed').textContent()).toBe('2')
+      expect(await page.getByRole('status').textContent()).toBe('Credits left: 98')
       expect(await page.locator('#hours details').getAttribute('open')).not.toBeNull()
       expect(await page.locator('#days summary:focus').count()).toBe(1)
       expect(faults).toEqual([])
@@ -123,6 +145,12 @@ describe.skipIf(!canBrowse)(
             await page.emulateMedia({ colorScheme })
             const width = await page.locator('html').evaluate((html) => html.scrollWidth)
             expect([path, size, width]).toEqual([path, size, viewport.width])
+            expect([path, size, colorScheme, await violations(page)]).toEqual([
+              path,
+              size,
+              colorScheme,
+              [],
+            ])
             if (pictures !== undefined) {
               mkdirSync(pictures, { recursive: true })
               const name = path.slice(1).split('?')[0]
