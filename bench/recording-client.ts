@@ -15,6 +15,7 @@ import { Coordinator } from '../src/run/coordinator.ts'
 import { resolveKeys } from '../src/run/keys.ts'
 import { phaseLoads } from '../src/run/loads.ts'
 import { promptPools } from '../src/run/prompts.ts'
+import { unsharded } from '../src/run/shard.ts'
 import { parseScenario } from '../src/scenario/parse.ts'
 
 const [, , port, connections, requests] = process.argv
@@ -39,6 +40,7 @@ const scenario = parseScenario(
   'bench',
 )
 const coordinator = new Coordinator({
+  shard: unsharded,
   scenario,
   contract: defaultContract,
   run: {

@@ -1,9 +1,10 @@
 import type { PhasePlan } from '../run/plan.ts'
+import type { Shard } from '../run/shard.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { duration, table, wrapped } from './text.ts'
 
 /** What a scenario would send, as a person reads it. */
-export function planText(scenario: Scenario, plan: readonly PhasePlan[]): string {
+export function planText(scenario: Scenario, plan: readonly PhasePlan[], shard: Shard): string {
   const head = ['phase', 'part', 'load', 'lasts', 'requests', 'at most credits']
   const rows = plan.map((phase) => [
     phase.phase,
@@ -21,6 +22,7 @@ export function planText(scenario: Scenario, plan: readonly PhasePlan[]): string
     `${scenario.name}: ${scenario.question}`,
     ...table([head, ...rows], 'words'),
     ...steps,
+    ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
     'Nothing was sent.',
     '',
   ].join('\n')

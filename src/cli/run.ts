@@ -16,11 +16,12 @@ import { positiveOf, wholeOf } from './numbers.ts'
 import { judgementText } from './run-judgement.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
 import { planText } from './run-plan.ts'
+import { mustHaveOneClock, runIdOf, type ShardOptions, shardOf, startAtUsOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { baseUrlOf } from './target.ts'
 
-export interface Options extends RunOverrides {
+export interface Options extends RunOverrides, ShardOptions {
   readonly baseUrl?: string
   readonly db: string
   readonly seed?: string
@@ -36,15 +37,19 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const contract = loadContract(options.contract)
   const scenario = overridden(await loadScenario(path, contract), options)
   const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
+  const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {
-    const plan = planOf(scenario, contract, seed)
+    const plan = planOf(scenario, contract, seed, shard)
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ scenario, seed, plan }, null, 2)}\n`
-        : planText(scenario, plan),
+        : planText(scenario, plan, shard),
     )
     return
   }
+  mustHaveOneClock(shard, options)
+  const runId = runIdOf(options.runId)
+  const startAtUs = startAtUsOf(options.startAt, Date.now())
   const baseUrl = baseUrlOf(options.baseUrl ?? scenario.baseUrl ?? undefined, contract)
   await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
   await runAndPrint(
@@ -56,6 +61,9 @@ export async function runAction(path: string, options: Options): Promise<void> {
       dbPath: options.db,
       contract,
       firstRequests: options.firstRequests,
+      shard,
+      ...(runId === undefined ? {} : { runId }),
+      ...(startAtUs === undefined ? {} : { startAtUs }),
     },
     options.json === true,
   )
@@ -90,7 +98,7 @@ export async function runAndPrint(
       stopNow: leave.signal,
     })
     live.clear()
-    process.exitCode = exitOf(result)
+    process.exitCode = (options.shard?.of ?? 1) > 1 ? exitOfShard(result) : exitOf(result)
     if (result.refusal !== null && !json) {
       process.stderr.write(
         `${result.refusal}\nThe load was not sent; the request is in run ${result.runId}.\n`,
@@ -133,6 +141,12 @@ async function summaryOf(result: RunResult, contract: Contract): Promise<RunSumm
     if (result.stopped !== 'store') throw error
     return null
   }
+}
+
+/** A shard is judged with the others: here it only says whether its rows are whole, so that no scheduler repeats a load. */
+function exitOfShard({ stopped, verdict }: RunResult): number {
+  if (stopped === 'interrupted') return exit.interrupted
+  return verdict.rowsHold ? exit.ok : exit.invalid
 }
 
 /** An interrupted run is that first; numbers of an invalid one are not held against thresholds. */

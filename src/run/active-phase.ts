@@ -42,14 +42,12 @@ export class ActivePhase {
   readonly thinkDraws: RandomStream
   /** Whether everything of it that is this thread's has been sent. */
   issued = false
-  /** One past the highest index that was sent. */
-  indexEnd = 0
 
   constructor(run: PhaseRun, scenario: Scenario, seed: number) {
     this.run = run
     this.endUs = run.durationUs === null ? Infinity : run.startUs + run.durationUs
     const steps = run.steps.map((at) => scenario.steps[at]!)
-    this.stride = Math.max(1, ...steps.map((step) => step.session?.turns ?? 1))
+    this.stride = strideOf(run, scenario)
     // Steps without weight are here only by name, and then all are: each as often as the others.
     const weightless = steps.every((step) => step.weight === 0)
     this.choice = new WeightedChoice(steps.map((step) => (weightless ? 1 : step.weight)))
@@ -141,6 +139,10 @@ function taken({ counts }: StepCounts): Partial<Record<Metric, CountsSlice>> {
   }
   return slices
 }
+
+/** Slots that one index of a phase takes. */
+export const strideOf = ({ steps }: Pick<PhaseRun, 'steps'>, scenario: Scenario) =>
+  Math.max(1, ...steps.map((at) => scenario.steps[at]!.session?.turns ?? 1))
 
 /** An open plan as a sender walks it. */
 export interface Arrivals {

@@ -1,11 +1,11 @@
 import type { MemoryFigures } from '../client/memory.ts'
 import type { Phase } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
-import { arrivalsOf } from './active-phase.ts'
 import type { ThreadFigures } from './client-tests.ts'
 import { runClock } from './clock.ts'
 import { Conditions } from './conditions.ts'
 import { Crew, type CrewOptions } from './crew.ts'
+import { leadUs, slotAfter, startAfter } from './following.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { stepsOf } from './plan.ts'
 import { SharedNumbers } from './shared.ts'
@@ -20,9 +20,6 @@ export interface CoordinatorOptions extends CrewOptions {
 
 /** What the coordinator needs to know of a phase. */
 type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>
-
-/** Time for threads to take in a phase before its first request is due. */
-const leadUs = 50_000
 
 /**
  * Gives the threads of a run its phases, adds up what they report, and ends them. It sends nothing
@@ -46,7 +43,8 @@ export class Coordinator {
   /** Microseconds since the run began. */
   readonly now: () => number
   private readonly crew: Crew
-  private readonly issued = new Map<number, { shards: number; slotEnd: number }>()
+  /** By phase, the threads that have sent their share of it. */
+  private readonly issued = new Map<number, number>()
   private readonly conditions = new Conditions()
   private ready = 0
   private finished = 0
@@ -55,7 +53,7 @@ export class Coordinator {
   constructor(options: CoordinatorOptions) {
     this.options = options
     this.now = runClock(options.zeroNs)
-    this.tally = new Tally(options.scenario, options.run.runId, this.phases)
+    this.tally = new Tally(options.scenario, options.run.runId, this.phases, options.shard.of)
     this.crew = new Crew(options, this.shared.buffer, {
       onSender: (message) => this.onSender(message),
       onRecorder: (message) => this.onRecorder(message),
@@ -71,10 +69,16 @@ export class Coordinator {
 
   /**
    * Runs phases one after the other. Those of a known length follow each other without a gap.
+   *
+   * @param firstUs when the first begins; null for as soon as threads can
    */
-  async runPhases(phases: readonly Phase[], loads: Loads): Promise<void> {
-    let startUs: number | null = null
-    for (const [at, phase] of phases.entries()) {
+  async runPhases(
+    phases: readonly Phase[],
+    loads: Loads,
+    firstUs: number | null = null,
+  ): Promise<void> {
+    let startUs = firstUs
+    for (const phase of phases) {
       if (this.stopReason !== null) return
       if (phase.load.kind === 'sweep') {
         await this.untilDrained()
@@ -83,45 +87,17 @@ export class Coordinator {
         continue
       }
       const load = loads.load(phase)
-      const run = this.launch(phase, load, startUs, at < phases.length - 1)
-      const open = load.kind !== 'concurrency' && run.durationUs !== null
-      if (open) {
-        startUs = run.startUs + run.durationUs
-        continue
-      }
-      await this.untilIssued(run.ordinal)
-      startUs = null
+      const run = this.launch(phase, load, startUs)
+      startUs = phase === phases.at(-1) ? null : startAfter(run, this.options.seed)
+      if (startUs === null) await this.untilIssued(run.ordinal)
     }
   }
 
   /** Gives a phase to all senders. */
-  launch(
-    phase: PhaseToRun,
-    load: SenderLoad,
-    startUs: number | null,
-    moreFollow: boolean,
-  ): PhaseRun {
+  launch(phase: PhaseToRun, load: SenderLoad, startUs: number | null): PhaseRun {
     const { scenario, seed } = this.options
-    const run = this.phaseRun(phase, load, startUs)
-    this.phases.push(run)
-    this.crew.tell({ type: 'phase', phase: run })
-    // What follows without a gap must know where the slots of this one end.
-    if (moreFollow && load.kind !== 'concurrency') {
-      const stride = Math.max(
-        1,
-        ...run.steps.map((index) => scenario.steps[index]!.session?.turns ?? 1),
-      )
-      const arrivals = arrivalsOf(run, seed)!
-      while (arrivals.advance());
-      this.nextSlot = run.slotBase + (arrivals.index + 1) * stride
-    }
-    return run
-  }
-
-  private nextSlot = 0
-
-  private phaseRun(phase: PhaseToRun, load: SenderLoad, startUs: number | null): PhaseRun {
-    return {
+    const before = this.phases.at(-1)
+    const run: PhaseRun = {
       ordinal: this.phases.length,
       name: phase.name,
       part: phase.part,
@@ -129,18 +105,18 @@ export class Coordinator {
       startUs: startUs ?? Math.floor(this.now() + leadUs),
       durationUs: phase.durationUs,
       maxRequests: phase.maxRequests,
-      steps: stepsOf(this.options.scenario, phase.steps),
-      slotBase: this.nextSlot,
+      steps: stepsOf(scenario, phase.steps),
+      slotBase: before === undefined ? 0 : slotAfter(before, scenario, seed),
     }
+    this.phases.push(run)
+    this.crew.tell({ type: 'phase', phase: run })
+    return run
   }
 
   async untilIssued(ordinal: number): Promise<void> {
     await this.conditions.until(
-      () =>
-        this.issued.get(ordinal)?.shards === this.options.scenario.threads ||
-        this.stopReason !== null,
+      () => this.issued.get(ordinal) === this.options.scenario.threads || this.stopReason !== null,
     )
-    this.nextSlot = Math.max(this.nextSlot, this.issued.get(ordinal)?.slotEnd ?? 0)
   }
 
   /** Waits until nothing is in flight, asking the senders as often as it takes, or until a time of the run. */
@@ -233,14 +209,13 @@ export class Coordinator {
           const reason = reasonToStop(scenario, contract, this.tally, this.shared)
           if (reason !== null) this.stop(reason)
         }
-        if (message.shard === 0) this.show(nowUs)
+        if (message.shard === this.options.shard.index * this.options.scenario.threads) {
+          this.show(nowUs)
+        }
         break
       }
       case 'issued': {
-        const known = this.issued.get(message.ordinal) ?? { shards: 0, slotEnd: 0 }
-        known.shards++
-        known.slotEnd = Math.max(known.slotEnd, message.slotEnd)
-        this.issued.set(message.ordinal, known)
+        this.issued.set(message.ordinal, (this.issued.get(message.ordinal) ?? 0) + 1)
         break
       }
       case 'finished':

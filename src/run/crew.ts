@@ -12,12 +12,14 @@ import type {
   SenderData,
   ToSender,
 } from './messages.ts'
+import type { Shard } from './shard.ts'
 
 /** What the threads of a run are given. */
 export interface CrewOptions {
   readonly scenario: Scenario
   readonly contract: Contract
   readonly run: RunStart
+  readonly shard: Shard
   readonly zeroNs: bigint
   readonly seed: number
   readonly baseUrl: string
@@ -53,8 +55,9 @@ export class Crew {
     const { threads } = options.scenario
     const channels = Array.from({ length: threads }, () => new MessageChannel())
     this.recorder = this.startRecorder(channels.map((channel) => channel.port2))
-    this.senders = channels.map(({ port1 }, shard) =>
-      this.startSender(this.senderData(shard, port1)),
+    const first = options.shard.index * threads
+    this.senders = channels.map(({ port1 }, thread) =>
+      this.startSender(this.senderData(first + thread, port1)),
     )
   }
 
@@ -99,7 +102,7 @@ export class Crew {
     return {
       runId: options.run.runId,
       shard,
-      shards: options.scenario.threads,
+      shards: options.shard.of * options.scenario.threads,
       zeroNs: options.zeroNs,
       seed: options.seed,
       baseUrl: options.baseUrl,

@@ -31,6 +31,7 @@ export type PromptPool = readonly string[] | null
 
 export interface SenderData {
   readonly runId: string
+  /** The thread among those of all machines of the run, and how many these are. */
   readonly shard: number
   readonly shards: number
   readonly zeroNs: bigint
@@ -120,8 +121,6 @@ export type FromSender =
       readonly shard: number
       readonly ordinal: number
       readonly atUs: number
-      /** One past the highest slot used. */
-      readonly slotEnd: number
     }
   /** Everything has ended and the recorder has every row. */
   | {

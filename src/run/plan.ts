@@ -4,6 +4,7 @@ import { ActivePhase, arrivalsOf } from './active-phase.ts'
 import { traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
 import { promptPools } from './prompts.ts'
+import { machineOf, type Shard, scenarioOf, unsharded } from './shard.ts'
 import { creditsOf } from './step-plan.ts'
 
 /** What a phase of a scenario would send, without sending it. */
@@ -22,9 +23,16 @@ export interface PhasePlan {
 /**
  * Walks the plans of the open phases as senders would.
  *
+ * @param shard of which machine; of all where it is not given
  * @throws UserError for a file of prompts or a trace that cannot be read
  */
-export function planOf(scenario: Scenario, contract: Contract, seed: number): readonly PhasePlan[] {
+export function planOf(
+  scenario: Scenario,
+  contract: Contract,
+  seed: number,
+  shard: Shard = unsharded,
+): readonly PhasePlan[] {
+  scenarioOf(scenario, shard)
   promptPools(scenario, seed)
   return scenario.phases.map((phase, ordinal): PhasePlan => {
     const { load } = phase
@@ -49,13 +57,16 @@ export function planOf(scenario: Scenario, contract: Contract, seed: number): re
     const arrivals = arrivalsOf(run, seed)!
     const bySteps: Record<string, number> = {}
     let mostCredits = 0
+    let requests = 0
     while (arrivals.advance()) {
+      if (machineOf(arrivals.index, scenario.threads, shard) !== shard.index) continue
+      requests++
       const step = scenario.steps[active.stepAt(arrivals.index)]!
       bySteps[step.name] = (bySteps[step.name] ?? 0) + 1
       const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]!.model : null
       mostCredits += creditsOf(step, contract, traced ?? step.model) * (step.session?.turns ?? 1)
     }
-    return { ...base, requests: arrivals.index + 1, bySteps, mostCredits }
+    return { ...base, requests, bySteps, mostCredits }
   })
 }
 

@@ -28,6 +28,7 @@ import { phaseLoads } from './loads.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
 import { runFigures } from './run-figures.ts'
+import { type Shard, scenarioOf, unsharded } from './shard.ts'
 import { neverReached, type StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Progress } from './tally.ts'
@@ -44,9 +45,15 @@ export interface RunOptions {
   readonly keys?: Readonly<Record<string, string>>
   readonly contract?: Contract
   readonly seed?: number
+  /** A part of the run; all of it unless given. Every part needs the same `runId` and `startAtUs`. */
+  readonly shard?: Shard
+  /** A name of its own unless given. */
+  readonly runId?: string
+  /** Unix microseconds at which the first phase begins, on every machine of the run; at once unless given. */
+  readonly startAtUs?: number
   /** Seconds of the service's time in one of ours; recorded, and used by rules. */
   readonly timeScale?: number
-  /** One request of each kind goes first; a refusal for good ends the run before its load. */
+  /** One request of each kind goes first, unless the start is given; a refusal for good ends the run before its load. */
   readonly firstRequests?: boolean
   readonly onProgress?: (progress: Progress) => void
   /** Shortest time between two of them; with each report, once a second, unless given. */
@@ -83,7 +90,9 @@ export interface RunResult {
  * @throws UserError when nothing answers at the base URL
  * @throws UserError when the store cannot be opened
  */
-export async function run(scenario: Scenario, options: RunOptions): Promise<RunResult> {
+export async function run(whole: Scenario, options: RunOptions): Promise<RunResult> {
+  const shard = options.shard ?? unsharded
+  const scenario = scenarioOf(whole, shard)
   const contract = options.contract ?? defaultContract
   const given = options.baseUrl ?? scenario.baseUrl
   if (given === undefined || given === null || !isBaseUrl(given)) {
@@ -102,13 +111,16 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
   const proxy = proxyOf(scenario)
   if (proxy === null) await reach(baseUrl, ca, scenario.policy.connectTimeoutUs / 1000)
 
-  const startedAtUs = Date.now() * 1000
-  const zeroNs = monotonicNs()
+  if (options.startAtUs !== undefined) await untilNear(options.startAtUs, options.signal)
+  const nowUs = Date.now() * 1000
+  // Microsecond 0 of every machine is the agreed instant, so that their rows are on one clock.
+  const startedAtUs = options.startAtUs ?? nowUs
+  const zeroNs = monotonicNs() + BigInt(Math.round(startedAtUs - nowUs)) * 1000n
   const start: RunStart = {
-    runId: runIdOf(startedAtUs),
+    runId: options.runId ?? runIdOf(startedAtUs),
     kind: options.kind ?? 'run',
     scenario: scenario.name,
-    scenarioJson: JSON.stringify(scenario),
+    scenarioJson: JSON.stringify(whole),
     seed,
     baseUrl,
     contract: contract.name,
@@ -121,6 +133,7 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
     scenario,
     contract,
     run: start,
+    shard,
     zeroNs,
     seed,
     baseUrl,
@@ -140,8 +153,10 @@ export async function run(scenario: Scenario, options: RunOptions): Promise<RunR
     options.signal?.addEventListener('abort', drain)
     options.stopNow?.addEventListener('abort', leave)
     if (options.signal?.aborted) drain()
-    if (options.firstRequests) await sendFirstRequests(coordinator, scenario, loads)
-    await coordinator.runPhases(scenario.phases, loads)
+    if (options.firstRequests && options.startAtUs === undefined) {
+      await sendFirstRequests(coordinator, scenario, loads)
+    }
+    await coordinator.runPhases(scenario.phases, loads, options.startAtUs === undefined ? null : 0)
     sweeps = loads.sweeps
     await coordinator.finish()
   } catch (error) {
@@ -211,7 +226,7 @@ interface Ended {
 
 /** Reads the rows back, judges them, and enters the end of the run. */
 async function conclude(store: Store, ended: Ended): Promise<RunResult> {
-  const { scenario, contract, start, coordinator } = ended
+  const { scenario, options, contract, start, coordinator } = ended
   const { runId } = start
   const { tally } = coordinator
   const ledger = tally.ledger()
@@ -248,7 +263,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     }),
   })
   const thresholds: ThresholdResult[] = []
-  for (const threshold of scenario.thresholds) {
+  for (const threshold of isPart(options) ? [] : scenario.thresholds) {
     thresholds.push(
       await checkThreshold(store, threshold, {
         runId,
@@ -283,7 +298,7 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
 
 /** What counters alone tell: the run ended, and its store can neither be read nor written. */
 function concludeWithoutStore(ended: Ended, why: string): RunResult {
-  const { scenario, coordinator } = ended
+  const { scenario, options, coordinator } = ended
   const { tally } = coordinator
   const ledger = tally.ledger()
   return {
@@ -291,7 +306,7 @@ function concludeWithoutStore(ended: Ended, why: string): RunResult {
     durationUs: coordinator.now(),
     ledger,
     creditsByContract: tally.counters().reduce((sum, { credits }) => sum + credits, 0),
-    thresholds: scenario.thresholds.map(undecided),
+    thresholds: isPart(options) ? [] : scenario.thresholds.map(undecided),
     sweeps: ended.sweeps,
     verdict: judge({
       ...countedFacts(ended),
@@ -349,6 +364,24 @@ function shareOfCeiling(
 ): number | null {
   if (ceiling === null) return null
   return offered.perS / ceiling.plainPerS + offered.eventsPerS / ceiling.eventsPerS
+}
+
+/** Whether thresholds wait for the merge: a part's percentiles are not those of the whole. */
+const isPart = ({ shard }: RunOptions) => (shard ?? unsharded).of > 1
+
+/** Threads need a moment to stand ready; what is earlier only waits. */
+const readyUs = 5e6
+
+async function untilNear(startAtUs: number, signal: AbortSignal | undefined): Promise<void> {
+  const leftMs = (startAtUs - readyUs) / 1000 - Date.now()
+  if (leftMs <= 0 || signal?.aborted) return
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, leftMs)
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }
 
 /** Sorts by time, reads well, and hardly ever meets another. */

@@ -13,6 +13,7 @@ import { countEnded } from './count-ended.ts'
 import { Counts } from './counts.ts'
 import { DueQueue } from './due.ts'
 import { Flight, type FlightDeck, type User } from './flight.ts'
+import { mostOfClosed } from './following.ts'
 import { InFlight } from './in-flight.ts'
 import { KeptBodies } from './kept-bodies.ts'
 import { KeysSeen } from './keys-seen.ts'
@@ -25,7 +26,7 @@ export interface SenderParts extends AskerParts {
   readonly client: AttemptClient
   readonly now: () => number
   readonly handOver: ConstructorParameters<typeof RowWriter>[1]
-  readonly onIssued: (ordinal: number, slotEnd: number) => void
+  readonly onIssued: (ordinal: number) => void
   readonly onIdle: () => void
   /** Something is due sooner than all before. */
   readonly onDueSooner: () => void
@@ -61,7 +62,7 @@ export class Sender implements FlightDeck {
     const { data } = parts
     const { scenario, shard, shards } = data
     this.rows = new RowWriter(data, parts.handOver)
-    this.shared = new SharedNumbers(data.shared, data.shards === 1)
+    this.shared = new SharedNumbers(data.shared, scenario.threads === 1)
     this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
     this.maxCredits = scenario.policy.maxCredits ?? Infinity
     this.retryDraws = new RandomStream(data.seed, 'retries')
@@ -220,8 +221,7 @@ export class Sender implements FlightDeck {
 
   private issued(phase: ActivePhase): void {
     phase.issued = true
-    const end = Math.max(phase.indexEnd, (phase.arrivals?.index ?? -1) + 1)
-    this.parts.onIssued(phase.run.ordinal, phase.slotOf(end, 0))
+    this.parts.onIssued(phase.run.ordinal)
   }
 
   /** An arrival of an open plan. */
@@ -233,11 +233,13 @@ export class Sender implements FlightDeck {
   /** A user draws its next request. */
   private userActs(user: User, atUs: number): void {
     const { phase } = user
-    const { load, maxRequests, startUs } = phase.run
+    const { load, startUs } = phase.run
     if (load.kind !== 'concurrency' || phase.issued) return
     if (atUs >= phase.endUs || atUs - startUs >= leavesUs(load, user.number)) return
-    const index = this.shared.nextRequest(phase.run.ordinal)
-    if (maxRequests !== null && index >= maxRequests) {
+    const { scenario, shard, shards } = this.parts.data
+    const [machine, machines] = [Math.floor(shard / scenario.threads), shards / scenario.threads]
+    const index = this.shared.nextRequest(phase.run.ordinal) * machines + machine
+    if (index >= mostOfClosed(phase.run)) {
       this.issued(phase)
       return
     }
@@ -264,7 +266,6 @@ export class Sender implements FlightDeck {
     const key = plan.keyAt(plan.keys.length > 1 ? phase.keyDraw(index) : 0)
     const flight = this.acquire(phase, plan, key)
     flight.slot = phase.slotOf(index, 0)
-    phase.indexEnd = Math.max(phase.indexEnd, index + 1)
     flight.intendedUs = intendedUs
     this.asker.ask(flight, index)
     return flight

@@ -27,7 +27,7 @@ process.on('uncaughtException', (error) => {
 const now = runClock(data.zeroNs)
 const transport = await transportOf(scenario, data.baseUrl, data)
 const { policy } = scenario
-const memory = new AnswerMemory(Math.floor(policy.maxMemoryBytes / data.shards))
+const memory = new AnswerMemory(Math.floor(policy.maxMemoryBytes / scenario.threads))
 const sender = new Sender({
   data,
   now,
@@ -49,7 +49,7 @@ const sender = new Sender({
     const message = { batch, ...sender.takeEvidence(), last: false }
     data.recorder.postMessage(message satisfies ToRecorder, [batch.buffer])
   },
-  onIssued: (ordinal, slotEnd) => say({ type: 'issued', shard, ordinal, atUs: now(), slotEnd }),
+  onIssued: (ordinal) => say({ type: 'issued', shard, ordinal, atUs: now() }),
   onIdle: () => void end(),
   onDueSooner: () => pacing.look(),
 })

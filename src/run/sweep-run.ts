@@ -40,7 +40,6 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
         rate: [{ durationUs: load.trialUs, fromPerS: next.ratePerS, toPerS: next.ratePerS }],
       },
       null,
-      true,
     )
     await coordinator.untilDrained()
     // A trial that was cut short says nothing of its rate.

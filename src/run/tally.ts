@@ -78,8 +78,14 @@ export class Tally {
   }
   private rates = new Map<number, { askedPerS: number | null; achievedPerS: number }>()
 
-  /** @param phases grows while the run goes; ordinals are places in it */
-  constructor(scenario: Scenario, runId: string, phases: readonly PhaseRun[]) {
+  private readonly machines: number
+
+  /**
+   * @param phases grows while the run goes; ordinals are places in it
+   * @param machines of which this is one, that share the plan
+   */
+  constructor(scenario: Scenario, runId: string, phases: readonly PhaseRun[], machines = 1) {
+    this.machines = machines
     this.scenario = scenario
     this.runId = runId
     this.phases = phases
@@ -249,7 +255,7 @@ export class Tally {
       // Later turns and retries are asked for by answers, on top of the plan.
       const planned = this.followsUp(step) ? sum.planned - (last?.planned ?? 0) : 0
       this.rates.set(step, {
-        askedPerS: due === null ? null : Math.max(due, planned) / seconds,
+        askedPerS: due === null ? null : Math.max(due / this.machines, planned) / seconds,
         achievedPerS: (sum.sent - (last?.sent ?? 0)) / seconds,
       })
     }

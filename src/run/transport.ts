@@ -2,15 +2,21 @@ import { Http1Transport } from '../client/http1/transport.ts'
 import type { Transport } from '../client/transport.ts'
 import type { UndiciOptions } from '../client/undici/transport.ts'
 import type { Scenario } from '../scenario/scenario.ts'
+import { shareOf } from './shared.ts'
 
 /**
  * The transport that a scenario asks for; undici for a proxy and for HTTP/2. It is loaded only where
  * it is used: a thread that does without it starts sooner.
  */
 export async function transportOf(
-  scenario: Pick<Scenario, 'transport' | 'policy' | 'threads'>,
+  scenario: Pick<Scenario, 'transport' | 'policy'>,
   baseUrl: string,
-  way: { readonly ca: string | null; readonly proxy: string | null },
+  way: {
+    readonly ca: string | null
+    readonly proxy: string | null
+    readonly shard: number
+    readonly shards: number
+  },
 ): Promise<Transport> {
   const { maxConnections } = scenario.policy
   const options: UndiciOptions = {
@@ -18,7 +24,7 @@ export async function transportOf(
     maxConnections:
       maxConnections === null
         ? Infinity
-        : Math.max(1, Math.floor(maxConnections / scenario.threads)),
+        : Math.max(1, shareOf(maxConnections, way.shard, way.shards)),
     connectTimeoutMs: Math.ceil(scenario.policy.connectTimeoutUs / 1000),
     ...(way.ca === null ? {} : { ca: way.ca }),
     ...(way.proxy === null ? {} : { proxy: way.proxy }),

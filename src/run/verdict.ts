@@ -20,6 +20,8 @@ import { notJudged, type RunTest, samplesFor } from './run-test.ts'
 export interface RunVerdict {
   readonly verdict: 'valid' | 'degraded' | 'invalid'
   readonly tests: readonly RunTest[]
+  /** Whether every row is there. */
+  readonly rowsHold: boolean
   /** A run that is invalid for latency may still be evidence for billing and rate limits. */
   readonly says: string
 }
@@ -95,7 +97,7 @@ export function judge(facts: RunFacts): RunVerdict {
       : rowsHold
         ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
         : 'Rows are missing, so nothing can be judged by this run.'
-  return { verdict, tests, says }
+  return { verdict, tests, rowsHold, says }
 }
 
 function ledgerTest({ ledger, rows }: RunFacts): RunTest {

@@ -1,0 +1,212 @@
+import { MessageChannel } from 'node:worker_threads'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { mustHaveOneClock, runIdOf, shardOf, startAtUsOf } from '../../src/cli/shard.ts'
+import type { AttemptClient } from '../../src/client/client.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import type { Flight } from '../../src/run/flight.ts'
+import { slotAfter, startAfter } from '../../src/run/following.ts'
+import { phaseLoads } from '../../src/run/loads.ts'
+import type { PhaseRun } from '../../src/run/messages.ts'
+import { planOf, stepsOf } from '../../src/run/plan.ts'
+import { promptPools } from '../../src/run/prompts.ts'
+import { Sender } from '../../src/run/sender.ts'
+import { scenarioOf, unsharded } from '../../src/run/shard.ts'
+import { SharedNumbers } from '../../src/run/shared.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+import type { Scenario } from '../../src/scenario/scenario.ts'
+
+/** Phases as a coordinator lays them out from microsecond 0. */
+function laidOut(scenario: Scenario, seed: number): readonly PhaseRun[] {
+  const runs: PhaseRun[] = []
+  const loads = phaseLoads(scenario)
+  for (const [ordinal, phase] of scenario.phases.entries()) {
+    const before = runs.at(-1)
+    runs.push({
+      ...phase,
+      ordinal,
+      load: loads.load(phase),
+      startUs: before === undefined ? 0 : startAfter(before, seed)!,
+      slotBase: before === undefined ? 0 : slotAfter(before, scenario, seed),
+      steps: stepsOf(scenario, phase.steps),
+    })
+  }
+  return runs
+}
+
+/** What the threads of one machine send of a plan, on a clock of the test: one line a request. */
+function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
+  const shared = new SharedNumbers()
+  const sent: string[] = []
+  const users: string[] = []
+  const own = scenarioOf(scenario, { index, of })
+  for (let thread = 0; thread < scenario.threads; thread++) {
+    let nowUs = 0
+    const { port1 } = new MessageChannel()
+    const sender = new Sender({
+      data: {
+        runId: 'r',
+        shard: index * scenario.threads + thread,
+        shards: of * scenario.threads,
+        zeroNs: 0n,
+        seed,
+        baseUrl: 'http://127.0.0.1:9',
+        contract: defaultContract,
+        scenario: own,
+        keys: own.keys.map((key) => ({ ...key, key: 'sk-x' })),
+        prompts: promptPools(own, seed),
+        ca: null,
+        proxy: null,
+        shared: shared.buffer,
+        recorder: port1,
+      },
+      now: () => nowUs,
+      client: {
+        start: (_: unknown, flight: Flight) => {
+          const { phase, plan, slot, turn, key, request, intendedUs } = flight
+          const body = Buffer.from(request.wire.body).toString()
+          const { name, load } = phase.run
+          if (load.kind === 'concurrency') users.push(`${name} ${slot}`)
+          else sent.push([name, slot, turn, intendedUs, plan.step.name, key, body].join(' '))
+          return { dispatchedUs: nowUs, abort: () => {} }
+        },
+      } as unknown as AttemptClient,
+      prompts: [],
+      tokenText: null,
+      handOver: () => {},
+      onIssued: () => {},
+      onIdle: () => {},
+      onDueSooner: () => {},
+    })
+    port1.close()
+    for (const run of laidOut(scenario, seed)) sender.addPhase(run)
+    for (; nowUs < 3e6; nowUs += 10_000) sender.tick()
+  }
+  return { sent, users }
+}
+
+const phase = fc.oneof(
+  fc.record({
+    load: fc.constantFrom('constant', 'poisson'),
+    rate: fc.integer({ min: 1, max: 300 }).map((perS) => `${perS}/s`),
+    duration: fc.integer({ min: 1, max: 400 }).map((ms) => `${ms}ms`),
+  }),
+  fc.record({
+    load: fc.constant('constant'),
+    rate: fc.integer({ min: 50, max: 300 }).map((perS) => `${perS}/s`),
+    max_requests: fc.integer({ min: 1, max: 20 }),
+  }),
+  fc.record({
+    load: fc.constant('concurrency'),
+    users: fc.integer({ min: 1, max: 40 }),
+    duration: fc.integer({ min: 50, max: 200 }).map((ms) => `${ms}ms`),
+  }),
+)
+
+function scenarioWith(more: object): Scenario {
+  return parseScenario(
+    JSON.stringify({
+      name: 'parts',
+      question: 'Is the union of the parts the whole?',
+      model: 'svc-k2',
+      keys: { one: { env: 'A' }, two: { env: 'B', weight: 3 } },
+      max_in_flight: 10_000,
+      steps: {
+        chat: { endpoint: 'chat', weight: 2, prompt: 'Hello' },
+        long: { endpoint: 'chat', prompt: { synthetic: { uniform: { min: 5, max: 20 } } } },
+        talk: { endpoint: 'chat', prompt: 'Hello', session: { turns: 3 } },
+      },
+      ...more,
+    }),
+    'parts.yaml',
+  )
+}
+
+test('shards of any number send the whole plan, each request once, and as many users', () => {
+  fc.assert(
+    fc.property(
+      fc.array(phase, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 16 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.nat(),
+      (phases, of, threads, seed) => {
+        const scenario = scenarioWith({
+          threads,
+          phases: phases.map((each, at) => ({ name: `p${at}`, ...each })),
+        })
+        const whole = sentBy(scenario, seed, 0, 1)
+        const parts = Array.from({ length: of }, (_, index) => sentBy(scenario, seed, index, of))
+        const sent = parts.flatMap((part) => part.sent)
+        expect(sent.toSorted()).toEqual(whole.sent.toSorted())
+        const users = parts.flatMap((part) => part.users)
+        expect(users.length).toBe(whole.users.length)
+        expect(new Set(users).size).toBe(users.length)
+        for (const [index, part] of parts.entries()) {
+          const planned = planOf(scenario, defaultContract, seed, { index, of })
+          const requests = planned.reduce((sum, each) => sum + (each.requests ?? 0), 0)
+          expect(part.sent.length).toBe(requests)
+        }
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+const steady = [{ name: 'steady', load: 'constant', rate: '1/s', duration: '1s' }]
+
+test('credits are dealt so that the shares of all shards are the bound', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1e9 }), fc.integer({ min: 1, max: 16 }), (most, of) => {
+      const scenario = scenarioWith({ max_credits: most, phases: steady })
+      const shares = Array.from(
+        { length: of },
+        (_, index) => scenarioOf(scenario, { index, of }).policy.maxCredits!,
+      )
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBe(most)
+    }),
+  )
+})
+
+test.each([
+  [{ load: 'sweep', start: '1/s', max: '9/s', trial: '1s' }, 'the next rate of the sweep p'],
+  [{ load: 'concurrency', users: 2, max_requests: 9 }, 'p is closed and ends by max_requests'],
+])('what machines can only send together is refused in a sentence', (load, says) => {
+  const scenario = scenarioWith({
+    objectives: { service: '1s' },
+    phases: [{ name: 'p', ...load }],
+  })
+  expect(() => scenarioOf(scenario, { index: 0, of: 2 })).toThrow(says)
+  expect(scenarioOf(scenario, unsharded)).toBe(scenario)
+})
+
+test('a bound of less than one for each sending thread is refused', () => {
+  const scenario = scenarioWith({ threads: 2, max_in_flight: 7, phases: steady })
+  expect(() => scenarioOf(scenario, { index: 0, of: 4 })).toThrow(
+    'max_in_flight is 7, less than the 8 sending threads of 4 shards',
+  )
+})
+
+test('the index of a shard is given, or the scheduler’s, and is always below the number', () => {
+  expect(shardOf('3/8', { JOB_COMPLETION_INDEX: '5' })).toEqual({ index: 3, of: 8 })
+  expect(shardOf('8', { JOB_COMPLETION_INDEX: '5' })).toEqual({ index: 5, of: 8 })
+  expect(shardOf('8', { SLURM_ARRAY_TASK_ID: '0' })).toEqual({ index: 0, of: 8 })
+  expect(shardOf('8', { CI_NODE_INDEX: '8' })).toEqual({ index: 7, of: 8 })
+  expect(shardOf(undefined, { CI_NODE_INDEX: '8' })).toEqual({ index: 0, of: 1 })
+  expect(() => shardOf('8', {})).toThrow('which one this is was not given')
+  expect(() => shardOf('8', { CI_NODE_INDEX: '0' })).toThrow('came -1/8')
+  for (const wrong of ['8/8', 'x', '1/0', '-1/2']) {
+    expect(() => shardOf(wrong, {})).toThrow(`came ${wrong}`)
+  }
+})
+
+test('shards need one name and one start, which is an instant that is near', () => {
+  const shard = { index: 0, of: 2 }
+  expect(() => mustHaveOneClock(shard, { runId: 'a' })).toThrow('the same --run-id and --start-at')
+  expect(runIdOf('launch-7')).toBe('launch-7')
+  expect(() => runIdOf('../x')).toThrow('came "../x"')
+  const nowMs = Date.parse('2026-12-01T09:00:00Z')
+  expect(startAtUsOf('2026-12-01T10:00:00Z', nowMs)).toBe((nowMs + 3_600_000) * 1000)
+  for (const wrong of ['2026-12-01T10:00:00', 'noon', '2027-12-01T10:00:00Z']) {
+    expect(() => startAtUsOf(wrong, nowMs)).toThrow(`came ${wrong}`)
+  }
+})
