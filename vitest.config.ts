@@ -28,14 +28,13 @@ export default defineConfig({
         },
       },
       {
-        // Alone, after the others, so that no neighbour of ours is measured; a neighbour of the
-        // machine's may still be, so a miss is measured again before it is believed.
+        // Alone, after the others, so that no test of ours slows them. A test that compares durations may
+        // retry by itself, with its reason; a test that counts charges, rows or exit codes never does.
         test: {
           name: 'timing',
           include: [timing],
           sequence: { groupOrder: 1 },
           maxWorkers: 1,
-          retry: 2,
           ...patience,
         },
       },

@@ -10,6 +10,9 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { runClock } from '../../src/run/clock.ts'
 import { ask, noDeadlines } from './asking.ts'
 
+/** Other work on the machine may delay a measured time; no wrong count is repeated until it is right. */
+const retry = 2
+
 /**
  * One clock for the server's thread and ours, as the threads of a run have it. Wall times at which
  * threads began are none: they are read apart from the monotonic ones, and may be set meanwhile.
@@ -76,7 +79,9 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1]!
 }
 
-test('TTFT and the gaps of fifty streams are within a millisecond of the truth', async () => {
+test('TTFT and the gaps of fifty streams are within a millisecond of the truth', {
+  retry,
+}, async () => {
   await timed('/?first=1&gap=1&tokens=200')
   const all = await Promise.all(
     // Begun one after the other: fifty writes in one millisecond would measure the server's thread.
@@ -90,7 +95,9 @@ test('TTFT and the gaps of fifty streams are within a millisecond of the truth',
   expect(median(all.flatMap(({ gapErrorsMs }) => gapErrorsMs))).toBeLessThan(1)
 })
 
-test('fifty kilobytes of prompt and a megabyte of answer do not change TTFT', async () => {
+test('fifty kilobytes of prompt and a megabyte of answer do not change TTFT', {
+  retry,
+}, async () => {
   const prompt = 'p'.repeat(50_000)
   const small: number[] = []
   const large: number[] = []

@@ -6,6 +6,9 @@ import type { Progress } from '../../src/run/tally.ts'
 import { openStore } from '../../src/store/open.ts'
 import { answerChat, chatScenario, key, query, startTarget, withStorePath } from './target.ts'
 
+/** Other work on the machine may delay a measured time; no wrong count is repeated until it is right. */
+const retry = 2
+
 /**
  * Known lies of load testers (measurement.md, 5), each turned into a figure that must be true. Here
  * are those that need a whole run; which test holds which lie:
@@ -23,7 +26,9 @@ import { answerChat, chatScenario, key, query, startTarget, withStorePath } from
 
 const keys = { default: key }
 
-test('a request that waits in the client has its waiting in its response time', async () => {
+test('a request that waits in the client has its waiting in its response time', {
+  retry,
+}, async () => {
   // Eight arrivals at 10/s, one at a time over one connection, 0.5 s each: 0.5 + 0.4 i seconds.
   let firstMs = Number.NaN
   const finishedMs: number[] = []
@@ -67,7 +72,9 @@ test('a request that waits in the client has its waiting in its response time', 
   target.close()
 })
 
-test('a stall of the service shows in p99, for the arrivals never wait for it', async () => {
+test('a stall of the service shows in p99, for the arrivals never wait for it', {
+  retry,
+}, async () => {
   // 50/s for 4 s; nothing answers from 1 s to 3 s. A request of the stall waits for its end.
   // The plan's zero is told from the 26th arrival: the first ones find everything cold.
   let seen = 0
@@ -97,7 +104,9 @@ test('a stall of the service shows in p99, for the arrivals never wait for it', 
   target.close()
 })
 
-test('a thousand users asked for are a thousand that the service sees at once', async () => {
+test('a thousand users asked for are a thousand that the service sees at once', {
+  retry,
+}, async () => {
   const held: (() => void)[] = []
   let most = 0
   let waits = true
@@ -125,7 +134,9 @@ test('a thousand users asked for are a thousand that the service sees at once', 
   target.close()
 })
 
-test('time to the first token and between tokens are those of the service within 1 ms', async () => {
+test('time to the first token and between tokens are those of the service within 1 ms', {
+  retry,
+}, async () => {
   const tokens = 12
   // What the service did, by its own watch: a busy machine's timers are late.
   const truth: { ttft: number; itl: number }[] = []
@@ -173,7 +184,9 @@ test('time to the first token and between tokens are those of the service within
   target.close()
 })
 
-test('a sweep finds the capacity of a queue with a known service time within 5 %', async () => {
+test('a sweep finds the capacity of a queue with a known service time within 5 %', {
+  retry,
+}, async () => {
   // One server, 20 ms each, so 50/s at the most. Past that the queue grows without end.
   let free = 0
   const target = await startTarget((_, response) => {

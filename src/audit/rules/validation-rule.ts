@@ -4,17 +4,21 @@ import { validityOf } from '../evidence/request-validity.ts'
 import type { Rule } from '../rule.ts'
 import { verdictOf } from './exchange-rule.ts'
 
+type ValidationRule = Pick<Rule, 'id' | 'says' | 'section'> & { readonly takes: string }
+
 /**
- * A rule about which requests are taken and which are refused: a request with faults of this rule
+ * Rules about which requests are accepted and which are refused: a request with faults of one rule
  * alone must get a 400, and one that is valid must not be refused as invalid.
  */
-export function validationRule(
-  rule: Omit<Rule, 'decide' | 'explain' | 'severity' | 'needs'> & {
-    readonly format: 'chat' | 'messages'
-    readonly takes: string
-  },
-): Rule {
-  const { format, takes, ...described } = rule
+export function validationRules(
+  format: 'chat' | 'messages',
+  rules: readonly ValidationRule[],
+): readonly Rule[] {
+  return rules.map((rule) => validationRule(format, rule))
+}
+
+function validationRule(format: 'chat' | 'messages', rule: ValidationRule): Rule {
+  const { takes, ...described } = rule
   return {
     ...described,
     severity: 'must',

@@ -1,4 +1,5 @@
-import { type Contradiction, type Course, isAdmitted, isRejected, type Steps } from './model.ts'
+import { type Contradiction, type Course, isRejected, type Steps } from './model.ts'
+import { admissionBeyond } from './windows.ts'
 
 /**
  * Windows that begin on the clock's own edges, counted from zero in each.
@@ -17,24 +18,13 @@ export function explainByFixedWindows(
   const windowAt = (us: number) => Math.floor((us - phaseUs) / windowUs)
   const first = windowAt(steps.startUs)
   const last = windowAt(steps.byEnd.at(-1)?.b ?? steps.startUs)
-  const admitted = new Int32Array(last - first + 1)
-  const others = new Int32Array(last - first + 1)
-  const waiting = steps.byEnd.filter((step) => step.counted === 'yes' && !isAdmitted(step))
-
-  let nextOther = 0
-  for (const step of steps.byEnd) {
-    if (!isAdmitted(step)) continue
-    while (nextOther < waiting.length && waiting[nextOther]!.to < step.from) {
-      const other = waiting[nextOther++]!
-      if (windowAt(other.a) === windowAt(other.b)) others[windowAt(other.a) - first]!++
-    }
-    const window = windowAt(step.a)
-    if (window !== windowAt(step.b)) continue
-    admitted[window - first]!++
-    if (admitted[window - first]! + others[window - first]! > limit) {
-      return { arrival: step.arrival, kind: 'should-be-rejected' }
-    }
-  }
+  const counts = new Int32Array(last - first + 1)
+  const beyond = admissionBeyond(
+    steps,
+    { windowAt, first, counts },
+    (window) => counts[window - first]! > limit,
+  )
+  if (beyond !== null) return beyond
 
   const possible = new Int32Array(last - first + 1)
   let next = 0

@@ -1,4 +1,5 @@
-import { type Contradiction, type Course, isAdmitted, isRejected, type Steps } from './model.ts'
+import { type Contradiction, type Course, isRejected, type Steps } from './model.ts'
+import { admissionBeyond } from './windows.ts'
 
 /**
  * Two neighbouring windows, the older one weighted by how much of it the trailing window still
@@ -21,23 +22,12 @@ export function explainBySlidingCounter(
   const weightAt = (us: number, window: number) =>
     Math.min(1, Math.max(0, 1 - (us - phaseUs - window * windowUs) / windowUs))
 
-  const sure = new Int32Array(last - first + 1)
-  const waiting = steps.byEnd.filter((step) => step.counted === 'yes' && !isAdmitted(step))
-  let nextOther = 0
-  for (const step of steps.byEnd) {
-    if (!isAdmitted(step)) continue
-    while (nextOther < waiting.length && waiting[nextOther]!.to < step.from) {
-      const other = waiting[nextOther++]!
-      if (windowAt(other.a) === windowAt(other.b)) sure[windowAt(other.a) - first]!++
-    }
-    const window = windowAt(step.a)
-    if (window !== windowAt(step.b)) continue
-    sure[window - first]!++
-    const previous = Math.floor(sure[window - 1 - first]! * weightAt(step.b, window))
-    if (previous + sure[window - first]! > limit) {
-      return { arrival: step.arrival, kind: 'should-be-rejected' }
-    }
-  }
+  const counts = new Int32Array(last - first + 1)
+  const beyond = admissionBeyond(steps, { windowAt, first, counts }, (window, us) => {
+    const previous = Math.floor(counts[window - 1 - first]! * weightAt(us, window))
+    return previous + counts[window - first]! > limit
+  })
+  if (beyond !== null) return beyond
 
   // One that may lie on either side of an edge weighs most in the newer window, and counts there.
   const possible = new Float64Array(last - first + 1)

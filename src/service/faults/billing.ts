@@ -46,6 +46,12 @@ const failing = (honest: Behaviour, kind: 'internal' | 'unavailable') => ({
   outage: (call: Call) => honest.outage(call) ?? kind,
 })
 
+/** Charges 1 for the failures of `failing`. */
+const chargedFailures = (kind: 'internal' | 'unavailable') => (honest: Behaviour, kit: Kit) => ({
+  ...failing(honest, kind),
+  ...chargedRefusals(honest, kit, [kind]),
+})
+
 export const billingFaults: readonly Fault[] = [
   fault('charge-2-thinking', 'BILL-01', 'svc-k2-thinking costs 2', (honest) => ({
     price: (call) => (call.model?.reasoning ? 2 : honest.price(call)),
@@ -90,10 +96,7 @@ export const billingFaults: readonly Fault[] = [
     'charge-on-503',
     'BILL-06',
     'one generation in ten is a 503, and costs 1',
-    (honest, kit) => ({
-      ...failing(honest, 'unavailable'),
-      ...chargedRefusals(honest, kit, ['unavailable']),
-    }),
+    chargedFailures('unavailable'),
     failureShare,
   ),
   fault(
@@ -250,10 +253,7 @@ export const billingFaults: readonly Fault[] = [
     'failed-attempt-charged',
     'BILL-17',
     'one generation in ten is a 500, and costs 1',
-    (honest, kit) => ({
-      ...failing(honest, 'internal'),
-      ...chargedRefusals(honest, kit, ['internal']),
-    }),
+    chargedFailures('internal'),
     failureShare,
   ),
   fault(

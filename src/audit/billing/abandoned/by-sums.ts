@@ -3,16 +3,14 @@ import type { Conservation } from '../conservation.ts'
 import { effects, type History, lefts } from '../history.ts'
 import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
 import { delayedPolicies } from './delays.ts'
+import type { Charges, Kind, Timing } from './hypotheses.ts'
 import {
-  type Charges,
-  type Kind,
   kindsOf,
   latenessOf,
   longestOfStep,
   mayHaveFinished,
   overUs,
   plainPolicies,
-  type Timing,
   timingOf,
 } from './hypotheses.ts'
 

@@ -1,34 +1,32 @@
 import type { Rule } from '../../rule.ts'
-import { validationRule } from '../validation-rule.ts'
+import { validationRules } from '../validation-rule.ts'
 import { chat01, chat02, chat03, chat04, chat05, chat07, chat13 } from './completion.ts'
 import { chat06, chat08, chat09 } from './usage.ts'
 
-const chat10 = validationRule({
-  id: 'CHAT-10',
-  says: 'A chat request without model or messages is refused',
-  section: '§4.2',
-  format: 'chat',
-  takes: 'a chat request without model or messages (wrong: missing-messages)',
-})
-
-const chat11 = validationRule({
-  id: 'CHAT-11',
-  says: 'Each chat message has a role of the three and content',
-  section: '§2.4',
-  format: 'chat',
-  takes: 'a chat request with a message of an unknown role, or without role or content',
-})
-
-const chat12 = validationRule({
-  id: 'CHAT-12',
-  says: 'Chat parameters are held to their types and ranges, ends included',
-  section: '§4.2, §8.4.5',
-  format: 'chat',
-  takes: 'chat requests at and just outside the ends of ranges, and of wrong types',
-})
+const requestRules = validationRules('chat', [
+  {
+    id: 'CHAT-10',
+    says: 'A chat request without model or messages is refused',
+    section: '§4.2',
+    takes: 'a chat request without model or messages (wrong: missing-messages)',
+  },
+  {
+    id: 'CHAT-11',
+    says: 'Each chat message has a role of the three and content',
+    section: '§2.4',
+    takes: 'a chat request with a message of an unknown role, or without role or content',
+  },
+  {
+    id: 'CHAT-12',
+    says: 'Chat parameters are held to their types and ranges, ends included',
+    section: '§4.2, §8.4.5',
+    takes: 'chat requests at and just outside the ends of ranges, and of wrong types',
+  },
+])
 
 /** Rules of the rulebook's section 1.4. */
 export const chatRules: readonly Rule[] = [
   ...[chat01, chat02, chat03, chat04, chat05, chat06, chat07, chat08, chat09],
-  ...[chat10, chat11, chat12, chat13],
+  ...requestRules,
+  chat13,
 ]

@@ -34,6 +34,32 @@ const noEndpoint = `(expects = 'unknown-path' OR status = 404 AND (seen.run_id, 
 const refusalOf = (format: 'chat' | 'messages') =>
   `(endpoint = '${format}' AND status BETWEEN 400 AND 499 AND NOT ${noEndpoint})`
 
+/**
+ * What is missing from errors that must have one of the two shapes.
+ *
+ * @param required columns of `seen` that the shape fills; the first one names the error in the table
+ * @param names of the errors of the table
+ */
+function wholeErrors(
+  shape: 'chat' | 'messages',
+  required: readonly ('error_code' | 'error_type')[],
+  names: readonly string[],
+): string {
+  const missing = required.map(
+    (name) => `WHEN ${name} IS NULL THEN '${name.replace('_', '.')} is not a string'`,
+  )
+  return `
+    SELECT run_id, slot, retry,
+      CASE WHEN error_shape <> '${shape}' THEN 'an error of shape ' || error_shape || ' with ' || status
+           ${missing.join('\n           ')}
+           WHEN bodies.body IS NOT NULL AND NOT truncated
+             AND coalesce(json_type(CASE WHEN json_valid(bodies.body) THEN bodies.body END, '$.error.message'), '') <> 'VARCHAR'
+           THEN 'error.message is not a string' END AS came
+    FROM seen LEFT JOIN bodies USING (run_id, slot, retry)
+    WHERE outcome = 'http_error' AND (${refusalOf(shape)}
+      OR error_shape = '${shape}' AND ${required[0]} IN ${sqlList(names)})`
+}
+
 export const err02 = sqlRule({
   id: 'ERR-02',
   says: 'A chat request that is refused gets error.message, error.type and error.code as strings',
@@ -45,17 +71,12 @@ paths and 5xx use is open (gap G-28), and the table has no code for most of them
 chat shape must be whole where its code is one of the table. A 404 is that of an unknown path, unless
 the path served others. The message is looked at where the body was captured.`,
   expected: '{"error": {"message": string, "type": string, "code": string}}',
-  observe: ({ chatErrors }) => `
-    SELECT run_id, slot, retry,
-      CASE WHEN error_shape <> 'chat' THEN 'an error of shape ' || error_shape || ' with ' || status
-           WHEN error_code IS NULL THEN 'error.code is not a string'
-           WHEN error_type IS NULL THEN 'error.type is not a string'
-           WHEN bodies.body IS NOT NULL AND NOT truncated
-             AND coalesce(json_type(CASE WHEN json_valid(bodies.body) THEN bodies.body END, '$.error.message'), '') <> 'VARCHAR'
-           THEN 'error.message is not a string' END AS came
-    FROM seen LEFT JOIN bodies USING (run_id, slot, retry)
-    WHERE outcome = 'http_error' AND (${refusalOf('chat')}
-      OR error_shape = 'chat' AND error_code IN ${sqlList(chatErrors.map(({ code }) => code))})`,
+  observe: ({ chatErrors }) =>
+    wholeErrors(
+      'chat',
+      ['error_code', 'error_type'],
+      chatErrors.map(({ code }) => code),
+    ),
   takes: 'a refused chat request',
 })
 
@@ -70,16 +91,12 @@ paths and with 5xx the shape is open (gap G-28): there one of the messages shape
 type is one of the table. A 404 is that of an unknown path, unless the path served others. The
 message is looked at where the body was captured.`,
   expected: '{"type": "error", "error": {"type": string, "message": string}}',
-  observe: ({ messagesErrors }) => `
-    SELECT run_id, slot, retry,
-      CASE WHEN error_shape <> 'messages' THEN 'an error of shape ' || error_shape || ' with ' || status
-           WHEN error_type IS NULL THEN 'error.type is not a string'
-           WHEN bodies.body IS NOT NULL AND NOT truncated
-             AND coalesce(json_type(CASE WHEN json_valid(bodies.body) THEN bodies.body END, '$.error.message'), '') <> 'VARCHAR'
-           THEN 'error.message is not a string' END AS came
-    FROM seen LEFT JOIN bodies USING (run_id, slot, retry)
-    WHERE outcome = 'http_error' AND (${refusalOf('messages')}
-      OR error_shape = 'messages' AND error_type IN ${sqlList(messagesErrors.map(({ type }) => type))})`,
+  observe: ({ messagesErrors }) =>
+    wholeErrors(
+      'messages',
+      ['error_type'],
+      messagesErrors.map(({ type }) => type),
+    ),
   takes: 'a refused messages request',
 })
 

@@ -8,7 +8,7 @@ import {
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
 import { exchangeRule, verdictOf } from '../exchange-rule.ts'
-import { validationRule } from '../validation-rule.ts'
+import { validationRules } from '../validation-rule.ts'
 
 const takes = 'a captured answer of the messages endpoint'
 
@@ -100,37 +100,32 @@ there are is open (gap G-04).`,
   },
 })
 
-const msg03 = validationRule({
-  id: 'MSG-03',
-  says: 'A messages request without model, messages or max_tokens is refused',
-  section: '§4.3',
-  format: 'messages',
-  takes: 'a messages request without one of the three (body: { max_tokens: null })',
-})
-
-const msg04 = validationRule({
-  id: 'MSG-04',
-  says: 'Messages have the role user or assistant only',
-  section: '§4.3',
-  format: 'messages',
-  takes: 'a messages request with a message of the role system',
-})
-
-const msg05 = validationRule({
-  id: 'MSG-05',
-  says: 'The temperature of messages is 0 to 1',
-  section: '§4.3',
-  format: 'messages',
-  takes: 'messages requests with temperature 1 and 1.01',
-})
-
-const msg06 = validationRule({
-  id: 'MSG-06',
-  says: 'Messages take at most 4 stop sequences, a metadata object and a system string',
-  section: '§4.3, §8.4.5',
-  format: 'messages',
-  takes: 'messages requests with 4 and 5 stop sequences, or metadata of a wrong type',
-})
+const requestRules = validationRules('messages', [
+  {
+    id: 'MSG-03',
+    says: 'A messages request without model, messages or max_tokens is refused',
+    section: '§4.3',
+    takes: 'a messages request without one of the three (body: { max_tokens: null })',
+  },
+  {
+    id: 'MSG-04',
+    says: 'Messages have the role user or assistant only',
+    section: '§4.3',
+    takes: 'a messages request with a message of the role system',
+  },
+  {
+    id: 'MSG-05',
+    says: 'The temperature of messages is 0 to 1',
+    section: '§4.3',
+    takes: 'messages requests with temperature 1 and 1.01',
+  },
+  {
+    id: 'MSG-06',
+    says: 'Messages take at most 4 stop sequences, a metadata object and a system string',
+    section: '§4.3, §8.4.5',
+    takes: 'messages requests with 4 and 5 stop sequences, or metadata of a wrong type',
+  },
+])
 
 const msg07: Rule = {
   id: 'MSG-07',
@@ -183,4 +178,4 @@ function promptOf(exchange: Exchange): string {
 }
 
 /** Rules of the rulebook's section 1.5. */
-export const messagesRules: readonly Rule[] = [msg01, msg02, msg03, msg04, msg05, msg06, msg07]
+export const messagesRules: readonly Rule[] = [msg01, msg02, ...requestRules, msg07]
