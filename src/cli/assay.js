@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 // The command, in JavaScript that any Node reads: an older one gets a sentence instead of a stack.
 import { existsSync, readFileSync } from 'node:fs'
+import * as module from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 const { engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 const needed = engines.node.replace('>=', '')
@@ -10,6 +13,9 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   process.stderr.write(`assay needs Node ${needed} or newer, this is ${major}.${minor}.\n`)
   process.exitCode = 2
 } else {
+  // What was compiled once is read the next time, by its threads too: a third of the time of a start.
+  process.env.NODE_COMPILE_CACHE ||= join(tmpdir(), 'node-compile-cache')
+  module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
   const source = new URL('main.ts', import.meta.url)
   // A checkout runs what is written, the package what was built of it.
   await import(existsSync(source) ? source : new URL('../../dist/cli/main.js', import.meta.url))

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   rmSync,
   statSync,
   truncateSync,
@@ -75,4 +76,14 @@ test('rules are explained by name, several at once, and an unknown one is told',
     status: 2,
     stderr: expect.stringMatching(/^--explain: no rule is called NOPE\./),
   })
+})
+
+test('what a start compiled is kept for the next one', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-compiled-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const command = new URL('../../src/cli/assay.js', import.meta.url).pathname
+  const env = { ...process.env, TMPDIR: folder, NODE_COMPILE_CACHE: '' }
+  expect(spawnSync(process.execPath, [command, '--version'], { env }).status).toBe(0)
+  const kept = readdirSync(folder, { recursive: true, withFileTypes: true })
+  expect(kept.filter((each) => each.isFile()).length).toBeGreaterThan(5)
 })
