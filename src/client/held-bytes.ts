@@ -53,6 +53,7 @@ export class HeldBytes {
 
   /** Empty, and without any buffer. */
   drop(): void {
+    if (this.first === none) return
     this.clear()
     this.memory.give(this.first.length)
     this.first = none

@@ -52,20 +52,21 @@ export function mayHoldKey(bytes: Buffer, start: number, end: number, key: strin
   const matcher = matcherOf(key)
   if (length < matcher.least) return false
   const view = viewOf(bytes)
-  // Four bytes a turn; the last four may overlap those before them.
-  for (let at = start; at < end; at += 4) {
-    if (length >= 4 && beginsEscape(view.getInt32(Math.min(at, end - 4)))) return true
+  if (length >= 4) {
+    // Four bytes a turn, and no branch until all are read; the last four may overlap those before them.
+    let found = escapesIn(view.getInt32(end - 4, true))
+    for (let at = start; at < end - 4; at += 4) found |= escapesIn(view.getInt32(at, true))
+    if ((found & 0x80808080) !== 0) return true
   }
   return matcher.mayStandIn(view, bytes, start, end)
 }
 
-/** Whether one of four bytes may be `%`, `&` or a backslash (Warren, Hacker's Delight, 6-1). */
-function beginsEscape(four: number): boolean {
+/** Sets a byte's top bit where one of four may be `%`, `&` or a backslash (Warren, Hacker's Delight, 6-1). */
+function escapesIn(four: number): number {
   // The first two differ in their last two bits from no other sign that ids have.
   const percent = (four | 0x03030303) ^ 0x27272727
   const backslash = four ^ 0x5c5c5c5c
-  const found = ((percent - 0x01010101) & ~percent) | ((backslash - 0x01010101) & ~backslash)
-  return (found & 0x80808080) !== 0
+  return ((percent - 0x01010101) & ~percent) | ((backslash - 0x01010101) & ~backslash)
 }
 
 /** Looks for one key in one text and in all that it decodes to. */

@@ -145,11 +145,16 @@ export class Connection {
    */
   isQuiet(): boolean | null {
     if (this.fd < 0) return null
+    // Nothing to read is an error, and a stack would be a third of what it costs.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     try {
       readSync(this.fd, oneByte)
       return false
     } catch (error) {
       return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit
     }
   }
 
