@@ -2,17 +2,22 @@
  * Calls `tick` whenever something is due. Lateness is not hidden: a row says when it was meant to
  * go and when it went.
  *
- *     timer     sleeps until the next is due, at least 1 ms, and sends all that came due since;
- *               what is overdue also goes when anything else wakes the thread
+ *     timer     sleeps until the next is due, and sends all that came due since. While no answer is
+ *               expected it wakes to within a tenth of a millisecond; else a sleep takes at least 1 ms,
+ *               and what is overdue also goes when anything else wakes the thread
  *     precise   spins when the next is near: a core for each thread, lag of microseconds
  */
 export interface Paced {
   /** When something is next due; Infinity for nothing. */
   readonly nextUs: number
+  /** Whether a socket may have something to read at any time. */
+  readonly expectsAnswers: boolean
   tick(): void
 }
 
 export interface Pace {
+  /** How long the thread has slept outside of the event loop, which counts that as work. */
+  readonly nappedUs: number
   /** To be called when something came to be due first: the sleep may be too long for it. */
   look(): void
   stop(): void
@@ -25,6 +30,13 @@ const longestSleepMs = 20
  * waking costs a closed load, where nothing is ever due, a thirtieth of its time.
  */
 const watchWithinUs = 1_000_000
+/**
+ * Closer than this, a thread that expects no answer sleeps outside of the event loop, where a sleep
+ * counts microseconds. Nothing that it is late for is measured: messages and closed connections.
+ */
+const napWithinUs = 2500
+/** What is due sooner waits for so long: more wakings would cost more than they bring. */
+const shortestNapUs = 150
 /** Closer than this, `precise` spins. */
 const spinWithinUs = 3000
 /** While it spins, it looks at its sockets so often: an answer's stamp is that much late at most. */
@@ -41,11 +53,14 @@ export function pace(paced: Paced, pacing: 'timer' | 'precise', now: () => numbe
 }
 
 function sleep(paced: Paced, now: () => number): Pace {
+  const cell = new Int32Array(new SharedArrayBuffer(4))
   let stopped = false
   let ticking = false
-  let watching = false
+  let watching: NodeJS.Immediate | null = null
   let wakeUs = 0
+  let nappedUs = 0
   let timer: NodeJS.Timeout
+  const mayNap = (waitUs: number): boolean => waitUs < napWithinUs && !paced.expectsAnswers
   const turn = (): void => {
     ticking = true
     paced.tick()
@@ -54,29 +69,42 @@ function sleep(paced: Paced, now: () => number): Pace {
   }
   const rest = (): void => {
     const nowUs = now()
-    const waitMs = Math.floor((paced.nextUs - nowUs) / 1000)
-    const sleepMs = Math.min(longestSleepMs, Math.max(1, waitMs))
+    const waitUs = paced.nextUs - nowUs
+    // A timer is up to a millisecond late: it aims early, and a nap counts the rest in microseconds.
+    const sleepMs = Math.min(longestSleepMs, Math.max(1, Math.floor(waitUs / 1000) - 1))
     wakeUs = nowUs + sleepMs * 1000
     timer = setTimeout(turn, sleepMs)
-    watch(nowUs)
+    watch(waitUs)
   }
-  const watch = (nowUs: number): void => {
-    if (watching || paced.nextUs - nowUs > watchWithinUs) return
-    watching = true
+  const watch = (waitUs: number): void => {
+    if (waitUs > watchWithinUs) return
+    watching ??= setImmediate(woken)
     // Without a reference an immediate does not keep the loop from sleeping: it runs after each wake.
-    setImmediate(woken).unref()
+    if (mayNap(waitUs)) watching.ref()
+    else watching.unref()
   }
   const woken = (): void => {
-    watching = false
+    watching = null
     if (stopped) return
-    const nowUs = now()
-    if (nowUs - paced.nextUs >= overdueUs) {
-      clearTimeout(timer)
-      turn()
-    } else watch(nowUs)
+    const startUs = now()
+    const waitUs = paced.nextUs - startUs
+    if (mayNap(waitUs)) {
+      if (waitUs > 0) {
+        Atomics.wait(cell, 0, 0, Math.max(waitUs, shortestNapUs) / 1000)
+        nappedUs += now() - startUs
+      }
+    } else if (waitUs > -overdueUs) {
+      watch(waitUs)
+      return
+    }
+    clearTimeout(timer)
+    turn()
   }
   turn()
   return {
+    get nappedUs() {
+      return nappedUs
+    },
     look() {
       // A tick is followed by a look of its own.
       if (ticking || stopped) return
@@ -115,6 +143,7 @@ function spin(paced: Paced, now: () => number): Pace {
   }
   turn()
   return {
+    nappedUs: 0,
     look() {
       if (!asleep) return
       clearTimeout(next as NodeJS.Timeout)

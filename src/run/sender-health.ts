@@ -4,6 +4,11 @@ import { Counts } from './counts.ts'
 
 const beatMs = 5
 
+interface LoopTimes {
+  readonly loop: EventLoopUtilization
+  readonly nappedUs: number
+}
+
 /**
  * Watches how well a sending thread keeps up with itself: a timer beats, and how late each beat is
  * tells how long the event loop was held.
@@ -13,15 +18,22 @@ export class SenderHealth {
   private readonly timer: NodeJS.Timeout
   private readonly delays = new Counts()
   private readonly allDelays = new Counts()
-  private readonly first: EventLoopUtilization = performance.eventLoopUtilization()
-  private last: EventLoopUtilization = this.first
+  private readonly nappedUs: () => number
+  private readonly first: LoopTimes
+  private last: LoopTimes
   private beatUs: number
   private gapUs = 0
   private gapEndUs: number | null = null
 
-  /** @param now microseconds since the run began */
-  constructor(now: () => number) {
+  /**
+   * @param now microseconds since the run began
+   * @param nappedUs how long the thread has slept outside of the event loop
+   */
+  constructor(now: () => number, nappedUs: () => number) {
     this.now = now
+    this.nappedUs = nappedUs
+    this.first = { loop: performance.eventLoopUtilization(), nappedUs: 0 }
+    this.last = this.first
     this.beatUs = now()
     this.timer = setInterval(() => this.beat(), beatMs)
   }
@@ -30,8 +42,8 @@ export class SenderHealth {
   take(
     known: Omit<HealthRow, 'loopDelayP99Us' | 'loopGapUs' | 'loopGapEndUs' | 'utilisation'>,
   ): HealthRow {
-    const utilisation = performance.eventLoopUtilization(this.last).utilization
-    this.last = performance.eventLoopUtilization()
+    const utilisation = this.utilisationSince(this.last)
+    this.last = { loop: performance.eventLoopUtilization(), nappedUs: this.nappedUs() }
     const row: HealthRow = {
       ...known,
       atUs: Math.round(known.atUs),
@@ -50,12 +62,19 @@ export class SenderHealth {
   whole(): { readonly loopDelayP99Us: number; readonly utilisation: number } {
     return {
       loopDelayP99Us: this.allDelays.percentile(99) ?? 0,
-      utilisation: performance.eventLoopUtilization(this.first).utilization,
+      utilisation: this.utilisationSince(this.first),
     }
   }
 
   stop(): void {
     clearInterval(this.timer)
+  }
+
+  /** The event loop takes naps for work. */
+  private utilisationSince({ loop, nappedUs }: LoopTimes): number {
+    const { active, idle } = performance.eventLoopUtilization(loop)
+    const napMs = (this.nappedUs() - nappedUs) / 1000
+    return active + idle > 0 ? Math.max(0, (active - napMs) / (active + idle)) : 0
   }
 
   private beat(): void {

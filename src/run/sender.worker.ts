@@ -53,7 +53,7 @@ const sender = new Sender({
   onIdle: () => void end(),
   onDueSooner: () => pacing.look(),
 })
-const health = new SenderHealth(now)
+const health = new SenderHealth(now, () => pacing.nappedUs)
 
 data.recorder.on('message', (message: FromRecorder) => {
   if (typeof message === 'number') sender.bodies.written(message)
@@ -65,6 +65,9 @@ const pacing: Pace = pace(
   {
     get nextUs() {
       return sender.nextUs
+    },
+    get expectsAnswers() {
+      return sender.inFlight > 0
     },
     tick() {
       sender.tick()

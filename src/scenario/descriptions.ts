@@ -8,7 +8,7 @@ export const fileFields = {
   base_url: 'Address of the service, with or without /v1; --base-url overrides it.',
   threads: 'Sending threads. They share one plan. Default 1.',
   pacing:
-    'timer: a timer of 1 ms. precise: spins, and takes a core for each thread. Default timer.',
+    'timer: sleeps until a request is due. precise: spins, and takes a core for each thread. Default timer.',
   transport: 'own: HTTP/1.1 of Assay. undici: HTTP/1.1 of undici. http2: HTTP/2. Default own.',
   proxy_env: 'Name of the variable that holds the URL of an HTTP proxy.',
   ca_file: 'PEM file of further authorities to trust; certificates are always verified.',

@@ -15,7 +15,11 @@ test('what is overdue goes with whatever wakes the thread, and what is hardly du
   timersStandStill()
   const clock = { us: 0 }
   let ticks = 0
-  const pacing = pace({ nextUs: 1_000_000, tick: () => void ticks++ }, 'timer', () => clock.us)
+  const pacing = pace(
+    { nextUs: 1_000_000, expectsAnswers: true, tick: () => void ticks++ },
+    'timer',
+    () => clock.us,
+  )
   onTestFinished(pacing.stop)
   expect(ticks).toBe(1)
   clock.us = 1_000_100
@@ -26,9 +30,29 @@ test('what is overdue goes with whatever wakes the thread, and what is hardly du
   expect(ticks).toBe(2)
 })
 
-test.each(['timer', 'precise'] as const)(
-  '%s pacing sends nothing early, and ends when told',
-  async (kind) => {
+test('a timer waits out the last milliseconds by a nap, unless an answer may come meanwhile', async () => {
+  timersStandStill()
+  const clock = { us: 0 }
+  const paced = { nextUs: 2000, expectsAnswers: true, ticks: 0, tick: () => void paced.ticks++ }
+  // Each reading of the clock takes a microsecond, and a nap lies between two.
+  const pacing = pace(paced, 'timer', () => clock.us++)
+  onTestFinished(pacing.stop)
+  await loopTurns(3)
+  expect(paced.ticks).toBe(1)
+  expect(pacing.nappedUs).toBe(0)
+  paced.expectsAnswers = false
+  await loopTurns(1)
+  expect(paced.ticks).toBe(2)
+  expect(pacing.nappedUs).toBe(1)
+})
+
+test.each([
+  ['timer', true],
+  ['timer', false],
+  ['precise', true],
+] as const)(
+  '%s pacing sends nothing early, and ends when told (answers expected: %s)',
+  async (kind, expectsAnswers) => {
     const now = () => performance.now() * 1000
     const due = [2000, 2500, 7000, 30_000].map((us) => now() + us)
     const early: number[] = []
@@ -40,6 +64,7 @@ test.each(['timer', 'precise'] as const)(
           get nextUs() {
             return due[at] ?? Number.POSITIVE_INFINITY
           },
+          expectsAnswers,
           tick() {
             ticks++
             const us = now()
@@ -73,6 +98,7 @@ test.each(['timer', 'precise'] as const)(
         get nextUs() {
           return nextUs
         },
+        expectsAnswers: true,
         tick: () => void ticks++,
       },
       kind,
@@ -96,6 +122,7 @@ test('a timer far from all that is due does not look at each waking', async () =
         looks++
         return Number.POSITIVE_INFINITY
       },
+      expectsAnswers: false,
       tick: () => {},
     },
     'timer',
