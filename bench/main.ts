@@ -1,7 +1,7 @@
 import type { BenchOptions, BenchResult } from './result.ts'
 
 /**
- * `npm run bench [-- chat|streams|lag|rows|truth …] [--quick] [--rounds=N] [--json]`
+ * `npm run bench [-- chat|streams|lag|rows|truth|start …] [--quick] [--rounds=N] [--json]`
  *
  * Each part measures beside its peers in the same run, and prints medians with their ranges. With
  * `--json` the last line is `{"ratios": {"wrk": …, "autocannon": …, "undici": …}}`.
@@ -9,7 +9,7 @@ import type { BenchOptions, BenchResult } from './result.ts'
 type Part = (options: BenchOptions) => Promise<BenchResult>
 
 /** Each is a file of its name that exports a function of its name. */
-const parts = ['chat', 'streams', 'lag', 'rows', 'truth']
+const parts = ['chat', 'streams', 'lag', 'rows', 'truth', 'start']
 
 const words = process.argv.slice(2)
 const rounds = Number(words.find((word) => word.startsWith('--rounds='))?.slice(9) ?? 0)

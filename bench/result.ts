@@ -19,7 +19,7 @@ export interface Figure {
   readonly met: boolean | null
 }
 
-/** One part (`chat`, `streams`, `lag`, `rows`, `truth`): a table, and ratios against peers. */
+/** One part (`chat`, `streams`, `lag`, `rows`, `truth`, `start`): a table, and ratios against peers. */
 export interface BenchResult {
   readonly part: string
   readonly figures: readonly Figure[]

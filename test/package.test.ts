@@ -70,6 +70,17 @@ test('the published package holds every file that the code reads beside itself, 
   )
 })
 
+test('docs/dependencies.md has a row for each dependency of the package, and for no other', () => {
+  const rows = readFileSync('docs/dependencies.md', 'utf8').matchAll(/^\| (`.*?) \|/gm)
+  const listed = [...rows].flatMap((row) => row[1]!.split(', ').map((name) => name.slice(1, -1)))
+  expect(listed.sort()).toEqual(Object.keys(manifest.dependencies).sort())
+})
+
+test('the changelog begins with the version of the package', () => {
+  const [, newest] = /^## (\S+?)[:\s]/m.exec(readFileSync('CHANGELOG.md', 'utf8'))!
+  expect(newest).toBe(manifest.version)
+})
+
 test('nothing that is published runs where it is installed', () => {
   const install = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']
   expect(install.filter((name) => name in manifest.scripts)).toEqual([])

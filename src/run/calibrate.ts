@@ -1,7 +1,7 @@
 import type { Scenario } from '../scenario/scenario.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { type Ceiling, dropAttempts } from '../store/runs.ts'
-import { autocannonPerS, type CrossCheck } from './cross-check.ts'
+import { autocannonPerS, type CrossCheck, loadAutocannon } from './cross-check.ts'
 import { startNullServer } from './null-server.ts'
 import { run } from './run.ts'
 import type { Progress } from './tally.ts'
@@ -38,6 +38,7 @@ const eventsOfStream = 100
  * @throws the reason of the signal, once aborted
  */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
+  if (options.with !== undefined) await loadAutocannon()
   const server = await startNullServer(eventsOfStream)
   try {
     const measure = async (stream: boolean) => {

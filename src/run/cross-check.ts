@@ -1,5 +1,6 @@
 import { buildTemplate, plainRequest, prepareRequest } from '../client/request.ts'
 import { defaultContract } from '../contract/default.ts'
+import { UserError } from '../user/user-error.ts'
 
 /** A client that no one here wrote, which a calibration can be held to. */
 export type CrossCheck = 'autocannon'
@@ -12,13 +13,24 @@ export interface CrossCheckOptions {
   readonly maxTokens: number
 }
 
+/** It is installed by who wants the cross-check. @throws UserError where it is not */
+export async function loadAutocannon() {
+  try {
+    return (await import('autocannon')).default
+  } catch {
+    throw new UserError(
+      'usage',
+      '--with autocannon: that package is not installed. Install it beside assay: npm install autocannon.',
+    )
+  }
+}
+
 /**
  * Plain answers a second that autocannon gets, by its public API. It records nothing, and its own
  * percentiles are not used.
  */
 export async function autocannonPerS(origin: string, options: CrossCheckOptions): Promise<number> {
-  // Loaded only here: no other command needs it.
-  const { default: autocannon } = await import('autocannon')
+  const autocannon = await loadAutocannon()
   const { connections, threads, seconds, prompt, maxTokens } = options
   const template = buildTemplate(defaultContract, '', {
     ...plainRequest,

@@ -1,0 +1,77 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Worker } from 'node:worker_threads'
+
+/**
+ * `npm run newcomer`: what somebody does in the first minutes, in an empty folder, with the packed
+ * package and a server that is not ours. No file is written by hand. It ends with 1 at the first
+ * step that fails, and after three minutes.
+ */
+const root = resolve(import.meta.dirname, '../..')
+const mostMs = 180_000
+const beganMs = performance.now()
+const folder = mkdtempSync(join(tmpdir(), 'assay-newcomer-'))
+const server = new Worker(new URL('./openai-like.js', import.meta.url))
+
+function must(holds: boolean, what: string): void {
+  const seconds = ((performance.now() - beganMs) / 1000).toFixed(1)
+  process.stdout.write(`${seconds.padStart(6)} s  ${holds ? 'ok  ' : 'FAIL'}  ${what}\n`)
+  if (!holds) throw new Error(what)
+}
+
+function assay(...words: readonly string[]) {
+  const ended = spawnSync('npx', ['--no', 'assay', ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, ASSAY_API_KEY: 'key-one', NO_COLOR: '1' },
+  })
+  if (ended.status !== 0) process.stderr.write(`${ended.stdout}${ended.stderr}`)
+  return ended
+}
+
+try {
+  const port = await new Promise<number>((listening) => server.once('message', listening))
+  const packed = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+      ...{ cwd: root, encoding: 'utf8' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).replace(/^[^[{]*/, ''),
+  ) as readonly { readonly filename: string; readonly size: number }[]
+  const { filename, size } = packed[0]!
+  must(existsSync(join(folder, filename)), `npm pack: ${(size / 1e6).toFixed(1)} MB`)
+  const npm = (...words: readonly string[]) =>
+    execFileSync('npm', words, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] }).toString()
+  npm('init', '-y')
+  npm('install', `./${filename}`)
+  const packages = npm('ls', '--omit=dev', '--all', '--parseable').trim().split('\n').length - 1
+  must(packages < 110, `npm install: ${packages} packages, fewer than 110`)
+
+  const url = `http://127.0.0.1:${port}/openai/v1`
+  const first = assay('bench', url, '--duration', '2s', '--max-rate', '40/s')
+  must(first.status === 0, 'assay bench of a server with a path prefix and no credits')
+  must(/safe at [\d,.]+\/s/i.test(first.stdout), 'it says a safe rate')
+  must(statSync(join(folder, 'assay-launch.html')).size > 50_000, 'it writes a page')
+  must(!/NaN|undefined/.test(first.stdout), 'no figure is NaN or undefined')
+  for (const time of ['first', 'second']) {
+    const ended = assay('bench', url, '--rate', '10/s', '--duration', '5s')
+    must(ended.status === 0, `assay bench at one rate, the ${time} time`)
+  }
+
+  const runs = JSON.parse(assay('runs', '--json').stdout) as readonly { readonly runId: string }[]
+  const [after, before] = runs.map(({ runId }) => runId)
+  must(runs.length === 3, 'assay runs lists all three')
+  const gate = ['--fail-on', 'errors > +50%']
+  const compared = assay('compare', before!, after!, ...gate)
+  must(compared.status === 0, 'assay compare, with a gate that holds')
+  must(assay('report', 'launch', '--out', 'again.html').status === 0, 'assay report launch')
+  must(readFileSync(join(folder, 'again.html'), 'utf8').includes('Launch report'), 'it is a page')
+  must(performance.now() - beganMs < mostMs, 'all of it in under three minutes')
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = 1
+} finally {
+  await server.terminate()
+  rmSync(folder, { recursive: true })
+}
