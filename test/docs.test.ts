@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
+import * as api from '../src/index.ts'
+
+const { defaultContract, parseScenario } = api
 
 const root = resolve(import.meta.dirname, '..')
 const pages = [
@@ -11,11 +14,17 @@ const pages = [
     .map((name) => join('docs', name)),
 ]
 
+/** The code of a page in one of some languages; `` for a block that names none. */
+function blocksIn(page: string, languages: readonly string[]): readonly string[] {
+  const text = readFileSync(join(root, page), 'utf8')
+  const blocks = text.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)
+  return [...blocks].filter(([, name]) => languages.includes(name!)).map(([, , code]) => code!)
+}
+
 /** Every `assay <command> …` that a page shows in a block of shell. */
 function commandsIn(page: string): readonly (readonly string[])[] {
-  const text = readFileSync(join(root, page), 'utf8')
-  return [...text.matchAll(/```(?:sh|bash|console)\n([\s\S]*?)```/g)]
-    .flatMap((block) => block[1]!.replaceAll('\\\n', ' ').split('\n'))
+  return blocksIn(page, ['sh', 'bash', 'console'])
+    .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
     .map((line) => line.replace(/^\$ /, '').replace(/#.*$/, ''))
     .flatMap((line) => line.split(/&&|\||;/))
     .map((part) => part.trim().replace(/^(\w+=\S+ )+/, ''))
@@ -45,6 +54,27 @@ test.each(pages)('every command and option that %s shows exists', async (page) =
     }
   }
   expect(wrong).toEqual([])
+})
+
+test.each(pages)('commands of %s run as they stand: assay is on no PATH', (page) => {
+  const bare = blocksIn(page, ['', 'sh', 'bash', 'console']).flatMap((block) =>
+    block.split('\n').filter((line) => /^(\$ )?(\w+=\S+ )*assay [a-z]/.test(line)),
+  )
+  expect(bare).toEqual([])
+})
+
+test.each(pages)('every scenario that %s shows is one', (page) => {
+  const scenarios = blocksIn(page, ['yaml']).filter((block) => /^steps:/m.test(block))
+  for (const text of scenarios) expect(parseScenario(text, page, defaultContract).name).not.toBe('')
+})
+
+test.each(pages)('every example in TypeScript of %s imports what the package exports', (page) => {
+  const names = blocksIn(page, ['ts']).flatMap((block) =>
+    [...block.matchAll(/^import \{([^}]+)\} from 'assay'/gm)].flatMap((match) =>
+      match[1]!.split(',').map((name) => name.trim()),
+    ),
+  )
+  expect(names.filter((name) => !(name in api))).toEqual([])
 })
 
 test.each(pages)('every link of %s to a file of this repository leads to one', (page) => {

@@ -55,7 +55,8 @@ try {
   must(statSync(join(folder, 'assay-launch.html')).size > 50_000, 'it writes a page')
   must(!/NaN|undefined/.test(first.stdout), 'no figure is NaN or undefined')
   for (const time of ['first', 'second']) {
-    const ended = assay('bench', url, '--rate', '10/s', '--duration', '5s')
+    const load = ['--rate', '10/s', '--duration', '5s', '--slo', 'ttft.p50 < 1s']
+    const ended = assay('bench', url, ...load)
     must(ended.status === 0, `assay bench at one rate, the ${time} time`)
   }
 

@@ -1,0 +1,85 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { decideInOrder } from '../src/audit/decide.ts'
+import type { Rule } from '../src/audit/rule.ts'
+import { defaultContract, makeReport, parseScenario, startService } from '../src/index.ts'
+import type { Fault } from '../src/service/faults/fault.ts'
+import { seededOptions, seededStore } from './report/seeded.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const text = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
+
+/** The block of a recipe. */
+function blockOf(recipe: string): string {
+  const part = text.split(/^## /m).find((each) => each.startsWith(`${recipe}\n`))
+  return /```\w+\n([\s\S]*?)```/.exec(part ?? '')![1]!
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-recipes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+/** What a module exports that lies where its first line says. */
+async function moduleOf(recipe: string): Promise<Readonly<Record<string, unknown>>> {
+  const code = blockOf(recipe)
+  const place = join(root, dirname(/^\/\/ (\S+)/.exec(code)![1]!))
+  const file = join(temporaryFolder(), 'recipe.ts')
+  writeFileSync(
+    file,
+    code.replaceAll(/from '(\..*?)'/g, (_, path: string) => `from '${join(place, path)}'`),
+  )
+  return import(pathToFileURL(file).href)
+}
+
+test('every file that a recipe names is there', () => {
+  const named = [...text.matchAll(/`((?:src|test|reports|scenarios)\/[^`]*)`/g)]
+    .map((match) => match[1]!.replace(/\/?<[^>]*>.*$/, ''))
+    .filter((path) => !existsSync(join(root, path)))
+  expect(named).toEqual([])
+})
+
+test('the scenario of the recipe is one', () => {
+  const scenario = parseScenario(blockOf('A scenario'), 'evening.yaml', defaultContract)
+  expect(scenario.question).toBe('Does the service hold twenty requests per second of short chats?')
+})
+
+test('the query of the recipe is a table of the page, under its heading', async () => {
+  const store = await seededStore({ attempts: 200 })
+  onTestFinished(() => store.close())
+  const reportsFolder = temporaryFolder()
+  writeFileSync(join(reportsFolder, '95-mine.sql'), blockOf('A chart'))
+  const { html } = await makeReport({ ...seededOptions(store), page: 'launch', reportsFolder })
+  expect(html).toContain('<h2>Mine</h2>')
+})
+
+test('the rule of the recipe is decided over a store', async () => {
+  const store = await seededStore({ attempts: 200 })
+  onTestFinished(() => store.close())
+  const { rule } = (await moduleOf('A rule')) as { readonly rule: Rule }
+  const evidence = { store, runIds: ['run-1'], contract: defaultContract }
+  const [finding] = await decideInOrder([rule], {
+    ...{ ...evidence, killedRunIds: [], missingParts: [] },
+  })
+  expect(finding).toEqual({
+    ...{ rule: 'MODEL-99', severity: 'advice', says: 'The model list is never empty' },
+    verdict: { verdict: 'not-observed', takes: 'a captured answer of the model list' },
+  })
+})
+
+test('with the fault of the recipe the service knows no key', async () => {
+  const example = (await moduleOf('A fault')).example as Fault
+  const statuses: number[] = []
+  for (const faults of [[], [example]]) {
+    const service = await startService({ faults })
+    const { apiKey } = service.keys[0]!
+    const headers = { authorization: `Bearer ${apiKey}` }
+    statuses.push((await fetch(`${service.baseUrl}/v1/models`, { headers })).status)
+    await service.close()
+  }
+  expect(statuses).toEqual([200, 401])
+})
