@@ -78,3 +78,29 @@ export function missingParts(
  * which every attempt may have begun earlier and ended later; 0 where the run tells of none.
  */
 export const clockErrorUs = `coalesce((runs.ledger_json->>'$.clockErrorUs')::DOUBLE, 0)`
+
+/**
+ * Runs of several machines whose clocks nobody compared, with an account that more than one machine used:
+ * in which order its requests came is not known.
+ */
+export async function unknownClocks(
+  store: Pick<Store, 'rows'>,
+  runIds: readonly string[],
+): Promise<readonly { readonly runId: string }[]> {
+  const open = await store.rows<{ runId: string; threads: number }>(
+    `SELECT run_id AS "runId", (scenario_json->>'$.threads')::INTEGER AS threads FROM runs
+     WHERE list_contains($1::VARCHAR[], run_id) AND (ledger_json->>'$.parts.present')::INTEGER > 1
+       AND (ledger_json->>'$.clockErrorUs') IS NULL ORDER BY run_id`,
+    [JSON.stringify(runIds)],
+  )
+  const shared: { runId: string }[] = []
+  for (const { runId, threads } of open) {
+    const accounts = await store.rows(
+      `SELECT 1 FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL
+       GROUP BY coalesce(account, key_fp, '') HAVING count(DISTINCT shard // $2) > 1 LIMIT 1`,
+      [runId, threads],
+    )
+    if (accounts.length > 0) shared.push({ runId })
+  }
+  return shared
+}

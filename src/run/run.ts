@@ -7,10 +7,12 @@ import type { Scenario } from '../scenario/scenario.ts'
 import { storeFailure } from '../store/errors.ts'
 import { assayVersion, machineJson } from '../store/machine.ts'
 import { openStore, type Store } from '../store/open.ts'
+import { endShard } from '../store/run-shards.ts'
 import {
   type Ceiling,
   endRun,
   latestCeiling,
+  type RunEnd,
   type RunStart,
   withoutCredentials,
 } from '../store/runs.ts'
@@ -25,6 +27,7 @@ import { firstRefusal, sendFirstRequests } from './first-requests.ts'
 import { resolveKeys } from './keys.ts'
 import { emptyLedger, type Ledger } from './ledger.ts'
 import { phaseLoads } from './loads.ts'
+import { planHash } from './plan-hash.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
 import { runFigures } from './run-figures.ts'
@@ -128,6 +131,17 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     timeScale: options.timeScale ?? 1,
     assayVersion: assayVersion(),
     machineJson: machineJson(),
+    ...(shard.of === 1
+      ? {}
+      : {
+          part: {
+            shard: shard.index,
+            shards: shard.of,
+            attempt: randomBytes(8).toString('hex'),
+            planHash: planHash({ scenario: whole, prompts, seed, contract, shards: shard.of }),
+            beganAtUs: nowUs,
+          },
+        }),
   }
   const coordinator = new Coordinator({
     scenario,
@@ -272,9 +286,11 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
       }),
     )
   }
-  await endRun(store, runId, {
+  // Of a part alone nobody can judge an account that other machines used, too.
+  const parts = isPart(options) ? { parts: { of: options.shard!.of, present: 1 } } : {}
+  const end: RunEnd = {
     endedUs: figures.lastUs,
-    ledgerJson: JSON.stringify(ledger),
+    ledgerJson: JSON.stringify({ ...ledger, ...parts }),
     verdict: verdict.verdict,
     verdictJson: JSON.stringify({
       ...verdict,
@@ -282,7 +298,9 @@ async function conclude(store: Store, ended: Ended): Promise<RunResult> {
       sweeps: ended.sweeps,
       stopped,
     }),
-  })
+  }
+  await endRun(store, runId, end)
+  if (isPart(options)) await endShard(store, runId, { ...end, ledgerJson: JSON.stringify(ledger) })
   return {
     ...identityOf(ended),
     durationUs: figures.lastUs,

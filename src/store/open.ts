@@ -6,6 +6,7 @@ import { UserError } from '../user/user-error.ts'
 import { attemptTablesSql } from './attempt-tables.ts'
 import { readDoubles } from './doubles.ts'
 import { recover } from './recover.ts'
+import { runShardsSql } from './run-shards.ts'
 
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
@@ -102,6 +103,7 @@ export async function openStore(path: string): Promise<Store> {
   }
   try {
     await prepareTables(store)
+    await store.execute(runShardsSql)
     await defineMeasures(store)
     await recover(store)
   } catch (error) {

@@ -1,5 +1,7 @@
+import { UserError } from '../user/user-error.ts'
 import { forms } from './layout.ts'
 import type { Store } from './open.ts'
+import { type ShardStart, startShard } from './run-shards.ts'
 
 /** What is known when a run begins. */
 export interface RunStart {
@@ -19,6 +21,8 @@ export interface RunStart {
   readonly timeScale: number
   readonly assayVersion: string
   readonly machineJson: string
+  /** Which part of the run this machine sends; not given where it sends all. */
+  readonly part?: ShardStart
 }
 
 /** What is known when it ended. */
@@ -31,6 +35,14 @@ export interface RunEnd {
 
 /** Enters a run, before its first attempt. */
 export async function startRun(store: Store, run: RunStart): Promise<void> {
+  const known = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [run.runId])
+  if (known.length > 0) {
+    throw new UserError(
+      'store',
+      `${store.path} holds a run ${run.runId} already. Give another --run-id, or another --db.`,
+    )
+  }
+  if (run.part !== undefined) await startShard(store, run, run.part)
   await store.execute(
     `INSERT INTO runs (run_id, kind, scenario, scenario_json, seed, base_url, contract,
                        started_at, time_scale, assay_version, machine_json)
@@ -124,7 +136,7 @@ export async function dropAttempts(store: Store, runId: string): Promise<void> {
       [runId],
     )
   }
-  for (const table of ['askings', 'templates', 'bodies', 'histograms', 'health']) {
+  for (const table of ['askings', 'templates', 'bodies', 'histograms', 'health', 'run_shards']) {
     await store.execute(`DELETE FROM ${table} WHERE run_id = $1`, [runId])
   }
 }

@@ -1,4 +1,5 @@
 import type { Evidence, Rule } from '../rule.ts'
+import { unknownClocks } from '../runs.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 import { foreignUseOf } from './foreign-use.ts'
 
@@ -62,6 +63,12 @@ async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoil
     ...missing.map(({ runId, of, present }) => ({
       runId,
       why: `${of - present} of ${of} parts of run ${runId} are missing, whose requests used its accounts, too`,
+      witnesses: [],
+      sparesNobody: true,
+    })),
+    ...(isOfAccounts ? await unknownClocks(evidence.store, runIds) : []).map(({ runId }) => ({
+      runId,
+      why: `machines of run ${runId} shared an account, and how far their clocks are apart is not known: give merge a --clock-error`,
       witnesses: [],
       sparesNobody: true,
     })),

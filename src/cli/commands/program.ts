@@ -10,6 +10,7 @@ import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
+import { mergeCommand } from './merge.ts'
 import { probeCommand } from './probe.ts'
 import { reportCommand } from './report.ts'
 import { runCommand } from './run.ts'
@@ -32,6 +33,7 @@ export function program(): Command {
     doctorCommand,
     calibrateCommand,
     runCommand,
+    mergeCommand,
     runsCommand,
     probeCommand,
     auditCommand,

@@ -1,0 +1,47 @@
+import { loadContract } from '../contract/load.ts'
+import { terminalFigures } from '../report/summary/formats.ts'
+import { summarise } from '../report/summary/summarise.ts'
+import { judgeParts } from '../run/merge.ts'
+import { durationUsOf } from '../scenario/quantity.ts'
+import { mergeParts } from '../store/merge.ts'
+import { openStore } from '../store/open.ts'
+import { UserError } from '../user/user-error.ts'
+import { coloured } from './colour.ts'
+import { exitOf } from './run.ts'
+import { judgementText } from './run-judgement.ts'
+
+export interface Options {
+  readonly db: string
+  readonly allowMissing?: boolean
+  readonly clockError?: string
+  readonly contract?: string
+  readonly json?: boolean
+}
+
+/** Makes one run of the parts that several machines recorded, judges it, and sets the exit code. */
+export async function mergeAction(paths: readonly string[], options: Options): Promise<void> {
+  const contract = loadContract(options.contract)
+  const clockErrorUs = options.clockError === undefined ? null : durationUsOf(options.clockError)
+  if (clockErrorUs === null && options.clockError !== undefined) {
+    throw new UserError(
+      'usage',
+      `--clock-error: expected a duration, such as 5ms; came ${options.clockError}.`,
+    )
+  }
+  const store = await openStore(options.db)
+  try {
+    const runId = await mergeParts(store, paths, options.allowMissing === true)
+    const result = await judgeParts(store, runId, contract, clockErrorUs)
+    process.exitCode = exitOf(result)
+    const summary = result.ledger.planned === 0 ? null : await summarise(store, runId, contract)
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`
+        : coloured(
+            `${result.question}\n${summary === null ? '' : terminalFigures(summary)}${judgementText(result)}`,
+          ),
+    )
+  } finally {
+    store.close()
+  }
+}

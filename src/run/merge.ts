@@ -1,0 +1,131 @@
+import type { Contract } from '../contract/contract.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import type { Store } from '../store/open.ts'
+import { type RunShard, readShards } from '../store/run-shards.ts'
+import { endRun } from '../store/runs.ts'
+import { addLedgers, emptyLedger, type Ledger, ledgerFaults } from './ledger.ts'
+import type { RunResult } from './run.ts'
+import { runFigures } from './run-figures.ts'
+import type { RunTest } from './run-test.ts'
+import { checkThreshold, type ThresholdResult } from './thresholds.ts'
+import type { RunVerdict } from './verdict.ts'
+
+/** Worst last. */
+const results: readonly RunTest['result'][] = ['not judged', 'held', 'degraded', 'failed']
+const verdicts: readonly RunVerdict['verdict'][] = ['valid', 'degraded', 'invalid']
+
+/** What a shard says of itself; null of one that was killed. */
+type ShardSays = (RunVerdict & Pick<RunResult, 'stopped'>) | null
+
+/**
+ * Judges a run whose parts are in one store: counts added, thresholds on all rows, and no verdict that
+ * is better than that of its worst shard.
+ *
+ * @param clockErrorUs how far the machines' clocks are apart at most; null where nobody knows
+ */
+export async function judgeParts(
+  store: Store,
+  runId: string,
+  contract: Contract,
+  clockErrorUs: number | null,
+): Promise<RunResult> {
+  const shards = await readShards(store, runId)
+  const [run] = await store.rows<{ scenario: string; seed: number; baseUrl: string }>(
+    `SELECT scenario_json AS scenario, seed, base_url AS "baseUrl" FROM runs WHERE run_id = $1`,
+    [runId],
+  )
+  const scenario = JSON.parse(run!.scenario) as Scenario
+  const says = shards.map(({ verdictJson }) => JSON.parse(verdictJson ?? 'null') as ShardSays)
+  const ledger = shards.reduce(
+    (sum, { ledgerJson }) => addLedgers(sum, JSON.parse(ledgerJson ?? 'null') ?? emptyLedger),
+    emptyLedger,
+  )
+  const figures = await runFigures(store, runId, contract)
+  const verdict = verdictOf(shards, says, ledger, figures.rows)
+  const thresholds: ThresholdResult[] = []
+  for (const threshold of scenario.thresholds) {
+    const scope = { runId, contract, objectives: scenario.objectives }
+    thresholds.push(await checkThreshold(store, threshold, scope))
+  }
+  const stopped = says.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
+  const parts = { of: shards[0]!.shards, present: shards.length }
+  const machine = JSON.parse(shards[0]!.machineJson)
+  await endRun(store, runId, {
+    endedUs: figures.lastUs,
+    ledgerJson: JSON.stringify({ ...ledger, parts, clockErrorUs }),
+    verdict: verdict.verdict,
+    verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps: [], stopped }),
+  })
+  await store.execute('UPDATE runs SET machine_json = $2 WHERE run_id = $1', [
+    runId,
+    JSON.stringify({ ...machine, machines: shards.length }),
+  ])
+  return {
+    runId,
+    scenario: scenario.name,
+    question: scenario.question,
+    seed: run!.seed,
+    baseUrl: run!.baseUrl,
+    dbPath: store.path,
+    durationUs: figures.lastUs,
+    ledger,
+    creditsByContract: figures.creditsByContract,
+    thresholds,
+    sweeps: [],
+    verdict,
+    stopped,
+    refusal: null,
+  }
+}
+
+function verdictOf(
+  shards: readonly RunShard[],
+  says: readonly ShardSays[],
+  ledger: Ledger,
+  rows: Ledger,
+): RunVerdict {
+  const of = shards[0]!.shards
+  const killed = shards.filter((_, at) => says[at] === null).map(({ shard }) => shard)
+  const isWhole = shards.length === of && killed.length === 0
+  const parts: RunTest = {
+    name: 'shards',
+    result: isWhole ? 'held' : 'failed',
+    figure: `${shards.length} of ${of} there${killed.length === 0 ? '' : `; ${killed.join(', ')} did not end`}`,
+    bound: 'every shard, to its end',
+    remedy: isWhole ? '' : 'Requests are missing that the service got: run again.',
+  }
+  const faults = killed.length > 0 ? [] : ledgerFaults(ledger, rows)
+  const added: RunTest = {
+    name: 'merged ledgers',
+    result: faults.length === 0 ? 'held' : 'failed',
+    figure:
+      faults.length === 0
+        ? `planned ${ledger.planned} in ${shards.length} shards`
+        : faults.join('; '),
+    bound: 'they add up',
+    remedy: faults.length === 0 ? '' : 'A fault of Assay; please report it with the stores.',
+  }
+  const tests = [parts, added, ...worstTests(shards, says)]
+  const failed = tests.some(({ result }) => result === 'failed')
+  const worst = Math.max(...says.map((each) => verdicts.indexOf(each?.verdict ?? 'invalid')))
+  const verdict = failed ? 'invalid' : verdicts[worst]!
+  const rowsHold = isWhole && faults.length === 0 && says.every((each) => each?.rowsHold === true)
+  const text = rowsHold
+    ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
+    : 'Rows are missing: what was sent to accounts is not all known.'
+  return { verdict, tests, rowsHold, says: verdict === 'invalid' ? text : '' }
+}
+
+/** Of each test that of the shard that did worst in it. */
+function worstTests(shards: readonly RunShard[], says: readonly ShardSays[]): readonly RunTest[] {
+  const worst = new Map<string, RunTest>()
+  for (const [at, { shard }] of shards.entries()) {
+    for (const test of says[at]?.tests ?? []) {
+      const known = worst.get(test.name)
+      if (known !== undefined && results.indexOf(test.result) <= results.indexOf(known.result))
+        continue
+      worst.set(test.name, { ...test, figure: `${test.figure} (shard ${shard})` })
+    }
+  }
+  return [...worst.values()]
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Contract } from '../contract/contract.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import { assayVersion } from '../store/machine.ts'
+import { traceOf } from './loads.ts'
+import type { PromptPool } from './messages.ts'
+
+/**
+ * What all machines of one run have in common. Where files lie and keys come from may differ; what is in
+ * the files may not.
+ */
+export function planHash({
+  scenario,
+  prompts,
+  ...rest
+}: {
+  readonly scenario: Scenario
+  readonly prompts: readonly PromptPool[]
+  readonly seed: number
+  readonly contract: Contract
+  readonly shards: number
+}): string {
+  const { modulePath, keys, steps, phases } = scenario
+  const plan = {
+    ...scenario,
+    // The seed of the run, which may be another than the scenario's.
+    ...rest,
+    version: assayVersion(),
+    modulePath: modulePath === null ? null : readFileSync(modulePath, 'utf8'),
+    caFile: null,
+    proxyEnv: null,
+    keys: keys.map(({ name, account, weight }) => ({ name, account, weight })),
+    steps: steps.map((step, at) => ({ ...step, prompt: prompts[at] })),
+    phases: phases.map((phase) => ({
+      ...phase,
+      load: phase.load.kind === 'replay' ? traceOf(phase.load) : phase.load,
+    })),
+  }
+  return createHash('sha256').update(JSON.stringify(plan)).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,77 @@
+import type { Store } from './open.ts'
+import type { RunEnd } from './runs.ts'
+
+/** What a machine enters when it begins its part of a run. */
+export interface ShardStart {
+  /** From 0. */
+  readonly shard: number
+  /** How many there are of the run. */
+  readonly shards: number
+  /** Of this process alone: a shard that runs again is another try. */
+  readonly attempt: string
+  /** What every shard of a run has in common: scenario, prompts, seed, contract, version, number of shards. */
+  readonly planHash: string
+  /** Unix microseconds: when this process began, by its own clock. */
+  readonly beganAtUs: number
+}
+
+/** One part of a run, as a store has it. */
+export interface RunShard {
+  readonly runId: string
+  readonly shard: number
+  readonly shards: number
+  readonly attempt: string
+  readonly planHash: string
+  readonly machineJson: string
+  /** These are null of a shard that was killed. */
+  readonly ledgerJson: string | null
+  readonly verdict: RunEnd['verdict'] | null
+  readonly verdictJson: string | null
+}
+
+/** The parts of runs on several machines, beside the run as a whole in `runs`. */
+export const runShardsSql = `CREATE TABLE IF NOT EXISTS run_shards (
+  run_id VARCHAR NOT NULL, shard INTEGER NOT NULL, shards INTEGER NOT NULL, attempt VARCHAR NOT NULL,
+  plan_hash VARCHAR NOT NULL, began_at TIMESTAMP NOT NULL, machine_json VARCHAR NOT NULL,
+  ended_us BIGINT, ledger_json VARCHAR, verdict VARCHAR, verdict_json VARCHAR)`
+
+export async function startShard(
+  store: Store,
+  run: { readonly runId: string; readonly machineJson: string },
+  start: ShardStart,
+): Promise<void> {
+  await store.execute(
+    `INSERT INTO run_shards (run_id, shard, shards, attempt, plan_hash, began_at, machine_json)
+     VALUES ($1, $2, $3, $4, $5, make_timestamp($6::BIGINT), $7)`,
+    [
+      run.runId,
+      start.shard,
+      start.shards,
+      start.attempt,
+      start.planHash,
+      BigInt(Math.round(start.beganAtUs)),
+      run.machineJson,
+    ],
+  )
+}
+
+export async function endShard(store: Store, runId: string, end: RunEnd): Promise<void> {
+  await store.execute(
+    `UPDATE run_shards SET ended_us = $2, ledger_json = $3, verdict = $4, verdict_json = $5
+     WHERE run_id = $1`,
+    [runId, BigInt(Math.round(end.endedUs)), end.ledgerJson, end.verdict, end.verdictJson],
+  )
+}
+
+/** The parts that a store holds, of one run or of all, in order. */
+export function readShards(
+  store: Store,
+  runId: string | null = null,
+): Promise<readonly RunShard[]> {
+  return store.rows<RunShard>(
+    `SELECT run_id AS "runId", shard, shards, attempt, plan_hash AS "planHash",
+       machine_json AS "machineJson", ledger_json AS "ledgerJson", verdict, verdict_json AS "verdictJson"
+     FROM run_shards WHERE coalesce(run_id = $1, true) ORDER BY run_id, shard, attempt`,
+    [runId],
+  )
+}

@@ -1,0 +1,192 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { unknownClocks } from '../../src/audit/runs.ts'
+import { defaultContract } from '../../src/contract/default.ts'
+import { judgeParts } from '../../src/run/merge.ts'
+import { run } from '../../src/run/run.ts'
+import { mergeParts } from '../../src/store/merge.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { bodiesPath } from '../../src/store/packed-bodies.ts'
+import { answerChat, chatScenario, key, startTarget, type Target } from './target.ts'
+
+const of = 3
+const scenario = chatScenario(
+  `  - { name: ramp, load: poisson, rate: 60/s, duration: 700ms }
+  - { name: closed, load: concurrency, users: 5, think: 20ms, duration: 300ms }
+  - { name: last, load: constant, rate: 50/s, duration: 500ms }`,
+  'threads: 1\ncapture: all\nthresholds: ["errors.share == 0", "service.mean < 10s"]',
+)
+
+let folder: string
+let target: Target
+let whole: string
+/** Three shards, then one of another plan and a second try of shard 0. */
+let parts: readonly string[]
+
+async function record(
+  name: string,
+  shard: { index: number; of: number },
+  seed: number,
+  at: number,
+) {
+  const dbPath = join(folder, `${name}.duckdb`)
+  await run(scenario, {
+    baseUrl: target.baseUrl,
+    dbPath,
+    seed,
+    shard,
+    runId: 'launch-7',
+    startAtUs: at,
+    keys: { default: key },
+  })
+  return dbPath
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'assay-merge-'))
+  target = await startTarget((_, response) => answerChat(response, 'Yes. '.repeat(4000)))
+  const soon = (Date.now() + 3000) * 1000
+  const shards = Array.from({ length: of }, (_, index) =>
+    record(`${index}`, { index, of }, 1, soon),
+  )
+  parts = await Promise.all(shards)
+  whole = await record('whole', { index: 0, of: 1 }, 1, Date.now() * 1000)
+  const now = Date.now() * 1000
+  await Promise.all([
+    record('other', { index: 2, of }, 2, now),
+    record('again', { index: 0, of }, 1, now),
+  ])
+}, 60_000)
+afterAll(() => {
+  target.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const path = (name: string) => join(folder, `${name}.duckdb`)
+
+async function merged<T>(
+  name: string,
+  groups: readonly (readonly string[])[],
+  use: (store: Store) => Promise<T>,
+  allowMissing = false,
+): Promise<T> {
+  const store = await openStore(path(name))
+  try {
+    for (const [at, group] of groups.entries()) {
+      await mergeParts(store, group, allowMissing || at < groups.length - 1)
+    }
+    return await use(store)
+  } finally {
+    store.close()
+  }
+}
+
+/** Everything of the run in an order of its own, numbers of shared tables and places of bodies apart. */
+async function contents(store: Store): Promise<readonly unknown[]> {
+  const queries = [
+    'SELECT * FROM attempts ORDER BY ALL',
+    'SELECT * FROM histograms ORDER BY ALL',
+    'SELECT * FROM health ORDER BY ALL',
+    'SELECT * FROM templates ORDER BY ALL',
+    'SELECT slot, retry, headers, body, packed_at IS NULL AS gone FROM bodies ORDER BY ALL',
+    'SELECT * FROM run_shards ORDER BY ALL',
+    'SELECT * FROM runs ORDER BY ALL',
+  ]
+  const rows: unknown[] = []
+  for (const sql of queries) rows.push(await store.rows(sql))
+  return rows
+}
+
+const openSql = (from: string) => `SELECT phase, slot, turn, step, key_fp, template, intended_us
+  FROM ${from}attempts WHERE phase <> 'closed'`
+
+test('merged shards are row by row the open phases that one machine sends by the same seed', async () => {
+  await merged('all', [parts], async (store) => {
+    const result = await judgeParts(store, 'launch-7', defaultContract, 5000)
+    await store.execute(`ATTACH '${whole}' AS one (READ_ONLY)`)
+    const both = [openSql(''), openSql('one.')]
+    const differ = await store.rows(
+      `(${both[0]} EXCEPT ALL ${both[1]}) UNION ALL (${both[1]} EXCEPT ALL ${both[0]})`,
+    )
+    expect(differ).toEqual([])
+    const [rows] = await store.rows<{ n: number; open: number; slots: number; machines: number }>(
+      `SELECT count(*) AS n, count(*) FILTER (phase <> 'closed') AS open,
+         count(DISTINCT slot) AS slots, count(DISTINCT shard) AS machines FROM attempts`,
+    )
+    expect(rows!.open).toBeGreaterThan(50)
+    expect(rows).toMatchObject({ n: result.ledger.planned, slots: rows!.n, machines: of })
+    expect(result.ledger).toMatchObject({ ok: rows!.n, notSent: 0 })
+    const [counted] = await store.rows<{ n: number }>(
+      `SELECT sum(samples)::INTEGER AS n FROM histograms WHERE metric = 'service'`,
+    )
+    expect(counted!.n).toBe(rows!.n)
+    expect(result.thresholds.map((threshold) => threshold.result)).toEqual(['held', 'held'])
+    expect(result.verdict.tests[0]).toMatchObject({ name: 'shards', figure: '3 of 3 there' })
+    expect(result.verdict.rowsHold).toBe(true)
+    const [entered] = await store.rows<{ ledger: string; machine: string }>(
+      'SELECT ledger_json AS ledger, machine_json AS machine FROM runs',
+    )
+    expect(JSON.parse(entered!.ledger)).toMatchObject({
+      parts: { of, present: of },
+      clockErrorUs: 5000,
+    })
+    expect(JSON.parse(entered!.machine)).toMatchObject({ machines: of })
+    expect(await unknownClocks(store, ['launch-7'])).toEqual([])
+    await judgeParts(store, 'launch-7', defaultContract, null)
+    expect(await unknownClocks(store, ['launch-7'])).toEqual([{ runId: 'launch-7' }])
+  })
+})
+
+test('in any order, in groups, or twice, the same rows are there', async () => {
+  const [a, b, c] = parts as [string, string, string]
+  const judged = async (store: Store) => {
+    await judgeParts(store, 'launch-7', defaultContract, null)
+    return contents(store)
+  }
+  const first = await merged('first', [parts], judged)
+  expect(await merged('turned', [[c], [a, b]], judged)).toEqual(first)
+  await merged('group', [[b, c]], async () => {}, true)
+  expect(await merged('grouped', [[path('group')], [a]], judged)).toEqual(first)
+  expect(await merged('grouped', [[a, b, c, path('group')]], judged)).toEqual(first)
+})
+
+test('a missing shard, another plan and a second try are refused with their names', async () => {
+  const refusal = (name: string, group: readonly string[]) =>
+    merged(name, [group], async () => 'merged').catch((error: Error) => error.message)
+  expect(await refusal('r1', parts.slice(0, 2))).toContain('of 3 shards, 1 are missing: 2.')
+  expect(await refusal('r2', [...parts.slice(0, 2), path('other')])).toContain('ran other plans')
+  expect(await refusal('r3', [...parts, path('again')])).toContain('shard 0 was run twice')
+  expect(await refusal('r4', [whole])).toContain('holds no part of a run')
+})
+
+test('a run with a shard missing is judged invalid, and says how many are there', async () => {
+  await merged(
+    'gap',
+    [parts.slice(0, 2)],
+    async (store) => {
+      const { verdict } = await judgeParts(store, 'launch-7', defaultContract, 0)
+      expect(verdict.verdict).toBe('invalid')
+      expect(verdict.tests[0]).toMatchObject({ result: 'failed', figure: '2 of 3 there' })
+      const [row] = await store.rows<{ parts: string }>(
+        `SELECT ledger_json->>'$.parts' AS parts FROM runs`,
+      )
+      expect(JSON.parse(row!.parts)).toEqual({ of: 3, present: 2 })
+    },
+    true,
+  )
+})
+
+test('long bodies come with their rows', async () => {
+  const copy = path('copy')
+  copyFileSync(path('first'), copy)
+  expect(existsSync(bodiesPath(path('first')))).toBe(true)
+  const store = await openStore(copy)
+  const [row] = await store.rows<{ n: number; packed: number }>(
+    'SELECT count(*) AS n, count(packed_at) AS packed FROM bodies',
+  )
+  store.close()
+  expect(row!.packed).toBe(row!.n)
+  expect(row!.n).toBeGreaterThan(50)
+})
