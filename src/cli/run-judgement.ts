@@ -59,7 +59,7 @@ function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string
 }
 
 /** The figure; of a percentile that its samples do not decide, how many would. */
-function figureText(threshold: ThresholdResult): string {
+export function figureText(threshold: ThresholdResult): string {
   const { value, unit, result, samples, needs, interval } = threshold
   const figure = valueText(value ?? 0, unit)
   if (result !== 'inconclusive') return figure

@@ -9,11 +9,13 @@ import type { Progress } from '../run/tally.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { openStore } from '../store/open.ts'
+import { writeOutput } from '../store/output.ts'
 import { coloured } from './colour.ts'
 import { exit } from './exit.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
 import { judgementText } from './run-judgement.ts'
+import { runJunit } from './run-junit.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
 import { planText } from './run-plan.ts'
 import { mustHaveOneClock, runIdOf, type ShardOptions, shardOf, startAtUsOf } from './shard.ts'
@@ -28,6 +30,7 @@ export interface Options extends RunOverrides, ShardOptions {
   readonly timeScale?: string
   readonly contract?: string
   readonly json?: boolean
+  readonly junit?: string
   readonly firstRequests: boolean
   readonly dryRun?: boolean
   readonly yes?: boolean
@@ -52,7 +55,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const startAtUs = startAtUsOf(options.startAt, Date.now())
   const baseUrl = baseUrlOf(options.baseUrl ?? scenario.baseUrl ?? undefined, contract)
   await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
-  await runAndPrint(
+  const result = await runAndPrint(
     scenario,
     {
       baseUrl,
@@ -67,6 +70,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     },
     options.json === true,
   )
+  if (options.junit !== undefined) writeOutput(options.junit, runJunit(result, new Date()))
 }
 
 /** Runs with the live view, prints what the run says, and sets the exit code. */

@@ -1,6 +1,7 @@
 import { safeJson } from '../../user/hostile.ts'
 import { type AuditReport, isBroken } from '../audit.ts'
 import type { Finding } from '../verdict.ts'
+import { junitSuite, xml } from './junit.ts'
 import { printable } from './printable.ts'
 import { summary } from './terminal.ts'
 
@@ -30,15 +31,7 @@ export function junitText(report: AuditReport, commands: Commands): string {
     const family = xml(finding.rule.split('-')[0] ?? '')
     return `    <testcase classname="assay.${family}" name="${name}" time="0">${outcomeOf(finding, commands.get(finding.rule))}</testcase>`
   })
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<testsuites>',
-    `  <testsuite name="assay audit" tests="${findings.length}" failures="${failed}" errors="0" skipped="${skipped}" time="0" timestamp="${report.auditedAt.toISOString().slice(0, 19)}">`,
-    ...cases,
-    '  </testsuite>',
-    '</testsuites>',
-    '',
-  ].join('\n')
+  return junitSuite('assay audit', { failed, skipped }, report.auditedAt, cases)
 }
 
 function outcomeOf(finding: Finding, again: string | undefined): string {
@@ -108,14 +101,6 @@ function attemptsOf({ verdict }: Finding): string {
   return verdict.witnesses
     .map(({ runId, slot, retry, shows }) => `${runId} slot ${slot} retry ${retry}: ${shows}`)
     .join('\n')
-}
-
-function xml(text: string): string {
-  const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-  return text
-    .split('\n')
-    .map((line) => printable(line).replace(/[&<>"]/g, (character) => escapes[character]!))
-    .join('&#10;')
 }
 
 /** Text of a service in a table of Markdown: it stays text. */

@@ -26,6 +26,7 @@ export const runCommand = () =>
     .option('--no-first-requests', 'send no single requests before the load')
     .option('--yes', 'spend more than 1,000 credits of another machine without asking')
     .option('--dry-run', 'check the scenario and print its plan; send nothing')
+    .option('--junit <file>', 'write the thresholds as JUnit XML, for CI')
     .option('--json', 'print the summary as JSON')
     .action(async (path: string, options: Options) =>
       (await import('../run.ts')).runAction(path, options),

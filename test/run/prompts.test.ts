@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { promptPools } from '../../src/run/prompts.ts'
+import { parseScenario } from '../../src/scenario/parse.ts'
+
+/** The pool of a step that takes its prompts from a file with this text. */
+function poolOf(text: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-prompts-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'prompts'), text)
+  const yaml = `{ name: a, question: b, model: svc-k2, steps: { chat: { endpoint: chat, prompt: { file: prompts } } },
+    phases: [{ name: steady, load: constant, rate: 1/s, duration: 1s }] }`
+  return promptPools(parseScenario(yaml, join(folder, 'a.yaml'), defaultContract), 1)[0]
+}
+
+test('a file of ShareGPT gives the first question of each conversation that has one', () => {
+  const turns = (...list: string[][]) => ({
+    id: 'x',
+    conversations: list.map(([from, value]) => ({ from, value })),
+  })
+  const file = [
+    turns(['human', 'first?'], ['gpt', 'yes'], ['human', 'more?']),
+    turns(['gpt', 'unasked']),
+    turns(['system', 'be brief'], ['user', 'second?']),
+  ]
+  expect(poolOf(JSON.stringify(file))).toEqual(['first?', 'second?'])
+})
+
+test('lines give a text, a prompt or the first user message', () => {
+  const messages = [
+    { role: 'system', content: 'be brief' },
+    { role: 'user', content: 'c' },
+  ]
+  const lines = ['a', JSON.stringify({ prompt: 'b' }), JSON.stringify({ messages })]
+  expect(poolOf(lines.join('\n'))).toEqual(['a', 'b', 'c'])
+})
+
+test('a line of JSON without a prompt is refused, with its place', () => {
+  expect(() => poolOf('a\n{"question":"b"}')).toThrow(/prompts, line 2: expected a prompt/)
+})
