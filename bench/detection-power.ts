@@ -8,10 +8,10 @@
  *                                                    seeds against each service whose name holds a word
  */
 
+import { tileOperations } from '../src/audit/billing/balance-reading.ts'
 import { readBounds } from '../src/audit/billing/bounds.ts'
 import { excessOf, readConservation } from '../src/audit/billing/conservation.ts'
 import type { History } from '../src/audit/billing/history.ts'
-import { tileOperations } from '../src/audit/billing/ledger.ts'
 import { readMajorization } from '../src/audit/billing/majorization.ts'
 import { readTiles } from '../src/audit/billing/tiles.ts'
 import { printLoneCredits } from './lone-credits.ts'

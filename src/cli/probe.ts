@@ -209,7 +209,7 @@ function priceText(price: Price): string {
   const { credits, firstReadsCredits, maxCredits, balance, questions } = price
   const blocked = questions.filter(({ obstacle }) => obstacle !== null)
   return [
-    `Asking costs up to ${creditsText(credits)}${firstReadsCredits === 0 ? '' : `, ${firstReadsCredits} of them for reads of the balance until here`}; at most ${maxCredits} will be spent${balance === null ? '' : `, of a balance of ${balance}`}.`,
+    `Prober costs up to ${creditsText(credits)}${firstReadsCredits === 0 ? '' : `, ${firstReadsCredits} of them for reads of the balance until here`}; at most ${maxCredits} will be spent${balance === null ? '' : `, of a balance of ${balance}`}.`,
     ...(credits > maxCredits
       ? ['Questions beyond that are left unasked; --max-credits raises it.']
       : []),

@@ -1,5 +1,5 @@
-import type { Asking } from './asking.ts'
 import { leavesOf, remainingIn } from './credits-body.ts'
+import type { Prober } from './prober.ts'
 import type { Reply } from './reply.ts'
 
 /** How often an idle read is repeated until two in a row agree. */
@@ -22,12 +22,12 @@ export class Balances {
   readonly readPrices = { models: 0, credits: 0 }
   /** Credits that reads of a known price have taken. */
   spentOnReads = 0
-  readonly #asking: Asking
+  readonly #prober: Prober
   /** When the last generation was over, by the run's own clock: jumps of the service's let no time pass. */
   #generatedUs = Number.NEGATIVE_INFINITY
 
-  constructor(asking: Asking) {
-    this.#asking = asking
+  constructor(prober: Prober) {
+    this.#prober = prober
   }
 
   /** Notes what a reply that came back has cost, when it is a read. */
@@ -36,20 +36,20 @@ export class Balances {
     if (isRead && status === 200) this.spentOnReads += this.readPrices[endpoint]
     // One that was left has no status, and may be charged as well.
     if (!isRead && (status === 200 || status === null)) {
-      this.#generatedUs = this.#asking.options.now()
+      this.#generatedUs = this.#prober.options.now()
     }
   }
 
   /** Waits until what was generated has surely been charged: two reads may agree before that. */
   async chargesAreIn(): Promise<void> {
-    const { now, sleep } = this.#asking.options
+    const { now, sleep } = this.#prober.options
     const us = this.#generatedUs + mostLateUs - now()
     if (us > 0) await sleep(us)
   }
 
   /** One read, from the body of the credits endpoint or from its header. */
   async read(): Promise<number | null> {
-    const { json, columns, status } = await this.#asking.read('credits', {}, { step: 'balance' })
+    const { json, columns, status } = await this.#prober.read('credits', {}, { step: 'balance' })
     if (status !== 200) return null
     const shown = remainingIn(leavesOf(json), this.remainingPath) ?? columns.creditsRemaining
     return shown === null ? null : shown + this.spentOnReads
@@ -62,7 +62,7 @@ export class Balances {
    * @param mostReads to be made
    */
   async idle(mostReads = settleReads): Promise<number | null> {
-    const { budget, sleep } = this.#asking.options
+    const { budget, sleep } = this.#prober.options
     await this.chargesAreIn()
     let last: number | null = null
     let falls = 0

@@ -75,7 +75,7 @@ async function ask(
     const why = error instanceof Error ? (causeOf(error) ?? error.message) : String(error)
     throw new UserError(
       'operator',
-      `--operator: nobody answers at ${address} (${why}). Start the service with --operator.`,
+      `--operator: no response from ${address} (${why}). Start the service with --operator.`,
     )
   }
   const text = await response.text()

@@ -15,12 +15,12 @@ import type { Store } from '../store/open.ts'
 import { Recorder } from '../store/recorder.ts'
 import { endRun, startRun, withoutCredentials } from '../store/runs.ts'
 import type { Work } from '../user/work.ts'
-import { Asking, Interrupted } from './asking.ts'
 import { firstReads } from './balances.ts'
 import { Budget, BudgetError } from './budget.ts'
 import type { ExtraHeader } from './extra-headers.ts'
 import type { Operator } from './operator.ts'
 import { type Price, priceOf } from './price.ts'
+import { Interrupted, Prober } from './prober.ts'
 import { type Circumstances, notAskable, type Question, secondKeyBeside } from './question.ts'
 import { questions } from './questions/list.ts'
 import { mustAnswer, mustServe } from './served.ts'
@@ -97,7 +97,7 @@ export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   })
   const recorder = await Recorder.open(store)
   const budget = new Budget(options.maxCredits)
-  const asking = new Asking({
+  const prober = new Prober({
     ...options,
     transport,
     recorder,
@@ -108,16 +108,16 @@ export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   let interrupted = false
   let balanceBefore: number | null = null
   try {
-    asking.phase = 'price'
-    const balance = await firstBalance(asking)
+    prober.phase = 'price'
+    const balance = await firstBalance(prober)
     balanceBefore = balance
-    asking.mustGoOn()
-    mustAnswer(asking)
-    const left = balance === null ? null : balance - asking.balances.spentOnReads
+    prober.mustGoOn()
+    mustAnswer(prober)
+    const left = balance === null ? null : balance - prober.balances.spentOnReads
     const circumstances: Circumstances = {
       contract,
       minuteLimit: left === null ? null : (bandsAt(contract, left).at(-1)?.requests.minute ?? null),
-      readCredits: asking.readCredits,
+      readCredits: prober.readCredits,
       hasOperator: options.operator !== null,
       secondKey: secondKeyBeside(options.apiKey, options.secondKey),
     }
@@ -127,28 +127,28 @@ export async function probe(given: ProbeOptions): Promise<ProbeResult> {
     const list = wanted(options.only)
     for (const [at, question] of list.entries()) {
       options.onProgress?.({ doing: question.gaps.join(' '), done: at, of: list.length })
-      asking.phase = question.gaps.join(' ')
-      const known = { ...circumstances, readCredits: asking.readCredits }
-      const given = await ask(question, asking, known, budget)
-      asking.mustGoOn()
-      mustServe(asking)
+      prober.phase = question.gaps.join(' ')
+      const known = { ...circumstances, readCredits: prober.readCredits }
+      const given = await ask(question, prober, known, budget)
+      prober.mustGoOn()
+      mustServe(prober)
       for (const gap of question.gaps) {
         const answer = given[gap] ?? notAskable('the requests made for it did not tell')
         answers.set(gap, answer)
         options.onAnswer?.(gap, answer, budget.spent)
       }
-      asking.recording.flush()
+      prober.recording.flush()
     }
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
     interrupted = true
   } finally {
-    asking.recording.flush()
+    prober.recording.flush()
     if (balanceBefore !== null) await options.operator?.setBalance(balanceBefore)
     await recorder.close()
     await endRun(store, runId, {
-      endedUs: asking.now(),
-      ledgerJson: JSON.stringify(ledgerOf(asking)),
+      endedUs: prober.now(),
+      ledgerJson: JSON.stringify(ledgerOf(prober)),
       verdict: 'valid',
       verdictJson: JSON.stringify([]),
     })
@@ -200,9 +200,9 @@ function wanted(only: readonly GapId[]): readonly Question[] {
     : questions.filter(({ gaps }) => gaps.some((gap) => only.includes(gap)))
 }
 
-async function firstBalance(asking: Asking): Promise<number | null> {
+async function firstBalance(prober: Prober): Promise<number | null> {
   try {
-    return await asking.idleBalance(firstReads)
+    return await prober.idleBalance(firstReads)
   } catch (error) {
     if (error instanceof BudgetError) return null
     throw error
@@ -211,7 +211,7 @@ async function firstBalance(asking: Asking): Promise<number | null> {
 
 async function ask(
   question: Question,
-  asking: Asking,
+  prober: Prober,
   circumstances: Circumstances,
   budget: Budget,
 ): Promise<Partial<Record<GapId, GapAnswer>>> {
@@ -224,14 +224,14 @@ async function ask(
   if (price > budget.left) return all(`${costs}, and ${budget.left} of the budget are left`)
   if (price > budget.held) return all(`${costs}, and the account holds ${budget.held}`)
   try {
-    return await question.ask(asking)
+    return await question.ask(prober)
   } catch (error) {
     if (error instanceof BudgetError) return all(`the budget ended: a request ${error.message}`)
     throw error
   }
 }
 
-function ledgerOf({ replies }: Asking): Record<string, number> {
+function ledgerOf({ replies }: Prober): Record<string, number> {
   const outcomes = Map.groupBy(replies, ({ columns }) => columns.outcome)
   const counts = Object.fromEntries(
     [...outcomes].map(([outcome, group]) => [outcome, group.length]),

@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Facets, GapAnswer, GapId } from '../contract/profile.ts'
-import type { Asking } from './asking.ts'
+import type { Prober } from './prober.ts'
 
 /** What can be known before anything is sent. */
 export interface Circumstances {
@@ -32,7 +32,7 @@ export interface Question {
   price(circumstances: Circumstances): number
   /** Why it cannot be asked here; null when it can. */
   obstacle?(circumstances: Circumstances): string | null
-  ask(asking: Asking): Promise<Partial<Record<GapId, GapAnswer>>>
+  ask(prober: Prober): Promise<Partial<Record<GapId, GapAnswer>>>
 }
 
 export function answered(is: Facets, ...evidence: readonly string[]): GapAnswer {

@@ -1,10 +1,10 @@
 import { remedyOf } from '../user/remedies.ts'
 import { UserError } from '../user/user-error.ts'
-import type { Asking } from './asking.ts'
+import type { Prober } from './prober.ts'
 import { at, type Reply } from './reply.ts'
 
 /** @throws UserError where the first read of the balance brought no answer at all */
-export function mustAnswer({ replies }: Asking): void {
+export function mustAnswer({ replies }: Prober): void {
   const last = replies.at(-1)
   if (last === undefined || replies.some(({ status }) => status !== null)) return
   throw new UserError(
@@ -14,7 +14,7 @@ export function mustAnswer({ replies }: Asking): void {
 }
 
 /** @throws UserError where generations were asked for, and none was served or read and refused */
-export function mustServe({ replies }: Asking): void {
+export function mustServe({ replies }: Prober): void {
   const asked = replies.filter(
     ({ spec: { endpoint, wrong } }) =>
       wrong === null && (endpoint === 'chat' || endpoint === 'messages'),

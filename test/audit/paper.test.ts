@@ -113,7 +113,7 @@ test('T1: values that a header shows a moment late are legal, though none is exa
     read(7, 15, 94),
   ])
   expect(verdict).toMatchObject({ verdict: 'pass', observations: 8 })
-  expect(verdict).toHaveProperty('note', expect.stringContaining('no ledger'))
+  expect(verdict).toHaveProperty('note', expect.stringContaining('not an exact balance'))
 })
 
 test('T1: charges that settle late lose nothing in the end, which decides nothing here', async () => {
@@ -177,7 +177,7 @@ test('T3: a hole of one credit is located between its neighbours', async () => {
   ])
   expect(verdict).toMatchObject({
     verdict: 'fail',
-    came: '1 credit taken between 98 and 96 that no request accounts for, between 2.000000 s and 8.000000 s of the run with 4 in flight',
+    came: '1 credit taken between 98 and 96 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
   })
   // Who showed the credits gone, then by how near to the middle of the hole (5 s) they ended: 5, 4, 9 s.
   expect(slots(verdict)).toEqual([3, 2, 1, 4])
@@ -194,13 +194,13 @@ test('T3: a header one request behind is told as such, not as credits that are g
   ])
   expect(verdict).toMatchObject({
     verdict: 'fail',
-    came: 'a header that is one request behind: 99, where 98 was left; no credit is missing after it',
+    came: 'a header that is one request behind: 99 where the balance was 98; no credit is missing after it',
   })
   expect(verdict).not.toHaveProperty('note')
   expect(slots(verdict)).toEqual([2, 1])
 })
 
-test('T3: tiles that touch, in an order that the clock allows, are a ledger', async () => {
+test('T3: tiles that touch, in an order that the clock allows, are exact', async () => {
   // [99,100) [98,99) [96,98) for a request of 2, [95,96): no overlap, no hole; 3 ended after 2 was called.
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
@@ -213,7 +213,7 @@ test('T3: tiles that touch, in an order that the clock allows, are a ledger', as
   expect(verdict).toEqual({
     verdict: 'pass',
     observations: 6,
-    note: 'Every value is exact: the header can be read as a ledger.',
+    note: 'Every value is exact: the header shows the balance at each charge.',
   })
 })
 

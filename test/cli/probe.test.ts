@@ -107,7 +107,7 @@ test('a service that never settles takes no more reads before the price than a d
     { ASSAY_API_KEY: 'k' },
   )
   expect(ended.stderr).toContain(
-    'Asking costs up to 7 credits, 6 of them for reads of the balance until here; at most 600 will be spent, of a balance of 988.\n',
+    'Prober costs up to 7 credits, 6 of them for reads of the balance until here; at most 600 will be spent, of a balance of 988.\n',
   )
   const dry = await assay(['probe', '--dry-run', '--only', 'G-02'])
   expect(dry.stdout).toContain('with up to 6 credits for reads of the balance before its price')
@@ -156,7 +156,7 @@ test('a server without credits gets answers where there are any, and reasons els
     ]),
     { ASSAY_API_KEY: 'secret-key-of-a-test', ASSAY_API_KEY_2: '' },
   )
-  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Asking costs') })
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Prober costs') })
   const { answers } = parseDeploymentProfile(JSON.parse(ended.stdout), 'stdout')
   for (const gap of ['G-09', 'G-13', 'G-14', 'G-15', 'G-17', 'G-18', 'G-20', 'G-21'] as const) {
     expect([gap, answers[gap].status]).toEqual([gap, 'not-askable'])
@@ -276,7 +276,7 @@ test('the command writes a profile, and says what changed since an older one', a
   const first = await probeOf('delta-s', [])
   expect(first).toMatchObject({ code: 0 })
   expect(first.stderr).toMatch(
-    /^Asking costs up to 11 credits, 2 of them for reads of the balance until here; at most 600 will be spent, of a/,
+    /^Prober costs up to 11 credits, 2 of them for reads of the balance until here; at most 600 will be spent, of a/,
   )
   expect(first.stdout).toContain('G-21  the unit of X-RateLimit-Reset\n      unit: delta-s')
   const profile = parseDeploymentProfile(parseYaml(readFileSync(out, 'utf8')), out)

@@ -1,7 +1,7 @@
 import type { RequestSpec } from '../../src/client/request.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { GapAnswer, GapId } from '../../src/contract/profile.ts'
-import type { Asking } from '../../src/probe/asking.ts'
+import type { Prober } from '../../src/probe/prober.ts'
 import type { Question } from '../../src/probe/question.ts'
 import type { Reply } from '../../src/probe/reply.ts'
 
@@ -20,8 +20,8 @@ export type Sent = Partial<RequestSpec> & Pick<RequestSpec, 'endpoint'>
 /** What a question asks through, where each request is answered by hand. */
 export function answeredBy(
   answer: (sent: Sent, nth: number) => Answer,
-  change: Partial<Asking> = {},
-): Asking {
+  change: Partial<Prober> = {},
+): Prober {
   const replies: Reply[] = []
   const send = async (sent: Sent) => {
     const told = answer(sent, replies.length)
@@ -48,10 +48,10 @@ export function answeredBy(
     read: (endpoint: 'models' | 'credits', spec: Partial<RequestSpec>) =>
       send({ ...spec, endpoint }),
     ...change,
-  } as unknown as Asking
+  } as unknown as Prober
 }
 
 /** The answer to one gap. */
-export async function told(question: Question, gap: GapId, asking: Asking): Promise<GapAnswer> {
-  return (await question.ask(asking))[gap]!
+export async function told(question: Question, gap: GapId, prober: Prober): Promise<GapAnswer> {
+  return (await question.ask(prober))[gap]!
 }

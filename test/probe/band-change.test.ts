@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import type { Asking } from '../../src/probe/asking.ts'
+import type { Prober } from '../../src/probe/prober.ts'
 import { bandChange } from '../../src/probe/questions/bands.ts'
 
 const everyS = 0.05
@@ -45,8 +45,8 @@ function service(change: (typeof answers)[number], { edgeBefore = 500, isPaced =
   }
 }
 
-async function told(asking: ReturnType<typeof service>) {
-  const asked = await bandChange.ask(asking as unknown as Asking)
+async function told(prober: ReturnType<typeof service>) {
+  const asked = await bandChange.ask(prober as unknown as Prober)
   return asked['G-23']
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import type { Asking } from '../../src/probe/asking.ts'
+import type { Prober } from '../../src/probe/prober.ts'
 import { countedClasses } from '../../src/probe/questions/counted.ts'
 
 /**
@@ -38,10 +38,10 @@ function service({
     chat: async ({ wrong }: { readonly wrong?: string } = {}) =>
       answer(wrong === undefined, statuses[wrong ?? 'right'] ?? 400),
     read: async (endpoint: string) => answer(false, statuses[endpoint]!),
-  } as unknown as Asking
+  } as unknown as Prober
 }
 
-const told = async (asking: Asking) => (await countedClasses.ask(asking))['G-18']
+const told = async (prober: Prober) => (await countedClasses.ask(prober))['G-18']
 
 test('what takes nothing at once is not counted', async () => {
   expect(await told(service({}))).toMatchObject({
@@ -84,8 +84,8 @@ test.each([true, false])(
   'a window that ends between two requests puts back what was counted: %s',
   async (countsAll) => {
     // One was counted before: what remains after both is as if nothing had been in between.
-    const asking = service({ countsAll, remaining: 59, edgeAfter: 1 })
-    expect(await told(asking)).toMatchObject({
+    const prober = service({ countsAll, remaining: 59, edgeAfter: 1 })
+    expect(await told(prober)).toMatchObject({
       is: { '400': countsAll ? 'counted' : 'not counted' },
     })
   },

@@ -7,10 +7,10 @@ const served = (id?: string): Answer => ({ status: 200, json: id === undefined ?
 /** @param balances before the first request, between both, and after the second */
 const asked = (answers: readonly Answer[], balances: readonly (number | null)[]) => {
   const left = [...balances]
-  const asking = answeredBy((_, nth) => answers[nth]!, {
+  const prober = answeredBy((_, nth) => answers[nth]!, {
     idleBalance: async () => left.shift()!,
   })
-  return told(idempotency, 'G-37', asking)
+  return told(idempotency, 'G-37', prober)
 }
 
 test.each([

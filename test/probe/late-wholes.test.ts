@@ -9,7 +9,7 @@ test('whole answers that were late by chance do not make what had finished look 
   let balance = 100
   let wholes = 0
   let left = 0
-  const asking = answeredBy(
+  const prober = answeredBy(
     ({ abort, endpoint }) => {
       const sentUs = nowUs
       if (endpoint === 'credits') return { status: 200, columns: { sentUs, headersUs: sentUs } }
@@ -31,6 +31,6 @@ test('whole answers that were late by chance do not make what had finished look 
       options: { sleep: async () => {}, timeScale: 1 } as never,
     },
   )
-  await asking.read('credits')
-  expect(await told(abortedPlain, 'G-15', asking)).toMatchObject({ is: { charge: 'free' } })
+  await prober.read('credits')
+  expect(await told(abortedPlain, 'G-15', prober)).toMatchObject({ is: { charge: 'free' } })
 })

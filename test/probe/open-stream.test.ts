@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SendOptions } from '../../src/probe/asking.ts'
+import type { SendOptions } from '../../src/probe/prober.ts'
 import { chargeTime } from '../../src/probe/questions/credits.ts'
 import { answeredBy, told } from './answering.ts'
 
@@ -7,7 +7,7 @@ import { answeredBy, told } from './answering.ts'
 async function asked(eventsMs: readonly number[], readMs: number) {
   let nowUs = 0
   const balance = 10
-  const asking = answeredBy(() => 200, {
+  const prober = answeredBy(() => 200, {
     now: () => nowUs,
     idleBalance: async () => balance,
     balances: {
@@ -17,14 +17,14 @@ async function asked(eventsMs: readonly number[], readMs: number) {
       },
     } as never,
   })
-  Object.assign(asking, {
+  Object.assign(prober, {
     chat: async (_: unknown, { onEvent }: SendOptions) => {
       onEvent?.({ atUs: eventsMs[0]! * 1000, data: '' })
       const events = eventsMs.map((ms) => ({ atUs: ms * 1000, data: '' }))
       return { status: 200, events, columns: { outcome: 'ok', doneUs: eventsMs.at(-1)! * 1000 } }
     },
   })
-  return told(chargeTime, 'G-13', asking)
+  return told(chargeTime, 'G-13', prober)
 }
 
 test('a balance that fell while events went on coming was charged at the start', async () => {

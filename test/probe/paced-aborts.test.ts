@@ -13,7 +13,7 @@ test('requests that a paced limiter turned away unseen, between two that it let 
     nextUs = nowUs + paceUs
     return true
   }
-  const asking = answeredBy(
+  const prober = answeredBy(
     ({ abort }) => {
       const wasLeft = abort != null
       // The one that looks for a rejection comes late enough to be let in.
@@ -39,7 +39,7 @@ test('requests that a paced limiter turned away unseen, between two that it let 
       options: { sleep: async () => {}, timeScale: 1 } as never,
     },
   )
-  expect(await told(abortedPlain, 'G-15', asking)).toMatchObject({
+  expect(await told(abortedPlain, 'G-15', prober)).toMatchObject({
     between: { charge: ['charged', 'free'] },
     evidence: [expect.stringMatching(/^before headers: [345] left/)],
   })

@@ -21,8 +21,8 @@ test('where the plain request is refused, no parameter is', async () => {
 })
 
 test('the plain request is one that is served elsewhere, too', async () => {
-  const asking = answeredBy(({ maxTokens }) => (maxTokens === 1 ? 400 : 200))
-  expect(await told(parameters, 'G-31', asking)).toMatchObject({ is: { 'top_p 0': 'accepted' } })
+  const prober = answeredBy(({ maxTokens }) => (maxTokens === 1 ? 400 : 200))
+  expect(await told(parameters, 'G-31', prober)).toMatchObject({ is: { 'top_p 0': 'accepted' } })
 })
 
 test('what was accepted, and what refused', async () => {

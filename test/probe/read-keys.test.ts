@@ -53,13 +53,13 @@ test.each([
 ])('where both formats have one header, it is asked once: %s', async (key, none, chat) => {
   const contract = loadContract(resolve(import.meta.dirname, '../../contracts/open-gateway.yaml'))
   const sent: (string | undefined)[] = []
-  const asking = answeredBy(
+  const prober = answeredBy(
     ({ auth }) => {
       sent.push(auth)
       return auth === 'none' ? none : chat
     },
     { contract },
   )
-  expect(await told(readKeys, 'G-07', asking)).toMatchObject({ status: 'answered', is: { key } })
+  expect(await told(readKeys, 'G-07', prober)).toMatchObject({ status: 'answered', is: { key } })
   expect(sent).toEqual(['none', 'chat', 'none', 'chat'])
 })

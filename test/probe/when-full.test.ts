@@ -32,14 +32,14 @@ test.each([
 
 test('a standstill between two rejections is no answer while the limit is still full: it is asked again', async () => {
   let ms = 0
-  const asking = answeredBy(({ body }, nth) => {
+  const prober = answeredBy(({ body }, nth) => {
     ms += nth === 1 ? 400 : 10
     const { sentUs, closedUs } = met(null, ms)
     return { status: body === undefined ? 429 : 400, columns: { sentUs, closedUs } }
   })
   const before = { columns: met(429, 0) } as unknown as Reply
-  expect(await askWhenFull(asking, before, 300_000)).toBe('400')
-  expect(asking.replies).toHaveLength(6)
+  expect(await askWhenFull(prober, before, 300_000)).toBe('400')
+  expect(prober.replies).toHaveLength(6)
 })
 
 /** A service that judges the rate first, and whose limit has room again after two rejections. */

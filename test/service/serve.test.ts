@@ -162,7 +162,7 @@ test('a ledger that cannot be written ends the service in a sentence, and what w
   }
   expect((await ended)[0]).toBe(1)
   expect(err).toMatch(
-    /^The ledger cannot be written: .*\. Nobody was told of what is not in it; .*\n$/,
+    /^The ledger cannot be written: .*\. No request that is missing from it was acknowledged; .*\n$/,
   )
   expect(told).toBeGreaterThan(0)
   const file = new DatabaseSync(path)

@@ -6,7 +6,7 @@ import { withEarlier } from './earlier-runs.ts'
 import { effects, type History, lefts } from './history.ts'
 import { highestPrice, priceTable } from './price-table.ts'
 
-interface Ledger {
+interface Account {
   readonly runId: string
   readonly account: string
 }
@@ -16,22 +16,22 @@ interface Ledger {
  * Attempts that were never sent have no part in it.
  */
 export async function loadHistories(evidence: Evidence): Promise<readonly History[]> {
-  const ledgers = await evidence.store.rows<Ledger>(
+  const accounts = await evidence.store.rows<Account>(
     `SELECT DISTINCT run_id AS "runId", coalesce(account, key_fp, '') AS account
      FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL
      ORDER BY 1, 2`,
     [JSON.stringify(evidence.runIds)],
   )
   const histories: History[] = []
-  for (const ledger of ledgers) histories.push(await loadHistory(evidence, ledger))
+  for (const account of accounts) histories.push(await loadHistory(evidence, account))
   return histories
 }
 
-async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History> {
+async function loadHistory(evidence: Evidence, account: Account): Promise<History> {
   const { store, contract } = evidence
   const [run] = await store.rows<{ scale: number; errorUs: number }>(
     `SELECT time_scale AS scale, ${clockErrorUs} AS "errorUs" FROM runs WHERE run_id = $1`,
-    [ledger.runId],
+    [account.runId],
   )
   const { scale = 1, errorUs = 0 } = run ?? {}
   const longestMs = Math.max(contract.timeouts.readMs, contract.timeouts.streamMs)
@@ -78,12 +78,12 @@ async function loadHistory(evidence: Evidence, ledger: Ledger): Promise<History>
        JOIN steps USING (step)
      WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND sent_us IS NOT NULL
      ORDER BY sent_us, slot, retry`,
-    [ledger.runId, ledger.account, lifetimeUs, errorUs],
+    [account.runId, account.account, lifetimeUs, errorUs],
   )
   const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, ...rest] = columns
   const [model, key, status, step, contentEvents, left, insufficient, settlesByUs] = rest
   const history = {
-    ...ledger,
+    ...account,
     size: slot!.length,
     slot: slot!,
     retry: retry!,

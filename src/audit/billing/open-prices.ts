@@ -110,7 +110,7 @@ function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | n
   return first === undefined || falls.some((each) => each !== first) ? null : first
 }
 
-/** Free ones are told as what they are to a ledger, reads; of open ones it is open what they took. */
+/** Free requests count as reads; what open ones took is open. */
 function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): History {
   if (isFree === false) return history
   const effect = history.effect.slice()

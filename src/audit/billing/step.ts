@@ -5,7 +5,7 @@ import type { Place } from './location.ts'
 import { RunningSum } from './running-sum.ts'
 
 /**
- * Where in a stretch credits went that nothing accounts for, when the values are no ledger since requests
+ * Where in a stretch credits went that nothing accounts for, when the values are inconsistent because requests
  * that were left hold credits and give them back.
  *
  * What is held is known but for a moment: from the call to the leaving. With it added, values in their order

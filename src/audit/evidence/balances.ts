@@ -1,83 +1,83 @@
+import type { BalanceReading } from '../billing/balance-reading.ts'
 import { sumsOf } from '../billing/gifts.ts'
-import type { LedgerReading } from '../billing/ledger.ts'
 import { loadHistories } from '../billing/load.ts'
 import { type OpenPrices, withoutOpenPrices } from '../billing/open-prices.ts'
-import { chosenPrices, type PricedLedgers } from '../billing/price-choice.ts'
+import { chosenPrices, type PricedReadings } from '../billing/price-choice.ts'
 import type { Evidence, Rule } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 
-const readings = new WeakMap<Evidence, Promise<PricedLedgers>>()
+const priced = new WeakMap<Evidence, Promise<PricedReadings>>()
 
-/** The ledgers of the audited runs, read once for all rules. */
-function pricedLedgersOf(evidence: Evidence): Promise<PricedLedgers> {
-  const known = readings.get(evidence)
+/** The balance readings of the audited runs, made once for all rules. */
+function pricedReadingsOf(evidence: Evidence): Promise<PricedReadings> {
+  const known = priced.get(evidence)
   if (known !== undefined) return known
   const loading = readPriced(evidence)
-  readings.set(evidence, loading)
+  priced.set(evidence, loading)
   return loading
 }
 
-async function readPriced(evidence: Evidence): Promise<PricedLedgers> {
+async function readPriced(evidence: Evidence): Promise<PricedReadings> {
   const { packages, grants } = evidence.contract
   const gifts = sumsOf([...packages.map((each) => each.credits), ...Object.values(grants)])
   const histories = await loadHistories(evidence)
-  const { prices, ledgers } = chosenPrices(await withoutOpenPrices(evidence, histories), gifts)
-  return { prices, ledgers: oneSettlement(ledgers) }
+  const { prices, readings } = chosenPrices(await withoutOpenPrices(evidence, histories), gifts)
+  return { prices, readings: oneSettlement(readings) }
 }
 
 /** What the service charges where the specification says nothing, as far as its values tell. */
 export async function openPricesOf(evidence: Evidence): Promise<OpenPrices> {
-  return (await pricedLedgersOf(evidence)).prices
+  return (await pricedReadingsOf(evidence)).prices
 }
 
-export async function ledgersOf(evidence: Evidence): Promise<readonly LedgerReading[]> {
-  return (await pricedLedgersOf(evidence)).ledgers
+export async function readingsOf(evidence: Evidence): Promise<readonly BalanceReading[]> {
+  return (await pricedReadingsOf(evidence)).readings
 }
 
 /**
- * A service that settles late does so for every account: where one ledger proves it, nobody is
- * blamed by what others show a moment too early.
+ * A service that settles late does so for every account. Where one reading proves it, values of the
+ * others that are a moment too early are no fault.
  */
-function oneSettlement(ledgers: readonly LedgerReading[]): readonly LedgerReading[] {
+function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceReading[] {
   const settleUs = Math.max(
     0,
-    ...ledgers.map((ledger) => (ledger.fits === 'late' ? ledger.settleUs : 0)),
+    ...readings.map((reading) => (reading.fits === 'late' ? reading.settleUs : 0)),
   )
-  if (settleUs === 0) return ledgers
-  return ledgers.map((ledger) =>
-    ledger.fits === 'exact' || ledger.fits === 'late'
-      ? ledger
-      : { ...ledger, fits: 'late' as const, settleUs },
+  if (settleUs === 0) return readings
+  return readings.map((reading) =>
+    reading.fits === 'exact' || reading.fits === 'late'
+      ? reading
+      : { ...reading, fits: 'late' as const, settleUs },
   )
 }
 
 export const takesCredits =
-  'a service that tells its balance, in X-Credits-Remaining or at the credits endpoint'
+  'a service that shows its balance, in X-Credits-Remaining or at the credits endpoint'
 
 /** A rule about credits: where no value of a balance was ever seen, nothing was observed. */
 export function billingRule(
   rule: Omit<Rule, 'decide'> & {
-    decide(ledgers: readonly LedgerReading[], evidence: Evidence): Promise<Verdict> | Verdict
+    decide(readings: readonly BalanceReading[], evidence: Evidence): Promise<Verdict> | Verdict
   },
 ): Rule {
   return {
     ...rule,
-    prepare: ledgersOf,
+    prepare: readingsOf,
     async decide(evidence) {
-      const ledgers = (await ledgersOf(evidence)).filter((ledger) => ledger.observations > 0)
-      if (ledgers.length === 0) return { verdict: 'not-observed', takes: takesCredits }
-      return rule.decide(ledgers, evidence)
+      const readings = (await readingsOf(evidence)).filter((reading) => reading.observations > 0)
+      if (readings.length === 0) return { verdict: 'not-observed', takes: takesCredits }
+      return rule.decide(readings, evidence)
     },
   }
 }
 
 /** A pass, unless the values of an account fit only by what a wrong charge would look like, too. */
 export function passWithoutDoubt(
-  ledgers: readonly LedgerReading[],
+  readings: readonly BalanceReading[],
   observations: number,
   note: { readonly note?: string } = {},
 ): Verdict {
-  const doubtful = ledgers.find(({ doubt }) => doubt !== null)
+  const doubtful = readings.find(({ doubt }) => doubt !== null)
   return doubtful === undefined
     ? { verdict: 'pass', observations, ...note }
     : {
@@ -89,7 +89,7 @@ export function passWithoutDoubt(
 
 /** A row of a history as a witness. */
 export function witnessOf(
-  { history }: Pick<LedgerReading, 'history'>,
+  { history }: Pick<BalanceReading, 'history'>,
   row: number,
   shows: string,
 ): Witness {

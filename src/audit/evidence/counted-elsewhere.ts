@@ -1,5 +1,5 @@
+import type { BalanceReading } from '../billing/balance-reading.ts'
 import { excessOf } from '../billing/conservation.ts'
-import type { LedgerReading } from '../billing/ledger.ts'
 import type { Evidence } from '../rule.ts'
 
 /** Requests that were counted and have no row, where credits went that no row explains. */
@@ -17,7 +17,7 @@ export interface CountedBeside {
  */
 export async function countedBeside(
   { store }: Evidence,
-  { history, conservation: { idle, segments } }: LedgerReading,
+  { history, conservation: { idle, segments } }: BalanceReading,
 ): Promise<CountedBeside | null> {
   const [slot, retry, limit, remaining] = await store.doubles(
     `SELECT slot::DOUBLE, retry::DOUBLE, rate_limit, rate_remaining FROM attempts

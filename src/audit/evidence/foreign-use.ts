@@ -1,8 +1,8 @@
+import type { BalanceReading } from '../billing/balance-reading.ts'
 import { excessOf } from '../billing/conservation.ts'
-import type { LedgerReading } from '../billing/ledger.ts'
 import type { Evidence } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
-import { credits, ledgersOf, witnessOf } from './balances.ts'
+import { credits, readingsOf, witnessOf } from './balances.ts'
 import { runsBeside } from './concurrent-runs.ts'
 import { countedBeside } from './counted-elsewhere.ts'
 import { listedByOthers } from './listed-requests.ts'
@@ -32,18 +32,18 @@ export function foreignUseOf(evidence: Evidence): Promise<readonly ForeignUse[]>
 
 async function lookedFor(evidence: Evidence): Promise<readonly ForeignUse[]> {
   const uses: ForeignUse[] = []
-  for (const ledgers of Map.groupBy(await ledgersOf(evidence), runOf).values()) {
-    for (const ledger of ledgers.filter(isUnexplained)) {
-      const use = await signOf(evidence, ledger, ledgers)
+  for (const readings of Map.groupBy(await readingsOf(evidence), runOf).values()) {
+    for (const reading of readings.filter(isUnexplained)) {
+      const use = await signOf(evidence, reading, readings)
       if (use !== null) uses.push(use)
     }
   }
   return uses
 }
 
-const runOf = ({ history }: LedgerReading) => history.runId
+const runOf = ({ history }: BalanceReading) => history.runId
 
-function isUnexplained({ fits, doubt, conservation }: LedgerReading): boolean {
+function isUnexplained({ fits, doubt, conservation }: BalanceReading): boolean {
   return (
     fits === 'none' || doubt !== null || conservation.segments.some((each) => excessOf(each) > 0)
   )
@@ -51,10 +51,10 @@ function isUnexplained({ fits, doubt, conservation }: LedgerReading): boolean {
 
 async function signOf(
   evidence: Evidence,
-  ledger: LedgerReading,
-  ledgers: readonly LedgerReading[],
+  reading: BalanceReading,
+  readings: readonly BalanceReading[],
 ): Promise<ForeignUse | null> {
-  const { runId, account } = ledger.history
+  const { runId, account } = reading.history
   const beside = await runsBeside(evidence, runId, account)
   if (beside.length > 0) {
     const runs = `${beside.length === 1 ? 'run' : 'runs'} ${beside.join(', ')}`
@@ -69,23 +69,23 @@ async function signOf(
       witnesses: [],
     }
   }
-  const counted = await countedBeside(evidence, ledger)
+  const counted = await countedBeside(evidence, reading)
   if (counted !== null) {
     return {
       runId,
       shown: `X-RateLimit-Remaining counts ${counted.requests} requests on account ${account} that this run did not send, where the balance falls by more than its own cost`,
       witnesses: counted.rows
         .slice(0, 3)
-        .map((row) => witnessOf(ledger, row, 'counted others, too')),
+        .map((row) => witnessOf(reading, row, 'counted others, too')),
     }
   }
-  const falls = loneFallsOf(ledger, ledgers, evidence.contract)
+  const falls = loneFallsOf(reading, readings, evidence.contract)
   if (falls === null) return null
   return {
     runId,
     shown: `account ${account} lost ${credits(falls.credits)} in ${falls.segments.length} stretches in which this run sent nothing but reads`,
     witnesses: falls.segments
       .slice(0, 3)
-      .map(({ to }) => witnessOf(ledger, to, 'lower, and nothing was sent')),
+      .map(({ to }) => witnessOf(reading, to, 'lower, and nothing was sent')),
   }
 }

@@ -1,7 +1,7 @@
 import type { Contract, Credits } from '../../contract/contract.ts'
+import type { BalanceReading } from '../billing/balance-reading.ts'
 import { excessOf, type Segment } from '../billing/conservation.ts'
 import { effects, type History } from '../billing/history.ts'
-import type { LedgerReading } from '../billing/ledger.ts'
 import { otherCause } from '../rules/billing/conservation.ts'
 
 /** Falls of a balance while nothing was sent that could have cost them. */
@@ -15,15 +15,15 @@ export interface LoneFalls {
  * no account of the run. One fall, or falls that reads of a credit each would explain, are no traffic; nor
  * are those that are made up for elsewhere, as charges that come late are.
  *
- * @param ledgers those of one run
+ * @param readings those of one run
  */
 export function loneFallsOf(
-  ledger: LedgerReading,
-  ledgers: readonly LedgerReading[],
+  reading: BalanceReading,
+  readings: readonly BalanceReading[],
   contract: Contract,
 ): LoneFalls | null {
-  const { history, conservation } = ledger
-  const others = ledgers.filter((each) => each !== ledger).map((each) => each.history)
+  const { history, conservation } = reading
+  const others = readings.filter((each) => each !== reading).map((each) => each.history)
   const falls = conservation.segments.filter(
     (segment) =>
       excessOf(segment) > 0 &&

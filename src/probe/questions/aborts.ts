@@ -1,6 +1,6 @@
 import type { AttemptRow } from '../../attempt/columns.ts'
 import type { AbortPoint } from '../../contract/request.ts'
-import type { Asking } from '../asking.ts'
+import type { Prober } from '../prober.ts'
 import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
 /** Requests left at each point; an answer is an answer only when all of them agree. */
@@ -40,12 +40,12 @@ export const abortedStreams: Question = {
     (wholes + mostEarly + (points.length - 1) * repeats + points.length) *
       pricesOf(contract).least +
     points.length * readsPerPoint * readCredits,
-  async ask(asking) {
+  async ask(prober) {
     const found: Record<string, string | { oneOf: readonly string[] }> = {}
     const evidence: string[] = []
-    await askWhole(asking, true)
+    await askWhole(prober, true)
     for (const point of points) {
-      const outcome = await leave(asking, point, true)
+      const outcome = await leave(prober, point, true)
       if (outcome === null) return { 'G-14': notAskable('no balance can be read') }
       found[point.name] = outcome.charged
       evidence.push(outcome.evidence)
@@ -59,36 +59,36 @@ export const abortedPlain: Question = {
   gaps: ['G-15'],
   price: ({ contract, readCredits }) =>
     (wholes + mostEarly + 1) * pricesOf(contract).least + readsPerPoint * readCredits,
-  async ask(asking) {
-    await askWhole(asking, false)
-    const outcome = await leave(asking, beforeHeaders, false)
+  async ask(prober) {
+    await askWhole(prober, false)
+    const outcome = await leave(prober, beforeHeaders, false)
     if (outcome === null) return { 'G-15': notAskable('no balance can be read') }
     return { 'G-15': ofFacets({ charge: outcome.charged }, outcome.evidence) }
   },
 }
 
 /** One that is not left, and more until it is known well how long the service works before headers. */
-async function askWhole(asking: Asking, stream: boolean): Promise<void> {
+async function askWhole(prober: Prober, stream: boolean): Promise<void> {
   for (let sent = 0; sent < wholes; sent++) {
-    await asking.chat({ stream, maxTokens }, { step: 'not left' })
-    if (tookUs(asking, stream, 'sentUs', 'headersUs').length >= wholes) return
+    await prober.chat({ stream, maxTokens }, { step: 'not left' })
+    if (tookUs(prober, stream, 'sentUs', 'headersUs').length >= wholes) return
   }
 }
 
-async function leave(asking: Asking, { name, abort, ahead }: Point, stream: boolean) {
-  const price = pricesOf(asking.contract).least
+async function leave(prober: Prober, { name, abort, ahead }: Point, stream: boolean) {
+  const price = pricesOf(prober.contract).least
   const most = abort === 'early' ? mostEarly : repeats
-  const paceUs = await asking.roomFor(most + 2 * idleReads)
-  const before = await asking.idleBalance()
+  const paceUs = await prober.roomFor(most + 2 * idleReads)
+  const before = await prober.idleBalance()
   // A limiter that paces might turn away all that is left after a read, unseen: the first one gets in.
-  await asking.rest(paceUs)
+  await prober.rest(paceUs)
   const gone: AttemptRow[] = []
   let served = 0
   // One that was over before its end was heard of is charged by any policy.
-  const inTime = () => gone.filter((row) => ahead === null || isInTime(row, asking, ahead)).length
+  const inTime = () => gone.filter((row) => ahead === null || isInTime(row, prober, ahead)).length
   for (let sent = 0; sent < most && inTime() < repeats; sent++) {
-    const us = Math.max(500, toHeadersUs(asking, stream) / 3)
-    const { columns } = await asking.chat(
+    const us = Math.max(500, toHeadersUs(prober, stream) / 3)
+    const { columns } = await prober.chat(
       { stream, abort: abort === 'early' ? { at: 'after-us', us } : abort, maxTokens },
       { step: `left ${name}`, expects: 'any' },
     )
@@ -96,15 +96,15 @@ async function leave(asking: Asking, { name, abort, ahead }: Point, stream: bool
     else if (columns.outcome === 'ok') served++
   }
   // A rejection is not seen by who has left: this one sees whether there was one.
-  const last = await asking.chat(
+  const last = await prober.chat(
     { stream, maxTokens },
     { step: 'not left', expects: 'any', patient: false },
   )
   if (last.columns.outcome === 'ok') served++
   // The service may finish the answers for itself and charge then.
-  const slowestUs = Math.max(0, ...tookUs(asking, stream, 'sentUs', 'doneUs'))
-  await asking.options.sleep(300_000 + slowestUs)
-  const after = await asking.idleBalance()
+  const slowestUs = Math.max(0, ...tookUs(prober, stream, 'sentUs', 'doneUs'))
+  await prober.options.sleep(300_000 + slowestUs)
+  const after = await prober.idleBalance()
   if (before === null || after === null) return null
   const left = gone.length
   const fell = before - after - served * price
@@ -117,25 +117,25 @@ async function leave(asking: Asking, { name, abort, ahead }: Point, stream: bool
 }
 
 /** Whether the service heard of the leaving, as far as is known, well before what was ahead of it. */
-function isInTime(row: AttemptRow, asking: Asking, ahead: 'headersUs' | 'doneUs'): boolean {
+function isInTime(row: AttemptRow, prober: Prober, ahead: 'headersUs' | 'doneUs'): boolean {
   const stream = row.streamed === 1
   if (ahead === 'headersUs') {
-    return row.closedUs! - row.sentUs! <= 0.75 * toHeadersUs(asking, stream)
+    return row.closedUs! - row.sentUs! <= 0.75 * toHeadersUs(prober, stream)
   }
   // It hears of it a way later than it sent what was seen, and that came a way later, too.
-  const heardUs = row.closedUs! - row.headersUs! + wayUs(asking)
-  const wholeUs = tookUs(asking, stream, 'headersUs', 'doneUs')
+  const heardUs = row.closedUs! - row.headersUs! + wayUs(prober)
+  const wholeUs = tookUs(prober, stream, 'headersUs', 'doneUs')
   return wholeUs.length >= wholes && heardUs <= 0.75 * Math.min(...wholeUs)
 }
 
 /** How long the service surely works before headers: by the quickest so far, without its way. 0 if unknown. */
-function toHeadersUs(asking: Asking, stream: boolean): number {
-  const us = Math.min(...tookUs(asking, stream, 'sentUs', 'headersUs')) - wayUs(asking)
+function toHeadersUs(prober: Prober, stream: boolean): number {
+  const us = Math.min(...tookUs(prober, stream, 'sentUs', 'headersUs')) - wayUs(prober)
   return Number.isFinite(us) ? Math.max(0, us) : 0
 }
 
 /** There and back, at most: the quickest read. Infinite where none was answered. */
-function wayUs({ replies }: Asking): number {
+function wayUs({ replies }: Prober): number {
   const reads = replies.filter(
     ({ spec: { endpoint }, columns }) =>
       (endpoint === 'credits' || endpoint === 'models') && columns.outcome === 'ok',
@@ -145,7 +145,7 @@ function wayUs({ replies }: Asking): number {
 
 /** What whole answers took between two moments; of shorter ones what they took to their headers alone. */
 function tookUs(
-  { replies }: Asking,
+  { replies }: Prober,
   stream: boolean,
   from: 'sentUs' | 'headersUs',
   to: 'headersUs' | 'doneUs',

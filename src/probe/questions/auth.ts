@@ -8,20 +8,20 @@ export const otherHeader: Question = {
   price: ({ contract }) => 6 * pricesOf(contract).least,
   obstacle: ({ contract: { auth } }) =>
     auth.chat.name === auth.messages.name ? `both endpoints take ${auth.chat.name}` : null,
-  async ask(asking) {
-    const { auth } = asking.contract
+  async ask(prober) {
+    const { auth } = prober.contract
     const expects = { expects: 'any' }
-    const chatByOther = await asking.chat({ auth: 'messages' }, expects)
-    const messagesByOther = await asking.messages({ auth: 'chat' }, expects)
+    const chatByOther = await prober.chat({ auth: 'messages' }, expects)
+    const messagesByOther = await prober.messages({ auth: 'chat' }, expects)
     const wrongPlain = { [auth.messages.name]: auth.messages.prefix + wrongKey }
     const wrongBearer = { [auth.chat.name]: auth.chat.prefix + wrongKey }
-    const chatOwnRight = await asking.chat({ auth: 'chat', headers: wrongPlain }, expects)
-    const chatOwnWrong = await asking.chat({ auth: 'messages', headers: wrongBearer }, expects)
-    const messagesOwnRight = await asking.messages(
+    const chatOwnRight = await prober.chat({ auth: 'chat', headers: wrongPlain }, expects)
+    const chatOwnWrong = await prober.chat({ auth: 'messages', headers: wrongBearer }, expects)
+    const messagesOwnRight = await prober.messages(
       { auth: 'messages', headers: wrongBearer },
       expects,
     )
-    const messagesOwnWrong = await asking.messages({ auth: 'chat', headers: wrongPlain }, expects)
+    const messagesOwnWrong = await prober.messages({ auth: 'chat', headers: wrongPlain }, expects)
     const accepted = (status: number | null) =>
       status === 200 ? 'accepted' : isRefusal(status) ? 'refused' : `status ${status ?? 'none'}`
     const winner = (right: number | null, wrong: number | null) => {

@@ -1,5 +1,5 @@
 import { edgesOf } from '../../limits/band.ts'
-import type { Asking } from '../asking.ts'
+import type { Prober } from '../prober.ts'
 import { ambiguous, answered, notAskable, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
 
@@ -13,14 +13,14 @@ export const bandEdges: Question = {
   gaps: ['G-24', 'G-25'],
   price: ({ contract }) => (3 + walkSteps * edgesOf(contract).length) * pricesOf(contract).least,
   obstacle: ({ hasOperator }) => (hasOperator ? null : needsOperator),
-  async ask(asking) {
-    const edges = edgesOf(asking.contract)
+  async ask(prober) {
+    const edges = edgesOf(prober.contract)
     const clean = edges.find(({ lower, upper }) => lower.maxBalance! < upper.minBalance)
     const shared = edges.find(({ lower, upper }) => lower.maxBalance === upper.minBalance)
-    const price = pricesOf(asking.contract).least
+    const price = pricesOf(prober.contract).least
     const limitAt = async (balance: number) => {
-      await asking.setBalance(balance)
-      const reply = await asking.chat(
+      await prober.setBalance(balance)
+      const reply = await prober.chat(
         { maxTokens: 1 },
         { step: `balance ${balance}`, expects: 'any' },
       )
@@ -28,10 +28,10 @@ export const bandEdges: Question = {
     }
     // For the auditor: each edge crossed slowly, with the limit on both sides.
     for (const { upper } of edges) {
-      await asking.setBalance(upper.minBalance + 2 * price)
-      await asking.rest(121e6)
+      await prober.setBalance(upper.minBalance + 2 * price)
+      await prober.rest(121e6)
       for (let nth = 0; nth < walkSteps; nth++) {
-        await asking.chat({ maxTokens: 1 }, { step: `walk over ${upper.minBalance}` })
+        await prober.chat({ maxTokens: 1 }, { step: `walk over ${upper.minBalance}` })
       }
     }
     const rowOf = (limit: number | null, edge: (typeof edges)[number]) =>
@@ -84,14 +84,14 @@ export const bandChange: Question = {
   gaps: ['G-23'],
   price: ({ contract }) => mostWalks * (usedAbove + 4) * pricesOf(contract).least,
   obstacle: ({ hasOperator }) => (hasOperator ? null : needsOperator),
-  async ask(asking) {
-    const edge = edgesOf(asking.contract).find(
+  async ask(prober) {
+    const edge = edgesOf(prober.contract).find(
       ({ lower, upper }) =>
         upper.requests.minute > usedAbove + 2 && lower.requests.minute < usedAbove,
     )
     if (edge === undefined) return { 'G-23': notAskable('no edge has limits far enough apart') }
     for (let nth = 1; ; nth++) {
-      const replies = await walkOver(edge, asking)
+      const replies = await walkOver(edge, prober)
       const at = replies.findIndex(
         ({ columns }) => columns.rateLimit === edge.lower.requests.minute,
       )
@@ -111,13 +111,13 @@ export const bandChange: Question = {
   },
 }
 
-async function walkOver({ upper }: Edge, asking: Asking): Promise<readonly Reply[]> {
-  await asking.setBalance(upper.minBalance - 1 + usedAbove * pricesOf(asking.contract).least)
-  await asking.rest(121e6)
+async function walkOver({ upper }: Edge, prober: Prober): Promise<readonly Reply[]> {
+  await prober.setBalance(upper.minBalance - 1 + usedAbove * pricesOf(prober.contract).least)
+  await prober.rest(121e6)
   const once = { patient: false, expects: 'any', step: 'over the edge' } as const
   const replies: Reply[] = []
   for (let nth = 0; nth < usedAbove + 3; nth++) {
-    replies.push(await asking.chat({ maxTokens: 1 }, once))
+    replies.push(await prober.chat({ maxTokens: 1 }, once))
   }
   return replies
 }

@@ -1,7 +1,7 @@
 import type { RequestSpec } from '../../client/request.ts'
 import { windowUs } from '../../contract/contract.ts'
 import { cellsNamed } from '../../limits/band.ts'
-import type { Asking } from '../asking.ts'
+import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
 
@@ -9,7 +9,7 @@ interface Class {
   readonly name: string
   /** How a call ends that belongs to the class. */
   readonly statuses: readonly number[]
-  call(asking: Asking): Promise<Reply>
+  call(prober: Prober): Promise<Reply>
 }
 
 const wrong = (
@@ -18,21 +18,21 @@ const wrong = (
   ...statuses: readonly number[]
 ): Class => ({
   ...{ name, statuses },
-  call: (asking) => asking.chat({ wrong: fault }),
+  call: (prober) => prober.chat({ wrong: fault }),
 })
 
 const classes: readonly Class[] = [
   wrong('400', 'invalid-parameter', 400),
   wrong('401', 'invalid-key', 401),
   wrong('unknown model', 'unknown-model', 400, 404),
-  { name: 'models', statuses: [200], call: (asking) => asking.read('models') },
-  { name: 'credits', statuses: [200], call: (asking) => asking.read('credits') },
+  { name: 'models', statuses: [200], call: (prober) => prober.read('models') },
+  { name: 'credits', statuses: [200], call: (prober) => prober.read('credits') },
 ]
 
 /** Another paid request, of which each is counted. */
 const paid: Class = {
   ...{ name: 'paid', statuses: [200] },
-  call: (asking) => asking.chat({}, { step: 'counter' }),
+  call: (prober) => prober.chat({}, { step: 'counter' }),
 }
 
 /** Calls of a class between two paid requests whose headers are compared. */
@@ -53,7 +53,7 @@ export const countedClasses: Question = {
   price: ({ contract, readCredits }) =>
     (lookPrice * classes.length + spareRequests) * pricesOf(contract).least +
     2 * 2 * calls * readCredits,
-  async ask(asking) {
+  async ask(prober) {
     const found: Record<string, string | { oneOf: readonly string[] }> = {}
     const evidence: string[] = []
     let shown = false
@@ -65,10 +65,10 @@ export const countedClasses: Question = {
     }
     for (const each of classes) {
       const { name } = each
-      let look = await remainingFall(asking, each)
+      let look = await remainingFall(prober, each)
       // A window may have ended in between: one more look tells, or one more in the next window.
       for (let more = 0; more < moreLooks && !tells(look) && afford(lookPrice); more++) {
-        look = await remainingFall(asking, each)
+        look = await remainingFall(prober, each)
       }
       if (typeof look === 'string') evidence.push(`${name}: ${look}`)
       const seen = typeof look === 'string' ? null : look
@@ -77,7 +77,7 @@ export const countedClasses: Question = {
       const seemsFree = seen?.fell === 0 && seen.mayComeBack >= calls
       const isSure =
         !seen?.mayBeNewWindow &&
-        (!seemsFree || (afford(checkPrice) && (await nothingComesBack(asking, seen!))))
+        (!seemsFree || (afford(checkPrice) && (await nothingComesBack(prober, seen!))))
       const fell = isSure ? (seen?.fell ?? null) : null
       if (seen !== null) {
         evidence.push(`${name}: remaining fell by ${fell ?? 'unknown'} over ${calls} calls`)
@@ -116,16 +116,16 @@ function tells(look: Fall | string): boolean {
 
 /** What a few calls took of the remaining requests, or why that is not told. */
 async function remainingFall(
-  asking: Asking,
+  prober: Prober,
   { statuses, call }: Pick<Class, 'statuses' | 'call'>,
 ): Promise<Fall | string> {
-  const beganUs = asking.now()
-  const began = asking.replies.length
-  const before = await asking.chat({}, { step: 'counter' })
-  for (let nth = 0; nth < calls; nth++) await call(asking)
-  const after = await asking.chat({}, { step: 'counter' })
+  const beganUs = prober.now()
+  const began = prober.replies.length
+  const before = await prober.chat({}, { step: 'counter' })
+  for (let nth = 0; nth < calls; nth++) await call(prober)
+  const after = await prober.chat({}, { step: 'counter' })
   // What was asked again may have been counted each time.
-  const seen = asking.replies.slice(began).map(({ status }) => status)
+  const seen = prober.replies.slice(began).map(({ status }) => status)
   const expected = [[200], ...Array.from({ length: calls }, () => statuses), [200]]
   const isAsExpected = expected.every((each, nth) => each.includes(seen[nth] ?? 0))
   if (seen.length !== expected.length || !isAsExpected) {
@@ -138,11 +138,11 @@ async function remainingFall(
   if (a.rateRemaining === 0 && b.rateRemaining === 0) {
     return 'nothing remains after any request, as where a limiter paces'
   }
-  const { timeScale } = asking.options
-  const [fromUs, untilUs] = [beganUs * timeScale, asking.now() * timeScale]
+  const { timeScale } = prober.options
+  const [fromUs, untilUs] = [beganUs * timeScale, prober.now() * timeScale]
   const limit = a.rateLimit ?? 0
-  const us = windowUs[cellsNamed(asking.contract, limit)[0]?.window ?? 'minute']
-  const forgotten = asking.arrivals.filter(
+  const us = windowUs[cellsNamed(prober.contract, limit)[0]?.window ?? 'minute']
+  const forgotten = prober.arrivals.filter(
     (each) => each.untilUs >= fromUs - us && each.fromUs <= untilUs - us,
   ).length
   const tookUs = untilUs - fromUs
@@ -157,8 +157,8 @@ async function remainingFall(
 }
 
 /** Whether calls that took nothing did not only seem so: as many that are counted are seen to be. */
-async function nothingComesBack(asking: Asking, { tookUs, forgotten }: Fall): Promise<boolean> {
+async function nothingComesBack(prober: Prober, { tookUs, forgotten }: Fall): Promise<boolean> {
   if (forgotten >= calls) return false
-  const counted = await remainingFall(asking, paid)
+  const counted = await remainingFall(prober, paid)
   return typeof counted !== 'string' && counted.fell === calls && counted.tookUs >= tookUs
 }

@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { Asking } from '../asking.ts'
 import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
+import type { Prober } from '../prober.ts'
 import {
   answered,
   cheapestModel,
@@ -17,37 +17,37 @@ export const creditsBody: Question = {
   gaps: ['G-09'],
   price: ({ contract, readCredits }) =>
     3 * pricesOf(contract).least + pricesOf(contract).most + 4 * idleReads * readCredits,
-  async ask(asking) {
+  async ask(prober) {
     // Learns whether the reads themselves cost something.
-    await asking.idleBalance()
-    const sinceUs = asking.now()
-    const before = await settledLeaves(asking)
-    const { balances } = asking
+    await prober.idleBalance()
+    const sinceUs = prober.now()
+    const before = await settledLeaves(prober)
+    const { balances } = prober
     const spentBefore = balances.spentOnReads
     if (before === null) {
-      return { 'G-09': notAskable(`GET ${asking.contract.paths.credits} gives no numbers`) }
+      return { 'G-09': notAskable(`GET ${prober.contract.paths.credits} gives no numbers`) }
     }
-    const dear = dearestModel(asking.contract)
+    const dear = dearestModel(prober.contract)
     let spent = 0
     let tokens = 0
-    const successes = [await asking.chat(), await asking.chat(), await asking.chat()]
-    successes.push(await asking.chat({ model: dear.id }))
+    const successes = [await prober.chat(), await prober.chat(), await prober.chat()]
+    successes.push(await prober.chat({ model: dear.id }))
     let served = 0
     for (const { columns, spec } of successes) {
       if (columns.outcome !== 'ok') continue
       served++
-      spent += asking.contract.models.find(({ id }) => id === spec.model)!.costCredits
+      spent += prober.contract.models.find(({ id }) => id === spec.model)!.costCredits
       tokens += columns.totalTokens ?? 0
     }
-    const after = await settledLeaves(asking)
+    const after = await settledLeaves(prober)
     spent += balances.spentOnReads - spentBefore
     if (served < 4 || after === null) {
       return { 'G-09': notAskable(`only ${served} of 4 requests were served`) }
     }
     // A clock, or a count of reads, may have moved by as much: as long again without requests tells.
     const spentOnReads = balances.spentOnReads
-    await asking.rest((asking.now() - sinceUs) * asking.options.timeScale)
-    const idle = await settledLeaves(asking)
+    await prober.rest((prober.now() - sinceUs) * prober.options.timeScale)
+    const idle = await settledLeaves(prober)
     if (idle === null) return { 'G-09': notAskable('the numbers could not be read again') }
     const idleSpent = balances.spentOnReads - spentOnReads
     const found = fieldsThatMoved([before, after, idle], {
@@ -71,18 +71,18 @@ function dearestModel({ models }: Contract): Contract['models'][number] {
 }
 
 /** Read until two agree, as idle reads are; what moves by itself is told by a longer look. */
-async function settledLeaves(asking: Asking): Promise<ReadonlyMap<string, number> | null> {
-  await asking.balances.chargesAreIn()
+async function settledLeaves(prober: Prober): Promise<ReadonlyMap<string, number> | null> {
+  await prober.balances.chargesAreIn()
   let last: string | null = null
   for (let nth = 1; ; nth++) {
-    const { json, status } = await asking.read('credits', {}, { step: 'balance' })
+    const { json, status } = await prober.read('credits', {}, { step: 'balance' })
     const leaves = leavesOf(json)
     if (status !== 200 || leaves.size === 0) return null
     const now = JSON.stringify([...leaves])
     // Where a read changes what the next one tells, idle is all that can be waited for.
-    if (now === last || nth === idleReads || asking.balances.readPrices.credits > 0) return leaves
+    if (now === last || nth === idleReads || prober.balances.readPrices.credits > 0) return leaves
     last = now
-    await asking.options.sleep(nth * 70_000)
+    await prober.options.sleep(nth * 70_000)
   }
 }
 
@@ -93,9 +93,9 @@ const reads = 4
 export const readsCharged: Question = {
   gaps: ['G-17'],
   price: ({ readCredits }) => (idleReads + 2 * reads + 2) * readCredits,
-  async ask(asking) {
-    const { balances } = asking
-    if ((await asking.idleBalance()) === null) {
+  async ask(prober) {
+    const { balances } = prober
+    if ((await prober.idleBalance()) === null) {
       return { 'G-17': notAskable('no balance can be read') }
     }
     const shown: number[] = []
@@ -107,7 +107,7 @@ export const readsCharged: Question = {
     for (let nth = 0; nth <= reads; nth++) await look()
     let served = 0
     for (let nth = 0; nth < reads; nth++) {
-      if ((await asking.read('models')).status === 200) served++
+      if ((await prober.read('models')).status === 200) served++
     }
     await look()
     if (shown.length < reads + 2) return { 'G-17': notAskable('the balance could not be read') }
@@ -115,7 +115,7 @@ export const readsCharged: Question = {
     const models = (shown[reads]! - shown[reads + 1]! - credits) / served
     // What failed costs nothing, so it tells nothing.
     if (served > 0) balances.readPrices.models = models === 1 ? 1 : 0
-    if (credits === 0 && models === 0) asking.readCredits = 0
+    if (credits === 0 && models === 0) prober.readCredits = 0
     return {
       'G-17': ofFacets(
         { ...(served > 0 ? { models: costOfRead(models) } : {}), credits: costOfRead(credits) },
@@ -149,9 +149,9 @@ export const creditsHeader: Question = {
     kinds.length * pricesOf(contract)[readCredits > 0 ? 'most' : 'least'] +
     burstSize * pricesOf(contract).least +
     kinds.length * idleReads * readCredits,
-  async ask(asking) {
-    const { balances, contract } = asking
-    const readsCost = asking.readCredits > 0 && balances.readPrices.credits > 0
+  async ask(prober) {
+    const { balances, contract } = prober
+    const readsCost = prober.readCredits > 0 && balances.readPrices.credits > 0
     // Where reads cost, a charge of more than theirs tells it from theirs.
     const { id: model, costCredits: price } = readsCost
       ? dearestModel(contract)
@@ -161,8 +161,8 @@ export const creditsHeader: Question = {
     const headers: { name: string; before: number; shown: number }[] = []
     for (const [endpoint, stream] of kinds) {
       const name = stream ? `${endpoint} stream` : endpoint
-      const before = await asking.idleBalance()
-      const reply = await asking[endpoint]({ stream, model })
+      const before = await prober.idleBalance()
+      const reply = await prober[endpoint]({ stream, model })
       const header = reply.columns.creditsRemaining
       const shown = header === null ? null : header + balances.spentOnReads
       if (reply.columns.outcome !== 'ok') found[name] = `status ${reply.status}`
@@ -182,7 +182,7 @@ export const creditsHeader: Question = {
         fits.length > 1 ? { oneOf: fits } : (fits[0] ?? `${shown} after a balance of ${before}`)
     }
     const burst = await Promise.all(
-      Array.from({ length: burstSize }, () => asking.chat({}, { step: 'burst', patient: false })),
+      Array.from({ length: burstSize }, () => prober.chat({}, { step: 'burst', patient: false })),
     )
     const values = burst.flatMap(({ columns }) =>
       columns.outcome === 'ok' && columns.creditsRemaining !== null
@@ -247,12 +247,12 @@ export const chargeTime: Question = {
   price: ({ contract, readCredits }) =>
     openStreams * pricesOf(contract).least +
     ((openStreams + 1) * idleReads + openStreams) * readCredits,
-  async ask(asking) {
-    let before = await asking.idleBalance()
+  async ask(prober) {
+    let before = await prober.idleBalance()
     if (before === null) return { 'G-13': notAskable('no balance can be read') }
     for (let nth = 1; ; nth++) {
-      const { reply, open, readUs } = await readWhileOpen(asking)
-      const after = await asking.idleBalance()
+      const { reply, open, readUs } = await readWhileOpen(prober)
+      const after = await prober.idleBalance()
       const evidence = `balance ${before}, ${open} while the stream was open, ${after} after it`
       if (reply.columns.outcome !== 'ok') {
         return { 'G-13': notAskable(`the stream ended ${reply.status}`) }
@@ -273,16 +273,16 @@ export const chargeTime: Question = {
 }
 
 /** Opens a stream, and reads the balance at its first event. */
-async function readWhileOpen(asking: Asking) {
+async function readWhileOpen(prober: Prober) {
   let during: Promise<number | null> | null = null
   let readUs = Number.POSITIVE_INFINITY
-  const reply = await asking.chat(
+  const reply = await prober.chat(
     { stream: true, maxTokens: 512, messages: [{ role: 'user', content: longPrompt }] },
     {
       step: 'open stream',
       onEvent: () => {
-        during ??= asking.balances.read().then((balance) => {
-          readUs = asking.now()
+        during ??= prober.balances.read().then((balance) => {
+          readUs = prober.now()
           return balance
         })
       },

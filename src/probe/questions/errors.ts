@@ -1,6 +1,6 @@
 import { plainRequest } from '../../client/request.ts'
 import { textOf } from '../../client/wrong.ts'
-import type { Asking } from '../asking.ts'
+import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
 
@@ -8,18 +8,18 @@ import type { Reply } from '../reply.ts'
 export const precedence: Question = {
   gaps: ['G-26'],
   price: ({ contract, readCredits }) => 4 * pricesOf(contract).least + readCredits,
-  async ask(asking) {
+  async ask(prober) {
     const expects = { expects: 'any' } as const
-    const badTemperature = { temperature: asking.contract.ranges.chatTemperature.max + 97 }
-    const bothKeyAndBody = await asking.chat(
+    const badTemperature = { temperature: prober.contract.ranges.chatTemperature.max + 97 }
+    const bothKeyAndBody = await prober.chat(
       { wrong: 'invalid-key', body: badTemperature },
       expects,
     )
-    const bothKeyAndModel = await asking.chat(
+    const bothKeyAndModel = await prober.chat(
       { wrong: 'invalid-key', model: 'assay-no-such-model' },
       expects,
     )
-    const bothKeyAndPath = await asking.send(
+    const bothKeyAndPath = await prober.send(
       {
         ...plainRequest,
         endpoint: 'other',
@@ -28,7 +28,7 @@ export const precedence: Question = {
       },
       expects,
     )
-    const bothBodyAndModel = await asking.chat(
+    const bothBodyAndModel = await prober.chat(
       { model: 'assay-no-such-model', body: badTemperature },
       expects,
     )
@@ -38,12 +38,12 @@ export const precedence: Question = {
       '401 or 404': statusOf(bothKeyAndPath),
       '400 or unknown model': codeOf(bothBodyAndModel),
       '403 or 400': { oneOf: ['403', '400'] },
-      '429 or 400': asking.whenFull ?? { oneOf: ['429', '400'] },
+      '429 or 400': prober.whenFull ?? { oneOf: ['429', '400'] },
     }
     const evidence = [`statuses of double faults`]
-    if (asking.operator !== null) {
-      await asking.setBalance(0)
-      found['403 or 400'] = statusOf(await asking.chat({ body: badTemperature }, expects))
+    if (prober.operator !== null) {
+      await prober.setBalance(0)
+      found['403 or 400'] = statusOf(await prober.chat({ body: badTemperature }, expects))
     }
     return { 'G-26': ofFacets(found, ...evidence) }
   },
@@ -53,16 +53,16 @@ export const precedence: Question = {
 export const refusals: Question = {
   gaps: ['G-27', 'G-28'],
   price: ({ contract, readCredits }) => 4 * pricesOf(contract).most + 3 * readCredits,
-  async ask(asking) {
-    const chat = await asking.chat({ wrong: 'unknown-model' })
-    const messages = await asking.messages({ wrong: 'unknown-model' })
-    const small = asking.contract.models.reduce((a, b) =>
+  async ask(prober) {
+    const chat = await prober.chat({ wrong: 'unknown-model' })
+    const messages = await prober.messages({ wrong: 'unknown-model' })
+    const small = prober.contract.models.reduce((a, b) =>
       b.contextWindowTokens < a.contextWindowTokens ? b : a,
     )
-    const long = await askBeyond(asking, small.id, small.contextWindowTokens)
-    const models = await asking.read('models', { wrong: 'invalid-key' })
-    const credits = await asking.read('credits', { wrong: 'invalid-key' })
-    const path = await asking.send({
+    const long = await askBeyond(prober, small.id, small.contextWindowTokens)
+    const models = await prober.read('models', { wrong: 'invalid-key' })
+    const credits = await prober.read('credits', { wrong: 'invalid-key' })
+    const path = await prober.send({
       ...plainRequest,
       endpoint: 'other',
       wrong: 'unknown-path',
@@ -96,11 +96,11 @@ export const refusals: Question = {
 export const sizes: Question = {
   gaps: ['G-29', 'G-30'],
   price: ({ contract }) => 4 * pricesOf(contract).most,
-  async ask(asking) {
-    const { maxOutputTokens, maxTokensParameter, maxInputTokens } = asking.contract.limits
-    const above = await asking.chat({ maxTokens: maxOutputTokens + 1 }, { expects: 'any' })
-    const most = await asking.chat({ maxTokens: maxTokensParameter }, { expects: 'any' })
-    const wide = asking.contract.models.find(
+  async ask(prober) {
+    const { maxOutputTokens, maxTokensParameter, maxInputTokens } = prober.contract.limits
+    const above = await prober.chat({ maxTokens: maxOutputTokens + 1 }, { expects: 'any' })
+    const most = await prober.chat({ maxTokens: maxTokensParameter }, { expects: 'any' })
+    const wide = prober.contract.models.find(
       ({ contextWindowTokens }) => contextWindowTokens > maxInputTokens + 4_000,
     )
     const tokens = most.columns.completionTokens ?? 0
@@ -120,13 +120,13 @@ export const sizes: Question = {
           [`${maxOutputTokens + 1}`]: treatment(above),
           [`${maxTokensParameter}`]: treatment(most),
         },
-        `answers of ${above.columns.completionTokens} and ${tokens} tokens: only one longer than ${maxOutputTokens} tells clamped from honoured`,
+        `answers of ${above.columns.completionTokens} and ${tokens} tokens: only one longer than ${maxOutputTokens} distinguishes clamped from honoured`,
       ),
     }
     if (wide === undefined) {
       return { ...answers, 'G-30': notAskable('no model has a window beyond the input limit') }
     }
-    const { length, evidence } = await askBeyond(asking, wide.id, maxInputTokens)
+    const { length, evidence } = await askBeyond(prober, wide.id, maxInputTokens)
     const binds = { taken: 'window', refused: 'limits' } as const
     return {
       ...answers,
@@ -149,8 +149,8 @@ interface Beyond {
  * Asks with a prompt of more tokens than a bound. A refusal that does not name the length speaks of it
  * where a short prompt to the same model is served.
  */
-async function askBeyond(asking: Asking, model: string, tokens: number): Promise<Beyond> {
-  const reply = await asking.chat(
+async function askBeyond(prober: Prober, model: string, tokens: number): Promise<Beyond> {
+  const reply = await prober.chat(
     { model, messages: [{ role: 'user', content: textOf(tokens + 2_000) }] },
     { step: 'long input', expects: 'any' },
   )
@@ -162,7 +162,7 @@ async function askBeyond(asking: Asking, model: string, tokens: number): Promise
   if (isFailure(reply.status)) return { reply, length: null, evidence }
   if (errorCode === 'context_length_exceeded') return { reply, length: 'refused', evidence }
   if (!mayNameLength.has(reply.status)) return { reply, length: null, evidence }
-  const { status } = await asking.chat({ model }, { step: 'short input', expects: 'any' })
+  const { status } = await prober.chat({ model }, { step: 'short input', expects: 'any' })
   const length = status === 200 ? 'refused' : null
   return { reply, length, evidence: `${evidence}; status ${status} of a short prompt` }
 }
@@ -174,16 +174,16 @@ const mayNameLength: ReadonlySet<number | null> = new Set([400, 404, 422])
 export const parameters: Question = {
   gaps: ['G-31'],
   price: ({ contract }) => 20 * pricesOf(contract).least,
-  async ask(asking) {
+  async ask(prober) {
     const expects = { expects: 'any', step: 'parameter' } as const
-    const plain = await asking.chat({}, expects)
+    const plain = await prober.chat({}, expects)
     if (plain.status !== 200) {
       const why = `the same request without them ended with status ${plain.status ?? 'none'}`
       return { 'G-31': notAskable(why) }
     }
     /** Null where its end says nothing of the parameter. */
     const taken = async (body: Record<string, unknown>) => {
-      const { status, columns } = await asking.chat({ body }, expects)
+      const { status, columns } = await prober.chat({ body }, expects)
       if (columns.outcome === 'ok') return 'accepted'
       if (columns.outcome !== 'http_error' || isFailure(status)) return null
       return status === 400 ? 'refused' : `status ${status}`

@@ -3,22 +3,22 @@ import type { GapAnswer } from '../../contract/profile.ts'
 import type { Arrival } from '../../limits/arrival.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { routeOf } from '../arrival.ts'
-import type { Asking } from '../asking.ts'
+import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, type Question } from '../question.ts'
 
 /** G-19, G-20: asked of nobody but of everything that came back so far. Stands last. */
 export const headersShown: Question = {
   gaps: ['G-19', 'G-20'],
   price: () => 0,
-  async ask(asking) {
+  async ask(prober) {
     return {
-      'G-19': statusesWithHeaders(asking),
-      'G-20': windowShown([...Map.groupBy(asking.arrivals, routeOf).values()], asking.contract),
+      'G-19': statusesWithHeaders(prober),
+      'G-20': windowShown([...Map.groupBy(prober.arrivals, routeOf).values()], prober.contract),
     }
   },
 }
 
-function statusesWithHeaders({ replies }: Asking): GapAnswer {
+function statusesWithHeaders({ replies }: Prober): GapAnswer {
   const found: Record<string, string> = {}
   const generations = replies.filter(
     ({ spec, status }) =>

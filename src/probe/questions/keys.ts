@@ -26,12 +26,12 @@ export const newKey: Question = {
   gaps: ['G-36'],
   price: ({ contract }) => (usedByFirst + 2) * pricesOf(contract).least,
   obstacle: ({ secondKey }) => obstacles[secondKey],
-  async ask(asking) {
-    await asking.rest(2 * windowUs.minute + 1e6)
+  async ask(prober) {
+    await prober.rest(2 * windowUs.minute + 1e6)
     const first: Shown[] = []
-    const useFirst = async () => first.push((await asking.chat({}, { step: 'first key' })).columns)
+    const useFirst = async () => first.push((await prober.chat({}, { step: 'first key' })).columns)
     for (let nth = 0; nth < usedByFirst; nth++) await useFirst()
-    const second = await asking.chat({}, { step: 'second key', second: true })
+    const second = await prober.chat({}, { step: 'second key', second: true })
     await useFirst()
     return { 'G-36': countsOf(first, second.columns) }
   },
@@ -80,13 +80,13 @@ export function countsOf(first: readonly Shown[], second: Shown): GapAnswer {
 export const idempotency: Question = {
   gaps: ['G-37'],
   price: ({ contract, readCredits }) => 2 * pricesOf(contract).least + 3 * idleReads * readCredits,
-  async ask(asking) {
-    const headers = { 'idempotency-key': `assay-${asking.options.runId}` }
-    const before = await asking.idleBalance()
-    const first = await asking.chat({ headers }, { step: 'first' })
-    const between = await asking.idleBalance()
-    const again = await asking.chat({ headers }, { step: 'again' })
-    const after = await asking.idleBalance()
+  async ask(prober) {
+    const headers = { 'idempotency-key': `assay-${prober.options.runId}` }
+    const before = await prober.idleBalance()
+    const first = await prober.chat({ headers }, { step: 'first' })
+    const between = await prober.idleBalance()
+    const again = await prober.chat({ headers }, { step: 'again' })
+    const after = await prober.idleBalance()
     if (first.status !== 200 || again.status !== 200) {
       const statuses = `${first.status ?? 'none'} and ${again.status ?? 'none'}`
       return { 'G-37': notAskable(`one of the two was not served: statuses ${statuses}`) }

@@ -13,7 +13,7 @@ import {
 } from '../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
 import { routeOf } from '../arrival.ts'
-import type { Asking } from '../asking.ts'
+import type { Prober } from '../prober.ts'
 import { ambiguous, answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 import type { Reply } from '../reply.ts'
 import { askWhenFull } from './when-full.ts'
@@ -45,63 +45,63 @@ export const limiter: Question = {
     pricesOf(contract).least,
   obstacle: ({ contract }) =>
     contract.bands.length === 0 ? 'the contract names no rate limits' : null,
-  async ask(asking) {
-    const limit = await asking.minuteLimit()
+  async ask(prober) {
+    const limit = await prober.minuteLimit()
     if (limit === null) {
-      const why = 'neither a header nor the balance tells the limit'
+      const why = 'neither a header nor the balance shows the limit'
       return { 'G-22': notAskable(why), 'G-32': notAskable(why) }
     }
     const gapUs = windowUs.minute / limit
-    await asking.rest(2 * windowUs.minute + 1e6)
-    const began = asking.arrivals.length
+    await prober.rest(2 * windowUs.minute + 1e6)
+    const began = prober.arrivals.length
     const once = { patient: false, expects: 'any', step: 'limiter' } as const
-    for (let nth = 0; nth < earlyOnes; nth++) await asking.chat({ maxTokens: 1 }, once)
-    await asking.rest(windowUs.minute / 6)
+    for (let nth = 0; nth < earlyOnes; nth++) await prober.chat({ maxTokens: 1 }, once)
+    await prober.rest(windowUs.minute / 6)
     // A bucket regains some while it is emptied, so it takes more than N.
     let rejected = 0
     let last: Reply | null = null
     for (let nth = 0; nth < 1.4 * limit + 4 && rejected < 2; nth++) {
-      last = await asking.chat({ maxTokens: 1 }, once)
+      last = await prober.chat({ maxTokens: 1 }, once)
       if (last.status === 429) rejected++
     }
     if (last?.status === 429) {
-      asking.whenFull = await askWhenFull(asking, last, gapUs / asking.options.timeScale)
+      prober.whenFull = await askWhenFull(prober, last, gapUs / prober.options.timeScale)
     }
-    await asking.rest(4 * gapUs)
-    await asking.chat({ maxTokens: 1 }, once)
+    await prober.rest(4 * gapUs)
+    await prober.chat({ maxTokens: 1 }, once)
     let admitted = 0
     const polls = Math.ceil(1.2 * limit * pollsPerToken)
     for (let nth = 0; nth < polls && admitted < Math.min(limit, 12); nth++) {
-      await asking.rest(gapUs / pollsPerToken)
-      const reply = await asking.chat({ maxTokens: 1 }, once)
+      await prober.rest(gapUs / pollsPerToken)
+      const reply = await prober.chat({ maxTokens: 1 }, once)
       if (reply.status === 200) admitted++
     }
-    let algorithm = algorithmOf(asking, began, limit)
-    if (limit <= refillUpTo && asking.options.budget.left >= limit + 5) {
-      const ask = async () => (await asking.chat({ maxTokens: 1 }, once)).status
+    let algorithm = algorithmOf(prober, began, limit)
+    if (limit <= refillUpTo && prober.options.budget.left >= limit + 5) {
+      const ask = async () => (await prober.chat({ maxTokens: 1 }, once)).status
       const useUp = async () => {
         for (let nth = 0; nth < limit + 2 && (await ask()) !== 429; nth++);
       }
       if (algorithm.status === 'ambiguous' && algorithm.between.algorithm?.every(isFixed)) {
         // The window of the first request opened again where the clock's does: begin one half a window later.
-        const firstUs = asking.arrivals[began]!.fromUs
-        const nowUs = asking.now() * asking.options.timeScale
+        const firstUs = prober.arrivals[began]!.fromUs
+        const nowUs = prober.now() * prober.options.timeScale
         const intoUs = (nowUs - firstUs) % windowUs.minute
-        await asking.rest(((1.5 * windowUs.minute - intoUs) % windowUs.minute) + windowUs.minute)
+        await prober.rest(((1.5 * windowUs.minute - intoUs) % windowUs.minute) + windowUs.minute)
         await useUp()
         const mostPolls = 1.2 * limit * pollsPerToken
         for (let nth = 0; nth < mostPolls && (await ask()) === 429; nth++) {
-          await asking.rest(gapUs / pollsPerToken)
+          await prober.rest(gapUs / pollsPerToken)
         }
-        algorithm = algorithmOf(asking, began, limit)
+        algorithm = algorithmOf(prober, began, limit)
       } else {
         // Not for the answer but for the auditor: the limit used up, and one request after its reset.
         await useUp()
-        await asking.rest(windowUs.minute + 2 * gapUs + 1e6)
+        await prober.rest(windowUs.minute + 2 * gapUs + 1e6)
         await ask()
       }
     }
-    return { 'G-22': algorithm, 'G-32': retryAfterOf(asking) }
+    return { 'G-22': algorithm, 'G-32': retryAfterOf(prober) }
   },
 }
 
@@ -111,14 +111,14 @@ function isFixed(algorithm: string): boolean {
 
 /** @param began the first of its own arrivals */
 export function algorithmOf(
-  asking: Pick<Asking, 'arrivals' | 'contract'>,
+  prober: Pick<Prober, 'arrivals' | 'contract'>,
   began: number,
   limit: number,
 ): GapAnswer {
-  const arrivals = asking.arrivals.slice(began)
+  const arrivals = prober.arrivals.slice(began)
   const rejected = arrivals.filter(({ decision }) => decision === 'rejected').length
-  if (rejected === 0) return withoutRejection(asking, arrivals, limit)
-  const clock = serviceClock(asking.arrivals)
+  if (rejected === 0) return withoutRejection(prober, arrivals, limit)
+  const clock = serviceClock(prober.arrivals)
   const evidence = [`${arrivals.length} attempts, ${rejected} rejections, limit ${limit}`]
   let names: readonly string[] | null = null
   for (const window of windows) {
@@ -126,11 +126,11 @@ export function algorithmOf(
     const given =
       window === 'minute'
         ? arrivals
-        : asking.arrivals.map((arrival) =>
+        : prober.arrivals.map((arrival) =>
             routeOf(arrival) === routeOf(arrivals[0]!) ? arrival : ofUnknownFate(arrival),
           )
     const placed = given.map((arrival) => ({ ...arrival, balance: everyBalance }))
-    const course = coursesOf(placed, asking.contract, window, clock).at(-1)
+    const course = coursesOf(placed, prober.contract, window, clock).at(-1)
     const own = course?.arrivals.filter(({ decision }) => decision === 'rejected').length ?? 0
     if (course === undefined || own === 0) continue
     const models = modelsThatExplain(window === 'minute' ? sinceRest(course, given) : course)
@@ -153,7 +153,7 @@ function sinceRest(course: Course, own: readonly Arrival[]): Course {
 
 /** Where all was let in: the limiters that would have done so, beside none of that limit. */
 function withoutRejection(
-  asking: Pick<Asking, 'arrivals' | 'contract'>,
+  prober: Pick<Prober, 'arrivals' | 'contract'>,
   arrivals: readonly Arrival[],
   limit: number,
 ): GapAnswer {
@@ -169,8 +169,8 @@ function withoutRejection(
   }
   // The limit that is asked about holds for all, whatever windows the headers show.
   const placed = arrivals.map((arrival) => ({ ...arrival, limit, balance: everyBalance }))
-  const clock = serviceClock(asking.arrivals)
-  const courses = coursesOf(placed, asking.contract, 'minute', clock)
+  const clock = serviceClock(prober.arrivals)
+  const courses = coursesOf(placed, prober.contract, 'minute', clock)
   if (courses.length === 0) return notAskable(`${limit} is a limit of more than one window`)
   const models = courses.flatMap((course) => modelsThatExplain(sinceRest(course, arrivals)))
   return ambiguous(
@@ -209,8 +209,8 @@ function nameOf(model: Model, limit: number): string {
 }
 
 /** G-32: what rejections carried so far. */
-function retryAfterOf(asking: Asking): GapAnswer {
-  const rejections = asking.replies.filter(({ status }) => status === 429)
+function retryAfterOf(prober: Prober): GapAnswer {
+  const rejections = prober.replies.filter(({ status }) => status === 429)
   if (rejections.length === 0) return notAskable('nothing was rejected')
   const values = rejections.map(({ headers }) => headers.get('retry-after') ?? null)
   const form = (value: string | null) =>
@@ -237,13 +237,13 @@ export const resetUnit: Question = {
   price: ({ contract }) => slopeSamples * pricesOf(contract).least,
   obstacle: ({ contract: { headers } }) =>
     headers.rateReset === null ? 'the contract names no reset header' : null,
-  async ask(asking) {
+  async ask(prober) {
     // A run of values some seconds apart, so that their slope shows.
     for (let nth = 0; nth < slopeSamples; nth++) {
-      await asking.chat({ maxTokens: 1 }, { step: 'slope' })
-      await asking.rest(1.5e6)
+      await prober.chat({ maxTokens: 1 }, { step: 'slope' })
+      await prober.rest(1.5e6)
     }
-    return { 'G-21': unitOf(asking) }
+    return { 'G-21': unitOf(prober) }
   },
 }
 
@@ -251,7 +251,7 @@ export const resetUnit: Question = {
 const enoughValues = 4
 
 /** The unit that fits the resets of the route with most of them, and of others where they agree. */
-export function unitOf({ arrivals, contract }: Pick<Asking, 'arrivals' | 'contract'>): GapAnswer {
+export function unitOf({ arrivals, contract }: Pick<Prober, 'arrivals' | 'contract'>): GapAnswer {
   const samples = arrivals.flatMap((arrival) => {
     if (arrival.reset === null) return []
     const [cell] = arrival.limit === null ? [] : cellsNamed(contract, arrival.limit)

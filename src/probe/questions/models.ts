@@ -1,6 +1,6 @@
 import type { RequestSpec } from '../../client/request.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
-import type { Asking } from '../asking.ts'
+import type { Prober } from '../prober.ts'
 import { answered, notAskable, ofFacets, type Question } from '../question.ts'
 import { at } from '../reply.ts'
 
@@ -8,15 +8,15 @@ import { at } from '../reply.ts'
 export const modelList: Question = {
   gaps: ['G-02', 'G-03'],
   price: ({ readCredits }) => readCredits,
-  async ask(asking) {
-    const reply = await asking.read('models')
+  async ask(prober) {
+    const reply = await prober.read('models')
     const list = at(reply.json, 'data')
     if (reply.status !== 200 || !Array.isArray(list)) {
-      const why = `GET ${asking.contract.paths.models} gave status ${reply.status} and no list`
+      const why = `GET ${prober.contract.paths.models} gave status ${reply.status} and no list`
       return { 'G-02': notAskable(why), 'G-03': notAskable(why) }
     }
     const ids = list.map((model) => at(model, 'id')).filter((id) => typeof id === 'string')
-    const hidden = asking.contract.models.filter(({ listed }) => !listed)
+    const hidden = prober.contract.models.filter(({ listed }) => !listed)
     const elements = list.flatMap((model) => {
       const permission = at(model, 'permission')
       return Array.isArray(permission) ? permission : []
@@ -46,20 +46,20 @@ export const modelList: Question = {
 export const readKeys: Question = {
   gaps: ['G-06', 'G-07'],
   price: ({ readCredits }) => 8 * readCredits,
-  async ask(asking) {
+  async ask(prober) {
     return {
-      'G-06': await askHeaders(asking, 'models'),
-      'G-07': await askHeaders(asking, 'credits'),
+      'G-06': await askHeaders(prober, 'models'),
+      'G-07': await askHeaders(prober, 'credits'),
     }
   },
 }
 
-async function askHeaders(asking: Asking, endpoint: 'models' | 'credits'): Promise<GapAnswer> {
+async function askHeaders(prober: Prober, endpoint: 'models' | 'credits'): Promise<GapAnswer> {
   const status = async (auth: NonNullable<RequestSpec['auth']>) => {
-    const reply = await asking.read(endpoint, { auth }, { step: `auth ${auth}`, expects: 'any' })
+    const reply = await prober.read(endpoint, { auth }, { step: `auth ${auth}`, expects: 'any' })
     return reply.status
   }
-  const { chat, messages } = asking.contract.auth
+  const { chat, messages } = prober.contract.auth
   const none = await status('none')
   const bearer = await status('chat')
   if (chat.name === messages.name) {

@@ -9,21 +9,21 @@ const stops = ['e', 'a', 'o', 'i']
 export const ends: Question = {
   gaps: ['G-04', 'G-16', 'G-33'],
   price: ({ contract, readCredits }) => 6 * pricesOf(contract).least + 3 * idleReads * readCredits,
-  async ask(asking) {
-    const natural = await asking.messages({ maxTokens: 1024 })
-    const byLength = await asking.messages({ maxTokens: 1 })
-    const byStop = await asking.messages({ maxTokens: 256, body: { stop_sequences: stops } })
-    const chatStop = await asking.chat({ maxTokens: 256, body: { stop: stops } })
-    const price = pricesOf(asking.contract).least
-    const start = await asking.idleBalance()
-    const short = await asking.chat({ maxTokens: 1 })
-    const between = await asking.idleBalance()
-    const empty = await asking.chat({
+  async ask(prober) {
+    const natural = await prober.messages({ maxTokens: 1024 })
+    const byLength = await prober.messages({ maxTokens: 1 })
+    const byStop = await prober.messages({ maxTokens: 256, body: { stop_sequences: stops } })
+    const chatStop = await prober.chat({ maxTokens: 256, body: { stop: stops } })
+    const price = pricesOf(prober.contract).least
+    const start = await prober.idleBalance()
+    const short = await prober.chat({ maxTokens: 1 })
+    const between = await prober.idleBalance()
+    const empty = await prober.chat({
       maxTokens: 16,
       messages: [{ role: 'user', content: 'Repeat after me: stop' }],
       body: { stop: ['stop', 'Stop', 's', 'S'] },
     })
-    const end = await asking.idleBalance()
+    const end = await prober.idleBalance()
     const charged = (tells: boolean, from: number | null, to: number | null) =>
       tells && from !== null && to !== null
         ? chargeOf(from - to, price)

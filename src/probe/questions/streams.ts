@@ -5,8 +5,8 @@ import { at, type Reply, textOf } from '../reply.ts'
 export const messagesStream: Question = {
   gaps: ['G-10'],
   price: ({ contract }) => pricesOf(contract).least,
-  async ask(asking) {
-    const reply = await asking.messages({ stream: true }, { expects: 'any' })
+  async ask(prober) {
+    const reply = await prober.messages({ stream: true }, { expects: 'any' })
     if (isRefused(reply)) {
       return { 'G-10': answered({ framing: `status ${reply.status}` }, 'stream: true refused') }
     }
@@ -32,9 +32,9 @@ export const messagesStream: Question = {
 export const chatStream: Question = {
   gaps: ['G-11'],
   price: ({ contract }) => 2 * pricesOf(contract).least,
-  async ask(asking) {
-    const plain = await asking.chat({ stream: true })
-    const asked = await asking.chat(
+  async ask(prober) {
+    const plain = await prober.chat({ stream: true })
+    const asked = await prober.chat(
       { stream: true, body: { stream_options: { include_usage: true } } },
       { expects: 'any' },
     )
@@ -79,8 +79,8 @@ function usageIn(reply: Reply): string {
 export const reasoning: Question = {
   gaps: ['G-01', 'G-05'],
   price: ({ contract }) => 5 * pricesOf(contract).most,
-  async ask(asking) {
-    const model = asking.contract.models.find((candidate) => candidate.reasoning)?.id
+  async ask(prober) {
+    const model = prober.contract.models.find((candidate) => candidate.reasoning)?.id
     if (model === undefined) {
       const why = 'the contract has no reasoning model'
       return { 'G-01': notAskable(why), 'G-05': notAskable(why) }
@@ -91,12 +91,12 @@ export const reasoning: Question = {
       messages: [{ role: 'user', content: 'What is 17 times 23? Think step by step.' }],
     }
     const replies = {
-      chat: await asking.chat(ask),
-      'chat stream': await asking.chat({ ...ask, stream: true }),
-      messages: await asking.messages(ask),
-      'messages stream': await asking.messages({ ...ask, stream: true }),
+      chat: await prober.chat(ask),
+      'chat stream': await prober.chat({ ...ask, stream: true }),
+      messages: await prober.messages(ask),
+      'messages stream': await prober.messages({ ...ask, stream: true }),
     }
-    const plain = await asking.messages()
+    const plain = await prober.messages()
     const blocks = [replies.messages, plain].flatMap((reply) => {
       const content = at(reply.json, 'content')
       return Array.isArray(content) ? content.map((block) => String(at(block, 'type'))) : []

@@ -1,4 +1,4 @@
-import type { Asking } from '../asking.ts'
+import type { Prober } from '../prober.ts'
 import type { Reply } from '../reply.ts'
 
 /** What was seen first of two faults: its status, or those that may be. */
@@ -11,18 +11,18 @@ export type SeenFirst = string | { readonly oneOf: readonly string[] }
  * @param freesUs how long one request takes to come free, in our time
  */
 export async function askWhenFull(
-  asking: Asking,
+  prober: Prober,
   before: Reply,
   freesUs: number,
 ): Promise<SeenFirst> {
   const once = { patient: false, expects: 'any' } as const
-  const body = { temperature: asking.contract.ranges.chatTemperature.max + 97 }
-  const askWrong = () => asking.chat({ maxTokens: 1, body }, { ...once, step: 'full' })
+  const body = { temperature: prober.contract.ranges.chatTemperature.max + 97 }
+  const askWrong = () => prober.chat({ maxTokens: 1, body }, { ...once, step: 'full' })
   for (let [plain, nth] = [before, 1]; ; nth++) {
     const first = await askWrong()
     if (first.status === 429) return '429'
     const second = await askWrong()
-    const after = await asking.chat({ maxTokens: 1 }, { ...once, step: 'limiter' })
+    const after = await prober.chat({ maxTokens: 1 }, { ...once, step: 'limiter' })
     const wrong = [first.columns, second.columns] as const
     const seen = seenFirst(plain.columns, wrong, after.columns, freesUs)
     // What took too long tells nothing, and the limit may be full still.

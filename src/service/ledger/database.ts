@@ -159,7 +159,7 @@ function unwritable(error: unknown): UserError {
   const came = error instanceof Error ? error.message : String(error)
   return new UserError(
     'service',
-    `The ledger cannot be written: ${came}. Nobody was told of what is not in it; start the service again when it can be.`,
+    `The ledger cannot be written: ${came}. No request that is missing from it was acknowledged; restart the service once it can be written.`,
   )
 }
 

@@ -1,5 +1,5 @@
 import type { AuthHeader, Contract } from '../../../contract/contract.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence, Rule } from '../../rule.ts'
@@ -200,35 +200,35 @@ export const auth06 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Two accounts in one run: each balance must fall by what its own requests cost. Credits that
 are missing on one account while another was spared as many tell that a charge went astray.`,
-  decide(ledgers) {
-    const runs = [...Map.groupBy(ledgers, (ledger) => ledger.history.runId).values()]
+  decide(readings) {
+    const runs = [...Map.groupBy(readings, (reading) => reading.history.runId).values()]
       .map((all) =>
-        all.filter((ledger) => ledger.charges > 0 || ledger.conservation.whole !== null),
+        all.filter((reading) => reading.charges > 0 || reading.conservation.whole !== null),
       )
       .filter((all) => all.length > 1)
     const takes = 'two accounts in one run, each with idle values of its balance'
     if (runs.length === 0) return { verdict: 'not-observed', takes }
     let observations = 0
     for (const run of runs) {
-      const stretches = run.map((ledger) => ({ ledger, stretches: clearStretches([ledger]) }))
-      const astray = (sign: number, but?: LedgerReading) =>
+      const stretches = run.map((reading) => ({ reading, stretches: clearStretches([reading]) }))
+      const astray = (sign: number, but?: BalanceReading) =>
         stretches
-          .filter(({ ledger }) => ledger !== but)
+          .filter(({ reading }) => reading !== but)
           .flatMap((each) => each.stretches)
           // A balance that rose was topped up, and spared nobody.
           .find(({ excess, segment }) => Math.sign(excess) === sign && segment.taken >= 0)
       const over = astray(1)
-      const under = over === undefined ? undefined : astray(-1, over.ledger)
+      const under = over === undefined ? undefined : astray(-1, over.reading)
       const judged = stretches.filter((each) => each.stretches.length > 0)
       if (over !== undefined && under !== undefined) {
         return {
           verdict: 'fail',
           observations: judged.length,
           expected: 'each account pays for its own requests',
-          came: `${over.ledger.history.account} paid ${over.excess} too much, ${under.ledger.history.account} ${-under.excess} too little`,
+          came: `${over.reading.history.account} paid ${over.excess} too much, ${under.reading.history.account} ${-under.excess} too little`,
           witnesses: [
-            witnessOf(over.ledger, over.segment.to, `${over.excess} too low`),
-            witnessOf(under.ledger, under.segment.to, `${-under.excess} too high`),
+            witnessOf(over.reading, over.segment.to, `${over.excess} too low`),
+            witnessOf(under.reading, under.segment.to, `${-under.excess} too high`),
           ],
         }
       }

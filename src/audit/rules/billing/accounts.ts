@@ -1,6 +1,6 @@
+import { readBalance } from '../../billing/balance-reading.ts'
 import { excessOf } from '../../billing/conservation.ts'
 import { filterHistory } from '../../billing/history.ts'
-import { readLedger } from '../../billing/ledger.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import { exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence } from '../../rule.ts'
@@ -15,24 +15,24 @@ export const bill16 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Two keys that the scenario gives to one account: their values together must fit one history.
 It fails when they do not from one key to the other, while most values of each key by itself do.`,
-  decide(ledgers): Verdict {
+  decide(readings): Verdict {
     let observations = 0
-    for (const ledger of ledgers) {
-      const { history } = ledger
+    for (const reading of readings) {
+      const { history } = reading
       const keys = [...new Set(history.key.filter((_, row) => !Number.isNaN(history.value[row]!)))]
       if (keys.length < 2) continue
-      if (ledger.fits === 'exact' || ledger.fits === 'loose') {
-        observations += ledger.observations
+      if (reading.fits === 'exact' || reading.fits === 'loose') {
+        observations += reading.observations
         continue
       }
       // Idle values in turn from one key to another tell it, or each key's own values do.
-      const wrong = ledger.conservation.segments.filter(
+      const wrong = reading.conservation.segments.filter(
         (segment) =>
           history.key[segment.from] !== history.key[segment.to] && excessOf(segment) !== 0,
       )
       const alone = keys.flatMap((key) => {
         const own = filterHistory(history, (row) => history.key[row] === key)
-        return readLedger(own).conservation.segments
+        return readBalance(own).conservation.segments
       })
       const wrongAlone = alone.filter((segment) => excessOf(segment) !== 0)
       if (wrong.length < 2 || wrongAlone.length * 2 > alone.length) continue
@@ -40,13 +40,13 @@ It fails when they do not from one key to the other, while most values of each k
         history.key.findIndex((each, row) => each === key && !Number.isNaN(history.value[row]!))
       return {
         verdict: 'fail',
-        observations: ledger.observations,
+        observations: reading.observations,
         expected: `one balance for the keys of account ${history.account}`,
         came: `${keys.length} balances, one for each key`,
         witnesses: [
-          witnessOf(ledger, rowOf(keys[0]!), `shows ${history.value[rowOf(keys[0]!)]}`),
+          witnessOf(reading, rowOf(keys[0]!), `shows ${history.value[rowOf(keys[0]!)]}`),
           witnessOf(
-            ledger,
+            reading,
             rowOf(keys[1]!),
             `shows ${history.value[rowOf(keys[1]!)]} with another key`,
           ),
@@ -69,19 +69,19 @@ export const bill17 = billingRule({
 successes cost. Each attempt is a row of its own, so nothing is hidden in a retry. A request that is
 sent again under the same Idempotency-Key may be free or cost its price once more (gap G-37), and never
 more than that.`,
-  async decide(ledgers, evidence): Promise<Verdict> {
+  async decide(readings, evidence): Promise<Verdict> {
     const replayed = await keyedTwice(evidence)
     // A charge that comes after the header shows in the stretch that begins with its request.
-    const singles = ledgers
+    const singles = readings
       .filter(({ fits }) => fits !== 'late')
-      .flatMap((ledger) =>
-        ledger.conservation.segments.map((segment) => ({
-          ledger,
+      .flatMap((reading) =>
+        reading.conservation.segments.map((segment) => ({
+          reading,
           segment,
           excess: excessOf(segment),
         })),
       )
-      .filter(({ ledger: { history }, segment }) =>
+      .filter(({ reading: { history }, segment }) =>
         history.slot
           .subarray(segment.from, segment.to + 1)
           .some((slot) => replayed.has(`${history.runId}/${slot}`)),
@@ -93,10 +93,10 @@ more than that.`,
         observations: singles.length,
         expected: 'at most the price for a request that was sent before under its Idempotency-Key',
         came: `${credits(dear.excess)} more`,
-        witnesses: [witnessOf(dear.ledger, dear.segment.to, `${credits(dear.excess)} too low`)],
+        witnesses: [witnessOf(dear.reading, dear.segment.to, `${credits(dear.excess)} too low`)],
       }
     }
-    const retried = clearStretches(ledgers).filter(({ ledger: { history }, segment }) =>
+    const retried = clearStretches(readings).filter(({ reading: { history }, segment }) =>
       history.retry.subarray(segment.from + 1, segment.to + 1).some((retry) => retry > 0),
     )
     if (retried.length === 0 && singles.length > 0) {
@@ -110,14 +110,14 @@ more than that.`,
     }
     const wrong = retried.find(({ excess }) => excess > 0)
     if (wrong === undefined) return { verdict: 'pass', observations: retried.length }
-    const { ledger, segment, excess } = wrong
-    const row = ledger.history.retry.findIndex((retry, at) => at > segment.from && retry > 0)
+    const { reading, segment, excess } = wrong
+    const row = reading.history.retry.findIndex((retry, at) => at > segment.from && retry > 0)
     return {
       verdict: 'fail',
       observations: retried.length,
       expected: `${credits(segment.sure)} for ${segment.charges} successes and their failed attempts`,
       came: `${credits(segment.sure + excess)}`,
-      witnesses: [witnessOf(ledger, row, 'an attempt that was tried again')],
+      witnesses: [witnessOf(reading, row, 'an attempt that was tried again')],
     }
   },
 })

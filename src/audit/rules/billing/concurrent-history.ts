@@ -1,5 +1,5 @@
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { effects } from '../../billing/history.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
 import { certainPlace, type Place } from '../../billing/location.ts'
 import { placesOfStep } from '../../billing/step.ts'
 import { type Suspects, suspectsOf } from '../../billing/suspects.ts'
@@ -29,7 +29,7 @@ and each hole must be filled by charges that nobody saw, ambiguous ones among th
 majorization: charges with values of x or more cost at most start - x together. Tier 2, bounds: every
 value bounds the balance at the start, and all bounds must leave one; nobody sees more than somebody saw
 who had ended before.
-When only the looser tiers fit, the values are no ledger: a header read a little later than its charge,
+When only the looser tiers fit, the values are not exact: a header read a little later than its charge,
 or credits that are held and given back. Then errors that cancel between two observations cannot be
 seen; a lone contradiction among thousands of exact values is told as inconclusive. A hole is told with
 its time and with whom was in flight then, the 64 likeliest at most.
@@ -46,7 +46,7 @@ furthest; each at a delay; and on top of each those that the service had finishe
 the client was gone. A hole that no combination of these explains is a failure; one that some of them
 does, and the likeliest does not, is inconclusive. Not among them: a cancel that is lost for longer than
 two of the shortest exchanges, and charges by chance.
-Where the values are no ledger, sums are: an idle value is settled when all that was left before it must
+Where the values are not exact, the sums are: an idle value is settled when all that was left before it must
 be over, by the longest success. Between two settled values the balance falls by the successes and by
 the same policies; also prices that are held and given back later. When no combination of these fits all
 stretches, and all but a few credits in fifty attempts are explained, it fails; the place is the step
@@ -56,18 +56,18 @@ only where such sums are likelier than one in a million for each wrong charge th
 takes many stretches, each with many attempts that were left, whose step (or one that sends the same)
 shows how long a success takes. A package or grant that comes in meanwhile is taken out of the values,
 and both of its sides are decided. Traffic of others on the account looks like a double charge.`,
-  decide(ledgers, { contract }) {
-    const concurrent = ledgers.filter(isConcurrent)
+  decide(readings, { contract }) {
+    const concurrent = readings.filter(isConcurrent)
     if (concurrent.length === 0) {
       return {
         verdict: 'not-observed',
         takes: 'requests of one account in flight at the same time',
       }
     }
-    const observations = concurrent.reduce((sum, ledger) => sum + ledger.observations, 0)
-    const verdicts = concurrent.map((ledger) =>
+    const observations = concurrent.reduce((sum, reading) => sum + reading.observations, 0)
+    const verdicts = concurrent.map((reading) =>
       verdictOf(
-        ledger,
+        reading,
         observations,
         contract.packages.some((each) => each.validMonths !== null),
       ),
@@ -81,7 +81,7 @@ and both of its sides are decided. Traffic of others on the account looks like a
 })
 
 /** Whether two requests that cost something were ever in flight together. */
-function isConcurrent({ history }: LedgerReading): boolean {
+function isConcurrent({ history }: BalanceReading): boolean {
   let busyUntil = -Infinity
   for (let row = 0; row < history.size; row++) {
     if (history.effect[row] !== effects.charge && history.effect[row] !== effects.ambiguous)
@@ -92,28 +92,28 @@ function isConcurrent({ history }: LedgerReading): boolean {
   return false
 }
 
-function verdictOf(ledger: LedgerReading, observations: number, expires: boolean): Verdict {
-  const { fits, tiles, history } = ledger
+function verdictOf(reading: BalanceReading, observations: number, expires: boolean): Verdict {
+  const { fits, tiles, history } = reading
   switch (fits) {
     case 'exact': {
-      const [stray] = ledger.stray
+      const [stray] = reading.stray
       if (stray === undefined)
-        return bySums(ledger, observations) ?? { verdict: 'pass', observations }
-      const { came, witnesses } = tell(ledger, stray)
-      if (ledger.isProven() || ledger.settled()?.isProven === true) {
+        return bySums(reading, observations) ?? { verdict: 'pass', observations }
+      const { came, witnesses } = tell(reading, stray)
+      if (reading.isProven() || reading.settled()?.isProven === true) {
         return {
           verdict: 'fail',
           observations,
-          expected: `account ${history.account}: credits taken for successes, and for ${ledger.ambiguous} attempts that were left by one policy`,
+          expected: `account ${history.account}: credits taken for successes, and by one policy for ${reading.ambiguous} abandoned attempts`,
           came,
           witnesses,
-          note: `No policy of charging what clients left explains it (see --explain BILL-11). ${othersLookSo}`,
+          note: `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`,
         }
       }
       return {
         verdict: 'inconclusive',
         observations,
-        why: `account ${history.account}: ${came}. One policy explains what all other ${ledger.ambiguous} ambiguous attempts cost; either one of them was charged against it, or a request in flight was charged wrongly.`,
+        why: `account ${history.account}: ${came}. One policy explains the cost of the other ${reading.ambiguous} ambiguous attempts. Either one of them was charged against that policy, or a request in flight was charged wrongly.`,
         witnesses,
       }
     }
@@ -121,21 +121,21 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
       return {
         verdict: 'inconclusive',
         observations,
-        why: `account ${history.account}: the values fit only when charges may settle up to ${ledger.settleUs / 1e6} s after their response; the balance is right in the end`,
+        why: `account ${history.account}: the values fit only if charges settle up to ${reading.settleUs / 1e6} s after their response; the final balance is right`,
       }
     case 'loose': {
       const fault = tiles.faults[0]
-      const proven = bySums(ledger, observations)
+      const proven = bySums(reading, observations)
       if (proven !== null) return proven
       if (fault === undefined) return { verdict: 'pass', observations }
       if (tiles.missingCredits > 0) {
         const hole = tiles.faults.find(({ kind }) => kind === 'hole') ?? fault
-        const { came, witnesses } = tell(ledger, hole)
-        const why = `account ${history.account}: ${came}; ${ledger.doubt}`
+        const { came, witnesses } = tell(reading, hole)
+        const why = `account ${history.account}: ${came}; ${reading.doubt}`
         return { verdict: 'inconclusive', observations, why, witnesses }
       }
-      if (!isRare(ledger)) return { verdict: 'pass', observations }
-      const { came, witnesses } = tell(ledger, fault)
+      if (!isRare(reading)) return { verdict: 'pass', observations }
+      const { came, witnesses } = tell(reading, fault)
       return {
         verdict: 'inconclusive',
         observations,
@@ -145,17 +145,17 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
     }
     case 'none': {
       const fault =
-        ledger.stray[0] ?? tiles.faults.find((each) => each.kind === 'hole') ?? tiles.faults[0]
-      const stale = staleHeader(ledger)
-      const told = stale ?? telling(ledger, fault)
+        reading.stray[0] ?? tiles.faults.find((each) => each.kind === 'hole') ?? tiles.faults[0]
+      const stale = staleHeader(reading)
+      const told = stale ?? telling(reading, fault)
       const places =
-        ledger.tiles.faultCount > 1 && stale === null
-          ? `${ledger.tiles.faultCount} such places; the first is shown.`
+        reading.tiles.faultCount > 1 && stale === null
+          ? `${reading.tiles.faultCount} such places; the first is shown.`
           : ''
       // Others can take credits, and give none.
       const others = stale === null && fault?.kind === 'hole' ? othersLookSo : ''
       const note = `${places} ${others}`.trim()
-      const huge = fault?.kind === 'hole' && fault.unexplained >= 50 * Math.max(1, ledger.charges)
+      const huge = fault?.kind === 'hole' && fault.unexplained >= 50 * Math.max(1, reading.charges)
       if (huge && expires) {
         return {
           verdict: 'inconclusive',
@@ -176,41 +176,41 @@ function verdictOf(ledger: LedgerReading, observations: number, expires: boolean
   }
 }
 
-/** What the sums between settled values prove, where the values themselves are no ledger. */
-function bySums(ledger: LedgerReading, observations: number): Verdict | null {
-  const settled = ledger.settled()
+/** What the sums between settled values prove, where the values themselves are inconsistent. */
+function bySums(reading: BalanceReading, observations: number): Verdict | null {
+  const settled = reading.settled()
   if (settled === null) return null
-  const { history, meaning } = ledger
+  const { history, meaning } = reading
   const [likeliest, ...others] = placesOfStep(history, meaning, settled)
   if (likeliest === undefined) return null
   const suspects = suspectsOf(history, [likeliest, ...others], settled.credits, settled.charged)
   const [first = settled.to, ...rest] = suspects.rows
   const came = `${credits(settled.credits)} more between slots ${history.slot[settled.from]} and ${history.slot[settled.to]}, likeliest ${bracketOf(likeliest, suspects)}`
   const witnesses = [
-    witnessOf(ledger, first, roleOf(first, likeliest.hole)),
-    ...rest.map((row) => witnessOf(ledger, row, roleOf(row, likeliest.hole))),
+    witnessOf(reading, first, roleOf(first, likeliest.hole)),
+    ...rest.map((row) => witnessOf(reading, row, roleOf(row, likeliest.hole))),
   ] as const
-  const left = `${ledger.ambiguous} attempts that were left`
+  const abandoned = `${reading.ambiguous} abandoned attempts`
   if (!settled.isProven) {
     return {
       verdict: 'inconclusive',
       observations,
-      why: `account ${history.account}: ${came}. Successes and one plain policy explain what all other ${left} cost; either one of them was charged against it, or a request in flight was charged wrongly.`,
+      why: `account ${history.account}: ${came}. Successes and one plain policy explain the cost of the other ${abandoned}. Either one of them was charged against that policy, or a request in flight was charged wrongly.`,
       witnesses,
     }
   }
   return {
     verdict: 'fail',
     observations,
-    expected: `account ${history.account}: between two settled values, credits taken for successes, and for ${left} by one policy`,
+    expected: `account ${history.account}: between two settled values, credits taken for successes, and by one policy for ${abandoned}`,
     came,
     witnesses,
-    note: `No policy of charging what clients left explains it (see --explain BILL-11). ${othersLookSo}`,
+    note: `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`,
   }
 }
 
 /** Few contradictions among many exact values, and nobody about who may have held credits. */
-function isRare({ tiles, history, ambiguous }: LedgerReading): boolean {
+function isRare({ tiles, history, ambiguous }: BalanceReading): boolean {
   if (tiles.faultCount > Math.max(2, tiles.placed / 200)) return false
   const failures = history.effect.some(
     (effect, row) => effect === effects.failure && history.costCredits[row]! > 0,
@@ -222,7 +222,7 @@ function isRare({ tiles, history, ambiguous }: LedgerReading): boolean {
  * A hole right below a value that shows the same credits as the one above it is no missing money: that header shows
  * the balance before the charge above, and the sums are right.
  */
-function staleHeader({ history, tiles }: LedgerReading): Told | null {
+function staleHeader({ history, tiles }: BalanceReading): Told | null {
   if (tiles.missingCredits > 0) return null
   for (const fault of tiles.faults) {
     if (fault.kind !== 'hole') continue
@@ -234,7 +234,7 @@ function staleHeader({ history, tiles }: LedgerReading): Told | null {
     if (twice?.kind !== 'overlap') continue
     const shown = history.value[above]!
     return {
-      came: `a header that is one request behind: ${shown}, where ${shown - fault.unexplained} was left; no credit is missing after it`,
+      came: `a header that is one request behind: ${shown} where the balance was ${shown - fault.unexplained}; no credit is missing after it`,
       witnesses: [
         witnessOf({ history }, above, `shows ${shown}`),
         witnessOf({ history }, twice.upper, `showed ${history.value[twice.upper]} before`),
@@ -247,19 +247,19 @@ function staleHeader({ history, tiles }: LedgerReading): Told | null {
 type Told = { readonly came: string; readonly witnesses: readonly [Witness, ...Witness[]] }
 
 /** What shows it with the fewest rows: a hole with its place, a rise as a pair, else the sums. */
-function telling(ledger: LedgerReading, fault: TileFault | undefined): Told {
-  const [majorization, bounds] = [ledger.majorization(), ledger.bounds()]
-  if (fault?.kind === 'hole') return tell(ledger, fault)
+function telling(reading: BalanceReading, fault: TileFault | undefined): Told {
+  const [majorization, bounds] = [reading.majorization(), reading.bounds()]
+  if (fault?.kind === 'hole') return tell(reading, fault)
   if (bounds.rise !== null) {
     const { earlier, later, credits: rise } = bounds.rise
     return {
-      came: `a balance that is ${credits(rise)} above what had surely been reached before`,
+      came: `a balance ${credits(rise)} above one that had been reached before`,
       witnesses: [
-        witnessOf(ledger, later, `shows ${ledger.history.value[later]}`),
+        witnessOf(reading, later, `shows ${reading.history.value[later]}`),
         witnessOf(
-          ledger,
+          reading,
           earlier,
-          `had shown ${ledger.history.value[earlier]} before it was called`,
+          `had shown ${reading.history.value[earlier]} before it was called`,
         ),
       ],
     }
@@ -269,38 +269,38 @@ function telling(ledger: LedgerReading, fault: TileFault | undefined): Told {
     return {
       came: `${charges} charges that cost ${costCredits} together lowered the balance by ${allowedCredits}: ${credits(costCredits - allowedCredits)} lost`,
       witnesses: [
-        witnessOf(ledger, row, `shows ${ledger.history.value[row]}`),
+        witnessOf(reading, row, `shows ${reading.history.value[row]}`),
         ...(beside === row
           ? []
-          : [witnessOf(ledger, beside, `shows ${ledger.history.value[beside]}`)]),
+          : [witnessOf(reading, beside, `shows ${reading.history.value[beside]}`)]),
       ],
     }
   }
-  if (fault !== undefined) return tell(ledger, fault)
+  if (fault !== undefined) return tell(reading, fault)
   const { least, most } = bounds
   return {
-    came: `values that no balance at the start fits: at least ${least.credits} by one, at most ${most.credits} by another`,
+    came: `no starting balance fits the values: at least ${least.credits} by one, at most ${most.credits} by another`,
     witnesses: [
-      witnessOf(ledger, most.row, `shows ${ledger.history.value[most.row]}`),
-      witnessOf(ledger, least.row, `shows ${ledger.history.value[least.row]}`),
+      witnessOf(reading, most.row, `shows ${reading.history.value[most.row]}`),
+      witnessOf(reading, least.row, `shows ${reading.history.value[least.row]}`),
     ],
   }
 }
 
-function tell(ledger: LedgerReading, fault: TileFault): Told {
-  const { value } = ledger.history
+function tell(reading: BalanceReading, fault: TileFault): Told {
+  const { value } = reading.history
   switch (fault.kind) {
     case 'hole': {
-      const [likeliest = certainPlace(fault.hole), ...others] = ledger.places()
+      const [likeliest = certainPlace(fault.hole), ...others] = reading.places()
       const { hole } = likeliest
       const unexplained = Math.min(fault.unexplained, hole.credits)
-      const suspects = suspectsOf(ledger.history, [likeliest, ...others], unexplained)
+      const suspects = suspectsOf(reading.history, [likeliest, ...others], unexplained)
       const [first = hole.below, ...rest] = suspects.rows
       return {
-        came: `${credits(unexplained)} taken between ${value[hole.above]} and ${value[hole.below]} that no request accounts for, ${bracketOf(likeliest, suspects)}`,
+        came: `${credits(unexplained)} taken between ${value[hole.above]} and ${value[hole.below]} without a request that explains it, ${bracketOf(likeliest, suspects)}`,
         witnesses: [
-          witnessOf(ledger, first, roleOf(first, hole)),
-          ...rest.map((row) => witnessOf(ledger, row, roleOf(row, hole))),
+          witnessOf(reading, first, roleOf(first, hole)),
+          ...rest.map((row) => witnessOf(reading, row, roleOf(row, hole))),
         ],
       }
     }
@@ -308,22 +308,22 @@ function tell(ledger: LedgerReading, fault: TileFault): Told {
       return {
         came: `two charges that took the same credit: balances ${value[fault.upper]} and ${value[fault.lower]}`,
         witnesses: [
-          witnessOf(ledger, fault.lower, `shows ${value[fault.lower]}`),
-          witnessOf(ledger, fault.upper, `shows ${value[fault.upper]}`),
+          witnessOf(reading, fault.lower, `shows ${value[fault.lower]}`),
+          witnessOf(reading, fault.upper, `shows ${value[fault.upper]}`),
         ],
       }
     case 'order':
       return {
         came: `a balance that rose against the clock, from ${value[fault.later]} to ${value[fault.earlier]}`,
         witnesses: [
-          witnessOf(ledger, fault.earlier, `shows ${value[fault.earlier]}, called later`),
-          witnessOf(ledger, fault.later, `shows ${value[fault.later]}, ended before`),
+          witnessOf(reading, fault.earlier, `shows ${value[fault.earlier]}, called later`),
+          witnessOf(reading, fault.later, `shows ${value[fault.later]}, ended before`),
         ],
       }
     case 'missing':
       return {
         came: 'a success that took nothing from the balance',
-        witnesses: [witnessOf(ledger, fault.row, 'no room for its charge')],
+        witnesses: [witnessOf(reading, fault.row, 'no room for its charge')],
       }
   }
 }
@@ -343,19 +343,19 @@ function bracketOf({ hole }: Place, { inFlight, otherPlaces }: Suspects): string
   return `between ${seconds(hole.fromUs)} s and ${seconds(hole.toUs)} s of the run with ${inFlight} in flight${others}`
 }
 
-function noteOf(ledgers: readonly LedgerReading[]): { readonly note?: string } {
-  const loose = ledgers.filter((ledger) => ledger.fits === 'loose')
-  const uncertain = ledgers.reduce((sum, ledger) => sum + ledger.tiles.uncertainCredits, 0)
+function noteOf(readings: readonly BalanceReading[]): { readonly note?: string } {
+  const loose = readings.filter((reading) => reading.fits === 'loose')
+  const uncertain = readings.reduce((sum, reading) => sum + reading.tiles.uncertainCredits, 0)
   if (loose.length > 0) {
     return {
-      note: 'The header is no ledger: it is read a moment after its charge, or shows credits that are held and given back. Decided by tiers 1 and 2.',
+      note: 'The header is not an exact balance: it is read a moment after its charge, or shows credits that are held and given back. Decided by tiers 1 and 2.',
     }
   }
-  const came = ledgers.flatMap(({ gifts }) => gifts.map((gift) => gift.credits))
+  const came = readings.flatMap(({ gifts }) => gifts.map((gift) => gift.credits))
   if (came.length > 0) {
     return { note: `${came.join(' and ')} credits came in meanwhile; both sides are decided.` }
   }
   return uncertain > 0
     ? { note: `${credits(uncertain)} went to ambiguous attempts.` }
-    : { note: 'Every value is exact: the header can be read as a ledger.' }
+    : { note: 'Every value is exact: the header shows the balance at each charge.' }
 }

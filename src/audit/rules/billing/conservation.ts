@@ -1,7 +1,7 @@
 import type { Contract, Credits } from '../../../contract/contract.ts'
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { excessOf, type Segment } from '../../billing/conservation.ts'
 import { sumsOf } from '../../billing/gifts.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
 import {
   billingRule,
   credits,
@@ -27,19 +27,19 @@ see errors that cancel between two idle values, and it takes the account to be u
 foreign traffic looks like a double charge. A price that is open (reads, gap G-17) is one for all requests of its
 endpoint; where the sums fit only by what a wrong charge would look like, too, it is inconclusive. Credits that expire or are bought meanwhile make it
 inconclusive.`,
-  decide(ledgers, { contract }) {
+  decide(readings, { contract }) {
     let observations = 0
     type Breach = {
-      ledger: LedgerReading
+      reading: BalanceReading
       segment: Segment
       excess: Credits
       otherwise: string | null
     }
     let worst: Breach | null = null
-    for (const ledger of ledgers) {
-      const { segments, whole } = ledger.conservation
+    for (const reading of readings) {
+      const { segments, whole } = reading.conservation
       // Where charges settle late, only the whole can hold; BILL-08 speaks of the lateness.
-      const judged = ledger.fits === 'late' && whole !== null ? [whole] : segments
+      const judged = reading.fits === 'late' && whole !== null ? [whole] : segments
       observations += judged.length
       for (const segment of judged) {
         const excess = excessOf(segment)
@@ -51,21 +51,21 @@ inconclusive.`,
           (worst?.otherwise === null) === (otherwise === null) &&
           segment.charges < (worst?.segment.charges ?? Infinity)
         if (worst === null || surer || sameAndNarrower) {
-          worst = { ledger, segment, excess, otherwise }
+          worst = { reading, segment, excess, otherwise }
         }
       }
     }
     if (observations === 0) return { verdict: 'not-observed', takes: idleTakes }
-    if (worst === null) return passWithoutDoubt(ledgers, observations)
-    const { ledger, segment, excess, otherwise } = worst
+    if (worst === null) return passWithoutDoubt(readings, observations)
+    const { reading, segment, excess, otherwise } = worst
     const moved = segment.taken < 0 ? 'rose' : 'fell'
-    const shows = `the balance ${moved} by ${Math.abs(segment.taken)} since slot ${ledger.history.slot[segment.from]}`
+    const shows = `the balance ${moved} by ${Math.abs(segment.taken)} since slot ${reading.history.slot[segment.from]}`
     if (otherwise !== null) {
       return {
         verdict: 'inconclusive',
         observations,
-        why: `account ${ledger.history.account}: ${shows}, where ${successes(segment.charges)} cost ${segment.sure}. ${otherwise}`,
-        witnesses: [witnessOf(ledger, segment.to, shows)],
+        why: `account ${reading.history.account}: ${shows}, where ${successes(segment.charges)} cost ${segment.sure}. ${otherwise}`,
+        witnesses: [witnessOf(reading, segment.to, shows)],
       }
     }
     const range =
@@ -75,12 +75,12 @@ inconclusive.`,
       observations,
       expected:
         segment.charges === 0 && segment.ambiguous === 0
-          ? `account ${ledger.history.account}: no fall, since nothing succeeded`
-          : `account ${ledger.history.account}: a fall by ${segment.sure}${range} for ${successes(segment.charges)}`,
+          ? `account ${reading.history.account}: no fall, since nothing succeeded`
+          : `account ${reading.history.account}: a fall by ${segment.sure}${range} for ${successes(segment.charges)}`,
       came: `${movedBy(segment.taken)}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
       witnesses: [
-        witnessOf(ledger, segment.to, shows),
-        witnessOf(ledger, segment.from, 'the idle balance before'),
+        witnessOf(reading, segment.to, shows),
+        witnessOf(reading, segment.from, 'the idle balance before'),
       ],
       // Others can take credits, and give none.
       ...(excess > 0 ? { note: othersLookSo } : {}),

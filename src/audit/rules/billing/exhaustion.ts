@@ -1,13 +1,13 @@
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { excessOf } from '../../billing/conservation.ts'
 import { effects } from '../../billing/history.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { Verdict } from '../../verdict.ts'
 import { otherCause } from './conservation.ts'
 import { type Known, knownBalances, mostAtFirst } from './known-balance.ts'
 
-const isRefused = ({ ledger: { history }, row }: Known) => history.insufficient[row] === 1
-const isServed = ({ ledger: { history }, row }: Known) => history.effect[row] === effects.charge
+const isRefused = ({ reading: { history }, row }: Known) => history.insufficient[row] === 1
+const isServed = ({ reading: { history }, row }: Known) => history.effect[row] === effects.charge
 
 const takesPoor = 'an account whose balance is known and below the price of a request'
 
@@ -22,8 +22,8 @@ export const bill13 = billingRule({
 that credits are insufficient (§7.1: or permissions). What requests that the client left may still
 hold and give back (gaps G-13, G-14) counts as there. Where credits came in or may have expired before
 the next idle value, nothing is decided.`,
-  decide(ledgers, { contract }) {
-    const poor = knownBalances(ledgers, contract).filter(({ atMost, cost }) => atMost < cost)
+  decide(readings, { contract }) {
+    const poor = knownBalances(readings, contract).filter(({ atMost, cost }) => atMost < cost)
     const judged = poor.filter((known) => isRefused(known) || isServed(known))
     const served = judged.find(isServed)
     if (judged.length === 0) return { verdict: 'not-observed', takes: takesPoor }
@@ -33,7 +33,7 @@ the next idle value, nothing is decided.`,
       observations: judged.length,
       expected: `403 for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
       came: 'a success',
-      witnesses: [witnessOf(served.ledger, served.row, `served at a balance of ${served.atMost}`)],
+      witnesses: [witnessOf(served.reading, served.row, `served at a balance of ${served.atMost}`)],
     }
   },
 })
@@ -49,8 +49,8 @@ credits there is wrong. A 403 counts only where its error says so; one for permi
 readable body, decides nothing. What requests that the client left (gap G-14) or that are in flight
 beside it may take first is not counted as covered. Where credits came in or may have expired before the
 next idle value, nothing is decided. It is decided by requests at the very end of a balance.`,
-  decide(ledgers, { contract }): Verdict {
-    const known = knownBalances(ledgers, contract).filter(({ atLeast, cost }) => atLeast >= cost)
+  decide(readings, { contract }): Verdict {
+    const known = knownBalances(readings, contract).filter(({ atLeast, cost }) => atLeast >= cost)
     const refused = known.find(isRefused)
     const last = known.filter((each) => isServed(each) && each.atLeast - each.cost < each.cost)
     if (refused !== undefined) {
@@ -60,7 +60,7 @@ next idle value, nothing is decided. It is decided by requests at the very end o
         expected: `a request of ${credits(refused.cost)} served at a balance of ${refused.atLeast}`,
         came: 'refused',
         witnesses: [
-          witnessOf(refused.ledger, refused.row, `refused at a balance of ${refused.atLeast}`),
+          witnessOf(refused.reading, refused.row, `refused at a balance of ${refused.atLeast}`),
         ],
       }
     }
@@ -83,15 +83,15 @@ export const bill15 = billingRule({
   explain: `The successes after an idle value must not cost more than that balance and what came in since,
 and no value may be below zero. It passes only where a burst met the end of a balance: successes in flight together and
 a refusal for insufficient credits.`,
-  decide(ledgers, { contract }): Verdict {
+  decide(readings, { contract }): Verdict {
     let observations = 0
-    for (const ledger of ledgers) {
-      const { history, conservation } = ledger
+    for (const reading of readings) {
+      const { history, conservation } = reading
       const { effect, costCredits, value, insufficient, callUs, readUs, endUs, size } = history
       for (let row = 0; row < size; row++) {
         const shown = value[row]! - (history.spentOnReads?.[row] ?? 0)
         if (shown < 0 && effect[row] !== effects.failure) {
-          return overdrawn(ledger, row, `a balance of ${shown}`)
+          return overdrawn(reading, row, `a balance of ${shown}`)
         }
       }
       const [first] = conservation.idle
@@ -111,10 +111,10 @@ a refusal for insufficient credits.`,
         if (callUs[row]! < busyUntil) together++
         busyUntil = Math.max(busyUntil, endUs[row]!)
       }
-      const came = ledger.gifts.filter(({ row }) => readUs[row]! > readUs[first]!)
-      const had = came.reduce((sum, { credits }) => sum + credits, mostAtFirst(ledger))
+      const came = reading.gifts.filter(({ row }) => readUs[row]! > readUs[first]!)
+      const had = came.reduce((sum, { credits }) => sum + credits, mostAtFirst(reading))
       if (spent > had && !risen) {
-        return overdrawn(ledger, last, `successes of ${credits(spent)} from a balance of ${had}`)
+        return overdrawn(reading, last, `successes of ${credits(spent)} from a balance of ${had}`)
       }
       if (refused > 0 && together > 0) observations += together
     }
@@ -125,13 +125,13 @@ a refusal for insufficient credits.`,
           takes: 'a burst of 8 to 64 requests on an account with fewer credits',
         }
 
-    function overdrawn(ledger: LedgerReading, row: number, came: string): Verdict {
+    function overdrawn(reading: BalanceReading, row: number, came: string): Verdict {
       return {
         verdict: 'fail',
         observations: Math.max(observations, 1),
-        expected: `account ${ledger.history.account}: successes up to the balance, then 403`,
+        expected: `account ${reading.history.account}: successes up to the balance, then 403`,
         came,
-        witnesses: [witnessOf(ledger, row, came)],
+        witnesses: [witnessOf(reading, row, came)],
       }
     }
   },

@@ -31,7 +31,7 @@ stream, n, max_tokens, prompt length and user. It fails when half or more of the
 cost other than their price while those of another level of that factor cost it. It passes for the
 factors that were seen at two levels, which it names, and for prompts of the lengths that were seen:
 what longer ones cost nobody has seen.`,
-  async decide(ledgers, evidence) {
+  async decide(readings, evidence) {
     const { contract } = evidence
     const exchanges = new Map(
       (await exchangesOf(evidence)).map((each) => [
@@ -39,10 +39,10 @@ what longer ones cost nobody has seen.`,
         each,
       ]),
     )
-    const singles = undisturbedStretches(ledgers, contract)
+    const singles = undisturbedStretches(readings, contract)
       .flatMap(singleCharge)
       .flatMap((single) => {
-        const { runId, slot, retry } = single.ledger.history
+        const { runId, slot, retry } = single.reading.history
         const exchange = exchanges.get(keyOf(runId, slot[single.row]!, retry[single.row]!))
         return exchange === undefined ? [] : [{ single, exchange }]
       })
@@ -108,11 +108,11 @@ function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[])
     expected: `the same price with ${level} as with ${right[0]}`,
     came: `${credits(first.took)} instead of ${first.price}; ${wrongIn(all)} of ${all.length} requests with ${level}`,
     witnesses: [
-      witnessOf(first.ledger, first.row, `took ${credits(first.took)}, ${level}`),
+      witnessOf(first.reading, first.row, `took ${credits(first.took)}, ${level}`),
       ...right[1]
         .slice(0, 1)
         .map((single) =>
-          witnessOf(single.ledger, single.row, `took ${credits(single.took)}, ${right[0]}`),
+          witnessOf(single.reading, single.row, `took ${credits(single.took)}, ${right[0]}`),
         ),
     ],
   }
@@ -126,12 +126,12 @@ export const bill04 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Compares charges that were seen by themselves over the bands that the balance was in. A
 service that trusts rich accounts and does not charge them is a real path in real gateways.`,
-  decide(ledgers, { contract }) {
-    const singles = undisturbedStretches(ledgers, contract)
+  decide(readings, { contract }) {
+    const singles = undisturbedStretches(readings, contract)
       .flatMap(singleCharge)
       .filter((single) => !Number.isNaN(balanceOf(single)))
-    const bandOf = ({ ledger, row, price }: Single) =>
-      bandsAt(contract, ledger.history.value[row]! + price).at(-1)?.name ?? 'no band'
+    const bandOf = ({ reading, row, price }: Single) =>
+      bandsAt(contract, reading.history.value[row]! + price).at(-1)?.name ?? 'no band'
     const bands = Map.groupBy(singles, bandOf)
     if (bands.size < 2) {
       return { verdict: 'not-observed', takes: 'requests one at a time on balances in two bands' }
@@ -154,7 +154,7 @@ service that trusts rich accounts and does not charge them is a real path in rea
   },
 })
 
-const balanceOf = ({ ledger, row, price }: Single) => ledger.history.value[row]! + price
+const balanceOf = ({ reading, row, price }: Single) => reading.history.value[row]! + price
 
 /**
  * A failure when one balance parts requests that cost their price from those of which most did not.
@@ -175,8 +175,12 @@ function splitsByBalance(singles: readonly Single[]): Verdict | null {
       expected: `the same price at a balance of ${balanceOf(shown)} as at ${balanceOf(near)}`,
       came: `${wrong.length} of ${far.length} requests on that side cost other than their price`,
       witnesses: [
-        witnessOf(shown.ledger, shown.row, `took ${credits(shown.took)} instead of ${shown.price}`),
-        witnessOf(near.ledger, near.row, `took ${credits(near.took)}`),
+        witnessOf(
+          shown.reading,
+          shown.row,
+          `took ${credits(shown.took)} instead of ${shown.price}`,
+        ),
+        witnessOf(near.reading, near.row, `took ${credits(near.took)}`),
       ],
     }
   }

@@ -1,5 +1,5 @@
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { effects } from '../../billing/history.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { Verdict } from '../../verdict.ts'
 import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
@@ -17,7 +17,7 @@ export const bill05 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
-  decide: (ledgers) => decideFree(ledgers, 400, 'a 4xx between two idle values of the balance'),
+  decide: (readings) => decideFree(readings, 400, 'a 4xx between two idle values of the balance'),
 })
 
 export const bill06 = billingRule({
@@ -27,17 +27,17 @@ export const bill06 = billingRule({
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain,
-  decide: (ledgers) =>
+  decide: (readings) =>
     decideFree(
-      ledgers,
+      readings,
       500,
       'a 5xx between two idle values; a service that never fails shows none',
     ),
 })
 
 /** @param hundred 400 or 500: the class of statuses that it is about */
-function decideFree(ledgers: readonly LedgerReading[], hundred: number, takes: string): Verdict {
-  const stretches = clearStretches(ledgers)
+function decideFree(readings: readonly BalanceReading[], hundred: number, takes: string): Verdict {
+  const stretches = clearStretches(readings)
     .map((stretch) => ({ stretch, statuses: statusesOf(stretch) }))
     .filter(({ statuses }) => statuses.size > 0)
   const ours = stretches.filter(({ statuses }) => [...statuses.keys()].some(isOurs))
@@ -51,7 +51,7 @@ function decideFree(ledgers: readonly LedgerReading[], hundred: number, takes: s
       stretch.excess <= Math.max(sumOf(statuses, isOurs), costOfFailures(stretch)),
   )
   const guilty = alone ?? consistent(stretches.filter(({ statuses }) => statuses.size === 1))
-  const proven = ledgers.filter(isAccounted).reduce((sum, { history }) => {
+  const proven = readings.filter(isAccounted).reduce((sum, { history }) => {
     const failed = (row: number) =>
       history.effect[row] === effects.failure && isOurs(history.status[row]!)
     return sum + countRows(history, failed)
@@ -66,19 +66,19 @@ function decideFree(ledgers: readonly LedgerReading[], hundred: number, takes: s
   if (guilty !== undefined) {
     const { stretch, statuses } = guilty
     const rows = rowsOf(stretch, 'failure').filter((row) =>
-      isOurs(stretch.ledger.history.status[row]!),
+      isOurs(stretch.reading.history.status[row]!),
     )
     const names = [...statuses].map(([status, count]) => `${count} with ${status}`).join(', ')
     return {
       verdict: 'fail',
       observations,
-      expected: `account ${stretch.ledger.history.account}: nothing taken for failures (${names})`,
+      expected: `account ${stretch.reading.history.account}: nothing taken for failures (${names})`,
       came: `${credits(stretch.excess)} taken`,
       witnesses: [
-        witnessOf(stretch.ledger, rows[0]!, 'failed, and the balance fell'),
+        witnessOf(stretch.reading, rows[0]!, 'failed, and the balance fell'),
         ...rows
           .slice(1, 5)
-          .map((row) => witnessOf(stretch.ledger, row, 'failed in the same stretch')),
+          .map((row) => witnessOf(stretch.reading, row, 'failed in the same stretch')),
       ],
     }
   }
@@ -88,7 +88,7 @@ function decideFree(ledgers: readonly LedgerReading[], hundred: number, takes: s
     return {
       verdict: 'inconclusive',
       observations,
-      why: `account ${mixed.stretch.ledger.history.account}: ${credits(mixed.stretch.excess)} too much in a stretch that holds failures and ${mixed.stretch.segment.charges} successes; either may have been charged wrongly`,
+      why: `account ${mixed.stretch.reading.history.account}: ${credits(mixed.stretch.excess)} too much in a stretch that holds failures and ${mixed.stretch.segment.charges} successes; either may have been charged wrongly`,
     }
   }
   return { verdict: 'pass', observations }
@@ -113,14 +113,14 @@ function decideFree(ledgers: readonly LedgerReading[], hundred: number, takes: s
 
 /** What the failures of a stretch would have cost as successes. */
 function costOfFailures(stretch: Stretch): number {
-  const { costCredits } = stretch.ledger.history
+  const { costCredits } = stretch.reading.history
   return rowsOf(stretch, 'failure').reduce((sum, row) => sum + costCredits[row]!, 0)
 }
 
 function statusesOf(stretch: Stretch): Map<number, number> {
   const counts = new Map<number, number>()
   for (const row of rowsOf(stretch, 'failure')) {
-    const status = stretch.ledger.history.status[row]!
+    const status = stretch.reading.history.status[row]!
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
   return counts

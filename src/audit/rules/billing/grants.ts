@@ -8,8 +8,8 @@ import { clearStretches } from './segments.ts'
 import { type Lot, type Movement, type Statement, statementsOf } from './statement.ts'
 
 /** Balances that rose between idle values, and by how much. */
-function rises(ledgers: Parameters<typeof clearStretches>[0]) {
-  return clearStretches(ledgers)
+function rises(readings: Parameters<typeof clearStretches>[0]) {
+  return clearStretches(readings)
     .filter(
       ({ segment, excess }) => excess < 0 && segment.taken < 0 && excessOf(segment) === excess,
     )
@@ -52,12 +52,12 @@ registration with an invite code has the size of one (the first of an account ma
 than accounts that were invited, and no reward at the very moment (1 ms) of the account's own
 purchase, which is paid for inviting oneself. Who was invited, the operator of accounts alone can
 tell.`,
-  async decide(ledgers, evidence): Promise<Verdict> {
+  async decide(readings, evidence): Promise<Verdict> {
     const { judged, wrong } = await judgeStatements(evidence, judgeRewards)
     if (wrong !== null)
       return fails('one reward for the first payment of each invited account', judged, wrong)
     const sizes = Object.values(evidence.contract.grants)
-    const grants = rises(ledgers).filter(({ gained }) => sizes.includes(gained))
+    const grants = rises(readings).filter(({ gained }) => sizes.includes(gained))
     const observations = judged + grants.length
     return observations > 0
       ? { verdict: 'pass', observations, note: 'Whether each was due is not seen from outside.' }
@@ -124,14 +124,14 @@ smallest package or grant that is no sum of up to three of them is wrong. Where 
 left of each purchase with its expiry, that must be none for a package without one, and otherwise as
 many months (of 28 to 31 days, give or take a day) after a purchase of that package; nothing may be
 left a day after it.`,
-  async decide(ledgers, evidence): Promise<Verdict> {
+  async decide(readings, evidence): Promise<Verdict> {
     const { contract } = evidence
     const { judged, wrong } = await judgeStatements(evidence, judgeLots)
     if (wrong !== null) return fails('packages that expire as the price list says', judged, wrong)
     const packages = contract.packages.map((each) => each.credits)
     const gifts = [...packages, ...Object.values(contract.grants)].filter((size) => size > 0)
     const [smallest, sums] = [Math.min(...gifts), sumsOf(gifts)]
-    const large = rises(ledgers).filter(({ gained }) => gained * 2 > smallest)
+    const large = rises(readings).filter(({ gained }) => gained * 2 > smallest)
     const odd = large.find(({ gained }) => !sums.includes(gained))
     if (odd !== undefined) {
       return {
@@ -139,7 +139,7 @@ left a day after it.`,
         observations: large.length,
         expected: `a rise by a package or grant: ${gifts.join(', ')}`,
         came: `a rise by ${odd.gained}`,
-        witnesses: [witnessOf(odd.ledger, odd.segment.to, `${odd.gained} more than before`)],
+        witnesses: [witnessOf(odd.reading, odd.segment.to, `${odd.gained} more than before`)],
       }
     }
     const bought = large.filter(({ gained }) => packages.includes(gained)).length

@@ -1,7 +1,7 @@
 import type { Contract } from '../../../contract/contract.ts'
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { excessOf } from '../../billing/conservation.ts'
 import { effects, type History } from '../../billing/history.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
 import { rowsWhere } from '../../billing/operations.ts'
 import { RunningSum } from '../../billing/running-sum.ts'
 import { otherCause } from './conservation.ts'
@@ -13,7 +13,7 @@ import { otherCause } from './conservation.ts'
  * values.
  */
 export interface Known {
-  readonly ledger: LedgerReading
+  readonly reading: BalanceReading
   readonly row: number
   readonly atLeast: number
   readonly atMost: number
@@ -25,24 +25,24 @@ export interface Known {
  * may have expired before the next idle value, it is not known.
  */
 export function knownBalances(
-  ledgers: readonly LedgerReading[],
+  readings: readonly BalanceReading[],
   contract: Contract,
 ): readonly Known[] {
-  return ledgers.flatMap((ledger) => {
-    const { history, conservation } = ledger
-    if (ledger.fits === 'late') return []
+  return readings.flatMap((reading) => {
+    const { history, conservation } = reading
+    if (reading.fits === 'late') return []
     const { effect, costCredits, callUs, endUs } = history
     const left = creditsLeft(history)
     const known: Known[] = []
     for (const [at, idle] of conservation.idle.entries()) {
-      if (isMoved(ledger, at, contract)) continue
+      if (isMoved(reading, at, contract)) continue
       // The next request that can move the balance; reads and 4xx before it do not.
       for (let row = idle + 1; row < history.size; row++) {
         if (callUs[row]! <= endUs[idle]!) continue
         if (costCredits[row]! > 0) {
-          const [least, most] = shownBy(ledger, at)
+          const [least, most] = shownBy(reading, at)
           known.push({
-            ledger,
+            reading,
             row,
             atLeast: least - left(idle, row) - takenBeside(history, row),
             atMost: most + left(idle, idle),
@@ -58,31 +58,31 @@ export function knownBalances(
 }
 
 /** Whether credits came in after an idle value, or may have expired, before the next one. */
-function isMoved(ledger: LedgerReading, at: number, contract: Contract): boolean {
-  const { idle, segments } = ledger.conservation
-  const { readUs } = ledger.history
+function isMoved(reading: BalanceReading, at: number, contract: Contract): boolean {
+  const { idle, segments } = reading.conservation
+  const { readUs } = reading.history
   const from = readUs[idle[at]!]!
   const to = at + 1 < idle.length ? readUs[idle[at + 1]!]! : Infinity
-  if (ledger.gifts.some(({ row }) => readUs[row]! > from && readUs[row]! <= to)) return true
+  if (reading.gifts.some(({ row }) => readUs[row]! > from && readUs[row]! <= to)) return true
   const segment = segments[at]
   const excess = segment === undefined ? 0 : excessOf(segment)
   return excess !== 0 && otherCause(contract, segment!, excess) !== null
 }
 
 /** The most that the balance may be after the first idle value. */
-export function mostAtFirst(ledger: LedgerReading): number {
-  const [first] = ledger.conservation.idle
+export function mostAtFirst(reading: BalanceReading): number {
+  const [first] = reading.conservation.idle
   return first === undefined
     ? Infinity
-    : shownBy(ledger, 0)[1] + creditsLeft(ledger.history)(first, first)
+    : shownBy(reading, 0)[1] + creditsLeft(reading.history)(first, first)
 }
 
 /** The balance after an idle value: the least and the most that it may be by the meaning of headers. */
-function shownBy(ledger: LedgerReading, at: number): readonly [least: number, most: number] {
-  const { history, conservation } = ledger
+function shownBy(reading: BalanceReading, at: number): readonly [least: number, most: number] {
+  const { history, conservation } = reading
   const idle = conservation.idle[at]!
   const onReads = history.spentOnReads?.[idle] ?? 0
-  if (history.effect[idle] !== effects.charge || isSettled(ledger, idle)) {
+  if (history.effect[idle] !== effects.charge || isSettled(reading, idle)) {
     const balance = conservation.balance[at]! - onReads
     return [balance, balance]
   }
@@ -91,7 +91,7 @@ function shownBy(ledger: LedgerReading, at: number): readonly [least: number, mo
 }
 
 /** Whether it is known which balance the header of this charge shows. */
-function isSettled({ history, meanings }: LedgerReading, row: number): boolean {
+function isSettled({ history, meanings }: BalanceReading, row: number): boolean {
   const kind = history.streamed[row] === 1 ? 'stream' : 'plain'
   return new Set(meanings.map((meaning) => meaning[kind])).size === 1
 }

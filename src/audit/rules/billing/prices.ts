@@ -1,6 +1,6 @@
 import type { Contract, Model } from '../../../contract/contract.ts'
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { effects } from '../../billing/history.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { Verdict } from '../../verdict.ts'
 import { countRows, isAccounted, rowsOf, type Stretch, undisturbedStretches } from './segments.ts'
@@ -19,8 +19,8 @@ export const bill01 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
-  decide: (ledgers, { contract }) =>
-    decidePrices(ledgers, contract, (model) => model.costCredits === lowestPrice(contract)),
+  decide: (readings, { contract }) =>
+    decidePrices(readings, contract, (model) => model.costCredits === lowestPrice(contract)),
 })
 
 export const bill02 = billingRule({
@@ -30,8 +30,8 @@ export const bill02 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
-  decide: (ledgers, { contract }) =>
-    decidePrices(ledgers, contract, (model) => model.costCredits !== lowestPrice(contract)),
+  decide: (readings, { contract }) =>
+    decidePrices(readings, contract, (model) => model.costCredits !== lowestPrice(contract)),
 })
 
 function lowestPrice({ models }: Contract): number {
@@ -39,27 +39,27 @@ function lowestPrice({ models }: Contract): number {
 }
 
 function decidePrices(
-  ledgers: readonly LedgerReading[],
+  readings: readonly BalanceReading[],
   contract: Contract,
   about: (model: Model) => boolean,
 ): Verdict {
   const models = contract.models.flatMap((model, at) => (about(model) ? [at] : []))
   // A balance that rose was topped up meanwhile.
-  const stretches = undisturbedStretches(ledgers, contract).filter(
+  const stretches = undisturbedStretches(readings, contract).filter(
     ({ segment }) => segment.taken >= 0,
   )
   const singles = stretches.flatMap(singleCharge)
   const ours = singles.filter(({ model }) => models.includes(model))
   const wrong = ours.find((single) => single.took !== single.price)
   if (wrong !== undefined) {
-    const { ledger, row, model, took, price } = wrong
+    const { reading, row, model, took, price } = wrong
     const others = ours.filter((each) => each.took !== each.price).length
     return {
       verdict: 'fail',
       observations: ours.length,
       expected: `${contract.models[model]?.id} costs ${credits(price)}`,
       came: `it cost ${took}, in ${others} of ${ours.length} requests seen by themselves`,
-      witnesses: [witnessOf(ledger, row, `took ${credits(took)}`)],
+      witnesses: [witnessOf(reading, row, `took ${credits(took)}`)],
     }
   }
   const mispriced = models
@@ -73,20 +73,20 @@ function decidePrices(
       observations,
       expected: `${id} costs ${credits(costCredits)}`,
       came: `between idle values it cost ${costCredits + off} throughout`,
-      witnesses: [witnessOf(stretch.ledger, stretch.segment.to, `${credits(stretch.excess)} off`)],
+      witnesses: [witnessOf(stretch.reading, stretch.segment.to, `${credits(stretch.excess)} off`)],
     }
   }
-  const charged = (ledger: LedgerReading) =>
+  const charged = (reading: BalanceReading) =>
     countRows(
-      ledger.history,
+      reading.history,
       (row) =>
-        ledger.history.effect[row] === effects.charge &&
-        models.includes(ledger.history.model[row]!),
+        reading.history.effect[row] === effects.charge &&
+        models.includes(reading.history.model[row]!),
     )
-  const proven = ledgers.filter(isAccounted).reduce((sum, ledger) => sum + charged(ledger), 0)
+  const proven = readings.filter(isAccounted).reduce((sum, reading) => sum + charged(reading), 0)
   const observations = Math.max(proven, ours.length)
   if (observations > 0) return { verdict: 'pass', observations }
-  const all = ledgers.reduce((sum, ledger) => sum + charged(ledger), 0)
+  const all = readings.reduce((sum, reading) => sum + charged(reading), 0)
   const names = models.map((model) => contract.models[model]?.id).join(', ')
   if (all === 0) {
     return { verdict: 'not-observed', takes: `a success on ${names || 'a model of another price'}` }
@@ -99,7 +99,7 @@ function decidePrices(
 }
 
 interface Single {
-  readonly ledger: LedgerReading
+  readonly reading: BalanceReading
   readonly row: number
   readonly model: number
   readonly price: number
@@ -108,14 +108,14 @@ interface Single {
 
 /** The charge of a stretch that holds one and no failure. */
 export function singleCharge(stretch: Stretch): readonly Single[] {
-  const { ledger, segment } = stretch
+  const { reading, segment } = stretch
   // A balance that rose was topped up meanwhile.
   if (segment.charges !== 1 || segment.taken < 0) return []
   if (rowsOf(stretch, 'failure').length > 0) return []
   const [row] = rowsOf(stretch, 'charge')
   if (row === undefined) return []
-  const { model, costCredits } = ledger.history
-  return [{ ledger, row, model: model[row]!, price: costCredits[row]!, took: segment.taken }]
+  const { model, costCredits } = reading.history
+  return [{ reading, row, model: model[row]!, price: costCredits[row]!, took: segment.taken }]
 }
 
 /** The one price of a model that would explain every stretch, were it another than promised. */
@@ -124,7 +124,7 @@ function wrongPrice(stretches: readonly Stretch[], model: number) {
   let worst: Stretch | null = null
   let observations = 0
   for (const stretch of stretches) {
-    const { history } = stretch.ledger
+    const { history } = stretch.reading
     const count = rowsOf(stretch, 'charge').filter((row) => history.model[row] === model).length
     if (count === 0) {
       if (stretch.excess !== 0) return null

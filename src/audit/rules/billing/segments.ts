@@ -1,25 +1,25 @@
 import type { Contract } from '../../../contract/contract.ts'
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { excessOf, type Segment } from '../../billing/conservation.ts'
 import { effects, type History } from '../../billing/history.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
 import { otherCause } from './conservation.ts'
 
 /** A stretch between two idle values, with the rows that it holds: `(from, to]` in call order. */
 export interface Stretch {
-  readonly ledger: LedgerReading
+  readonly reading: BalanceReading
   readonly segment: Segment
   /** Above zero: taken too much. */
   readonly excess: number
 }
 
-/** Stretches without ambiguous attempts, in ledgers whose charges settle in time. */
-export function clearStretches(ledgers: readonly LedgerReading[]): readonly Stretch[] {
-  return ledgers
-    .filter((ledger) => ledger.fits !== 'late')
-    .flatMap((ledger) =>
-      ledger.conservation.segments
+/** Stretches without ambiguous attempts, in readings whose charges settle in time. */
+export function clearStretches(readings: readonly BalanceReading[]): readonly Stretch[] {
+  return readings
+    .filter((reading) => reading.fits !== 'late')
+    .flatMap((reading) =>
+      reading.conservation.segments
         .filter((segment) => segment.ambiguous === 0)
-        .map((segment) => ({ ledger, segment, excess: excessOf(segment) })),
+        .map((segment) => ({ reading, segment, excess: excessOf(segment) })),
     )
 }
 
@@ -28,11 +28,11 @@ const mostExpiries = 3
 
 /** Clear stretches but for those in which credits were bought, granted or expired, as far as that can be. */
 export function undisturbedStretches(
-  ledgers: readonly LedgerReading[],
+  readings: readonly BalanceReading[],
   contract: Contract,
 ): readonly Stretch[] {
-  return ledgers.flatMap((ledger) => {
-    const stretches = clearStretches([ledger])
+  return readings.flatMap((reading) => {
+    const stretches = clearStretches([reading])
     const moved = new Set(
       stretches.filter(
         ({ segment, excess }) => excess !== 0 && otherCause(contract, segment, excess) !== null,
@@ -46,7 +46,7 @@ export function undisturbedStretches(
 
 /** Rows of a stretch with this effect. */
 export function rowsOf(
-  { ledger: { history }, segment }: Stretch,
+  { reading: { history }, segment }: Stretch,
   effect: keyof typeof effects,
 ): readonly number[] {
   const rows: number[] = []
@@ -56,8 +56,8 @@ export function rowsOf(
   return rows
 }
 
-/** Whether every value of the ledger is accounted for, so that each request's charge is known. */
-export function isAccounted({ fits, tiles, doubt }: LedgerReading): boolean {
+/** Whether every value of the reading is accounted for, so that each request's charge is known. */
+export function isAccounted({ fits, tiles, doubt }: BalanceReading): boolean {
   return fits === 'exact' && tiles.uncertainCredits === 0 && doubt === null
 }
 

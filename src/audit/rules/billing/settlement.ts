@@ -1,6 +1,6 @@
+import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { excessOf, type Segment } from '../../billing/conservation.ts'
 import { effects } from '../../billing/history.ts'
-import type { LedgerReading } from '../../billing/ledger.ts'
 import { rowsWhere } from '../../billing/operations.ts'
 import { RunningSum } from '../../billing/running-sum.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
@@ -22,7 +22,7 @@ the balance may be held or charged at its start (gap G-13), but once it complete
 by its price, once. A stream that the service itself broke off with an error did not complete: where
 nothing else happened, it must have cost nothing. Whatever was left before may be charged meanwhile or
 give back what it held (gap G-14): stretches that it may reach decide nothing.`,
-  async decide(ledgers, { store, runIds }) {
+  async decide(readings, { store, runIds }) {
     const broken = await store.rows<{ name: string }>(
       `SELECT run_id || '/' || slot || '/' || retry AS name FROM attempts
        WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'broken'
@@ -31,16 +31,16 @@ give back what it held (gap G-14): stretches that it may reach decide nothing.`,
     )
     const brokeOff = new Set(broken.map(({ name }) => name))
     let observations = 0
-    for (const ledger of ledgers) {
-      if (ledger.fits === 'late') continue
-      const { history } = ledger
+    for (const reading of readings) {
+      if (reading.fits === 'late') continue
+      const { history } = reading
       const isBrokeOff = (row: number) =>
         brokeOff.has(
           `${history.earlierRunIds?.[row] ?? history.runId}/${history.slot[row]}/${history.retry[row]}`,
         )
-      const isOtherOpen = mayBeChargedIn(ledger, (row) => !isBrokeOff(row))
-      for (const segment of ledger.conservation.segments) {
-        const stretch = { ledger, segment, excess: excessOf(segment) }
+      const isOtherOpen = mayBeChargedIn(reading, (row) => !isBrokeOff(row))
+      for (const segment of reading.conservation.segments) {
+        const stretch = { reading, segment, excess: excessOf(segment) }
         const failed = rowsOf(stretch, 'ambiguous').filter(isBrokeOff)
         if (failed.length > 0 && !isOtherOpen(segment)) {
           observations += failed.length
@@ -50,14 +50,14 @@ give back what it held (gap G-14): stretches that it may reach decide nothing.`,
               observations,
               expected: 'nothing taken for a stream that failed on its way',
               came: `${credits(segment.taken - segment.sure)} taken`,
-              witnesses: [witnessOf(ledger, failed[0]!, 'ended with an error event')],
+              witnesses: [witnessOf(reading, failed[0]!, 'ended with an error event')],
             }
           }
         }
         const charges = rowsOf(stretch, 'charge')
         const [charge] = charges
         if (charge === undefined || charges.length > 1 || segment.ambiguous > 0) continue
-        if (!readWhileOpen(ledger, charge)) continue
+        if (!readWhileOpen(reading, charge)) continue
         // What a failure beside it took is BILL-06's to tell.
         if (segment.taken !== segment.sure && rowsOf(stretch, 'failure').length > 0) continue
         observations++
@@ -67,7 +67,7 @@ give back what it held (gap G-14): stretches that it may reach decide nothing.`,
           observations,
           expected: `${credits(segment.sure)} taken once the stream was over`,
           came: `${credits(segment.taken)} taken`,
-          witnesses: [witnessOf(ledger, charge, 'the stream during which the balance was read')],
+          witnesses: [witnessOf(reading, charge, 'the stream during which the balance was read')],
         }
       }
     }
@@ -82,7 +82,7 @@ give back what it held (gap G-14): stretches that it may reach decide nothing.`,
 
 /** Tells whether an attempt of open fate, of those of which `counts` holds, may be charged in a stretch. */
 function mayBeChargedIn(
-  { history }: LedgerReading,
+  { history }: BalanceReading,
   counts: (row: number) => boolean,
 ): (segment: Segment) => boolean {
   const { size, effect, callUs, endUs, settlesByUs } = history
@@ -106,7 +106,7 @@ function isMoved({ contract }: Evidence, segment: Segment): boolean {
   return excess !== 0 && otherCause(contract, segment, excess) !== null
 }
 
-function readWhileOpen({ history }: LedgerReading, charge: number): boolean {
+function readWhileOpen({ history }: BalanceReading, charge: number): boolean {
   const { callUs, endUs, effect, value } = history
   for (let row = charge + 1; row < history.size && callUs[row]! < endUs[charge]!; row++) {
     if (effect[row] === effects.read && !Number.isNaN(value[row]!) && endUs[row]! < endUs[charge]!)
@@ -124,13 +124,13 @@ export const bill08 = billingRule({
   explain: `Every value that was read after a response ended must show its charge. It fails when the
 values fit only with charges that settle later, and the balance is right in the end; how late is the
 smallest of a row of delays that explains them.`,
-  decide(ledgers) {
-    const late = ledgers.find(({ fits, settleUs }) => fits === 'late' && settleUs > 0)
-    const stale = ledgers.find(({ fits, settleUs }) => fits === 'late' && settleUs === 0)
-    const judged = ledgers.filter(
+  decide(readings) {
+    const late = readings.find(({ fits, settleUs }) => fits === 'late' && settleUs > 0)
+    const stale = readings.find(({ fits, settleUs }) => fits === 'late' && settleUs === 0)
+    const judged = readings.filter(
       ({ fits, charges, observations }) => fits !== 'none' && charges > 0 && observations > 1,
     )
-    const observations = judged.reduce((sum, ledger) => sum + ledger.observations, 0)
+    const observations = judged.reduce((sum, reading) => sum + reading.observations, 0)
     if (late !== undefined) {
       const { rise, most, least } = late.bounds()
       const { later, earlier } = rise ?? { later: most.row, earlier: least.row }
@@ -169,31 +169,31 @@ export const bill12 = billingRule({
 flight, with its own header, or else with the last value before it, unless credits were bought or may
 have expired since. The field is found by its name
 (gap G-09).`,
-  async decide(ledgers, evidence) {
+  async decide(readings, evidence) {
     const reports = (await usageReports(evidence)).filter(
       ({ remaining, exchange }) => remaining !== null && !(exchange.row.path ?? '').includes('?'),
     )
     let observations = 0
     for (const { exchange, remaining } of reports) {
       const { runId, slot, retry } = exchange.row
-      const ledger = ledgers.find(
+      const reading = readings.find(
         ({ history }) =>
           history.runId === runId &&
           history.slot.some((each, row) => each === slot && history.retry[row] === retry),
       )
-      if (ledger === undefined || ledger.fits === 'late') continue
-      const { idle, balance } = ledger.conservation
-      const at = idle.findIndex((row) => ledger.history.slot[row] === slot)
+      if (reading === undefined || reading.fits === 'late') continue
+      const { idle, balance } = reading.conservation
+      const at = idle.findIndex((row) => reading.history.slot[row] === slot)
       if (at < 0) continue
       const header = numeric(exchange.header(evidence.contract.headers.creditsRemaining))
-      const segment = ledger.conservation.segments[at - 1]
+      const segment = reading.conservation.segments[at - 1]
       // What a request that was left may still hold is in one of the two and not in the other.
-      if (segment === undefined ? ledger.ambiguous > 0 : segment.ambiguous > 0) continue
+      if (segment === undefined ? reading.ambiguous > 0 : segment.ambiguous > 0) continue
       const expected =
         header ??
         (segment === undefined || segment.taken < 0 || isMoved(evidence, segment)
           ? null
-          : balance[at - 1]! - segment.sure - (ledger.history.spentOnReads?.[idle[at]!] ?? 0))
+          : balance[at - 1]! - segment.sure - (reading.history.spentOnReads?.[idle[at]!] ?? 0))
       if (expected === null) continue
       observations++
       if (expected === remaining) continue

@@ -127,7 +127,7 @@ export const err05 = sqlRule({
   section: '§7.1',
   severity: 'must',
   needs: ['passive'],
-  explain: `The error code or type tells the meaning, the table of statuses what goes with it: key 401,
+  explain: `The error code or type has a meaning, and the table of statuses has the status for it: key 401,
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
 (model_not_found, context_length_exceeded: gap G-27) nothing is decided, and nor does the code of a
 404 for a path, which the table does not have. A type of the messages table is wrong, too, with a status
@@ -152,7 +152,7 @@ that the table gives to another type. A 5xx on an unknown path may come first (g
       CASE WHEN status BETWEEN 200 AND 299 OR status = 400
            THEN 'an unknown path with status ' || status END
     FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429) AND status < 500`,
-  takes: 'an error whose code tells its meaning',
+  takes: 'an error with a code of the table',
 })
 
 export const err06 = sqlRule({

@@ -61,7 +61,7 @@ interface Counted {
 
 export const use04: Rule = {
   id: 'USE-04',
-  says: 'Usage equals what our own ledger holds, on an account of our own',
+  says: 'On an account of our own, usage equals what our attempts cost',
   section: '§4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],

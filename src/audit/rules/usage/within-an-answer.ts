@@ -91,11 +91,12 @@ export const use05 = reportRule({
   id: 'USE-05',
   says: 'The average is tokens by successes, not a mean of means',
   severity: 'must',
-  explain: `Where a break-down tells tokens and requests, and its requests are all that the answer
+  explain: `Where a breakdown has tokens and requests, and its requests are all that the answer
 tells, the average of the whole must be sum over sum; with two unequal buckets a mean of their means
 differs.`,
   expected: 'sum of tokens / sum of requests',
-  takes: 'an answer that tells requests, and tokens of as many requests in its days or hours',
+  takes:
+    'a usage answer with a number of requests, and tokens of as many requests in its days or hours',
   judge({ averageTokens, days, hours, requests }) {
     const buckets = [days, hours].find(
       (list) =>

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { isChargedWrongly } from '../../../../src/audit/billing/abandoned/by-holes.ts'
+import { tileOperations } from '../../../../src/audit/billing/balance-reading.ts'
 import {
   effects,
   type History,
   type HistoryRow,
   historyOf,
 } from '../../../../src/audit/billing/history.ts'
-import { tileOperations } from '../../../../src/audit/billing/ledger.ts'
 import type { Operation } from '../../../../src/audit/billing/operations.ts'
 import { readTiles } from '../../../../src/audit/billing/tiles.ts'
 import { seeded } from '../histories.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { readBalance } from '../../../../src/audit/billing/balance-reading.ts'
 import { type History, type HistoryRow, historyOf } from '../../../../src/audit/billing/history.ts'
-import { readLedger } from '../../../../src/audit/billing/ledger.ts'
 import { placesOfStep } from '../../../../src/audit/billing/step.ts'
 import { suspectsOf } from '../../../../src/audit/billing/suspects.ts'
 import { seeded } from '../histories.ts'
@@ -129,7 +129,7 @@ test('no policy of charging or holding what clients left is accused by sums, ove
   for (let at = 0; at < 120; at++) {
     const service = anyService(random)
     const { history } = waves(service, random, 4, 200)
-    const isProven = readLedger(history).settled()?.isProven ?? false
+    const isProven = readBalance(history).settled()?.isProven ?? false
     expect(isProven, `${at} ${JSON.stringify(service)}`).toBe(false)
   }
 })
@@ -149,7 +149,7 @@ test('a double charge is proven and located where timeouts hold credits and give
   let [proven, located] = [0, 0]
   for (let at = 0; at < 5; at++) {
     const { history, struck } = waves(holdsForTimeouts, random, 10, 600)
-    const ledger = readLedger(history)
+    const ledger = readBalance(history)
     const settled = ledger.settled()
     if (settled === null) continue
     if (settled.isProven) proven++
@@ -170,7 +170,7 @@ test('an abort that the policy charges is a suspect like any success', () => {
   for (let at = 0; at < 3; at++) {
     const service = { ...holdsForTimeouts, twice: 'abort' } as const
     const { history, struck } = waves(service, random, 10, 600)
-    const ledger = readLedger(history)
+    const ledger = readBalance(history)
     const settled = ledger.settled()!
     expect(settled.isProven).toBe(true)
     const places = placesOfStep(history, ledger.meaning, settled)
@@ -187,18 +187,18 @@ test('an abort that the policy charges is a suspect like any success', () => {
 test('an answer that a client at a standstill took for a timeout may be charged: no alarm', () => {
   const random = seeded(47)
   const { history } = waves(holdsForTimeouts, random, 10, 600)
-  const settled = readLedger(history).settled()
+  const settled = readBalance(history).settled()
   expect(settled).not.toBeNull()
   const endUs = history.endUs.slice()
   // One timeout of that stretch came late by half of its deadline.
   const late = history.left.findIndex((left, row) => left === 2 && row > settled!.from)
   endUs[late] = endUs[late]! + deadlineUs / 2
-  expect(readLedger({ ...history, endUs }).settled()).toBeNull()
+  expect(readBalance({ ...history, endUs }).settled()).toBeNull()
 })
 
 test('a stall in one stretch hides no double charge in another', () => {
   const { history } = waves(holdsForTimeouts, seeded(47), 10, 600)
-  const { from } = readLedger(history).settled()!
+  const { from } = readBalance(history).settled()!
   const endUs = history.endUs.slice()
   // A plain success of another stretch took as long as the deadline.
   const stretches = [0, history.size - 1].sort((a, b) => Math.abs(b - from) - Math.abs(a - from))
@@ -208,5 +208,5 @@ test('a stall in one stretch hides no double charge in another', () => {
       effect === 0 && history.streamed[row] === 0 && row >= away[0]! && row < away[1]!,
   )
   endUs[slow] = history.callUs[slow]! + deadlineUs + 4
-  expect(readLedger({ ...history, endUs }).settled()).toMatchObject({ from, isProven: true })
+  expect(readBalance({ ...history, endUs }).settled()).toMatchObject({ from, isProven: true })
 })

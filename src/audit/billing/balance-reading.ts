@@ -23,7 +23,7 @@ import { readTiles, type TileReading } from './tiles.ts'
  *     late     charges settle some time after their response
  *     none     no legal service shows these values
  */
-export interface LedgerReading extends Omit<Abandoned, 'openCredits'> {
+export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
   readonly history: History
   /** Values seen. */
   readonly observations: number
@@ -55,7 +55,7 @@ export interface LedgerReading extends Omit<Abandoned, 'openCredits'> {
 const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
 
 /** @param giftSizes what may come in at once by the contract: packages and grants */
-export function readLedger(history: History, giftSizes: readonly Credits[] = []): LedgerReading {
+export function readBalance(history: History, giftSizes: readonly Credits[] = []): BalanceReading {
   const meanings = possibleMeanings(history)
   const asShown = best(eachMeaning(meanings, (meaning) => readAs(history, meaning, meanings)))
   if (asShown.fits === 'exact') return asShown
@@ -74,9 +74,9 @@ export function readLedger(history: History, giftSizes: readonly Credits[] = [])
 /** What the history says by each meaning, as far as the first that leaves nothing open. */
 function eachMeaning(
   meanings: readonly HeaderMeaning[],
-  read: (meaning: HeaderMeaning) => LedgerReading | null,
-): readonly LedgerReading[] {
-  const readings: LedgerReading[] = []
+  read: (meaning: HeaderMeaning) => BalanceReading | null,
+): readonly BalanceReading[] {
+  const readings: BalanceReading[] = []
   for (const meaning of meanings) {
     const reading = read(meaning)
     if (reading === null) continue
@@ -88,7 +88,7 @@ function eachMeaning(
 }
 
 /** Where evidence leaves the meaning open, nothing is accused that one of the meanings explains. */
-function best(readings: readonly LedgerReading[]): LedgerReading {
+function best(readings: readonly BalanceReading[]): BalanceReading {
   const conserved = readings.filter(isConserved)
   const chosen =
     conserved.find(({ fits }) => fits === 'exact') ??
@@ -100,7 +100,7 @@ function best(readings: readonly LedgerReading[]): LedgerReading {
   return chosen.fits === 'none' ? lateOrNone(chosen) : chosen
 }
 
-function isConserved({ conservation: { segments, whole } }: LedgerReading): boolean {
+function isConserved({ conservation: { segments, whole } }: BalanceReading): boolean {
   // An ambiguous attempt may stand in two segments, and pays once in the whole.
   return [...segments, ...(whole === null ? [] : [whole])].every((each) => excessOf(each) === 0)
 }
@@ -109,7 +109,7 @@ function readAs(
   history: History,
   meaning: HeaderMeaning,
   meanings: readonly HeaderMeaning[],
-): LedgerReading {
+): BalanceReading {
   const { effect, value, size } = history
   const includesOwn = includesOwnCharge(history, meaning)
   // A stream's header may stand before its charge: then the charge is placed by nobody.
@@ -153,7 +153,7 @@ function readAs(
         ? `the values fit only if ${tiles.missingCredits} of the credits that went were held by requests that gave them back after the last value; a wrong charge would look the same`
         : openCredits === 0
           ? null
-          : `the values fit only if some of ${ambiguous} attempts whose price is open took ${openCredits} credits, by no policy that explains which; a wrong charge beside them would look the same`,
+          : `the values fit only if some of ${ambiguous} attempts whose price is open took ${openCredits} credits, and no policy explains which; a wrong charge would look the same`,
     conservation,
     gifts: [],
     tiles,
@@ -174,7 +174,7 @@ function readAs(
  * Charges that settle late show in no value at first and in the balance in the end, which must be
  * seen: a lost update looks the same until then.
  */
-function lateOrNone(reading: LedgerReading): LedgerReading {
+function lateOrNone(reading: BalanceReading): BalanceReading {
   const { history, conservation } = reading
   if (conservation.whole === null || excessOf(conservation.whole) !== 0) return reading
   for (const graceUs of gracesUs) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { detectionPower } from '../../../bench/detection-power.ts'
 import { leavingPolicies, simulate, simulateStruck } from '../../../bench/simulated-history.ts'
+import { readBalance } from '../../../src/audit/billing/balance-reading.ts'
 import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
-import { readLedger } from '../../../src/audit/billing/ledger.ts'
 import { suspectsOf } from '../../../src/audit/billing/suspects.ts'
 import { seeded } from './histories.ts'
 
@@ -22,7 +22,7 @@ test('a snapshot header is no reason for alarm, and hides no lost update', () =>
     Array.from(
       { length: 100 },
       () =>
-        readLedger(simulate({ requests: 200, concurrency: 16, header: 'snapshot', fault }, random))
+        readBalance(simulate({ requests: 200, concurrency: 16, header: 'snapshot', fault }, random))
           .fits,
     )
   expect(new Set(fits('none'))).toEqual(new Set(['loose']))
@@ -45,7 +45,7 @@ test('aborted and timed-out requests raise no alarm, whether they are charged or
       },
       random,
     )
-    expect(readLedger(history)).toMatchObject({ fits: 'exact' })
+    expect(readBalance(history)).toMatchObject({ fits: 'exact' })
   }
 })
 
@@ -62,7 +62,7 @@ test('where no read settles what the header means, the meaning that conserves is
       value,
     }),
   )
-  const { meaning, conservation } = readLedger(historyOf(rows))
+  const { meaning, conservation } = readBalance(historyOf(rows))
   expect(meaning).toEqual({ plain: 'before', stream: 'before' })
   expect(conservation.segments.map(({ taken, sure }) => taken - sure)).toEqual([
     0, 0, 0, 0, 0, 0, 0,
@@ -100,7 +100,7 @@ test('a header that shows the balance before its own charge is recognised by rea
       endUs: at * 200 + 90,
     })),
   ])
-  const reading = readLedger(history)
+  const reading = readBalance(history)
   expect(reading.meaning.plain).toBe('before')
   expect(reading).toMatchObject({ fits: 'exact' })
   expect(reading.conservation.segments.map(({ taken, sure }) => taken - sure)).toEqual(
@@ -124,7 +124,7 @@ test('charges that settle 5 seconds late are late, not lost', () => {
   })
   rows.push({ slot: 40, callUs: 60e6, endUs: 60e6 + 1, effect: 'read', costCredits: 0, value: 60 })
   rows.push({ slot: 41, callUs: -2, endUs: -1, effect: 'read', costCredits: 0, value: 100 })
-  expect(readLedger(historyOf(rows))).toMatchObject({ fits: 'late', settleUs: 5e6 })
+  expect(readBalance(historyOf(rows))).toMatchObject({ fits: 'late', settleUs: 5e6 })
 })
 
 test('a stream whose header foretells its charge is read as such', () => {
@@ -150,7 +150,7 @@ test('a stream whose header foretells its charge is read as such', () => {
       endUs: 2010,
     },
   ]
-  expect(readLedger(historyOf(rows))).toMatchObject({ fits: 'exact' })
+  expect(readBalance(historyOf(rows))).toMatchObject({ fits: 'exact' })
 })
 
 test('a double charge among 10,000 requests, 64 in flight, is found and located', () => {
@@ -159,7 +159,7 @@ test('a double charge among 10,000 requests, 64 in flight, is found and located'
     { requests: 10_000, concurrency: 64, header: 'atomic', fault: 'double charge' },
     random,
   )
-  const reading = readLedger(history)
+  const reading = readBalance(history)
   expect(reading.fits).toBe('none')
   expect(reading.tiles.faults.map((fault) => fault.kind)).toEqual(['hole'])
 })
@@ -170,8 +170,8 @@ test('with 5 % aborted and 2 % timed out it is located too, to at most 64 suspec
   const random = seeded(19)
   for (const chargesLeft of ['none', 'all', 'streams', 'finished'] as const) {
     const options = { ...abandoned, requests: 10_000, concurrency: 64, chargesLeft }
-    expect(readLedger(simulate({ ...options, fault: 'none' }, random)).stray).toEqual([])
-    const { fits, stray, tiles, history, places } = readLedger(
+    expect(readBalance(simulate({ ...options, fault: 'none' }, random)).stray).toEqual([])
+    const { fits, stray, tiles, history, places } = readBalance(
       simulate({ ...options, fault: 'double charge' }, random),
     )
     // Where all are charged, one hole too many is a contradiction by itself.
@@ -211,7 +211,7 @@ test.each([
         },
         seeded(seed),
       )
-      const ledger = readLedger(history)
+      const ledger = readBalance(history)
       const fault = ledger.stray[0] ?? ledger.tiles.faults[0]
       if (fault?.kind !== 'hole') return false
       const [likeliest, ...others] = ledger.places()
@@ -225,7 +225,7 @@ test.each([
 
 test('a double charge is proven where aborted streams are charged, as no policy leaves one over', () => {
   for (const seed of [1, 2, 3, 4, 5]) {
-    const ledger = readLedger(
+    const ledger = readBalance(
       simulate(
         {
           ...abandoned,
@@ -245,7 +245,7 @@ test('no policy of charging what clients left raises an alarm by itself', () => 
   const random = seeded(23)
   for (const chargesLeft of leavingPolicies) {
     for (let at = 0; at < 25; at++) {
-      const ledger = readLedger(
+      const ledger = readBalance(
         simulate(
           {
             header: 'atomic',
@@ -273,7 +273,7 @@ test('a package bought in the midst of a burst leaves both sides of it decided',
     const seen = [...history.value].filter((value) => !Number.isNaN(value)).sort((a, b) => a - b)
     const middle = seen[Math.floor(seen.length / 2)]!
     const value = history.value.map((each) => (each < middle ? each + 5_000 : each))
-    return readLedger({ ...history, value }, [50, 100, 500, 5_000, 20_000])
+    return readBalance({ ...history, value }, [50, 100, 500, 5_000, 20_000])
   }
   for (const seed of [31, 37, 41]) {
     const clean = bought('none', seed)
@@ -287,7 +287,7 @@ test('a package bought in the midst of a burst leaves both sides of it decided',
 
 test('a package beside one charge is told whole by the meaning of the header that explains it', () => {
   const bought = (shown: number, effect: 'read' | 'failure') =>
-    readLedger(
+    readBalance(
       historyOf([
         { slot: 0, callUs: 0, endUs: 10, effect: 'charge', costCredits: 1, value: shown },
         {

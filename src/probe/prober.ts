@@ -22,7 +22,7 @@ import type { SeenFirst } from './questions/when-full.ts'
 import { Recording } from './recording.ts'
 import { type Reply, replyOf } from './reply.ts'
 
-export interface AskingOptions {
+export interface ProberOptions {
   readonly runId: string
   readonly contract: Contract
   readonly transport: Transport
@@ -63,8 +63,8 @@ export class Interrupted extends Error {
  * What questions ask through: requests are paid from the budget, recorded as attempts of the
  * run, and paced so that the probe's own traffic does not meet the limits that it asks about.
  */
-export class Asking {
-  readonly options: AskingOptions
+export class Prober {
+  readonly options: ProberOptions
   readonly contract: Contract
   readonly operator: Operator | null
   readonly recording: Recording
@@ -85,7 +85,7 @@ export class Asking {
   /** How often the balance was set: a ledger of the account holds in between only. */
   private balanceEra = 0
 
-  constructor(options: AskingOptions) {
+  constructor(options: ProberOptions) {
     this.options = options
     this.contract = options.contract
     this.operator = options.operator
