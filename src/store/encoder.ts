@@ -27,10 +27,11 @@ export class Encoder {
     from: number,
     rows: number,
     encoding: 'whole' | 'since-intended',
-  ): 'valid' | 'with-nulls' | 'misfit' {
+  ): 'valid' | 'null' | 'mixed' | 'misfit' {
     const { scratch, mask, base } = this
     const since = encoding === 'since-intended'
     let nulls = 0
+    let values = 0
     for (let at = 0; at < rows; at += 32) {
       const end = Math.min(32, rows - at)
       let bits = end < 32 ? -1 << end : 0
@@ -45,8 +46,9 @@ export class Encoder {
       }
       mask[at >> 5] = bits
       nulls |= ~bits
+      values |= bits
     }
-    return nulls === 0 ? 'valid' : 'with-nulls'
+    return nulls === 0 ? 'valid' : values === 0 ? 'null' : 'mixed'
   }
 
   /** Whole float64 numbers as little-endian int64. NaN may become anything. */

@@ -11,8 +11,8 @@ import { StringHeaders } from './strings.ts'
 interface Target {
   readonly name: ColumnName
   readonly vector: duckdb.Vector
-  /** Whether its mask says that every row has a value, as far as rows were filled. */
-  allValid: boolean
+  /** What its mask says of all rows of a full chunk: each has a value, none has, or it differs. */
+  mask: 'valid' | 'null' | 'mixed'
 }
 
 /**
@@ -42,8 +42,8 @@ export class RowChunk {
       : vectorAt
     this.numbers = [cell(0), cell(1)]
     this.targets = [
-      ...texts.map((name, at) => ({ name, vector: vectorAt(at), allValid: true })),
-      ...others.map((name, at) => ({ name, vector: cell(at + 2), allValid: true })),
+      ...texts.map((name, at) => ({ name, vector: vectorAt(at), mask: 'valid' as const })),
+      ...others.map((name, at) => ({ name, vector: cell(at + 2), mask: 'valid' as const })),
     ]
     for (const { vector } of this.targets) duckdb.vector_ensure_validity_writable(vector)
   }
@@ -72,12 +72,16 @@ export class RowChunk {
     const { kind, nullable } = attemptColumns[name]
     const encoding = this.form.encodingOf(name)
     let valid = true
+    let allNull = false
     let bytes = 8
     let source = encoder.scratch.buffer as ArrayBuffer
     let start = 0
     if (encoding === 'whole' || encoding === 'since-intended') {
       const found = encoder.toInt32(cells as Float64Array, from, rows, encoding)
       if (found === 'misfit') return false
+      // What only streams have is null in row after row of a plain load.
+      if (found === 'null' && target.mask === 'null') return true
+      allNull = found === 'null' && rows === batchRows
       valid = found === 'valid'
       bytes = 4
     } else {
@@ -111,11 +115,11 @@ export class RowChunk {
     }
     duckdb.copy_data_to_vector(vector, 0, source, start, rows * bytes)
     // A mask that says what it said before need not be copied again.
-    if (!valid || !target.allValid) {
+    if (!valid || target.mask !== 'valid') {
       // DuckDB reads the mask in words of 64 rows.
       const maskBytes = Math.ceil(rows / 64) * 8
       duckdb.copy_data_to_vector_validity(vector, 0, encoder.mask.buffer, 0, maskBytes)
-      target.allValid = valid && rows === batchRows
+      target.mask = allNull ? 'null' : valid && rows === batchRows ? 'valid' : 'mixed'
     }
     return true
   }

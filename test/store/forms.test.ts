@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Batch, Words } from '../../src/attempt/batch.ts'
+import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
 import { type AttemptRow, columnNames, sqlName } from '../../src/attempt/columns.ts'
 import { forms } from '../../src/store/layout.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -130,4 +130,28 @@ test('rows that need a larger table are followed into it by all after them, in t
     ),
     { numRuns: 15 },
   )
+})
+
+test('a column that is null in whole batches has its values again in the batch that has any', async () => {
+  const store = await openStore(':memory:')
+  const recorder = await Recorder.open(store)
+  const words = new Words()
+  const values = [null, null, 7, null, null] as const
+  for (const [nth, retryAfter] of values.entries()) {
+    const batch = new Batch()
+    for (let at = 0; at < batchRows; at++) {
+      batch.push(plainRow(nth * batchRows + at, { ...plain, retryAfter }), words)
+    }
+    const newWords = words.takeNew()
+    recorder.appendBatch(0, { buffer: batch.buffer, rows: batch.rows, newWords })
+  }
+  await recorder.close()
+  const found = await store.rows(
+    `SELECT (slot // ${batchRows})::INTEGER AS nth, retry_after, count(*)::INTEGER AS rows
+     FROM attempts GROUP BY ALL ORDER BY nth`,
+  )
+  expect(found).toEqual(
+    values.map((retryAfter, nth) => ({ nth, retry_after: retryAfter, rows: batchRows })),
+  )
+  store.close()
 })
