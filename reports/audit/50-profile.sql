@@ -2,4 +2,7 @@
 -- section: Deployment profile
 -- empty: "No profile was given: assay probe writes one, and --profile shows it here."
 -- note: Asked by assay probe. Rules whose meaning depends on an answer read it from here.
-SELECT gap, question, answer, status, nullif(evidence, '') AS evidence FROM shown_profile ORDER BY gap
+-- fold: questions that were not asked
+SELECT gap, question, answer, status, nullif(evidence, '') AS evidence,
+  status IN ('not-asked', 'not-askable') AS folded
+FROM shown_profile ORDER BY gap

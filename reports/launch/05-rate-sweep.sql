@@ -4,7 +4,7 @@
 -- note: >-
 --   One point for each rate that was offered. Whether it held is what the sweep decided by its objective;
 --   without a sweep, that goodput was 99 % and at most 1 % failed unexpectedly. The highest that held
---   below the first that did not is the safe rate. A percentile with too few samples is left out.
+--   below the first that did not is the safe rate; the limit lies in the shaded bracket above it.
 WITH
   -- One rate is no curve: nothing else is looked at then.
   several AS (FROM (SELECT DISTINCT run_id, phase FROM askings SEMI JOIN shown_runs USING (run_id)) QUALIFY count(*) OVER () >= 3),
@@ -33,8 +33,16 @@ WITH
            THEN 'held' ELSE 'did not hold' END AS verdict
     FROM rates LEFT JOIN trials USING (run_id, phase)
     WHERE offered_per_s IS NOT NULL
+  ),
+  -- Where the limit lies: above the highest that held below the first that did not.
+  failing AS (SELECT min(offered_per_s) AS to_per_s FROM told WHERE verdict = 'did not hold'),
+  bracket AS (
+    SELECT max(offered_per_s) AS from_per_s, any_value(to_per_s) AS to_per_s
+    FROM told JOIN failing ON offered_per_s < to_per_s
   )
-SELECT phase, round(offered_per_s, 2) AS offered_per_s, statistic, latency_ms, n, failed_ratio, good_ratio, verdict
-FROM told UNPIVOT (latency_ms FOR statistic IN (p50, p95))
+SELECT phase, round(offered_per_s, 2) AS offered_per_s, what, 100 * share AS share, p50, p95, n, verdict,
+  CASE WHEN row_number() OVER (ORDER BY offered_per_s, what) = 1 THEN from_per_s END AS from_per_s, to_per_s
+FROM (SELECT *, good_ratio AS goodput, failed_ratio AS "failed" FROM told)
+  UNPIVOT (share FOR what IN (goodput, "failed")), bracket
 WHERE (SELECT count(DISTINCT round(offered_per_s, 1)) FROM told) >= 3
-ORDER BY offered_per_s, statistic
+ORDER BY offered_per_s, what

@@ -1,3 +1,4 @@
+-- optional: true
 -- section: Latency
 -- wide: true
 -- note: >-

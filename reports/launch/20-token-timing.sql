@@ -1,4 +1,5 @@
 -- title: Time to first token and between tokens, by step
+-- optional: true
 -- section: Tokens
 -- note: >-
 --   TTFT: first non-empty text, reasoning or tool call, since the socket carried the request, of streams

@@ -1,3 +1,4 @@
+-- optional: true
 -- section: Tokens
 -- note: >-
 --   Median and 95th percentile of each interval of time, of streams whose tokens the service reported.

@@ -1,3 +1,4 @@
+-- optional: true
 -- section: Load
 -- note: Requests on the wire at the start of each interval, counted from the stamps of every attempt.
 WITH moves AS (

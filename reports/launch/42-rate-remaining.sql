@@ -1,3 +1,4 @@
+-- optional: true
 -- section: Errors and limits
 -- note: The lowest X-RateLimit-Remaining in each interval. A fall to 0 is where 429 begins.
 WITH common AS (

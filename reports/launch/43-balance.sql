@@ -1,3 +1,4 @@
+-- optional: true
 -- section: Errors and limits
 -- note: The lowest X-Credits-Remaining in each interval, on a logarithmic axis that shows 0.
 WITH common AS (

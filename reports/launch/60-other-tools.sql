@@ -1,4 +1,5 @@
 -- title: The same run by the definitions of other tools
+-- optional: true
 -- section: Under other definitions
 -- note: >-
 --   From the same stamps, so that figures can be compared with what those tools print. They disagree on

@@ -9,6 +9,8 @@ export interface Answer {
   readonly says: string
   readonly because: string
   readonly checks: readonly Check[]
+  /** What held and is asked for seldom, under its name. */
+  readonly folded?: { readonly name: string; readonly checks: readonly Check[] }
 }
 
 /** One thing that the answer rests on, with its figure and, where it failed, the way out. */
@@ -28,9 +30,13 @@ const spoken: Readonly<Record<Tone, string>> = {
   none: 'not observed',
 }
 
-export function renderAnswer({ tone, says, because, checks }: Answer): Html {
+export function renderAnswer({ tone, says, because, checks, folded }: Answer): Html {
   return html`<section class="card verdict ${tone}" aria-label="Verdict: ${says}"><h2>${says}</h2><p>${because}</p>
-${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}</section>`
+${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}${
+  folded !== undefined &&
+  folded.checks.length > 0 &&
+  html`<details><summary>${folded.name}</summary><ul class="checks">${folded.checks.map(renderCheck)}</ul></details>`
+}</section>`
 }
 
 /** What failed, what is doubtful, then the rest in its own order. */

@@ -2,7 +2,7 @@ import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Store } from '../store/open.ts'
 import { type Answer, renderAnswer, type Tone } from './banner.ts'
 import type { Comparison, Difference } from './compare/compare.ts'
-import { figureOf, nameOf } from './compare/formats.ts'
+import { nameOf } from './compare/formats.ts'
 import { changeText, type GateResult } from './compare/gate.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
@@ -86,16 +86,26 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
   if (worse > 0)
     return {
       tone: 'warn',
-      says: `b is worse in ${worse} of ${whole.length} figures of the whole`,
+      says: `b regressed on ${worse} of ${whole.length} metrics${better > 0 ? ` and is better on ${better}` : ''}`,
       because,
       checks,
     }
   const says =
     better > 0
-      ? `b is better in ${better} of ${whole.length} figures of the whole`
+      ? `b is better on ${better} of ${whole.length} metrics, and regressed on none`
       : 'As a whole, no difference beyond chance'
   return { tone: 'good', says, because, checks }
 }
+
+const units: Readonly<Record<Difference['unit'], readonly [string, number]>> = {
+  us: ['ms', 1e-3],
+  share: ['%', 100],
+  'per s': ['/s', 1],
+  credits: ['credits', 1],
+}
+
+const inUnit = ({ unit }: Difference, value: number | null) =>
+  value === null ? null : value * units[unit][1]
 
 /** Lays the differences out as the temporary table `compared`, which `reports/compare` reads. */
 export async function fillCompared(store: Store, { differences }: Comparison): Promise<void> {
@@ -106,8 +116,9 @@ export async function fillCompared(store: Store, { differences }: Comparison): P
       place: 'INTEGER',
       step: 'VARCHAR',
       figure: 'VARCHAR',
-      a: 'VARCHAR',
-      b: 'VARCHAR',
+      unit: 'VARCHAR',
+      a: 'DOUBLE',
+      b: 'DOUBLE',
       n_a: 'BIGINT',
       n_b: 'BIGINT',
       change: 'DOUBLE',
@@ -120,8 +131,9 @@ export async function fillCompared(store: Store, { differences }: Comparison): P
       place,
       step: difference.step,
       figure: `${difference.step ?? 'all steps'}: ${nameOf(difference)}`,
-      a: figureOf(difference, difference.a),
-      b: figureOf(difference, difference.b),
+      unit: units[difference.unit][0],
+      a: inUnit(difference, difference.a),
+      b: inUnit(difference, difference.b),
       n_a: difference.na,
       n_b: difference.nb,
       change: difference.change,

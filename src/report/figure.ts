@@ -19,7 +19,9 @@ export interface Figure {
 /** Draws a part with its rows; null when it has none and asked to be left out then. */
 export async function renderFigure(part: Part, rows: readonly Row[]): Promise<Figure | null> {
   if (rows.length === 0 && part.front.optional === true) return null
-  return part.chart === null ? tableFigure(part, rows) : chartFigure(part, part.chart, rows)
+  if (part.chart === null) return tableFigure(part, rows)
+  const figure = await chartFigure(part, part.chart, rows)
+  return figure.chart === null && part.front.optional === true ? null : figure
 }
 
 /** A name as an id: rules are named by a store, which somebody else may have written. */

@@ -1,4 +1,6 @@
+import { basename } from 'node:path'
 import { z } from 'zod'
+import { shellWord } from '../audit/format/reproduce.ts'
 import type { Store } from '../store/open.ts'
 import { type Answer, renderAnswer, type Tone } from './banner.ts'
 import { type Figure, renderFigure } from './figure.ts'
@@ -178,14 +180,25 @@ async function renderFailure(
   return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.says}</p><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small></header>
 <dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.came !== undefined && html`<dt>came</dt><dd>${detail.came}</dd>`
-  }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}</dl>
-${renderTable(rows, { title: `Witnesses of ${finding.rule}` })}${
+  }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}${
+    rows.length > 0 && html`<dt>again</dt><dd><code>${againText(store, finding)}</code></dd>`
+  }</dl>
+${renderTable(rows, { title: `Witnesses of ${finding.rule}`, fold: 'more witnesses' })}${
   detail.witnesses.length > rows.length &&
   html`<p class="note">The first ${rows.length} of ${detail.witnesses.length} witnesses.</p>`
 }${drawn.map((figure) => figure.body)}</article>`
 }
 
+/** The command that prints what sends the witness again; a key never stands in it. */
+function againText(store: Store, { rule, detail }: StoredFinding): string {
+  const runs = [...new Set(detail.witnesses.map(({ runId }) => runId))]
+  const db = store.path === ':memory:' ? 'assay.duckdb' : basename(store.path)
+  return ['assay audit', ...[...runs, '--db', db, '--again', rule].map(shellWord)].join(' ')
+}
+
 const mostWitnesses = 25
+/** As many show what happened; the rest stands behind a click. */
+const fewWitnesses = 3
 
 /** The attempts that show it, as rows; what they show comes with the verdict. */
 async function witnessRows(store: Store, finding: StoredFinding): Promise<readonly Row[]> {
@@ -198,7 +211,7 @@ async function witnessRows(store: Store, finding: StoredFinding): Promise<readon
     [finding.rule],
   )
   const found = new Map(attempts.map((row) => [`${row.run_id} ${row.slot} ${row.retry}`, row]))
-  return witnesses.map(({ runId, slot, retry, shows }) => {
+  return witnesses.map(({ runId, slot, retry, shows }, at) => {
     const row = found.get(`${runId} ${slot} ${retry}`)
     return {
       attempt: retry === 0 ? `#${slot}` : `#${slot} retry ${retry}`,
@@ -208,19 +221,38 @@ async function witnessRows(store: Store, finding: StoredFinding): Promise<readon
       status: row?.status ?? row?.outcome ?? null,
       'credits left': row?.credits_remaining ?? null,
       shows,
+      folded: at >= fewWitnesses,
     }
   })
 }
 
+/** What failed or could not be decided stands open, the rest behind a click. */
+function renderSheet(findings: readonly StoredFinding[]): Html {
+  const open = findings.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-observed')
+  const folds = [
+    ['pass', 'passed'],
+    ['not-observed', 'not observed'],
+  ] as const
+  return html`<section class="card finding"><h3>Every rule</h3>${open.length > 0 && ruleTable(open, 'failed or not decided')}${folds.map(
+    ([verdict, words]) => {
+      const rules = findings.filter((finding) => finding.verdict === verdict)
+      return (
+        rules.length > 0 &&
+        html`<details><summary>${rules.length} ${words}</summary>${ruleTable(rules, words)}</details>`
+      )
+    },
+  )}</section>`
+}
+
+function ruleTable(findings: readonly StoredFinding[], words: string): Html {
+  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Rules that ${words}"><table><thead><tr><th scope="col">rule</th><th scope="col">verdict</th><th scope="col">says</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
+    (finding) =>
+      html`<tr><th scope="row" class="${wrapOf(finding.rule)}">${finding.rule}</th><td class="${wrapOf(finding.verdict)}"><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="long">${finding.says}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
+  )}</tbody></table></div>`
+}
+
 /** Ids and verdicts stay on one line; what a store calls so may be longer. */
 const wrapOf = (word: string) => (word.length <= 16 ? 'nowrap' : '')
-
-function renderSheet(findings: readonly StoredFinding[]): Html {
-  return html`<section class="card finding"><h3>Every rule</h3><div class="table-scroll" tabindex="0" role="region" aria-label="Every rule"><table><thead><tr><th scope="col">rule</th><th scope="col">verdict</th><th scope="col">says</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
-    (finding) =>
-      html`<tr><th scope="row" class="${wrapOf(finding.rule)}">${finding.rule}</th><td class="${wrapOf(finding.verdict)}"><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="says">${finding.says}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
-  )}</tbody></table></div></section>`
-}
 
 function reasonOf({ detail, verdict }: StoredFinding): Html | false {
   const reason = verdict === 'fail' ? detail.came : (detail.why ?? detail.takes ?? detail.note)

@@ -1,5 +1,12 @@
 import type { Store } from '../store/open.ts'
-import { type Answer, type Card, renderAnswer, renderCards, type Tone } from './banner.ts'
+import {
+  type Answer,
+  type Card,
+  type Check,
+  renderAnswer,
+  renderCards,
+  type Tone,
+} from './banner.ts'
 import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
@@ -41,10 +48,11 @@ export async function launchTop(store: Store): Promise<Html> {
   const all = await prepareFigures(store)
   const [reached] = await store.rows('FROM shown_attempts WHERE status IS NOT NULL LIMIT 1')
   const verdicts = runs.map((run) => readRunVerdict(run.verdict_json))
+  const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
   return html`${renderAnswer(answerOf(runs, verdicts, all, reached !== undefined, closed))}${renderCards(
     cardsOf(all, closed.length > 0),
-  )}`
+  )}${tokens !== null && html`<p class="note">${tokens}</p>`}`
 }
 
 function shownRuns(store: Store): Promise<readonly RunRow[]> {
@@ -60,6 +68,7 @@ function answerOf(
 ): Answer {
   const of = (name: 'tests' | 'thresholds' | 'sweeps') => verdicts.flatMap((each) => each[name])
   const [tests, thresholds, sweeps] = [of('tests'), of('thresholds'), of('sweeps')]
+  const doubtful = tests.filter(({ tone }) => tone === 'fail' || tone === 'warn')
   const stopped = verdicts.flatMap(({ stopped }) =>
     stopped === null ? [] : [stoppedText(stopped)],
   )
@@ -76,7 +85,11 @@ function answerOf(
     tone,
     says,
     because: `${more} ${because}`.trim(),
-    checks: [...sweeps, ...thresholds, ...tests],
+    checks: [...sweeps, ...thresholds, ...failuresOf(counts), ...doubtful],
+    folded: {
+      name: `${count(tests.length - doubtful.length, 'self-test')} of this client held`,
+      checks: tests.filter((test) => !doubtful.includes(test)),
+    },
   })
   if (!reached) {
     return told('fail', 'The target was never reached', 'No request was answered.')
@@ -104,8 +117,18 @@ function answerOf(
     return told('warn', `The run is degraded${rate}: believe its figures with care`)
   }
   return thresholds.length > 0
-    ? told('good', `It holds${rate}: the run is valid and every threshold was met`)
-    : told('good', `The run is valid${rate}`, 'The scenario set no threshold.')
+    ? told('good', `It holds${rate}: the run is valid and every threshold was met${yet(counts)}`)
+    : told('good', `The run is valid${rate}${yet(counts)}`, 'The scenario set no threshold.')
+}
+
+/** A good verdict never stands above failures that nobody planned without a word of them. */
+const yet = ({ failed, sent }: SummaryGroup['counts']) =>
+  failed === 0 ? '' : `, yet ${formatShare(failed / sent)} % failed unexpectedly`
+
+function failuresOf({ failed, sent }: SummaryGroup['counts']): readonly Check[] {
+  if (failed === 0) return []
+  const figure = `${formatShare(failed / sent)} %, ${formatNumber(failed)} of ${formatNumber(sent)} requests`
+  return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy: null }]
 }
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
@@ -116,7 +139,7 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
   const { service, response, ttft } = metrics
   const perS = closed ? 'closed load: no rate claimed' : `${formatNumber(sentPerS ?? 0)}/s`
   const share = (value: number | null) => (value === null ? '–' : `${formatShare(value)} %`)
-  return [
+  const cards: readonly (Card | false)[] = [
     {
       label: 'Sent',
       value: formatNumber(counts.sent),
@@ -136,29 +159,25 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
             aside: `${formatNumber(counts.good ?? 0)} of ${formatNumber(counts.judged)} met every objective`,
           },
         ]),
-    {
+    response.n > 0 && {
       label: 'Response time p95',
       value: cardValue(response.p95),
       aside: isTold(response.p95)
         ? `service time ${cardValue(service.p95)}${closed ? '; closed load: waiting left out' : ''}`
         : samplesOf(response),
     },
-    {
+    ttft.n > 0 && {
       label: 'Time to first token, median',
       value: cardValue(ttft.p50),
       aside: isTold(ttft.p95) ? `p95 ${cardValue(ttft.p95)}` : samplesOf(ttft),
     },
-    {
+    completionTokens !== null && {
       label: 'Output tokens',
-      value: completionTokens === null ? 'not measured' : formatNumber(completionTokens),
-      aside: [
-        completionTokensPerS === null ? null : `${formatNumber(completionTokensPerS)}/s`,
-        tokenReport(all),
-      ]
-        .filter((part) => part !== null)
-        .join('; '),
+      value: formatNumber(completionTokens),
+      aside: completionTokensPerS === null ? '' : `${formatNumber(completionTokensPerS)}/s`,
     },
   ]
+  return cards.filter((card) => card !== false)
 }
 
 const isTold = ({ mark }: Percentile) => mark !== 'none' && mark !== 'too-few'

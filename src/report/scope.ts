@@ -29,7 +29,7 @@ export interface Scope {
  *   (null without objectives)
  * - `shown_latency`: those of them that count and have a service time: successes, and timeouts as at
  *   least their deadline; a fast failure never flatters a percentile
- * - `buckets`: the start of each bucket of time, `at_s`, without gaps
+ * - `buckets`: the start of each bucket of time from the first request on, `at_s`, without gaps
  *
  * @throws UserError for a run that is not in the store or a zone that nobody knows
  */
@@ -98,13 +98,19 @@ export function bucketWidthS(spanS: number, most: number): number {
 const plenty = 1.5
 
 async function prepareBuckets(store: Store): Promise<void> {
-  const [span] = await store.rows<{ seconds: number | null; streams: number; answers: number }>(`
-    SELECT max(ended_s) AS seconds, count(ttft_us) FILTER (counted) AS streams,
+  const [span] = await store.rows<{
+    seconds: number | null
+    begins_s: number | null
+    streams: number
+    answers: number
+  }>(`
+    SELECT max(ended_s) AS seconds, min(at_s) AS begins_s, count(ttft_us) FILTER (counted) AS streams,
       count(service_us) FILTER (counted) AS answers
     FROM shown_attempts`)
   const { seconds, streams, answers } = { ...span!, seconds: span!.seconds ?? 0 }
   const width = bucketWidthS(seconds, mostBuckets)
   const count = Math.max(1, Math.floor(seconds / width) + 1)
+  const first = Math.min(count - 1, Math.floor((span!.begins_s ?? 0) / width))
   const percentiles = [0.5, 0.95].map((p) => {
     const needs = samplesNeeded(p)
     const most = Math.min(mostBuckets, Math.max(1, streams / (needs * plenty)))
@@ -119,6 +125,6 @@ async function prepareBuckets(store: Store): Promise<void> {
     ${percentiles.join('\n')}
     SET VARIABLE curve_quantiles = [${quantiles.join(', ')}]::DOUBLE[];
     CREATE OR REPLACE TEMP VIEW buckets AS
-      SELECT i AS bucket, i * getvariable('bucket_s') AS at_s FROM range(${count}) AS t(i);
+      SELECT i AS bucket, i * getvariable('bucket_s') AS at_s FROM range(${first}, ${count}) AS t(i);
   `)
 }

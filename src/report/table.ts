@@ -1,5 +1,5 @@
 import { samplesNeeded } from '../measure/percentile.ts'
-import { formatCell, unitOf, wordsOf } from './format.ts'
+import { formatCell, formatNumber, unitOf, wordsOf } from './format.ts'
 import type { ColumnFront, Front } from './front.ts'
 import { type Html, html } from './html.ts'
 
@@ -17,8 +17,23 @@ const isNumber = (value: unknown) => typeof value === 'number' || typeof value =
  * samples are too few reads "n too small"; one that was not measured is a dash.
  */
 export function renderTable(rows: readonly Row[], front: Front): Html {
+  const { fold = 'more', ...rest } = front
+  const folded = rows.filter((row) => row.folded === true)
+  const shown = rows.filter((row) => row.folded !== true)
+  return html`${shown.length > 0 && renderRows(shown, rest)}${
+    folded.length > 0 &&
+    html`<details><summary>${folded.length} ${fold}</summary>${renderRows(folded, { ...rest, title: `${front.title ?? 'table'}: ${fold}` })}</details>`
+  }`
+}
+
+function renderRows(rows: readonly Row[], front: Front): Html {
   const told = front.columns ?? {}
-  const columns = Object.keys(rows[0] ?? {}).filter((name) => told[name]?.hidden !== true)
+  const offered = Object.keys(rows[0] ?? {}).filter(
+    (name) => name !== 'folded' && told[name]?.hidden !== true,
+  )
+  // A percentile that no row has samples for is told once, below the table.
+  const scarce = offered.filter((name) => rows.every((row) => tooFew(row, told[name]) !== null))
+  const columns = offered.filter((name) => !scarce.includes(name))
   const numeric = new Set(
     columns.filter((name) => rows.every((row) => row[name] === null || isNumber(row[name]))),
   )
@@ -42,7 +57,15 @@ export function renderTable(rows: readonly Row[], front: Front): Html {
           ? html`<th scope="row" class="${side(name)}">${cell}</th>`
           : html`<td class="${side(name)}">${cell}</td>`
       })}</tr>`,
-  )}</tbody></table></div>`
+  )}</tbody></table></div>${scarce.length > 0 && html`<p class="note">${scarceWords(scarce, told)}</p>`}`
+}
+
+function scarceWords(columns: readonly string[], told: Readonly<Record<string, ColumnFront>>) {
+  const names = columns.map((name) =>
+    [told[name]?.group, told[name]?.label ?? wordsOf(name)].filter(Boolean).join(' '),
+  )
+  const needed = Math.max(...columns.map((name) => neededBy(told[name]?.needs)))
+  return `n too small for ${names.join(', ')}: it takes up to ${formatNumber(needed)} samples.`
 }
 
 function heading(name: string, told: ColumnFront | undefined): Html {
@@ -68,15 +91,19 @@ function groupRow(columns: readonly string[], told: Readonly<Record<string, Colu
   )}</tr>`
 }
 
+const neededBy = (needs: ColumnFront['needs']) =>
+  needs === undefined ? 0 : samplesNeeded(Number(needs[0].slice(1)) / 100)
+
+/** How many samples a percentile has and needs; null where they are enough, or there is none. */
+function tooFew(row: Row, told: ColumnFront | undefined): string | null {
+  if (told?.needs === undefined) return null
+  const [samples, needed] = [Number(row[told.needs[1]] ?? 0), neededBy(told.needs)]
+  return samples > 0 && samples < needed ? `${samples} samples, ${needed} needed` : null
+}
+
 function cellOf(name: string, row: Row, told: ColumnFront | undefined): Html {
-  if (told?.needs !== undefined) {
-    const [percentile, counted] = told.needs
-    const needed = samplesNeeded(Number(percentile.slice(1)) / 100)
-    const samples = Number(row[counted] ?? 0)
-    if (samples > 0 && samples < needed) {
-      return html`<span class="few" title="${samples} samples, ${needed} needed">n too small</span>`
-    }
-  }
+  const few = tooFew(row, told)
+  if (few !== null) return html`<span class="few" title="${few}">n too small</span>`
   const cutOff = told?.at_least === undefined ? null : row[told.at_least]
   const beyond = isNumber(cutOff) && isNumber(row[name]) && Number(row[name]) >= Number(cutOff)
   return html`${beyond && '≥ '}${formatCell(name, row[name])}`

@@ -27,6 +27,15 @@ test('a comparison as a page: conditions first, a change with its interval, no w
   expect(html).toContain(`${notHeld} of 2 conditions not held`)
 })
 
+test('a comparison says first on how many metrics b regressed, and folds what did not change', async () => {
+  const { html } = await renderComparison(store, comparison, [])
+  expect(html).toMatch(/b regressed on \d+ of \d+ metrics/)
+  const folded = html.slice(html.indexOf('<details>'), html.indexOf('</details>'))
+  expect(folded).toContain('unclear')
+  expect(folded).not.toMatch(/>(better|worse)</)
+  expect(html.slice(0, html.indexOf('<details>'))).not.toContain('>unclear<')
+})
+
 test('a run compared with itself shows no difference beyond chance', async () => {
   const side = { store, runId: 'run-1' }
   const same = await compareRuns(side, side, defaultContract, 1)

@@ -252,9 +252,9 @@ describe('a page as a file', () => {
 
   test('gives the verdict of the run before anything else', () => {
     const text = readFileSync(fileOf('launch'), 'utf8')
-    expect(text.indexOf('It holds: the run is valid and every threshold was met')).toBeGreaterThan(
-      0,
-    )
+    expect(
+      text.indexOf('It holds: the run is valid and every threshold was met, yet 4.3 % failed'),
+    ).toBeGreaterThan(0)
     expect(text.indexOf('class="card verdict good"')).toBeLessThan(text.indexOf('<figure'))
   })
 
@@ -265,6 +265,7 @@ describe('a page as a file', () => {
       'between 812 and 815 credits',
       '829 credits',
       '#124',
+      'assay audit run-1 --db assay.duckdb --again BILL-10',
       'remaining 41 after 43, cost 1',
     ]) {
       expect(text).toContain(said)

@@ -21,8 +21,34 @@ describe('a table', () => {
     textOf(renderTable([row], front).text.split('<tbody>')[1]!).trim()
 
   test('says "n too small" below the samples that a percentile needs, and the figure at them', () => {
-    expect(cellsOf({ n: 661, p99_ms: 12.34, cut_ms: null })).toBe('661 n too small')
+    const few = renderTable(
+      [
+        { n: 661, p99_ms: 12.34 },
+        { n: 662, p99_ms: 12.34 },
+      ],
+      front,
+    )
+    expect(textOf(few.text)).toContain('661 n too small 662 12.3')
     expect(cellsOf({ n: 662, p99_ms: 12.34, cut_ms: null })).toBe('662 12.3')
+  })
+
+  test('tells once, below, of a percentile that no row has samples for', () => {
+    const all = textOf(
+      renderTable(
+        [
+          { n: 5, p99_ms: 1 },
+          { n: 6, p99_ms: 2 },
+        ],
+        front,
+      ).text,
+    )
+    expect(all.trim()).toBe('n 5 6 n too small for Service p99: it takes up to 662 samples.')
+  })
+
+  test('folds the rows that say so behind their number', () => {
+    const rows = [1, 2, 3].map((n) => ({ n, folded: n > 1 }))
+    const text = textOf(renderTable(rows, { ...front, fold: 'of no interest' }).text)
+    expect(text.trim()).toBe('n 1 2 of no interest n 2 3')
   })
 
   test('marks a percentile that reaches what was cut off as at least', () => {
@@ -36,7 +62,7 @@ describe('a table', () => {
   })
 
   test('heads each column with its unit, and groups under one heading', () => {
-    const head = textOf(renderTable([{ n: 1, p99_ms: 1 }], front).text.split('<tbody>')[0]!)
+    const head = textOf(renderTable([{ n: 700, p99_ms: 1 }], front).text.split('<tbody>')[0]!)
     expect(head).toContain('Service')
     expect(head).toContain('p99 ms')
   })
