@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs'
 import { loadContract } from '../contract/load.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
 import { summarise } from '../report/summary/summarise.ts'
@@ -28,9 +29,12 @@ export async function mergeAction(paths: readonly string[], options: Options): P
       `--clock-error: expected a duration, such as 5ms; came ${options.clockError}.`,
     )
   }
+  const isNew = !existsSync(options.db)
   const store = await openStore(options.db)
+  let isDone = false
   try {
     const runId = await mergeParts(store, paths, options.allowMissing === true)
+    isDone = true
     const result = await judgeParts(store, runId, contract, clockErrorUs)
     process.exitCode = exitOf(result)
     const summary = result.ledger.planned === 0 ? null : await summarise(store, runId, contract)
@@ -43,5 +47,8 @@ export async function mergeAction(paths: readonly string[], options: Options): P
     )
   } finally {
     store.close()
+    // What was refused leaves no empty store behind.
+    if (isNew && !isDone)
+      for (const end of ['', '.wal', '.bodies']) rmSync(`${options.db}${end}`, { force: true })
   }
 }

@@ -38,6 +38,10 @@ export async function mergeParts(
   const runId = sources[0]?.shards[0]?.runId
   if (runId === undefined) throw refused('name the stores of the shards, as out/*.duckdb.')
   const here = await readShards(store, runId)
+  const held = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [runId])
+  if (here.length === 0 && held.length > 0) {
+    throw refused(`${store.path} holds a run ${runId} of one machine. Use another --db.`)
+  }
   mustBeOneRun([{ path: store.path, shards: here }, ...sources], allowMissing)
   const known = new Set(here.map(({ shard }) => shard))
   for (const { path, shards } of sources) {
@@ -92,18 +96,16 @@ function mustBeOneRun(sources: readonly Source[], allowMissing: boolean): void {
 /** All or nothing of one store, which DuckDB reads beside this one. */
 async function take(store: Store, runId: string, path: string): Promise<void> {
   await store.execute(`ATTACH ${literal(path)} AS part (READ_ONLY)`)
-  const bodies = new PackedBodies(store.path)
   try {
     await store.execute('BEGIN')
     for (const sql of await copySql(store))
       await store.execute(sql, sql.includes('$1') ? [runId] : [])
-    await copyBodies(store, runId, path, bodies)
+    await copyBodies(store, runId, path)
     await store.execute('COMMIT')
   } catch (error) {
     await store.execute('ROLLBACK').catch(() => {})
     throw error
   } finally {
-    bodies.close()
     await store.execute('DETACH part')
   }
 }
@@ -148,21 +150,18 @@ async function copySql(store: Store): Promise<readonly string[]> {
   ]
 }
 
-async function copyBodies(
-  store: Store,
-  runId: string,
-  path: string,
-  bodies: PackedBodies,
-): Promise<void> {
+async function copyBodies(store: Store, runId: string, path: string): Promise<void> {
   const packed = await store.rows<{ place: number }>(
     'SELECT packed_at AS place FROM part.bodies WHERE run_id = $1 AND packed_at IS NOT NULL ORDER BY place',
     [runId],
   )
   const places: string[] = []
+  const bodies = packed.length === 0 ? null : new PackedBodies(store.path)
   for (const { place } of packed) {
     const [body] = readPackedBodies(path, [place])
-    if (typeof body === 'string') places.push(`(${place}, ${bodies.append(body)})`)
+    if (typeof body === 'string') places.push(`(${place}, ${bodies!.append(body)})`)
   }
+  bodies?.close()
   const values = ['(-1, -1)', ...places].join(', ')
   await store.execute(
     `INSERT INTO bodies BY NAME SELECT bodies.* REPLACE (there AS packed_at) FROM part.bodies

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -272,4 +272,30 @@ phases:
   expect(course(1)).toEqual([{ durationUs: 24e6, fromPerS: 0, toPerS: 20 }])
   expect(course(2)[0]).toMatchObject({ fromPerS: 10, toPerS: 10 })
   expect(course(3)[0]).toMatchObject({ fromPerS: 10, toPerS: 10 })
+})
+
+test('shards exit with 0 whatever their thresholds say; merge judges the whole, and refuses a part of it', async () => {
+  const scenario = scenarioFile(
+    'shards',
+    `phases: [{ name: steady, load: constant, rate: 40/s, duration: 500ms }]
+thresholds: ["requests.count > 1000"]`,
+  )
+  const store = (name: string) => join(folder, `shards-${name}.duckdb`)
+  const startAt = new Date(Date.now() + 2000).toISOString()
+  const shard = (index: number) =>
+    assay(
+      ...['run', scenario, '--base-url', quick.baseUrl, '--db', store(`${index}`)],
+      ...['--shard', `${index}/2`, '--run-id', 'launch-7', '--start-at', startAt],
+    )
+  const ended = await Promise.all([shard(0), shard(1)])
+  expect(ended.map(({ code, error }) => (code === 0 ? code : error))).toEqual([0, 0])
+  const alone = await assay('merge', store('0'), '--db', store('gap'))
+  expect(alone.code).toBe(2)
+  expect(alone.error).toContain('of 2 shards, 1 are missing: 1.')
+  expect(existsSync(store('gap'))).toBe(false)
+  const whole = await assay('merge', store('0'), store('1'), '--db', store('all'), '--json')
+  const { ledger, thresholds, verdict } = JSON.parse(whole.out) as RunResult
+  expect(ledger).toMatchObject({ planned: 20, ok: 20 })
+  expect(thresholds).toMatchObject([{ result: 'missed', value: 20 }])
+  expect(whole.code).toBe(verdict.verdict === 'invalid' ? 4 : 3)
 })
