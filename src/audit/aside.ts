@@ -30,7 +30,7 @@ export interface AsideFindings {
 }
 
 /**
- * Decides rules in a thread of their own, beside what this one decides meanwhile. Only one thread can
+ * Decides rules in a thread of their own, in parallel with this one. Only one thread can
  * hold the store, so the other asks through this one; columns of doubles change hands uncopied.
  *
  * @throws whatever a rule throws there

@@ -24,7 +24,7 @@ export interface AuditOptions extends Work {
   readonly auditId?: string
   /** Now, unless given. */
   readonly auditedAt?: Date
-  /** Called with each finding as soon as it stands. */
+  /** Called with each finding as soon as it is decided. */
   readonly onFinding?: (finding: Finding) => void
 }
 

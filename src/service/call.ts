@@ -11,7 +11,7 @@ import type { Format, GenerationRequest } from './request.ts'
 export interface RateLook {
   /** The window that has no room; null when all have. */
   readonly refusedBy: Window | null
-  /** Where a window stands when it is asked: after the request was counted, that is in it. */
+  /** The state of a window once the request is counted in it. */
   window(window: Window): WindowState
 }
 

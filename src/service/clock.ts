@@ -97,7 +97,7 @@ function soon(callback: () => void, waitMs: number): () => void {
   return () => clearTimeout(timeout)
 }
 
-/** Time that stands still until somebody moves it. */
+/** Time that moves only when it is advanced. */
 export function manualClock(startUs: number): MovableClock {
   const timers = new TimerHeap()
   let now = startUs
@@ -105,7 +105,7 @@ export function manualClock(startUs: number): MovableClock {
     nowUs: () => now,
     at: (dueUs, callback) => timers.add(dueUs, once(callback)),
     pace: (dueUs, step) => timers.add(dueUs, step),
-    // It stands still: nothing is due that its last move did not run.
+    // Time does not pass: nothing is due that its last move did not run.
     catchUp() {},
     advance(us) {
       const end = now + us

@@ -43,7 +43,7 @@ export class Customers {
   }
 
   /**
-   * Opens an account with the free credits, and rewards whoever's invite code it came with.
+   * Opens an account with the free credits, and rewards the owner of its invite code.
    *
    * @param ownCode the invite code that the new account will have
    * @throws CustomerError for a name that is taken or a code that nobody has

@@ -8,7 +8,7 @@ import { type Profile, type ProfileAnswers, parseProfile } from './profile.ts'
  *
  * @param path YAML or JSON; undefined for none
  * @param assignments such as `reset=epoch-s` and `counts.rate=true`
- * @throws UserError naming every answer that is not one, and where it stands
+ * @throws UserError naming every answer that is not one, and its line
  */
 export function readProfile(path: string | undefined, assignments: readonly string[]): Profile {
   const file = path === undefined ? {} : answersIn(path)
@@ -75,7 +75,7 @@ function answersOf(assignments: readonly string[]): ProfileAnswers {
   return answers
 }
 
-/** The line of the last key on the way to a place that stands in the file. */
+/** The line of the last key on the way to a place in the file. */
 function lineOf(
   document: Document,
   lines: LineCounter,

@@ -181,7 +181,7 @@ export type ProfileAnswers = Partial<Omit<Profile, 'counts'>> & {
 
 /**
  * @param where names the file or the flags in the error
- * @param lineOf the line that a question stands in, where there are lines
+ * @param lineOf the line of a question, where there are lines
  * @throws UserError naming every answer that is not one
  */
 export function parseProfile(

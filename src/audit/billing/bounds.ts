@@ -9,8 +9,8 @@ import { RunningSum } from './running-sum.ts'
  *
  * A correct history leaves one start that all bounds allow. This is the single pass of Jepsen's
  * `counter` checker with its sign turned, and with the start unknown; charges that a value surely
- * includes (its own) or surely does not are counted as such. Beside it stands the order of real
- * time: whoever was called after another had read cannot see more than that one saw.
+ * includes (its own) or surely does not are counted as such. The order of real time
+ * bounds them too: a request called after another had read cannot see more than that one saw.
  *
  * The own charge of a stream whose header comes early is either in its value (charged at the
  * start) or foretold by it (`balance - cost`), and both give the same bounds.

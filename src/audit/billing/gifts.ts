@@ -15,7 +15,7 @@ export interface Gift {
  * The history as if nothing had come in: values that show a gift are lowered by it, so that the charges
  * before and after are still one falling line, and both sides of it are decided.
  *
- * A rise is taken for a gift when requests in flight beside it cannot have made it, and it is the size of
+ * A rise is taken for a gift when requests in flight at the time cannot have caused it, and it is the size of
  * one that the contract knows but for what they cost: rows are put on the side of the gift to which they
  * are nearer. A wrong credit of just that size would pass as a gift; no client can tell them
  * apart.
@@ -54,9 +54,9 @@ export function withoutGifts(
     let normal = Number.isFinite(lowest) ? nearest(sides, lowest) : sides[0]!
     const rise = normal - lowest
     // Requests in flight together are shown their charges in any order.
-    const beside = callsUpTo(row) - endsBefore(row)
-    const gift = rise > beside && Number.isFinite(lowest) ? nearest(positive, rise) : Infinity
-    if (Math.abs(rise - gift) <= beside) {
+    const inFlight = callsUpTo(row) - endsBefore(row)
+    const gift = rise > inFlight && Number.isFinite(lowest) ? nearest(positive, rise) : Infinity
+    if (Math.abs(rise - gift) <= inFlight) {
       gifts.push({ credits: gift, row })
       before = received
       received += gift

@@ -79,7 +79,7 @@ function unplaced({ size }: History, { after, certain, costCredits }: Operations
 }
 
 /**
- * When each hole came about: between the charges beside it. Whether these were taken about their calls or
+ * When each hole came about: between the neighbouring charges. Whether these were taken about their calls or
  * about their ends is seen from which of the two runs along with the balance more closely.
  */
 function momentsOf({ size, callUs, untilUs, after, certain }: Operations, holes: readonly Hole[]) {
@@ -94,14 +94,14 @@ function momentsOf({ size, callUs, untilUs, after, certain }: Operations, holes:
     const at = placeOf.get(below)!
     const clamped = (rows: readonly number[]) =>
       Math.max(fromUs, Math.min(toUs, median(rows.map((row) => times[row]!))))
-    const before = clamped(order.slice(Math.max(0, at - beside), at))
-    const behind = clamped(order.slice(at, at + beside))
+    const before = clamped(order.slice(Math.max(0, at - around), at))
+    const behind = clamped(order.slice(at, at + around))
     return { fromUs: Math.min(before, behind), toUs: Math.max(before, behind) }
   })
 }
 
 /** How many charges on each side of a hole tell its time, so that one of them may be out of line. */
-const beside = 3
+const around = 3
 
 /** When attempts of one kind were charged, if they were, in the scale of the holes. */
 function predictionsOf(

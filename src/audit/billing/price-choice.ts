@@ -14,7 +14,7 @@ export interface PricedReadings {
  * The readings by the cheapest prices that leave nothing unexplained; where all leave something, a constant
  * price is refuted, and the readings are those that leave the least.
  *
- * A price that few reads alone ask for explains what a wrong charge beside them would explain as well: the
+ * A price that few reads alone ask for explains what a wrong charge would explain as well: the
  * readings fit, in doubt.
  */
 export function chosenPrices(

@@ -72,12 +72,14 @@ export function placesOfStep(
 
   function placeAt(at: number) {
     const [above, below] = [order[at - 1] ?? from, order[at] ?? to]
-    const around = order.slice(Math.max(0, at - beside), at + beside).map((row) => times[row]!)
+    const around = order
+      .slice(Math.max(0, at - neighbours), at + neighbours)
+      .map((row) => times[row]!)
     const fromUs = around.length === 0 ? callUs[from]! : Math.min(...around)
     const toUs = around.length === 0 ? callUs[to]! : Math.max(...around)
     return { hole: { above, below, credits, fromUs, toUs }, fromUs, toUs }
   }
 }
 
-/** How many values on each side of a step tell its time. */
-const beside = 3
+/** How many values on each side of a step show its time. */
+const neighbours = 3

@@ -203,8 +203,8 @@ function withoutRoom(
   sure: Int32Array,
   lastCallUs: number,
 ): readonly number[] {
-  // Room without end: above the first tile for whoever was called before all tiles had ended,
-  // below the last one for whoever ended after all were called.
+  // Room without end: above the first tile for those called before all tiles had ended,
+  // below the last one for those that ended after all were called.
   let firstEndUs = Infinity
   for (let row = 0; row < size; row++) {
     if (certain[row] === 1 && !Number.isNaN(after[row]!)) {

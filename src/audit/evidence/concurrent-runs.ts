@@ -1,7 +1,7 @@
 import type { Evidence } from '../rule.ts'
 
 /** Other runs of the store that sent requests with a key of the account while this run did. */
-export async function runsBeside(
+export async function concurrentRuns(
   { store }: Evidence,
   runId: string,
   account: string,

@@ -3,7 +3,7 @@ import { excessOf } from '../billing/conservation.ts'
 import type { Evidence } from '../rule.ts'
 
 /** Requests that were counted and have no row, where credits went that no row explains. */
-export interface CountedBeside {
+export interface CountedElsewhere {
   /** At least so many. */
   readonly requests: number
   /** Rows that show it. */
@@ -15,17 +15,17 @@ export interface CountedBeside {
  * were sent, and the balance by more than they cost, from one idle answer to the next. In most stretches where
  * credits are missing and a count is shown, it must be both.
  */
-export async function countedBeside(
+export async function countedElsewhere(
   { store }: Evidence,
   { history, conservation: { idle, segments } }: BalanceReading,
-): Promise<CountedBeside | null> {
+): Promise<CountedElsewhere | null> {
   const [slot, retry, limit, remaining] = await store.doubles(
     `SELECT slot::DOUBLE, retry::DOUBLE, rate_limit, rate_remaining FROM attempts
      WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2 AND rate_remaining IS NOT NULL`,
     [history.runId, history.account],
   )
   const shown = new Map(Array.from(slot!, (each, at) => [`${each}/${retry![at]}`, at]))
-  const beside: { readonly row: number; readonly requests: number }[] = []
+  const others: { readonly row: number; readonly requests: number }[] = []
   let [judged, missing] = [0, 0]
   let before: { readonly row: number; readonly at: number } | null = null
   for (const [nth, row] of idle.entries()) {
@@ -36,14 +36,14 @@ export async function countedBeside(
       const fell = remaining![before.at]! - remaining![at]!
       // A window that began anew tells nothing.
       if (fell >= 0) judged++
-      if (fell > row - before.row) beside.push({ row, requests: fell - (row - before.row) })
+      if (fell > row - before.row) others.push({ row, requests: fell - (row - before.row) })
     }
     before = { row, at }
     missing = 0
   }
-  if (beside.length < 2 || beside.length * 2 < judged) return null
+  if (others.length < 2 || others.length * 2 < judged) return null
   return {
-    requests: beside.reduce((sum, { requests }) => sum + requests, 0),
-    rows: beside.map(({ row }) => row),
+    requests: others.reduce((sum, { requests }) => sum + requests, 0),
+    rows: others.map(({ row }) => row),
   }
 }

@@ -3,8 +3,8 @@ import { excessOf } from '../billing/conservation.ts'
 import type { Evidence } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
 import { credits, readingsOf, witnessOf } from './balances.ts'
-import { runsBeside } from './concurrent-runs.ts'
-import { countedBeside } from './counted-elsewhere.ts'
+import { concurrentRuns } from './concurrent-runs.ts'
+import { countedElsewhere } from './counted-elsewhere.ts'
 import { listedByOthers } from './listed-requests.ts'
 import { loneFallsOf } from './lone-falls.ts'
 
@@ -55,9 +55,9 @@ async function signOf(
   readings: readonly BalanceReading[],
 ): Promise<ForeignUse | null> {
   const { runId, account } = reading.history
-  const beside = await runsBeside(evidence, runId, account)
-  if (beside.length > 0) {
-    const runs = `${beside.length === 1 ? 'run' : 'runs'} ${beside.join(', ')}`
+  const others = await concurrentRuns(evidence, runId, account)
+  if (others.length > 0) {
+    const runs = `${others.length === 1 ? 'run' : 'runs'} ${others.join(', ')}`
     return { runId, shown: `${runs} used account ${account} at the same time`, witnesses: [] }
   }
   const listed = await listedByOthers(evidence, runId, account)
@@ -69,7 +69,7 @@ async function signOf(
       witnesses: [],
     }
   }
-  const counted = await countedBeside(evidence, reading)
+  const counted = await countedElsewhere(evidence, reading)
   if (counted !== null) {
     return {
       runId,

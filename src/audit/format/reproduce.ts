@@ -32,8 +32,11 @@ export async function reproductions(
     const asked = await askedBy(store, first)
     if (asked === null) continue
     const isAtOnce = allRules.some(({ id, isOfConcurrency }) => id === rule && isOfConcurrency)
-    const beside = isAtOnce ? ((await askedBy(store, second)) ?? asked) : null
-    commands.set(rule, beside === null ? curlOf(asked) : atOnce([curlOf(asked), curlOf(beside)]))
+    const concurrent = isAtOnce ? ((await askedBy(store, second)) ?? asked) : null
+    commands.set(
+      rule,
+      concurrent === null ? curlOf(asked) : atOnce([curlOf(asked), curlOf(concurrent)]),
+    )
   }
   return commands
 }
@@ -106,7 +109,7 @@ function variableOf(keys: string | null, account: string | null): string {
   return key?.source.env ?? 'ASSAY_API_KEY'
 }
 
-/** Single quotes keep everything as it is; only what stands for the key must be expanded. */
+/** Single quotes keep everything as it is; only the placeholder of the key must be expanded. */
 function quotedWith(variable: string): (text: string) => string {
   return (text) =>
     text

@@ -114,7 +114,7 @@ function section(title: string, lines: readonly string[]): string {
 
 const indent = 12
 
-/** A label and its text, as one paragraph beside it: line ends are ours, those of a service are shown. */
+/** A label and its text, as one paragraph: line ends are ours, those of a service are shown. */
 function line(label: string, text: string, width: number): string {
   return broken(`  ${label.padEnd(indent - 2)}${printable(text)}`, ' '.repeat(indent), width)
 }

@@ -41,10 +41,10 @@ const calls = 2
 /** Paid requests of a look at a class, and of one at what is counted for certain. */
 const [lookPrice, checkPrice] = [2, calls + 2]
 
-/** Looks at a class beside the first. */
+/** Looks at a class after the first. */
 const moreLooks = 2
 
-/** Paid requests beside a look at each class: enough for a check of each, or for looks once more. */
+/** Paid requests besides a look at each class: enough for a check of each, or for looks once more. */
 const spareRequests = 20
 
 /** G-18: what remains before and after a few calls of each class. 403 and 429 need other means. */

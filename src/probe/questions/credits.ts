@@ -142,7 +142,7 @@ const kinds = [
   ['messages', true],
 ] as const
 
-/** G-12: the header beside the balance, for each endpoint and mode, and under concurrency. */
+/** G-12: the header compared with the balance, for each endpoint and mode, and under concurrency. */
 export const creditsHeader: Question = {
   gaps: ['G-12'],
   price: ({ contract, readCredits }) =>

@@ -151,7 +151,7 @@ function sinceRest(course: Course, own: readonly Arrival[]): Course {
   return course.arrivals[0]?.slot === own[0]?.slot ? { ...course, earlierAtMost: 0 } : course
 }
 
-/** Where all was let in: the limiters that would have done so, beside none of that limit. */
+/** Where all was admitted: the limiters that would have done so, or no limiter of that limit. */
 function withoutRejection(
   prober: Pick<Prober, 'arrivals' | 'contract'>,
   arrivals: readonly Arrival[],

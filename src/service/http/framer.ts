@@ -14,7 +14,7 @@ export const roomBefore = 10
 /** Room after events: a line end. */
 const roomAfter = 2
 
-/** What stands before and after the text of a piece. */
+/** What comes before and after the text of a piece. */
 interface Template {
   readonly head: Buffer
   readonly tail: Buffer

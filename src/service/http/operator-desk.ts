@@ -43,7 +43,7 @@ const bodies = {
 
 /**
  * The operator's endpoint, under `/operator/`: off unless asked for, for this machine alone, and for
- * whoever holds the operator's key: a proxy on this machine looks like this machine.
+ * those who hold the operator's key: a proxy on this machine looks like this machine.
  * A browser that some page told to call it names that page as its origin, and is refused.
  *
  *     GET  /operator/clock                          POST {advance_s}

@@ -12,8 +12,8 @@ export type Durability = 'process' | 'power'
 /**
  * One SQLite file in WAL mode, held by this process alone.
  *
- * Writes gather in a transaction that is committed at the end of the event loop's turn; whoever
- * acknowledges one does so in `afterCommit`. What a client has been told is therefore in the file,
+ * Writes gather in a transaction that is committed at the end of the event loop's turn; they are
+ * acknowledged in `afterCommit`. What a client has received is therefore in the file,
  * and one commit serves all requests of a turn.
  */
 export class Database {

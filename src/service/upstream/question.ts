@@ -14,7 +14,7 @@ export function questionOf(call: Call, model: string, maxOutputTokens: number): 
   }
   const body = JSON.parse(call.body.toString('utf8')) as Record<string, unknown>
   if (request.format === 'chat') {
-    // No parameter of the contract, so it limits nothing here; beside max_tokens many refuse it.
+    // No parameter of the contract, so it limits nothing here; many refuse it together with max_tokens.
     const unknown = { max_completion_tokens: undefined }
     return { ...body, ...shared, ...unknown, ...usageWanted(request.stream, body.stream_options) }
   }

@@ -58,7 +58,7 @@ give back what it held (gap G-14): stretches that it may reach decide nothing.`,
         const [charge] = charges
         if (charge === undefined || charges.length > 1 || segment.ambiguous > 0) continue
         if (!readWhileOpen(reading, charge)) continue
-        // What a failure beside it took is BILL-06's to tell.
+        // BILL-06 reports what a concurrent failure took.
         if (segment.taken !== segment.sure && rowsOf(stretch, 'failure').length > 0) continue
         observations++
         if (segment.taken === segment.sure) continue

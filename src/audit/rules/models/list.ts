@@ -105,7 +105,7 @@ export const model04: Rule = {
   severity: 'must',
   needs: ['active'],
   explain: `A valid request for a model of the contract must not be refused for its model. A model that
-was served on a format can be used there, so a 404 beside it is about that request (gap G-27). A 404
+was served on a format can be used there, so another 404 is about that request (gap G-27). A 404
 without the code model_not_found, on a format that served no model, is that of a path that is not there,
 which is TRN-05's. Each model and format that was never asked for is simply not among the observations.`,
   async decide(evidence) {

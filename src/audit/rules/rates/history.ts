@@ -92,7 +92,7 @@ export function anyOf(values: Iterable<number | string>): string {
   return [...new Set(values)].join(' or ')
 }
 
-/** Whether a sighting stands so near the beginning of the record that what came before matters. */
+/** Whether a sighting is so near the beginning of the record that what came before matters. */
 export function recordBegan(
   sightings: readonly Sighting[],
   sighting: Sighting,

@@ -13,7 +13,7 @@ export const rate06: Rule = {
   severity: 'must',
   needs: ['passive'],
   explain: `A 429 carries \`rate_limit_error\` as its type, and \`rate_limit_exceeded\` as its code in the
-chat shape; no other status carries either. A rejection that stands alone between two successes of the
+chat shape; no other status carries either. A single rejection between two successes of the
 account must not have been charged: the balance may have fallen by one success's price between them, and
 by both where they differ in endpoint or stream, since each of those may tell it before its own charge or
 after (gap G-12). Ten minutes after an attempt that was cut off decide nothing, as its charge may come
@@ -69,7 +69,7 @@ function faultOf({ status, errorCode, errorType }: Sighting): string | null {
   return null
 }
 
-/** What two successes may have cost between their headers, each of which stands before or after its charge. */
+/** What two successes may have cost between their headers, each sent before or after its charge. */
 function priceBetween(before: Sighting, after: Sighting): number {
   const alike = before.endpoint === after.endpoint && before.streamed === after.streamed
   return alike

@@ -87,8 +87,8 @@ export const trn06 = sqlRule({
   severity: 'must',
   needs: ['active'],
   explain: `Requests to paths that the contract does not have must get 404. A 401, a 429, an outage or
-a 403 for want of credits may come first (gap G-26) and decides nothing; the messages shape has no type
-for want of credits, so no 403 of that shape does.`,
+a 403 for insufficient credits may come first (gap G-26) and decides nothing; the messages shape has no
+type for insufficient credits, so no 403 of that shape does.`,
   expected: 'status 404',
   observe: ({ chatErrors }) => {
     const broke = chatErrors.filter(({ status }) => status === 403)

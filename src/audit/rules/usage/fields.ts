@@ -1,10 +1,10 @@
 import { isObject, type Json, type JsonObject } from '../../evidence/exchange.ts'
 
-/** A field of a body, however deep it stands in objects. What stands in lists are lines, not fields. */
+/** A field of a body, at any depth of objects. What is in lists are lines, not fields. */
 export interface Field {
   /** In lower case with underscores: `byDay` is `by_day`. */
   readonly name: string
-  /** The names of the objects that it stands in, from the outermost. */
+  /** The names of the objects around it, from the outermost. */
   readonly within: string
   readonly value: Json | undefined
 }

@@ -14,7 +14,7 @@ export const page01: Rule = {
 same key that tell the same balance: that number must stand on the page. A page that is behind shows an
 older one. Numbers that a script fetches later are not in its HTML, nor are they before one signs in: a
 page with a script or a field for a password is judged only where its text shows both remaining and
-consumed of an earlier answer instead; otherwise open the page beside the endpoint.`,
+consumed of an earlier answer instead; otherwise open the page next to the endpoint.`,
   async decide(evidence) {
     const reports = await usageReports(evidence)
     const pages = (await exchangesOf(evidence)).filter(

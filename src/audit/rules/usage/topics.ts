@@ -8,7 +8,7 @@ const amount = (names: string) =>
     String.raw`"(?![^"]*(?:token|request))[^"]*(?:${names})[^"]*"\s*:\s*(?:${number}|\{[^{}[\]]*"[^"]*(?:credits|total|amount|value)[^"]*"\s*:\s*${number})`,
     'i',
   )
-/** Where each topic stands in the text of an answer; a name alone tells one that is empty so far. */
+/** Where each topic is in the text of an answer; a name alone is a topic that is empty so far. */
 const topics: readonly (readonly [string, RegExp])[] = [
   ['consumed', amount('consum|used|usage|spen[dt]|charged|deducted')],
   ['remaining', amount('remain|balance|left|available')],
