@@ -46,7 +46,9 @@ export async function aboutRuns(store: Store): Promise<Html> {
 export async function launchTop(store: Store): Promise<Html> {
   const runs = await shownRuns(store)
   const all = await prepareFigures(store)
-  const [reached] = await store.rows('FROM shown_attempts WHERE status IS NOT NULL LIMIT 1')
+  const [reached] = await store.rows(
+    `FROM attempts WHERE list_contains(getvariable('run_ids'), run_id) AND status IS NOT NULL LIMIT 1`,
+  )
   const verdicts = runs.map((run) => readRunVerdict(run.verdict_json))
   const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]

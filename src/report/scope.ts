@@ -17,6 +17,9 @@ export interface Scope {
   readonly timeZone: string
 }
 
+/** SQL over `shown_runs`: whether its scenario has objectives. */
+export const hasObjectives = `coalesce(${objectiveNames.map((name) => `"${name}"`).join(', ')}) IS NOT NULL`
+
 /**
  * Makes ready what the queries of `reports/` read, in this connection only:
  *
@@ -49,7 +52,7 @@ export async function prepareScope(store: Store, scope: Scope): Promise<void> {
         (offset_us + intended_us) / 1e6 AS at_s,
         (offset_us + sent_us) / 1e6 AS sent_s,
         (offset_us + coalesce(closed_us, intended_us)) / 1e6 AS ended_s,
-        CASE WHEN coalesce(${objectiveNames.map((name) => `"${name}"`).join(', ')}) IS NOT NULL
+        CASE WHEN ${hasObjectives}
              THEN ${goodSql((name) => `"${name}"`)} END AS good
       FROM attempt_times AS times
       JOIN (SELECT run_id, offset_us, has_steady, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);

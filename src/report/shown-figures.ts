@@ -2,6 +2,7 @@ import { sqlName } from '../attempt/columns.ts'
 import { type MeasureName, standings } from '../measure/measures.ts'
 import { literal } from '../store/import/literal.ts'
 import type { Store } from '../store/open.ts'
+import { hasObjectives } from './scope.ts'
 import { readGroups } from './summary/groups.ts'
 import { percentiles, type SummaryGroup } from './summary/shape.ts'
 import { fillTable } from './temp-table.ts'
@@ -17,9 +18,10 @@ const shown: readonly MeasureName[] = ['service', 'response', 'ttft', 'responseT
  * @returns all steps together
  */
 export async function prepareFigures(store: Store): Promise<SummaryGroup> {
-  const [objectives] = await store.rows('FROM shown_attempts WHERE good IS NOT NULL LIMIT 1')
   // Gaps are read on a connection of their own, which has no temporary tables.
-  const runs = await store.rows<{ run_id: string }>('SELECT run_id FROM shown_runs')
+  const runs = await store.rows<{ run_id: string; has_objectives: boolean }>(
+    `SELECT run_id, ${hasObjectives} AS has_objectives FROM shown_runs`,
+  )
   const [all, ...steps] = await readGroups(
     store,
     {
@@ -27,7 +29,7 @@ export async function prepareFigures(store: Store): Promise<SummaryGroup> {
       histograms: `run_id IN (${runs.map(({ run_id }) => literal(run_id)).join(', ')}) AND ${standings.counted.sql}`,
       parameters: [],
       offsetUs: 'offset_us',
-      good: objectives === undefined ? null : 'good',
+      good: runs.some((run) => run.has_objectives) ? 'good' : null,
     },
     shown,
   )

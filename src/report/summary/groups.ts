@@ -18,8 +18,7 @@ interface Figures {
   readonly censored: number
   readonly lowest_censored: number | null
   readonly mean: number | null
-  readonly low: number | null
-  readonly high: number | null
+  /** The least, each percentile, the greatest. */
   readonly q: readonly number[] | null
 }
 
@@ -92,8 +91,8 @@ function readRows(
         : [`count(${us}) FILTER (${cut})`, `(min(${us}) FILTER (${cut}))::DOUBLE`]
     return `{
       n: count(${us}), censored: ${censored}, lowest_censored: ${lowest},
-      mean: avg(${us}), low: min(${us})::DOUBLE, high: max(${us})::DOUBLE,
-      q: quantile_cont(${us}, [${percentiles.map(([, p]) => p).join(', ')}])
+      mean: avg(${us}),
+      q: quantile_cont(${us}, [0, ${percentiles.map(([, p]) => p).join(', ')}, 1])
     } AS "${name}"`
   })
   const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}')`
@@ -170,8 +169,6 @@ const noFigures: Figures = {
   censored: 0,
   lowest_censored: null,
   mean: null,
-  low: null,
-  high: null,
   q: null,
 }
 
@@ -179,7 +176,7 @@ function distributionOf(figures: Figures, exact: 'exact' | 'rounded' = 'exact'):
   const n = Number(figures.n)
   const censored = Number(figures.censored)
   const marked = percentiles.map(([name, p], at) => {
-    const us = figures.q?.[at] ?? null
+    const us = figures.q?.[at + 1] ?? null
     const needs = samplesNeeded(p)
     const mark =
       us === null
@@ -196,8 +193,8 @@ function distributionOf(figures: Figures, exact: 'exact' | 'rounded' = 'exact'):
     censored,
     lowestCensoredUs: figures.lowest_censored,
     meanUs: figures.mean,
-    minUs: figures.low,
-    maxUs: figures.high,
+    minUs: figures.q?.[0] ?? null,
+    maxUs: figures.q?.at(-1) ?? null,
     ...(Object.fromEntries(marked) as Pick<Distribution, (typeof percentiles)[number][0]>),
   }
 }
@@ -206,9 +203,6 @@ function distributionOf(figures: Figures, exact: 'exact' | 'rounded' = 'exact'):
 function gapDistribution(gaps: Gaps | undefined): Distribution {
   if (gaps === undefined) return distributionOf(noFigures)
   const { exact, n, mean, min, max } = gaps
-  const q = percentiles.map(([, p]) => gaps.atShare(p))
-  return distributionOf(
-    { ...noFigures, n, mean, low: min, high: max, q },
-    exact ? 'exact' : 'rounded',
-  )
+  const q = [min, ...percentiles.map(([, p]) => gaps.atShare(p)), max]
+  return distributionOf({ ...noFigures, n, mean, q }, exact ? 'exact' : 'rounded')
 }
