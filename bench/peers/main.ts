@@ -141,7 +141,7 @@ async function starts(): Promise<void> {
     const program = programOf(installed.get(peer)!)
     if (program === null || !peer.works.includes('start')) return []
     const command =
-      peer.from.registry === 'here' ? ['node', program, '--help'] : [program, '--help']
+      peer.from.registry === 'here' ? [process.execPath, program, '--help'] : [program, '--help']
     const runs = Array.from({ length: Math.max(5, rounds) }, () => {
       const began = performance.now()
       const [file, args] = timed(clientCore, command)

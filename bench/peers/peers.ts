@@ -75,12 +75,21 @@ export const peers: readonly Peer[] = [
     name: 'assay',
     from: { registry: 'here', program: assay },
     works: ['chat', 'streams', 'open', 'stall', 'start'],
-    version: ['node', assay, '--version'],
+    version: [process.execPath, assay, '--version'],
     play(task) {
       const scenario = file(task, 'load.yaml', scenarioOf(task.work))
       const store = ['--db', join(task.home, 'assay.duckdb')]
       return {
-        command: ['node', assay, 'run', scenario, '--base-url', task.baseUrl, ...store, '--json'],
+        command: [
+          process.execPath,
+          assay,
+          'run',
+          scenario,
+          '--base-url',
+          task.baseUrl,
+          ...store,
+          '--json',
+        ],
         env: { ASSAY_API_KEY: 'none' },
         read(stdout) {
           const { summary, verdict } = parsed<{
