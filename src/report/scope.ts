@@ -1,6 +1,8 @@
 import {
+  columnOf,
   countedSql,
   goodSql,
+  type MeasureName,
   measures,
   type ObjectiveName,
   objectiveNames,
@@ -32,6 +34,8 @@ export const hasObjectives = `coalesce(${objectiveNames.map((name) => `"${name}"
  *   (null without objectives)
  * - `shown_latency`: those of them that count and have a service time: successes, and timeouts as at
  *   least their deadline; a fast failure never flatters a percentile
+ * - `shown_intervals` (measure, at_s, statistic, ms, n): median and 95th percentile of TTFT and TPOT in
+ *   each interval of time, but for those whose samples are too few
  * - `buckets`: the start of each bucket of time from the first request on, `at_s`, without gaps
  *
  * @throws UserError for a run that is not in the store or a zone that nobody knows
@@ -58,12 +62,32 @@ export async function prepareScope(store: Store, scope: Scope): Promise<void> {
       JOIN (SELECT run_id, offset_us, has_steady, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);
     CREATE OR REPLACE TEMP VIEW shown_latency AS
       FROM shown_attempts WHERE counted AND ${measures.service.of} AND service_us IS NOT NULL;
+    CREATE OR REPLACE TEMP VIEW shown_intervals AS ${intervalNames.map(intervalsSql).join(' UNION ALL ')};
   `)
   await prepareBuckets(store)
 }
 
 const boundOf = (name: ObjectiveName) =>
   `try_cast(try_cast(scenario_json AS JSON) ->> '$.objectives.${name}' AS DOUBLE)`
+
+/** What is drawn over time. */
+const intervalNames = ['ttft', 'tpot'] as const
+
+const intervalsSql = (name: MeasureName) => `
+  SELECT '${name}' AS measure, coalesce(p50_s, p95_s) AS at_s,
+    CASE WHEN p95_s IS NULL THEN 'p50' ELSE 'p95' END AS statistic,
+    percentiles[CASE WHEN p95_s IS NULL THEN 1 ELSE 2 END] AS ms, n
+  FROM (
+    SELECT p50_s, p95_s, quantile_cont(ms, [0.5, 0.95]) AS percentiles, count(*) AS n
+    FROM (
+      SELECT ${columnOf(name)} / 1000 AS ms,
+        floor(at_s / getvariable('coarse_p50_s')) * getvariable('coarse_p50_s') AS p50_s,
+        floor(at_s / getvariable('coarse_p95_s')) * getvariable('coarse_p95_s') AS p95_s
+      FROM shown_latency WHERE ${columnOf(name)} IS NOT NULL
+    )
+    GROUP BY GROUPING SETS ((p50_s), (p95_s))
+  )
+  WHERE n >= CASE WHEN p95_s IS NULL THEN getvariable('needs_p50') ELSE getvariable('needs_p95') END`
 
 async function checkRuns(store: Store, runIds: readonly string[]): Promise<void> {
   const found = await store.rows<{ run_id: string }>('SELECT run_id FROM runs')

@@ -155,17 +155,36 @@ async function copyBodies(store: Store, runId: string, path: string): Promise<vo
     'SELECT packed_at AS place FROM part.bodies WHERE run_id = $1 AND packed_at IS NOT NULL ORDER BY place',
     [runId],
   )
-  const places: string[] = []
-  const bodies = packed.length === 0 ? null : new PackedBodies(store.path)
-  for (const { place } of packed) {
-    const [body] = readPackedBodies(path, [place])
-    if (typeof body === 'string') places.push(`(${place}, ${bodies!.append(body)})`)
-  }
-  bodies?.close()
-  const values = ['(-1, -1)', ...places].join(', ')
+  const moved = movedBodies(store.path, path, packed)
+  const values = ['(-1, -1)', ...moved].join(', ')
   await store.execute(
     `INSERT INTO bodies BY NAME SELECT bodies.* REPLACE (there AS packed_at) FROM part.bodies
      LEFT JOIN (VALUES ${values}) AS moved(here, there) ON here = packed_at WHERE run_id = $1`,
     [runId],
   )
+}
+
+/** Bodies that are read before the next are: enough to open the file seldom, and few in memory. */
+const atOnce = 64
+
+/** Copies packed bodies behind those of another store; each as `(its place, its new place)`. */
+function movedBodies(
+  to: string,
+  from: string,
+  packed: readonly { readonly place: number }[],
+): readonly string[] {
+  if (packed.length === 0) return []
+  const moved: string[] = []
+  const bodies = new PackedBodies(to)
+  try {
+    for (let at = 0; at < packed.length; at += atOnce) {
+      const places = packed.slice(at, at + atOnce).map(({ place }) => place)
+      for (const [nth, body] of readPackedBodies(from, places).entries()) {
+        if (body !== null) moved.push(`(${places[nth]}, ${bodies.append(body)})`)
+      }
+    }
+  } finally {
+    bodies.close()
+  }
+  return moved
 }
