@@ -6,7 +6,7 @@ import { samplesNeeded } from './percentile.ts'
 export function metricsReference(): string {
   return `${[
     '# Metrics',
-    '<!-- Made by npm run metrics; do not edit. -->',
+    '<!-- Made by npm run reference; do not edit. -->',
     `What each number means, wherever it is shown: thresholds, the live view, summaries (terminal, JSON,
 Markdown, CSV), pages, comparisons and exports. \`src/measure/measures.ts\` defines each once and makes
 three views of it: \`attempt_values\` has a column for each measure of an attempt, \`attempt_measures\` a

@@ -1,13 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { explanationOf } from '../../src/audit/rules/explain.ts'
 import { allRules } from '../../src/audit/rules/list.ts'
-import { rulesReference } from '../../src/audit/rules/reference.ts'
 import { selectRules } from '../../src/audit/rules/select.ts'
-
-test('docs/rules.md is what the rules say (npm run rules writes it)', () => {
-  expect(readFileSync('docs/rules.md', 'utf8')).toBe(rulesReference())
-})
 
 test('every rule of the rulebook is there, once, in its order', () => {
   const numbers = (family: string, last: number) =>

@@ -5,10 +5,10 @@ import { choice, command, contractOption, storeOption } from './command.ts'
 export const compareCommand = () =>
   command('compare', {
     does: 'Compare two runs: latency, throughput, errors and credits, with intervals.',
-    examples: ['compare 20261120 latest', 'compare before after --fail-on "p95 > +10%"'],
+    examples: ['compare previous latest', 'compare before after --fail-on "p95 > +10%"'],
     sends: false,
   })
-    .argument('<a>', 'the baseline run: its id, the beginning of one, or latest')
+    .argument('<a>', 'the baseline run: its id, the beginning of one, latest, or previous')
     .argument('<b>', 'the run to compare with it')
     .addOption(storeOption())
     .option('--all', 'every metric of every step, not only changes beyond chance')

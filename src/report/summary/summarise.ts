@@ -67,13 +67,14 @@ export function listRuns(store: Store): Promise<readonly { runId: string; scenar
 }
 
 /**
- * The run that a person means: its id, the beginning of one, or `latest`.
+ * The run that a person means: its id, the beginning of one, `latest`, or `previous`, the one before.
  *
  * @throws UserError when none or several fit
  */
 export async function resolveRun(store: Store, meant: string): Promise<string> {
   const runs = await listRuns(store)
-  if (meant === 'latest' && runs[0] !== undefined) return runs[0].runId
+  const byAge = runs[['latest', 'previous'].indexOf(meant)]
+  if (byAge !== undefined) return byAge.runId
   const exact = runs.find((run) => run.runId === meant)
   if (exact !== undefined) return exact.runId
   const fitting = runs.filter((run) => meant !== '' && run.runId.startsWith(meant))

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { attemptColumns, sqlName, sqlTypes } from '../attempt/columns.ts'
+
+/** docs/tables.md, made of the schema and of the columns of an attempt. */
+export function tablesReference(): string {
+  const schema = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8')
+  return `# Tables
+
+<!-- Made by npm run reference; do not edit. -->
+
+The store is one DuckDB file. Any DuckDB client opens it:
+
+\`\`\`sql
+SELECT step, count(*), quantile_cont(service_us, 0.95) / 1000 AS p95_ms
+FROM attempt_times WHERE outcome = 'ok' GROUP BY step;
+\`\`\`
+
+Times of attempts are microseconds since their run began, on one monotonic clock; \`runs.started_at\` ties
+that clock to UTC. The view \`attempt_times\` has the measures of each attempt beside its columns:
+[Metrics](metrics.md).
+
+## attempts
+
+A view with a row for each HTTP attempt. Its tables are an inner matter.
+
+${table(
+  Object.entries(attemptColumns).map(([name, { kind, nullable, says }]) => [
+    sqlName(name),
+    sqlTypes[kind] + (nullable ? '' : ' NOT NULL'),
+    says,
+  ]),
+)}
+
+${tablesOf(schema).join('\n\n')}
+`
+}
+
+/** A part for each table of the schema: the comment above it, and its columns with theirs. */
+const tablesOf = (schema: string): readonly string[] =>
+  [...schema.matchAll(/((?:^--.*\n)*)^CREATE TABLE (\w+) \(\n([\s\S]*?)^\);/gm)].map(
+    ([, comment, name, body]) =>
+      [
+        `## ${name}`,
+        ...(comment === '' ? [] : [comment!.replaceAll(/^-- ?/gm, '').trim()]),
+        table(columnsOf(body!)),
+      ].join('\n\n'),
+  )
+
+function columnsOf(body: string): readonly (readonly [string, string, string])[] {
+  const columns: [string, string, string][] = []
+  for (const line of body.trimEnd().split('\n')) {
+    const [, code, says = ''] = /^(.*?)(?:\s*--\s*(.*))?$/.exec(line)!
+    const column = /^\s+(\w+) (.+?),?$/.exec(code!)
+    if (column !== null) columns.push([column[1]!, column[2]!, says])
+    else if (says !== '' && columns.length > 0) columns.at(-1)![2] += ` ${says}`
+  }
+  return columns
+}
+
+const table = (rows: readonly (readonly [string, string, string])[]) =>
+  [
+    '| column | type | meaning |',
+    '|---|---|---|',
+    ...rows.map(
+      ([name, type, says]) => `| \`${name}\` | ${type} | ${says.replaceAll('|', '\\|')} |`,
+    ),
+  ].join('\n')
