@@ -166,13 +166,13 @@ function printProfile(json: boolean): void {
   const list = profileQuestions()
   if (json) process.stdout.write(`${JSON.stringify(list)}\n`)
   else {
-    for (const { name, says, answers, standard } of list) {
-      process.stdout.write(`${name} = ${standard}\n    ${says}\n    answers: ${answers}\n`)
+    for (const { name, description, answers, standard } of list) {
+      process.stdout.write(`${name} = ${standard}\n    ${description}\n    answers: ${answers}\n`)
     }
   }
 }
 
-/** A ledger that cannot be written is the machine's fault, and told in a sentence; all else is ours. */
+/** A ledger that cannot be written is a fault of the machine; any other error is a bug of Assay. */
 function endWith(error: Error): never {
   process.stderr.write(
     error instanceof UserError

@@ -6,39 +6,39 @@ import { algorithms } from './limiter/limiter.ts'
 const counted = z.boolean().describe('whether such a request counts towards the rate limits')
 
 /**
- * The answers to what the specification leaves open: every combination is legal, and an auditor
- * must find nothing wrong with any. Numbers such as G-22 are the rulebook's gaps.
+ * Answers to the open questions of the specification. Every combination is legal, and an auditor
+ * must find no fault in any. Numbers such as G-22 are the rulebook's gaps.
  */
 const schema = z.strictObject({
-  algorithm: z.enum(algorithms).describe('how requests are counted in each window (G-22)'),
+  algorithm: z
+    .enum(algorithms)
+    .describe('the algorithm that counts requests in each window (G-22)'),
   reset: z
     .enum(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'])
     .describe('unit of X-RateLimit-Reset (G-21)'),
   window: z
     .enum(['failed', 'minute', 'tightest', 'rotate'])
     .describe(
-      'the window that the three headers show (G-20): the minute unless another one refused; ' +
-        'always the minute; the one with the smallest share left; each in turn',
+      'the window that the three headers show (G-20): the window that rejected the request, ' +
+        'else the minute; always the minute; the window with the smallest share left; each in turn',
     ),
   rateHeadersOnErrors: z.boolean().describe('rate headers on failures other than 429 (G-19)'),
   retryAfter: z.enum(['none', 'seconds', 'date']).describe('Retry-After on 429 (G-32)'),
   bandAt: z
     .enum(['admission', 'after-charge'])
-    .describe('the balance whose band the limit belongs to (G-24)'),
+    .describe('the balance that selects the band (G-24)'),
   bandChange: z
     .enum(['kept', 'reset', 'scaled'])
-    .describe(
-      'what happens to the counts when the band changes (G-23); scaled keeps the share that is used',
-    ),
+    .describe('the counts after a change of band (G-23); scaled keeps the used share'),
   sharedEdge: z
     .enum(['upper', 'lower'])
-    .describe('the row of a balance that two rows hold, such as 10,000 (G-25)'),
+    .describe('the band of a balance that two bands contain, such as 10,000 (G-25)'),
   precedence: z
     .array(z.enum(['key', 'rate', 'request', 'credits']))
     .length(4)
     .refine((order) => new Set(order).size === 4, 'each of the four once')
     .refine((order) => order[0] === 'key', 'key first: the rest belong to its account')
-    .describe('which failure is reported when a request has several (G-26)'),
+    .describe('the order of checks, which decides the error of a request with several (G-26)'),
   counts: z
     .strictObject({
       request: counted,
@@ -47,12 +47,12 @@ const schema = z.strictObject({
       models: counted,
       usage: counted,
     })
-    .describe('which calls besides admitted generations count: 400, 403, 429, GETs (G-18)'),
+    .describe('calls that count besides admitted generations: 400, 403, 429, GETs (G-18)'),
   creditsHeader: z
     .enum(['after', 'snapshot', 'before'])
     .describe(
-      'X-Credits-Remaining (G-12): right after the own charge; read when the response is ' +
-        'written; before the own charge',
+      "X-Credits-Remaining (G-12): right after the request's own charge; when the response is " +
+        'written; before its own charge',
     ),
   creditsBody: z
     .enum(['flat', 'nested', 'renamed'])
@@ -66,26 +66,34 @@ const schema = z.strictObject({
     .describe('reserve and deduct on completion, or deduct at once and refund a failure (G-13)'),
   abortedStream: z
     .enum(['free', 'charged', 'after-first-token'])
-    .describe('whether a stream that its client left is charged (G-14)'),
+    .describe('whether an aborted stream is charged (G-14)'),
   abortedPlain: z
     .enum(['free', 'charged'])
-    .describe('whether a plain request that its client left is charged (G-15)'),
+    .describe('whether an aborted plain request is charged (G-15)'),
   emptyAnswers: z
     .enum(['charged', 'free'])
-    .describe('a success without a single token of output (G-16)'),
+    .describe('whether a success without an output token is charged (G-16)'),
   readsCharged: z
     .enum(['none', 'models', 'credits', 'both'])
-    .describe('which successful GETs cost 1 credit, taken before they are answered (G-17)'),
-  modelsAuth: z.enum(['none', 'either', 'bearer', 'x-api-key']).describe('G-06'),
-  creditsAuth: z.enum(['either', 'bearer', 'x-api-key']).describe('G-07'),
+    .describe('successful GETs that cost 1 credit, charged before the response (G-17)'),
+  modelsAuth: z
+    .enum(['none', 'either', 'bearer', 'x-api-key'])
+    .describe('key headers that models accepts (G-06)'),
+  creditsAuth: z
+    .enum(['either', 'bearer', 'x-api-key'])
+    .describe('key headers that credits accepts (G-07)'),
   otherHeader: z
     .enum(['accepted', 'refused'])
-    .describe("whether an endpoint takes the other endpoint's key header (G-08)"),
+    .describe("whether an endpoint accepts the other endpoint's key header (G-08)"),
   sharedErrorShape: z
     .enum(['chat', 'messages', 'other'])
     .describe('error shape on models, credits and unknown paths (G-28)'),
-  modelNotFound: z.union([z.literal(400), z.literal(404)]).describe('its status (G-27)'),
-  contextExceeded: z.union([z.literal(400), z.literal(404)]).describe('its status (G-27)'),
+  modelNotFound: z
+    .union([z.literal(400), z.literal(404)])
+    .describe('status for an unknown model (G-27)'),
+  contextExceeded: z
+    .union([z.literal(400), z.literal(404)])
+    .describe('status for input beyond the context window (G-27)'),
   reasoning: z
     .enum(['field', 'short-field', 'inline', 'nowhere'])
     .describe(
@@ -100,18 +108,18 @@ const schema = z.strictObject({
     ),
   inputLimit: z
     .enum(['limits', 'window'])
-    .describe('what binds the input of 256k models: §8.2 or their own window (G-30)'),
+    .describe('what limits the input of 256k models: §8.2 or their own window (G-30)'),
   listK25: z.boolean().describe('whether svc-k2.5 is listed (G-02)'),
   permissionFields: z.boolean().describe('whether permission has an element (G-03)'),
   streamUsage: z
     .enum(['when-asked', 'always', 'in-choice', 'never'])
     .describe(
-      'usage in chat streams (G-11): a chunk without choices, if asked for or always; inside the ' +
-        'choice that ends; not at all',
+      'usage in chat streams (G-11): a chunk without choices, on request or always; inside the ' +
+        'last chunk of the choice; not at all',
     ),
   messagesStream: z
     .enum(['named-events', 'chat-chunks', 'json'])
-    .describe('what a messages request for a stream gets (G-10)'),
+    .describe('the format of a messages stream (G-10)'),
   unknownFields: z.enum(['ignored', 'refused']).describe('parameters not in the tables (G-31)'),
   emptyMessages: z.enum(['refused', 'accepted']).describe('an empty list of messages (G-31)'),
   topP: z.enum(['refused', 'accepted']).describe('top_p outside 0 to 1 (G-31)'),
@@ -119,13 +127,13 @@ const schema = z.strictObject({
   stopText: z.enum(['excluded', 'included']).describe('stop sequence in the output (G-33)'),
   newKey: z
     .enum(['fresh', 'inherited'])
-    .describe("counts that a key starts with: none, or those of the account's last key (G-36)"),
-  burnOrder: z.enum(['expiry', 'purchase']).describe('which credits burn first (G-35)'),
+    .describe("initial counts of a new key: none, or those of the account's last key (G-36)"),
+  burnOrder: z.enum(['expiry', 'purchase']).describe('credits that are spent first (G-35)'),
   idempotencyKey: z
     .enum(['ignored', 'replayed'])
     .describe(
-      'an Idempotency-Key seen before: a new request, or its answer again, free, where ' +
-        'that was no stream (G-37)',
+      'a repeated Idempotency-Key (G-37): a new request; or the same answer for free, unless ' +
+        'that was a stream',
     ),
 })
 
@@ -174,7 +182,7 @@ export const defaultProfile: Profile = {
   idempotencyKey: 'ignored',
 }
 
-/** What a caller may give: some answers; the rest are the default's. */
+/** Some answers; the rest come from the default. */
 export type ProfileAnswers = Partial<Omit<Profile, 'counts'>> & {
   readonly counts?: Partial<Profile['counts']>
 }
@@ -182,7 +190,7 @@ export type ProfileAnswers = Partial<Omit<Profile, 'counts'>> & {
 /**
  * @param where names the file or the flags in the error
  * @param lineOf the line of a question, where there are lines
- * @throws UserError naming every answer that is not one
+ * @throws UserError with every invalid answer
  */
 export function parseProfile(
   answers: unknown,
@@ -205,7 +213,7 @@ export function parseProfile(
       const line = lineOf(place)
       const words =
         unknown === null ? `${expectedOf(issue)}; got ${shown(given, place)}` : noSuchQuestion(name)
-      // One answer may be wrong in two ways; the first tells what it should be.
+      // One answer may be wrong in two ways; the first error names the expected value.
       if (!faults.has(name))
         faults.set(name, `  ${line === null ? '' : `line ${line}, `}${name}: ${words}`)
     }
@@ -221,14 +229,13 @@ function isMapping(value: unknown): value is Readonly<Record<PropertyKey, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What an answer should have been. */
 function expectedOf({ code, path, message }: z.core.$ZodIssue): string {
   if (code === 'custom') return `expected ${message}`
   if (path.length > 1 && path[0] === 'counts') return 'expected true or false'
   return `expected ${profileQuestions().find(({ name }) => name === path[0])?.answers ?? message}`
 }
 
-/** What came, short and on one line. */
+/** The value given, short and on one line. */
 function shown(given: unknown, place: readonly PropertyKey[]): string {
   const value = place.reduce((at: unknown, part) => (isMapping(at) ? at[part] : at), given)
   const text = JSON.stringify(value) ?? 'nothing'
@@ -238,7 +245,8 @@ function shown(given: unknown, place: readonly PropertyKey[]): string {
 /** A question that the specification leaves open. */
 export interface ProfileQuestion {
   readonly name: string
-  readonly says: string
+  /** One line: the meaning and the gaps. */
+  readonly description: string
   readonly answers: string
   /** The default's answer. */
   readonly standard: string
@@ -249,18 +257,18 @@ function noSuchQuestion(name: string): string {
   return meant === null ? 'no such question' : `no such question; did you mean ${meant}?`
 }
 
-/** Every question with what it means, for `--list-profile` and the guide. */
+/** Every question, for `--list-profile` and the guide. */
 export function profileQuestions(): readonly ProfileQuestion[] {
   const { properties = {} } = z.toJSONSchema(schema)
   return Object.entries(schema.shape).map(([name, field]) => ({
     name,
-    says: field.description ?? '',
+    description: field.description ?? '',
     answers: answersIn(properties[name]),
     standard: textOf(defaultProfile[name as keyof Profile]),
   }))
 }
 
-/** What a JSON Schema lets an answer be, in a few words. */
+/** The answers that a JSON Schema allows, in a few words. */
 function answersIn(property: z.core.JSONSchema._JSONSchema | undefined): string {
   if (typeof property !== 'object') return ''
   const { type, anyOf, items, properties, minimum, maximum } = property

@@ -16,16 +16,16 @@ const rowOf = (name: string) => rows.find((cells) => cells[1] === `\`${name}\``)
 
 test('the guide has every fault, with its rule and what it does', () => {
   for (const { name, rule, does } of faults) {
-    const [, , breaks, says] = rowOf(name) ?? []
+    const [, , breaks, description] = rowOf(name) ?? []
     expect([name, breaks]).toEqual([name, rule])
-    expect(says).toContain(does)
+    expect(description).toContain(does)
   }
 })
 
 test('the guide has every question of a profile, with its answers and its standard', () => {
-  for (const { name, says, answers, standard } of profileQuestions()) {
+  for (const { name, description, answers, standard } of profileQuestions()) {
     const listed = answers.split(' | ').map((answer) => `\`${answer}\``)
-    expect(rowOf(name)?.slice(2, 5)).toEqual([says, listed.join(' '), `\`${standard}\``])
+    expect(rowOf(name)?.slice(2, 5)).toEqual([description, listed.join(' '), `\`${standard}\``])
   }
 })
 

@@ -110,11 +110,11 @@ function questionNamed(asked: string) {
   return profileQuestions().find(({ name }) => name === asked)!
 }
 
-test('every question says what it asks, which answers there are and which is standard', () => {
+test('every question has a description, its answers and a default', () => {
   const questions = profileQuestions()
   expect(questions.map(({ name }) => name).sort()).toEqual(Object.keys(defaultProfile).sort())
-  for (const { says, answers, standard } of questions) {
-    expect(says).toMatch(/\(?G-\d\d|G-\d\d\)/)
+  for (const { description, answers, standard } of questions) {
+    expect(description).toMatch(/\(?G-\d\d|G-\d\d\)/)
     expect(answers).not.toBe('')
     expect(standard).not.toBe('')
   }

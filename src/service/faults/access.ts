@@ -16,7 +16,7 @@ function looseKeys(honest: Behaviour, part: (key: string) => string): Pick<Behav
 }
 
 export const accessFaults: readonly Fault[] = [
-  fault('bearer-ignored', 'AUTH-01', 'chat does not look at Authorization', (honest) => ({
+  fault('bearer-ignored', 'AUTH-01', 'chat ignores Authorization', (honest) => ({
     presentedKey: (call) => (call.endpoint === 'chat' ? null : honest.presentedKey(call)),
   })),
   fault('x-api-key-ignored', 'AUTH-02', 'messages does not look at X-API-Key', (honest) => ({
@@ -45,7 +45,7 @@ export const accessFaults: readonly Fault[] = [
   fault(
     'wrong-401-type',
     'AUTH-05',
-    'a wrong key has the error type of something else',
+    'a wrong key gets the error type of another error',
     (honest) => ({
       wireError(call, refusal) {
         const error = honest.wireError(call, refusal)
@@ -54,18 +54,23 @@ export const accessFaults: readonly Fault[] = [
       },
     }),
   ),
-  fault('charges-last-account', 'AUTH-06', 'the account seen before pays', (honest, { ledger }) => {
-    let last: number | null = null
-    return {
-      settle(call, usage) {
-        const own = call.key!.accountId
-        honest.settle(call, usage)
-        if (last !== null && last !== own) {
-          ledger.move(own, call.price, 'refund', 'fault')
-          ledger.move(last, -call.price, 'charge', 'fault')
-        }
-        last = own
-      },
-    }
-  }),
+  fault(
+    'charges-last-account',
+    'AUTH-06',
+    'the account of the previous request pays',
+    (honest, { ledger }) => {
+      let last: number | null = null
+      return {
+        settle(call, usage) {
+          const own = call.key!.accountId
+          honest.settle(call, usage)
+          if (last !== null && last !== own) {
+            ledger.move(own, call.price, 'refund', 'fault')
+            ledger.move(last, -call.price, 'charge', 'fault')
+          }
+          last = own
+        },
+      }
+    },
+  ),
 ]

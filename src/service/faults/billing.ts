@@ -122,7 +122,7 @@ export const billingFaults: readonly Fault[] = [
   fault(
     'charged-at-start',
     'BILL-07',
-    'charged when it begins, kept when it fails',
+    'charged at the start, without a refund on failure',
     (_honest, { ledger }) => ({
       reserve(call) {
         const accountId = call.key!.accountId
@@ -171,7 +171,7 @@ export const billingFaults: readonly Fault[] = [
   fault(
     'lost-update',
     'BILL-11',
-    'the balance is read, and written later',
+    'the balance is read, and written later without a lock',
     (honest, { ledger }) => {
       const read = new WeakMap<Call, number>()
       return {
@@ -221,12 +221,17 @@ export const billingFaults: readonly Fault[] = [
   fault('last-credit-unusable', 'BILL-14', 'the last credit cannot be spent', () => ({
     affords: (call) => call.available > call.price,
   })),
-  fault('check-then-act', 'BILL-15', 'balance checked first, charged later', (honest, kit) => ({
-    reserve: (call) => call.available - call.price,
-    ...unguarded(kit),
-    ...slower(honest),
-  })),
-  fault('per-key-balance', 'BILL-16', 'each key has the balance for itself', (honest) => {
+  fault(
+    'check-then-act',
+    'BILL-15',
+    'the balance is checked first and charged later',
+    (honest, kit) => ({
+      reserve: (call) => call.available - call.price,
+      ...unguarded(kit),
+      ...slower(honest),
+    }),
+  ),
+  fault('per-key-balance', 'BILL-16', 'each key has a balance of its own', (honest) => {
     const byAccount = new Map<number, number>()
     const byKey = new Map<number, number>()
     const others = ({ key }: Call) =>

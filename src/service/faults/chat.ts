@@ -73,16 +73,16 @@ export const chatFaults: readonly Fault[] = [
       return { ...answer, choices: answer.choices.map((each) => ({ ...each, finish: 'stop' })) }
     },
   })),
-  fault('max-tokens-ignored', 'CHAT-06', 'answers are as long as they like', (honest) =>
+  fault('max-tokens-ignored', 'CHAT-06', 'answers ignore max_tokens', (honest) =>
     answerTo(honest, () => ({ maxTokens: 8_192 })),
   ),
-  fault('max-tokens-ignored-on-streams', 'CHAT-06', 'streams are as long as they like', (honest) =>
+  fault('max-tokens-ignored-on-streams', 'CHAT-06', 'streams ignore max_tokens', (honest) =>
     answerTo(honest, ({ stream, maxTokens }) => ({ maxTokens: stream ? 8_192 : maxTokens })),
   ),
   fault(
     'stop-kept-sometimes',
     'CHAT-07',
-    'every third chat answer that a stop sequence ended holds that sequence',
+    'every third chat answer that a stop sequence ended contains that sequence',
     (honest) => {
       let stopped = 0
       return {
@@ -99,30 +99,40 @@ export const chatFaults: readonly Fault[] = [
       }
     },
   ),
-  fault('stop-ignored', 'CHAT-07', 'answers go on past stop sequences, to a length', (honest) => ({
-    answer(call) {
-      const answer = answerTo(honest, () => ({ stop: [] })).answer(call)
-      if (call.request?.stop.length === 0) return answer
-      return { ...answer, choices: answer.choices.map((each) => ({ ...each, finish: 'length' })) }
-    },
-  })),
+  fault(
+    'stop-ignored',
+    'CHAT-07',
+    'answers continue past stop sequences, to a length',
+    (honest) => ({
+      answer(call) {
+        const answer = answerTo(honest, () => ({ stop: [] })).answer(call)
+        if (call.request?.stop.length === 0) return answer
+        return { ...answer, choices: answer.choices.map((each) => ({ ...each, finish: 'length' })) }
+      },
+    }),
+  ),
   fault('total-off-by-one', 'CHAT-08', 'total_tokens is one more than the sum', (honest) => ({
     usage(call, answer) {
       const usage = honest.usage(call, answer)
       return { ...usage, totalTokens: usage.totalTokens + 1 }
     },
   })),
-  fault('usage-of-previous-request', 'CHAT-09', 'usage is that of the request before', (honest) => {
-    let before: Usage | null = null
-    return {
-      usage(call, answer) {
-        const own = honest.usage(call, answer)
-        const shown = before ?? own
-        before = own
-        return shown
-      },
-    }
-  }),
+  fault(
+    'usage-of-previous-request',
+    'CHAT-09',
+    'usage is that of the previous request',
+    (honest) => {
+      let before: Usage | null = null
+      return {
+        usage(call, answer) {
+          const own = honest.usage(call, answer)
+          const shown = before ?? own
+          before = own
+          return shown
+        },
+      }
+    },
+  ),
   fault('usage-accumulated', 'CHAT-09', 'usage adds up from request to request', (honest) => {
     let sum = { promptTokens: 0, completionTokens: 0, totalTokens: 0 }
     return {
@@ -143,7 +153,7 @@ export const chatFaults: readonly Fault[] = [
   fault('any-role', 'CHAT-11', 'any role is accepted', (honest) =>
     chatRules(honest, () => ({ roles: null })),
   ),
-  fault('range-exclusive', 'CHAT-12', 'the ends of ranges are refused', (honest) =>
+  fault('range-exclusive', 'CHAT-12', 'the ends of ranges are rejected', (honest) =>
     chatRules(honest, () => ({ exclusive: true })),
   ),
   fault('stops-truncated', 'CHAT-12', 'a fifth stop sequence is dropped silently', (honest) =>

@@ -44,7 +44,7 @@ export const limitFaults: readonly Fault[] = [
   fault(
     'band-by-purchases',
     'RATE-02',
-    'the band belongs to all that ever came in',
+    'the credits ever granted or bought select the band',
     (honest, { database }) => {
       const statement = database.sql.prepare(
         `SELECT sum(credits) AS credits FROM entries
@@ -64,13 +64,13 @@ export const limitFaults: readonly Fault[] = [
   fault(
     'limit-times-replicas',
     'RATE-03',
-    'three replicas count for themselves',
+    'three replicas count separately',
     (honest, { random }) => subject(honest, () => `replica ${Math.floor(random() * 3)}`),
   ),
   fault(
     'rate-non-atomic',
     'RATE-04',
-    'requests are counted 50 ms after they are let in',
+    'requests are counted 50 ms after they are admitted',
     (honest, { clock }) => ({
       count(call) {
         clock.at(clock.nowUs() + lateCountUs, () => honest.count(call))
@@ -219,7 +219,7 @@ export const limitFaults: readonly Fault[] = [
   fault(
     'window-reopens-early',
     'RATE-13',
-    'a full minute begins anew 15 s before its X-RateLimit-Reset',
+    'a full minute is reset 15 s before its X-RateLimit-Reset',
     (honest, { clock, rates }) => ({
       look(call) {
         const look = honest.look(call)
@@ -233,7 +233,7 @@ export const limitFaults: readonly Fault[] = [
   fault(
     'headers-of-another-key',
     'RATE-14',
-    'X-RateLimit headers tell the count of another key of the band',
+    'X-RateLimit headers show the count of another key of the band',
     (honest, { clock, rates }) => {
       const lastOfBand = new Map<Band | null, readonly string[]>()
       return {
@@ -258,7 +258,7 @@ export const limitFaults: readonly Fault[] = [
   fault('rate-per-address', 'RATE-14', 'all keys of an address are counted together', () => ({
     rateSubject: (call) => `address ${call.arrival.remoteAddress}`,
   })),
-  fault('rate-per-endpoint', 'RATE-15', 'each endpoint counts for itself', (honest) =>
+  fault('rate-per-endpoint', 'RATE-15', 'each endpoint counts separately', (honest) =>
     subject(honest, ({ endpoint }) => endpoint),
   ),
   fault('hour-not-enforced', 'RATE-16', 'the limit of the hour is never enforced', (honest) => ({
@@ -270,7 +270,7 @@ export const limitFaults: readonly Fault[] = [
   fault(
     'day-resets-hourly',
     'RATE-17',
-    "the day's count starts anew each hour",
+    "the day's count is reset each hour",
     (honest, { clock }) => {
       const days = new Map<string, Limiter>()
       const dayOf = (call: Call) => {
@@ -326,19 +326,14 @@ export const limitFaults: readonly Fault[] = [
       return headers
     },
   })),
-  fault(
-    'retry-after-early',
-    'RATE-19',
-    'Retry-After is half of the time that it takes',
-    (honest) => ({
-      rateHeaders(call, look, refused) {
-        const headers = honest.rateHeaders(call, look, refused)
-        const waitS = Number(headers['retry-after'])
-        if (waitS > 0) headers['retry-after'] = String(Math.floor(waitS / 2))
-        return headers
-      },
-    }),
-  ),
+  fault('retry-after-early', 'RATE-19', 'Retry-After is half of the actual wait', (honest) => ({
+    rateHeaders(call, look, refused) {
+      const headers = honest.rateHeaders(call, look, refused)
+      const waitS = Number(headers['retry-after'])
+      if (waitS > 0) headers['retry-after'] = String(Math.floor(waitS / 2))
+      return headers
+    },
+  })),
   fault('retry-after-ms', 'RATE-19', 'Retry-After is in milliseconds', (honest) => ({
     rateHeaders(call, look, refused) {
       const headers = honest.rateHeaders(call, look, refused)

@@ -18,7 +18,7 @@ export const messagesFaults: readonly Fault[] = [
       content: message.content.map((block) => ('text' in block ? block.text : '')).join(''),
     })),
   ),
-  fault('stop-sequence-echo', 'MSG-02', 'stop_sequence is the list that was asked for', (honest) =>
+  fault('stop-sequence-echo', 'MSG-02', 'stop_sequence is the list of the request', (honest) =>
     editMessage(honest, (message, { request }) =>
       request!.stop.length === 0 ? message : { ...message, stop_sequence: request!.stop },
     ),

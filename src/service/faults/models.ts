@@ -38,14 +38,19 @@ export const modelFaults: readonly Fault[] = [
   fault('listed-model-not-found', 'MODEL-04', 'svc-k2-0905 is listed and unknown', (honest) => ({
     modelFor: (call, id) => (id === 'svc-k2-0905' ? null : honest.modelFor(call, id)),
   })),
-  fault('unknown-model-echoed', 'MODEL-05', 'an unknown model is served by its name', (honest) => ({
-    modelFor(call, id) {
-      const model = honest.modelFor(call, id)
-      const standIn = model ?? honest.modelFor(call, 'svc-k2')
-      return standIn === model || standIn === null ? model : { ...standIn, id }
-    },
-  })),
-  fault('unknown-model-fallback', 'MODEL-05', 'an unknown model is taken for svc-k2', (honest) => ({
+  fault(
+    'unknown-model-echoed',
+    'MODEL-05',
+    'an unknown model is served under its name',
+    (honest) => ({
+      modelFor(call, id) {
+        const model = honest.modelFor(call, id)
+        const standIn = model ?? honest.modelFor(call, 'svc-k2')
+        return standIn === model || standIn === null ? model : { ...standIn, id }
+      },
+    }),
+  ),
+  fault('unknown-model-fallback', 'MODEL-05', 'an unknown model is served as svc-k2', (honest) => ({
     modelFor: (call, id) => honest.modelFor(call, id) ?? honest.modelFor(call, 'svc-k2'),
   })),
 ]

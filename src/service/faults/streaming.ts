@@ -74,7 +74,7 @@ export const streamingFaults: readonly Fault[] = [
       return honest.events(call, { at: 'pieces', pieces })
     },
   })),
-  fault('stream-buffered', 'SSE-06', 'a stream comes in one piece, when it is over', (honest) => ({
+  fault('stream-buffered', 'SSE-06', 'a stream is sent in one piece at its end', (honest) => ({
     timing(call, answer) {
       const timing = honest.timing(call, answer)
       if (call.request?.stream !== true) return timing

@@ -8,7 +8,7 @@ export const tokenFaults: readonly Fault[] = [
   fault(
     'context-truncated',
     'LIM-01',
-    'input beyond the window is cut off, and charged',
+    'input beyond the window is truncated and charged',
     (honest, { contract }) => ({
       fits(call) {
         const refusal = honest.fits(call)

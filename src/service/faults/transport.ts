@@ -48,12 +48,17 @@ export const transportFaults: readonly Fault[] = [
       },
     }),
   ),
-  fault('messages-path-missing', 'TRN-05', '/v1/messages is not there', (honest, { contract }) => ({
-    path(call) {
-      const path = honest.path(call)
-      return path === contract.paths.messages ? '/moved' : path
-    },
-  })),
+  fault(
+    'messages-path-missing',
+    'TRN-05',
+    '/v1/messages does not exist',
+    (honest, { contract }) => ({
+      path(call) {
+        const path = honest.path(call)
+        return path === contract.paths.messages ? '/moved' : path
+      },
+    }),
+  ),
   fault('catch-all-200', 'TRN-06', 'unknown paths answer 200', (honest) => ({
     wireError(call, refusal) {
       const error = honest.wireError(call, refusal)

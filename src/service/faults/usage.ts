@@ -94,14 +94,14 @@ export const usageFaults: readonly Fault[] = [
       return { ...report, average_tokens_per_request: means.length === 0 ? null : mean }
     }),
   ),
-  fault('ranges-not-additive', 'USE-06', 'a range that begins later counts double', (honest) =>
+  fault('ranges-not-additive', 'USE-06', 'a range that starts later counts double', (honest) =>
     edited(honest, (report, call) =>
       /(^|&)from=/.test(call.arrival.query)
         ? { ...report, consumed: report.consumed * 2, by_day: report.by_day.map(doubled) }
         : report,
     ),
   ),
-  fault('consumed-falls', 'USE-07', 'what was consumed becomes less again', (honest) => {
+  fault('consumed-falls', 'USE-07', 'consumed credits decrease', (honest) => {
     let reads = 0
     return edited(honest, (report) => {
       const less = reads++ % 2
