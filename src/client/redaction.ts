@@ -1,10 +1,14 @@
 import { viewOf } from '../attempt/bytes.ts'
+import { mayBeEncodedAgain } from './encoded-again.ts'
 import { layers, unescaped } from './unescaped.ts'
 
 /** How a key stands in what a response echoed. */
 const keyMark = '[key]'
 /** What stands for a text in which a key could be hidden deeper than anybody looks. */
 const notKept = '[not kept: it is encoded too often to be sure that the key is not in it]'
+
+/** What users send to a service that takes no key, in small letters. It hides nothing. */
+const placeholders = new Set(['', 'none', 'empty', 'dummy', 'no-key', 'sk-no-key-required'])
 
 /** So many letters of a key in a row are not kept, whole or not. */
 const letters = 8
@@ -26,8 +30,9 @@ interface Region {
  * @returns null when the text is encoded too often to be sure
  */
 export function redacted(text: string, key: string): string | null {
-  if (key === '' || text === '') return text
-  const regions = new Search(matcherOf(key), text.length).regionsOf(text, 0)
+  const matcher = matcherOf(key)
+  if (!matcher.isSecret || text === '') return text
+  const regions = new Search(matcher, text.length).regionsOf(text, 0)
   if (regions === null) return null
   let clean = ''
   let from = 0
@@ -45,12 +50,9 @@ export function withoutKey(text: string, key: string): string {
 
 /** Whether the bytes may hold the key; asked for each response, so it looks at few of them. */
 export function mayHoldKey(bytes: Buffer, start: number, end: number, key: string): boolean {
-  if (key === '') return false
   const length = end - start
-  // Encoded three times, it is longer than this.
-  if (length * 27 >= key.length * 64) return true
   const matcher = matcherOf(key)
-  if (length < matcher.least) return false
+  if (!matcher.isSecret || length < matcher.least) return false
   const view = viewOf(bytes)
   if (length >= 4) {
     // Four bytes a turn, and no branch until all are read; the last four may overlap those before them.
@@ -58,7 +60,9 @@ export function mayHoldKey(bytes: Buffer, start: number, end: number, key: strin
     for (let at = start; at < end - 4; at += 4) found |= escapesIn(view.getInt32(at, true))
     if ((found & 0x80808080) !== 0) return true
   }
-  return matcher.mayStandIn(view, bytes, start, end)
+  if (matcher.mayStandIn(view, bytes, start, end)) return true
+  if (length < matcher.leastAgain || !matcher.mayBeEncoded) return false
+  return mayBeEncodedAgain(bytes, start, end, key.length)
 }
 
 /** Sets a byte's top bit where one of four may be `%`, `&` or a backslash (Warren, Hacker's Delight, 6-1). */
@@ -136,6 +140,7 @@ function* decodingsOf(run: string, minHex: number): Generator<string> {
 /** One key, prepared: its pieces of four letters, where they stand in it, and as they are encoded. */
 class KeyMatcher {
   readonly key: string
+  readonly isSecret: boolean
   /** Letters in a row that are a find. */
   readonly least: number
   private readonly gram: number
@@ -151,15 +156,23 @@ class KeyMatcher {
   /** Words and ids come again and again: those that were looked into, and do not hold the key. */
   readonly cleanRuns = new Set<string>()
   readonly minHex: number
+  /**
+   * Bytes that base64 of an escaped key takes, when so many letters are escaped that no eight in a row
+   * are left to be found; a key that is encoded three times takes more.
+   */
+  readonly leastAgain: number
   /** What is taken off at once: a key with a sign of an escape may look like one itself. */
   readonly layers: readonly RegExp[]
 
   constructor(key: string) {
     this.key = key
+    this.isSecret = !placeholders.has(key.toLowerCase())
     this.least = Math.min(letters, key.length)
     this.gram = Math.min(4, this.least)
     this.stride = this.least - this.gram + 1
     this.minHex = this.least * 2
+    const escaped = Math.max(1, Math.ceil((key.length - 7) / 8))
+    this.leastAgain = Math.ceil(((key.length + escaped) * 4) / 3)
     this.layers = /[\\%&]/.test(key) ? layers : layers.slice(0, 1)
     // Characters of base64 that so many letters fill by themselves.
     const minEncoded = Math.floor((this.least * 8) / 6)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Capture } from '../../src/client/capture.ts'
@@ -110,12 +111,61 @@ describe('an id', () => {
     }
   })
 
-  test('of a usual service is not, most of the time', () => {
-    let looked = 0
-    for (let id = 0; id < 1000; id++) {
-      const bytes = Buffer.from(`chatcmpl-${(id * 7919).toString(16).padStart(24, '0')}`)
-      if (mayHoldKey(bytes, 0, bytes.length, key)) looked++
+  // What a string of JSON may hold as it stands.
+  const inStrings = Object.keys(encodings).filter(
+    (name) => !['letters of two bytes', 'base64 in lines'].includes(name),
+  )
+
+  test('with any nesting of encodings of a key of any length is looked into', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom(...'abcXYZ019-_/+.'), minLength: 4, maxLength: 40 }),
+        fc.array(encoding, { maxLength: 4 }),
+        fc.constantFrom(...inStrings),
+        fc.constantFrom('', 'id-', 'x', 'a1b2c3', '{"k":"'),
+        (secret, inner, outer, before) => {
+          const text = [...inner, outer].reduce((text, name) => encodings[name]!(text), secret)
+          const bytes = Buffer.from(`${before}${text}`)
+          expect([inner, outer, mayHoldKey(bytes, 0, bytes.length, secret)]).toEqual([
+            inner,
+            outer,
+            true,
+          ])
+        },
+      ),
+      { numRuns: 3000 },
+    )
+  })
+
+  const usual: Readonly<Record<string, (nth: number) => string>> = {
+    'a name and hex': (nth) => `chatcmpl-${hash(nth).toString('hex').slice(0, 32)}`,
+    'a UUID': (nth) =>
+      hash(nth)
+        .toString('hex')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5'),
+    'a name and letters': (nth) => `chatcmpl-${hash(nth).toString('base64url').slice(0, 29)}`,
+  }
+  const hash = (nth: number) => createHash('sha256').update(`${nth}`).digest()
+
+  test.each(Object.keys(usual))('that is %s is not, nine times of ten, by any key', (shape) => {
+    for (const length of [4, 6, 8, 10, 12, 15, 16, 28]) {
+      let looked = 0
+      for (let nth = 0; nth < 1000; nth++) {
+        const bytes = Buffer.from(usual[shape]!(nth))
+        if (mayHoldKey(bytes, 0, bytes.length, key.slice(0, length))) looked++
+      }
+      expect([length, looked < 100 || looked]).toEqual([length, true])
     }
-    expect(looked).toBeLessThan(100)
   })
 })
+
+test.each(['', 'none', 'EMPTY', 'sk-no-key-required'])(
+  'the placeholder %j is no secret: nothing is hidden',
+  (placeholder) => {
+    const bytes = Buffer.from(
+      `"none EMPTY sk-no-key-required ${Buffer.from('none').toString('hex')}"`,
+    )
+    expect(withoutKey(bytes.toString(), placeholder)).toBe(bytes.toString())
+    expect(mayHoldKey(bytes, 1, bytes.length - 1, placeholder)).toBe(false)
+  },
+)

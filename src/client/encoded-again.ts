@@ -1,0 +1,110 @@
+/** What a decoded byte may be part of. */
+const nothing = 0
+const text = 1
+const word = 2
+const sign = 3
+
+/** Of each byte; word: it may belong to base64 or hex; sign: of an escape, or of a fold in base64. */
+const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const letter = String.fromCharCode(byte)
+  if (/[\\%&=\0\r\n]/.test(letter)) return sign
+  if (/[\w+/-]/.test(letter)) return word
+  return byte >= 0x20 && byte < 0x7f ? text : nothing
+})
+
+const other = -1
+/** A decoder of base64 passes over it. */
+const fold = -2
+
+/** The value of each digit of base64, plain or for URLs. */
+const sextets = Int8Array.from({ length: 256 }, (_, byte) => {
+  const letter = String.fromCharCode(byte)
+  if (/[=\r\n]/.test(letter)) return fold
+  return /[\w+/-]/.test(letter) ? Buffer.from(`AAA${letter}`, 'base64')[2]! : other
+})
+
+const nibbles = Int8Array.from({ length: 256 }, (_, byte) => {
+  const value = Number.parseInt(String.fromCharCode(byte), 16)
+  return Number.isNaN(value) ? other : value
+})
+
+/**
+ * Whether bytes may be base64 or hex of a text that holds a key of so many letters in escapes, or encoded
+ * twice or deeper. Where a run begins in what was encoded is not known, so each place is tried.
+ *
+ * @param keyLength at least 4
+ */
+export function mayBeEncodedAgain(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  keyLength: number,
+): boolean {
+  // Four digits of base64 are three bytes. So many whole groups are in a run that holds the key.
+  const least = Math.floor((keyLength - 1) / 3)
+  for (let first = start; first < start + 4; first++) {
+    let groups = 0
+    for (let at = first; at + 4 <= end; at += 4) {
+      const [a, b] = [sextets[bytes[at]!]!, sextets[bytes[at + 1]!]!]
+      const [c, d] = [sextets[bytes[at + 2]!]!, sextets[bytes[at + 3]!]!]
+      if ((a | b | c | d) < 0) {
+        if (Math.min(a, b, c, d) === fold) return true
+        groups = 0
+      } else if (
+        kinds[(a << 2) | (b >> 4)] === nothing ||
+        kinds[((b << 4) | (c >> 2)) & 255] === nothing ||
+        kinds[((c << 6) | d) & 255] === nothing
+      ) {
+        groups = 0
+      } else if (++groups === least) {
+        if (holdsRun(base64Kinds(bytes, start, first, end), keyLength)) return true
+      }
+    }
+  }
+  for (let first = start; first < start + 2; first++) {
+    let run = 0
+    for (let at = first; at + 2 <= end; at += 2) {
+      run = hexKind(bytes, at) === nothing ? 0 : run + 1
+      if (run <= keyLength) continue
+      if (holdsRun(hexKinds(bytes, first, end), keyLength)) return true
+      break
+    }
+  }
+  return false
+}
+
+/** Of each byte that base64 decodes to, when one of its groups begins at `first`. */
+function base64Kinds(bytes: Buffer, start: number, first: number, end: number): readonly number[] {
+  const found: number[] = []
+  for (let at = start; at + 1 < end; at++) {
+    const place = (at - first) & 3
+    if (place === 3) continue
+    const [left, right] = [sextets[bytes[at]!]!, sextets[bytes[at + 1]!]!]
+    const byte = (((left << 6) | right) >> (4 - 2 * place)) & 255
+    found.push((left | right) < 0 ? nothing : kinds[byte]!)
+  }
+  return found
+}
+
+function hexKinds(bytes: Buffer, first: number, end: number): readonly number[] {
+  return Array.from({ length: (end - first) >> 1 }, (_, nth) => hexKind(bytes, first + 2 * nth))
+}
+
+function hexKind(bytes: Buffer, at: number): number {
+  const byte = (nibbles[bytes[at]!]! << 4) | nibbles[bytes[at + 1]!]!
+  return byte < 0 ? nothing : kinds[byte]!
+}
+
+/** Whether some in a row are enough for an encoded key. */
+function holdsRun(decoded: readonly number[], keyLength: number): boolean {
+  // The least that a key grows to in base64 of base64.
+  const twice = Math.ceil((Math.ceil((keyLength * 4) / 3) * 4) / 3)
+  let [run, words, signed] = [0, 0, false]
+  for (const kind of decoded) {
+    run = kind === nothing ? 0 : run + 1
+    words = kind === word ? words + 1 : 0
+    signed = run > 0 && (signed || kind === sign)
+    if (words >= twice || (signed && run > keyLength)) return true
+  }
+  return false
+}
