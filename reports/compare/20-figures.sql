@@ -1,6 +1,6 @@
 -- title: Every figure
 -- section: Differences
--- note: A dash was not measured. Too few samples have no interval, and no verdict beyond "unclear".
+-- note: A dash was not measured, or has too few samples. Too few samples have no interval, and no verdict beyond "unclear".
 -- fold: figures without a change beyond chance, or of too few samples
 -- columns:
 --   figure: { label: figure }

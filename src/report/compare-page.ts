@@ -104,8 +104,17 @@ const units: Readonly<Record<Difference['unit'], readonly [string, number]>> = {
   credits: ['credits', 1],
 }
 
-const inUnit = ({ unit }: Difference, value: number | null) =>
-  value === null ? null : value * units[unit][1]
+/** A figure in its unit; null where its samples are too few for it. */
+function inUnit({ unit, marks, ...figures }: Difference, side: 'a' | 'b'): number | null {
+  const value = marks[side === 'a' ? 0 : 1] === 'too-few' ? null : figures[side]
+  return value === null ? null : value * units[unit][1]
+}
+
+/** Which figures timeouts cut off, so that they can only be larger. */
+function cutOff({ marks }: Difference): string {
+  const sides = ['a', 'b'].filter((_, at) => marks[at] === 'at-least')
+  return sides.length === 0 ? '' : `; ${sides.join(' and ')} at least`
+}
 
 /** Lays the differences out as the temporary table `compared`, which `reports/compare` reads. */
 export async function fillCompared(store: Store, { differences }: Comparison): Promise<void> {
@@ -132,14 +141,14 @@ export async function fillCompared(store: Store, { differences }: Comparison): P
       step: difference.step,
       figure: `${difference.step ?? 'all steps'}: ${nameOf(difference)}`,
       unit: units[difference.unit][0],
-      a: inUnit(difference, difference.a),
-      b: inUnit(difference, difference.b),
+      a: inUnit(difference, 'a'),
+      b: inUnit(difference, 'b'),
       n_a: difference.na,
       n_b: difference.nb,
       change: difference.change,
       low: difference.interval?.[0] ?? null,
       high: difference.interval?.[1] ?? null,
-      words: changeText(difference),
+      words: `${changeText(difference)}${cutOff(difference)}`,
       verdict: difference.verdict,
     })),
   )

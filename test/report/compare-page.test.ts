@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { type Comparison, compareRuns } from '../../src/report/compare/compare.ts'
 import { judgeGate, parseGate } from '../../src/report/compare/gate.ts'
-import { renderComparison } from '../../src/report/compare-page.ts'
+import { fillCompared, renderComparison } from '../../src/report/compare-page.ts'
 import type { Store } from '../../src/store/open.ts'
 import { seededStore } from './seeded.ts'
 
@@ -41,4 +42,17 @@ test('a run compared with itself shows no difference beyond chance', async () =>
   const same = await compareRuns(side, side, defaultContract, 1)
   const { html } = await renderComparison(store, same, [])
   expect(html).toContain('As a whole, no difference beyond chance')
+})
+
+test('every change beyond chance is drawn, however many there are', async () => {
+  const change = comparison.differences.find(({ interval }) => interval !== null)!
+  const differences = Array.from({ length: 45 }, (_, at) => ({
+    ...change,
+    step: `step ${at}`,
+    verdict: 'worse' as const,
+  }))
+  await fillCompared(store, { ...comparison, differences })
+  const sql = readFileSync(new URL('../../reports/compare/10-changes.sql', import.meta.url), 'utf8')
+  const places = (await store.rows(sql)).map(({ place }) => place)
+  expect(places).toEqual(differences.map((_, place) => place))
 })

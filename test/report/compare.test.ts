@@ -78,7 +78,7 @@ describe('the bootstrap', () => {
 async function compared(
   scaleB: number,
   seed: number,
-  change: { run?: object; failB?: number; modelB?: string; n?: number } = {},
+  change: { run?: object; failB?: number; modelB?: string; n?: number; timeouts?: 'a' | 'b' } = {},
 ): Promise<Comparison> {
   const store = await openStore(':memory:')
   const random = randomOf(seed)
@@ -94,15 +94,16 @@ async function compared(
         const us = Math.round(80_000 * scale * (0.5 + random()) ** 2)
         const at = slot * 50_000
         const failed = runId === 'b' && random() < (change.failB ?? 0)
+        const cut = runId === change.timeouts && us > 100_000 * scale
         return attempt(slot, {
           runId,
           intendedUs: at,
           dispatchedUs: at,
           sentUs: at,
-          doneUs: failed ? null : at + us,
+          doneUs: failed || cut ? null : at + us,
           closedUs: at + us,
-          outcome: failed ? 'http_error' : 'ok',
-          status: failed ? 500 : 200,
+          outcome: cut ? 'timeout' : failed ? 'http_error' : 'ok',
+          status: cut ? null : failed ? 500 : 200,
           model: runId === 'b' ? (change.modelB ?? 'svc-k2') : 'svc-k2',
         })
       }),
@@ -166,6 +167,35 @@ describe('two runs', () => {
     expect(judgeGate(comparison, parseGate('nostep.service.p50 > +10%')).result).toBe(
       'inconclusive',
     )
+  })
+
+  test('a gate of too few samples is inconclusive, also where the change is within the bound', async () => {
+    const comparison = await compared(1, 5, { n: 40 })
+    expect(find(comparison, 'service', 'p95').change).toBeLessThan(0.9)
+    expect(judgeGate(comparison, parseGate('service.p95 > +90%')).result).toBe('inconclusive')
+    const terminal = terminalComparison(comparison, [], true)
+    expect(terminal).toMatch(/service p95 +few +few/)
+    expect(terminal).toMatch(/service p50 +\d/)
+  })
+
+  test('a figure that timeouts cut off can only be larger, so one direction stays open', async () => {
+    const slowerB = await compared(1.5, 5, { timeouts: 'a' })
+    expect(find(slowerB, 'service', 'p95')).toMatchObject({
+      marks: ['at-least', 'exact'],
+      verdict: 'unclear',
+    })
+    expect(judgeGate(slowerB, parseGate('service.p95 > +10%')).result).toBe('inconclusive')
+    expect(judgeGate(slowerB, parseGate('service.p95 > +90%')).result).toBe('held')
+    expect(find(slowerB, 'service', 'mean').marks).toEqual(['at-least', 'exact'])
+    expect(find(slowerB, 'service', 'p50')).toMatchObject({ verdict: 'worse' })
+    const cutB = await compared(1.5, 5, { timeouts: 'b' })
+    expect(find(cutB, 'service', 'p95')).toMatchObject({
+      marks: ['exact', 'at-least'],
+      verdict: 'worse',
+    })
+    expect(judgeGate(cutB, parseGate('service.p95 > +10%')).result).toBe('missed')
+    expect(judgeGate(cutB, parseGate('service.p95 > +90%')).result).toBe('inconclusive')
+    expect(terminalComparison(cutB, [])).toMatch(/service p95 +\d[\d.]* +>\d/)
   })
 
   test('what else differs is warned of', async () => {

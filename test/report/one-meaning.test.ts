@@ -300,6 +300,10 @@ test('a figure of one name is one number: threshold, terminal, JSON, Markdown, C
           await enter(store, 'other', others, objectives, gapsUs)
           const summary = await summarise(store, 'r', defaultContract)
           for (const group of [summary.all, summary.steps.at(-1)!]) {
+            for (const of of Object.values(group.metrics)) {
+              const ascending = [of.minUs, ...percentiles.map(([name]) => of[name].us), of.maxUs]
+              expect(ascending).toEqual(ascending.toSorted((a, b) => a! - b!))
+            }
             const held = await thresholdFigures(store, objectives, group.step)
             // Goodput has no meaning without objectives; a threshold on it counts every success.
             if (group.goodput === null) held.goodput = null

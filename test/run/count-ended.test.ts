@@ -14,6 +14,7 @@ import type { Objectives } from '../../src/scenario/scenario.ts'
 import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { randomObjectives, randomRun, steps } from '../measure/random-runs.ts'
+import { attempt } from './rows.ts'
 
 const names = Object.keys(steps) as (keyof typeof steps)[]
 const scenario = parseScenario(
@@ -135,3 +136,28 @@ test('what a sending thread counts is what SQL makes of the rows, for any run an
   )
   store.close()
 })
+
+const stream = {
+  ...{ step: 'stream', streamed: 1, outcome: 'ok', status: 200, intendedUs: 0, dispatchedUs: 0 },
+  ...{ sentUs: 50, firstEventUs: 90, firstContentUs: 100, events: 3, contentEvents: 3 },
+  ...{ lastContentUs: 400, completionTokens: 4, doneUs: 500, closedUs: 500 },
+} as const
+
+test.each([
+  ['serviceUs', 450, stream],
+  ['responseUs', 500, stream],
+  ['ttftUs', 50, stream],
+  ['tpotUs', 100, stream],
+  ['tpotUs', 300, { ...stream, completionTokens: 2 }],
+  ['tpotUs', 0, { ...stream, completionTokens: 1 }],
+  ['tpotUs', 0, { ...stream, step: 'plain', streamed: 0 }],
+] as const)(
+  'a success whose %s is the bound of %d us is good, and one above it is not',
+  (name, boundUs, row) => {
+    const objectives = { serviceUs: null, responseUs: null, ttftUs: null, tpotUs: null }
+    const goodWith = (bound: number) =>
+      counted([attempt(row)], { ...objectives, [name]: bound }).good
+    expect(goodWith(boundUs)).toBe(1)
+    if (boundUs > 0) expect(goodWith(boundUs - 0.5)).toBe(0)
+  },
+)

@@ -4,7 +4,7 @@ import { interruptible } from '../../store/interruptible.ts'
 import type { Store } from '../../store/open.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { type Random, randomOf } from '../random.ts'
-import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
+import type { Distribution, Percentile, RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summarise } from '../summary/summarise.ts'
 import { resampledMean, resampledQuantile, resampledShare } from './bootstrap.ts'
 import { readSamples, type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
@@ -16,6 +16,8 @@ export interface Side {
 
 export type Statistic = 'p50' | 'p90' | 'p95' | 'p99' | 'mean' | 'rate' | 'share' | 'each'
 
+export type Mark = Percentile['mark']
+
 /** A figure of both runs, and what lies between them. */
 export interface Difference {
   /** Null for all steps together. */
@@ -25,6 +27,8 @@ export interface Difference {
   readonly unit: 'us' | 'per s' | 'share' | 'credits'
   readonly a: number | null
   readonly b: number | null
+  /** Whether `a` and `b` may be believed, as the summary of each run marks them. */
+  readonly marks: readonly [Mark, Mark]
   readonly na: number
   readonly nb: number
   /** b / a - 1; for shares b - a, in points. Null without a figure on both sides. */
@@ -133,8 +137,7 @@ function groupDifferences(
       differences.push(
         relative(
           { step, metric, statistic, unit: 'us', na: left.length, nb: right.length },
-          a.group.metrics[metric][statistic].us,
-          b.group.metrics[metric][statistic].us,
+          [a, b].map(({ group }) => group.metrics[metric][statistic]),
           'less',
           enough
             ? () => resampledQuantile(right, p, random) / resampledQuantile(left, p, random) - 1
@@ -145,8 +148,7 @@ function groupDifferences(
     differences.push(
       relative(
         { step, metric, statistic: 'mean', unit: 'us', na: left.length, nb: right.length },
-        a.group.metrics[metric].meanUs,
-        b.group.metrics[metric].meanUs,
+        [a, b].map(({ group }) => meanOf(group.metrics[metric])),
         'less',
         Math.min(left.length, right.length) >= 30
           ? () => resampledMean(right, random) / resampledMean(left, random) - 1
@@ -164,8 +166,7 @@ function groupDifferences(
     differences.push(
       relative(
         { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
-        a.group[figure],
-        b.group[figure],
+        [a, b].map(({ group }) => ({ us: group[figure], mark: 'exact' as const })),
         'more',
         // Whole seconds are drawn, since requests of one second are not independent.
         seconds >= fewestSeconds
@@ -198,6 +199,7 @@ function errorDifference(step: string | null, a: Half, b: Half, random: Random):
     unit: 'share',
     a: shareA,
     b: shareB,
+    marks: ['exact', 'exact'],
     na: left.sent,
     nb: right.sent,
     change,
@@ -232,6 +234,7 @@ async function creditsDifference(
     unit: 'credits',
     a: left.credits,
     b: right.credits,
+    marks: ['exact', 'exact'],
     na: left.n,
     nb: right.n,
     change,
@@ -242,16 +245,32 @@ async function creditsDifference(
 
 type Head = Pick<Difference, 'step' | 'metric' | 'statistic' | 'unit' | 'na' | 'nb'>
 
+type Figure = { readonly us: number | null; readonly mark: Mark }
+
+/** A mean that timeouts are part of can only be larger. */
+const meanOf = ({ meanUs, censored }: Distribution): Figure => ({
+  us: meanUs,
+  mark: censored > 0 ? 'at-least' : 'exact',
+})
+
 function relative(
   head: Head,
-  a: number | null,
-  b: number | null,
+  figures: readonly Figure[],
   good: 'less' | 'more',
   draw: (() => number) | null,
 ): Difference {
+  const [left, right] = figures as [Figure, Figure]
+  const [a, b] = [left.us, right.us]
   const change = a === null || b === null || a === 0 ? null : b / a - 1
   const interval = change === null || draw === null ? null : intervalOf(draw)
-  return { ...head, a, b, change, interval, verdict: verdictOf(interval, good) }
+  const marks = [left.mark, right.mark] as const
+  const verdict = verdictOf(interval, good)
+  const open = verdict === 'worse' ? 0 : 1
+  return {
+    ...head,
+    ...{ a, b, marks, change, interval },
+    verdict: marks[open] === 'at-least' ? 'unclear' : verdict,
+  }
 }
 
 function verdictOf(

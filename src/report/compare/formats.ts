@@ -1,4 +1,4 @@
-import { ms } from '../summary/figures.ts'
+import { percentileText } from '../summary/figures.ts'
 import { markdownCell, printable } from '../summary/printable.ts'
 import type { Comparison, Difference } from './compare.ts'
 import { changeText, type GateResult } from './gate.ts'
@@ -45,7 +45,7 @@ export function terminalComparison(
       lines.push(step === null ? 'all steps' : printable(step, 78))
     }
     lines.push(
-      `  ${nameOf(difference).padEnd(18)}${figureOf(difference, difference.a).padStart(10)}${figureOf(difference, difference.b).padStart(10)}  ${changeText(difference).padEnd(30)}${marks[difference.verdict]}`.trimEnd(),
+      `  ${nameOf(difference).padEnd(18)}${figureOf(difference, 'a').padStart(10)}${figureOf(difference, 'b').padStart(10)}  ${changeText(difference).padEnd(30)}${marks[difference.verdict]}`.trimEnd(),
     )
   }
   if (hidden > 0) {
@@ -109,7 +109,7 @@ function table(differences: readonly Difference[]): readonly string[] {
     '| --- | --- | ---: | ---: | ---: | --- |',
     ...differences.map(
       (difference) =>
-        `| ${markdownCell(difference.step ?? 'all')} | ${nameOf(difference)} | ${figureOf(difference, difference.a)} | ${figureOf(difference, difference.b)} | ${changeText(difference)} | ${marks[difference.verdict].toLowerCase()} |`,
+        `| ${markdownCell(difference.step ?? 'all')} | ${nameOf(difference)} | ${markdownCell(figureOf(difference, 'a'))} | ${markdownCell(figureOf(difference, 'b'))} | ${changeText(difference)} | ${marks[difference.verdict].toLowerCase()} |`,
     ),
   ]
 }
@@ -120,11 +120,12 @@ export function nameOf({ metric, statistic }: Difference): string {
     : `${titles[metric]} ${statistic}`
 }
 
-export function figureOf({ unit }: Difference, value: number | null): string {
+function figureOf(difference: Difference, side: 'a' | 'b'): string {
+  const { unit, [side]: value, marks } = difference
   if (value === null) return '-'
   switch (unit) {
     case 'us':
-      return ms(value)
+      return percentileText({ us: value, mark: marks[side === 'a' ? 0 : 1], needs: 0 })
     case 'share':
       return `${(value * 100).toFixed(2)} %`
     case 'per s':

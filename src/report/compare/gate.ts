@@ -80,9 +80,9 @@ export function parseGate(text: string): Gate {
 }
 
 /**
- * Holds a comparison to a gate. It is missed when the change is beyond the bound and beyond
- * chance; a change beyond the bound that chance explains, and one that was not measured, is
- * inconclusive.
+ * Holds a comparison to a gate. It is missed when the change is beyond the bound and beyond chance. A
+ * change beyond the bound that chance explains, one of too few samples, one that was not measured, and
+ * one that samples cut off by timeouts leave open are inconclusive.
  */
 export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   const found = comparison.differences.find(
@@ -101,10 +101,15 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   const points = found.unit === 'share'
   const says = changeText(found)
   const beyond = gate.operator === '>' ? found.change > gate.bound : found.change < gate.bound
-  if (!beyond) return { gate, result: 'held', says }
   if (found.interval === null) {
     return { gate, result: 'inconclusive', says: `${says}; too few samples for an interval` }
   }
+  // A figure of a that is "at least" makes the true change smaller, one of b makes it larger.
+  const open = beyond === (gate.operator === '>') ? found.marks[0] : found.marks[1]
+  if (open === 'at-least') {
+    return { gate, result: 'inconclusive', says: `${says}; timeouts cut samples off` }
+  }
+  if (!beyond) return { gate, result: 'held', says }
   const [low, high] = found.interval
   const chance = low <= 0 && high >= 0 && !(low === 0 && high === 0 && points)
   return chance

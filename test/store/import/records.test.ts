@@ -149,6 +149,17 @@ describe('percentiles of records are those of numpy', () => {
   const latencyUs = seen.map(({ latencyS }) => latencyS * 1e6)
   const gapsUs = seen.flatMap(({ gapsS }) => gapsS.map((gap) => gap * 1e6))
 
+  // python3 -c "import numpy as np; print(np.percentile(us, [50, 90, 95, 99], method='linear'))" of numpy 2.4.6.
+  test.each([
+    ['TTFT', ttftUs, [131_876.762, 1_207_096.804, 1_672_994.277, 1_988_509.595]],
+    ['latency', latencyUs, [678_980.401, 1_689_468.408, 2_025_966.961, 2_530_625.061]],
+    ['ITL', gapsUs, [25_314.803, 147_450.895, 172_825.616, 194_675.912]],
+  ])('the percentiles of %s written down here are what numpy prints', (_, us, printed) => {
+    for (const [at, p] of [0.5, 0.9, 0.95, 0.99].entries()) {
+      expect(linear(us, p)).toBeCloseTo(printed[at]!, 2)
+    }
+  })
+
   test('of AIPerf, whose older records have other names', async () => {
     const lines = seen.map(({ ttftS, gapsS, latencyS }, at) => {
       const value = (ms: number) => ({ value: ms, unit: 'ms' })
