@@ -66,7 +66,7 @@ test('the rule of the recipe is decided over a store', async () => {
     ...{ ...evidence, killedRunIds: [], missingParts: [] },
   })
   expect(finding).toEqual({
-    ...{ rule: 'MODEL-99', severity: 'advice', says: 'The model list is never empty' },
+    ...{ rule: 'MODEL-99', severity: 'advice', title: 'The model list is never empty' },
     verdict: { verdict: 'not-observed', takes: 'a captured answer of the model list' },
   })
 })

@@ -27,13 +27,17 @@ export interface Column {
   readonly kind: ColumnKind
   readonly nullable: boolean
   /** What the column holds, in one line: its comment in the view `attempts`. */
-  readonly says: string
+  readonly description: string
 }
 
-const column = <K extends ColumnKind, N extends boolean>(kind: K, nullable: N, says: string) => ({
+const column = <K extends ColumnKind, N extends boolean>(
+  kind: K,
+  nullable: N,
+  description: string,
+) => ({
   kind,
   nullable,
-  says,
+  description,
 })
 
 export const attemptColumns = {

@@ -122,7 +122,7 @@ async function decideAll(
 async function keep(store: Store, { auditId, auditedAt, runs, findings }: AuditReport) {
   const runIds = JSON.stringify(runs.map((run) => run.runId))
   const auditedUs = BigInt(auditedAt.getTime()) * 1000n
-  for (const { rule, severity, says, verdict } of findings) {
+  for (const { rule, severity, title, verdict } of findings) {
     await store.execute(
       `INSERT INTO findings
        VALUES ($1, make_timestamp($2::BIGINT), from_json($3, '["VARCHAR"]'), $4, $5, $6, $7, $8, $9)`,
@@ -134,7 +134,7 @@ async function keep(store: Store, { auditId, auditedAt, runs, findings }: AuditR
         severity,
         verdict.verdict,
         verdict.verdict === 'not-observed' ? 0 : verdict.observations,
-        says,
+        title,
         JSON.stringify(verdict),
       ],
     )

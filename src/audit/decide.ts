@@ -28,7 +28,7 @@ async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
   return {
     rule: rule.id,
     severity: rule.severity,
-    says: rule.says,
+    title: rule.title,
     verdict: neverDecidedByNothing(verdict),
   }
 }

@@ -7,7 +7,7 @@ import type { Need, Severity, Verdict } from './verdict.ts'
 export interface Rule {
   readonly id: string
   /** The promise, in one sentence. */
-  readonly says: string
+  readonly title: string
   /** Where the specification makes it: `§8.4.1`. */
   readonly section: string
   readonly severity: Severity

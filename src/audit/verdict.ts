@@ -45,6 +45,6 @@ export type Need = 'passive' | 'active' | 'time' | 'quiescence'
 export interface Finding {
   readonly rule: string
   readonly severity: Severity
-  readonly says: string
+  readonly title: string
   readonly verdict: Verdict
 }

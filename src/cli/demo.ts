@@ -119,7 +119,7 @@ function demoText(result: RunResult, report: AuditReport, made: Made): string {
     '',
     `Run: ${result.verdict.verdict}${result.verdict.says === '' ? '' : `. ${result.verdict.says}`}`,
     `Audit: ${count('fail')} failed, ${count('inconclusive')} inconclusive, ${count('pass')} passed, ${count('not-observed')} not observed`,
-    ...failed.map(({ rule, says }) => `  ${rule} failed: ${says}`),
+    ...failed.map(({ rule, title }) => `  ${rule} failed: ${title}`),
     '',
     `report  ${resolve(made.out)}`,
     `store   ${resolve(made.db)}`,

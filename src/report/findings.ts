@@ -35,7 +35,7 @@ export interface StoredFinding {
   readonly severity: string
   readonly verdict: string
   readonly observations: number
-  readonly says: string
+  readonly title: string
   readonly detail: z.infer<typeof detail>
 }
 
@@ -49,7 +49,7 @@ export const tones: Readonly<Record<string, Tone>> = {
 /** The findings of the latest audit that looked at a shown run; empty where none did. */
 export async function latestFindings(store: Store): Promise<readonly StoredFinding[]> {
   const rows = await store.rows<Omit<StoredFinding, 'detail'> & { detail_json: string }>(`
-    SELECT rule, severity, verdict, observations, says, detail_json
+    SELECT rule, severity, verdict, observations, title, detail_json
     FROM findings
     WHERE audit_id = (
       SELECT audit_id FROM findings
@@ -91,7 +91,7 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
       checks: binding.map((finding) => ({
         tone: 'fail',
         name: finding.rule,
-        figure: finding.says,
+        figure: finding.title,
         remedy:
           finding.detail.came === undefined
             ? null
@@ -177,7 +177,7 @@ async function renderFailure(
 ): Promise<Html> {
   const { detail } = finding
   const rows = await witnessRows(store, finding)
-  return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.says}</p><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small></header>
+  return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.title}</p><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small></header>
 <dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.came !== undefined && html`<dt>came</dt><dd>${detail.came}</dd>`
   }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}${
@@ -245,9 +245,9 @@ function renderSheet(findings: readonly StoredFinding[]): Html {
 }
 
 function ruleTable(findings: readonly StoredFinding[], words: string): Html {
-  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Rules that ${words}"><table><thead><tr><th scope="col">rule</th><th scope="col">verdict</th><th scope="col">says</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
+  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Rules that ${words}"><table><thead><tr><th scope="col">rule</th><th scope="col">verdict</th><th scope="col">promise</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
     (finding) =>
-      html`<tr><th scope="row" class="${wrapOf(finding.rule)}">${finding.rule}</th><td class="${wrapOf(finding.verdict)}"><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="long">${finding.says}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
+      html`<tr><th scope="row" class="${wrapOf(finding.rule)}">${finding.rule}</th><td class="${wrapOf(finding.verdict)}"><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="long">${finding.title}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
   )}</tbody></table></div>`
 }
 

@@ -53,12 +53,12 @@ async function findingsOf(options: ReportOptions): Promise<readonly StoredFindin
 
 function findingsText(findings: readonly StoredFinding[], format: TextFormat): string {
   const answer = auditAnswer(findings)
-  const rows = findings.map(({ rule, severity, verdict, observations, says, detail }) => ({
+  const rows = findings.map(({ rule, severity, verdict, observations, title, detail }) => ({
     rule,
     severity,
     verdict,
     observations,
-    says,
+    title,
     expected: detail.expected ?? null,
     came: detail.came ?? detail.why ?? detail.takes ?? detail.note ?? null,
   }))

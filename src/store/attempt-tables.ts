@@ -31,7 +31,7 @@ export function attemptTablesSql(): string {
      FROM all_rows JOIN askings USING (asking) JOIN endings USING (ending)`,
     ...columnNames.map(
       (name) =>
-        `COMMENT ON COLUMN attempts.${sqlName(name)} IS ${literal(attemptColumns[name].says)}`,
+        `COMMENT ON COLUMN attempts.${sqlName(name)} IS ${literal(attemptColumns[name].description)}`,
     ),
     `CREATE VIEW attempt_flags AS
      SELECT run_id, slot, retry, ${flagNames.map((name) => `${flagSql(name)} AS ${sqlName(name)}`).join(', ')}

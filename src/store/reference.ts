@@ -24,10 +24,10 @@ that clock to UTC. The view \`attempt_times\` has the measures of each attempt b
 A view with a row for each HTTP attempt. Its tables are an inner matter.
 
 ${table(
-  Object.entries(attemptColumns).map(([name, { kind, nullable, says }]) => [
+  Object.entries(attemptColumns).map(([name, { kind, nullable, description }]) => [
     sqlName(name),
     sqlTypes[kind] + (nullable ? '' : ' NOT NULL'),
-    says,
+    description,
   ]),
 )}
 
@@ -49,10 +49,10 @@ const tablesOf = (schema: string): readonly string[] =>
 function columnsOf(body: string): readonly (readonly [string, string, string])[] {
   const columns: [string, string, string][] = []
   for (const line of body.trimEnd().split('\n')) {
-    const [, code, says = ''] = /^(.*?)(?:\s*--\s*(.*))?$/.exec(line)!
+    const [, code, comment = ''] = /^(.*?)(?:\s*--\s*(.*))?$/.exec(line)!
     const column = /^\s+(\w+) (.+?),?$/.exec(code!)
-    if (column !== null) columns.push([column[1]!, column[2]!, says])
-    else if (says !== '' && columns.length > 0) columns.at(-1)![2] += ` ${says}`
+    if (column !== null) columns.push([column[1]!, column[2]!, comment])
+    else if (comment !== '' && columns.length > 0) columns.at(-1)![2] += ` ${comment}`
   }
   return columns
 }
@@ -62,6 +62,6 @@ const table = (rows: readonly (readonly [string, string, string])[]) =>
     '| column | type | meaning |',
     '|---|---|---|',
     ...rows.map(
-      ([name, type, says]) => `| \`${name}\` | ${type} | ${says.replaceAll('|', '\\|')} |`,
+      ([name, type, comment]) => `| \`${name}\` | ${type} | ${comment.replaceAll('|', '\\|')} |`,
     ),
   ].join('\n')

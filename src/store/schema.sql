@@ -96,7 +96,7 @@ CREATE TABLE findings (
   severity VARCHAR NOT NULL,            -- must, derived or advice
   verdict VARCHAR NOT NULL,             -- pass, fail, inconclusive or not-observed
   observations BIGINT NOT NULL,
-  says VARCHAR NOT NULL,
+  title VARCHAR NOT NULL,              -- the promise
   detail_json VARCHAR NOT NULL          -- the verdict whole, with its witnesses
 );
 

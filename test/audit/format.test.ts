@@ -12,7 +12,7 @@ import { shownBadKey } from '../../src/client/wrong.ts'
 const finding = (rule: string, verdict: Finding['verdict']): Finding => ({
   rule,
   severity: 'must',
-  says: `what ${rule} says`,
+  title: `what ${rule} says`,
   verdict,
 })
 const inconclusive = (why: string) => ({ verdict: 'inconclusive', observations: 1, why }) as const
@@ -69,7 +69,7 @@ test('on a narrow terminal only commands are longer than a line, and no word is 
           came: long,
           witnesses: [{ runId: '20260101-000000-abcd', slot: 66, retry: 0, shows: long }],
         }),
-        says: long,
+        title: long,
       },
     ],
   }

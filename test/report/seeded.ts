@@ -228,10 +228,10 @@ async function storeFindings(store: Store): Promise<void> {
       { verdict: 'not-observed', takes: 'an account with 0 credits' },
     ],
   ] as const
-  for (const [rule, severity, verdict, observations, says, detail] of findings) {
+  for (const [rule, severity, verdict, observations, title, detail] of findings) {
     await store.execute(
       `INSERT INTO findings VALUES ('audit-1', TIMESTAMP '2026-03-01 10:05:00', ['run-1'], $1, $2, $3, $4, $5, $6)`,
-      [rule, severity, verdict, BigInt(observations), says, JSON.stringify(detail)],
+      [rule, severity, verdict, BigInt(observations), title, JSON.stringify(detail)],
     )
   }
 }

@@ -46,7 +46,9 @@ test('the view of attempts tells what each column holds', async () => {
   )
   store.close()
   expect(Object.fromEntries(found.map(({ name, comment }) => [name, comment]))).toEqual(
-    Object.fromEntries(columnNames.map((name) => [sqlName(name), attemptColumns[name].says])),
+    Object.fromEntries(
+      columnNames.map((name) => [sqlName(name), attemptColumns[name].description]),
+    ),
   )
 })
 
@@ -89,7 +91,7 @@ test('a store of another version is refused with both versions named', async () 
     const store = await openStore(path)
     await store.execute('UPDATE store_version SET version = 0')
     store.close()
-    await expect(openStore(path)).rejects.toThrow(/store of version 0; this Assay reads version 2/)
+    await expect(openStore(path)).rejects.toThrow(/store of version 0; this Assay reads version 3/)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -27,7 +27,7 @@ export function junitText(report: AuditReport, commands: Commands): string {
     ({ verdict }) => verdict.verdict === 'inconclusive' || verdict.verdict === 'not-observed',
   ).length
   const cases = findings.map((finding) => {
-    const name = xml(`${finding.rule} ${finding.says}`)
+    const name = xml(`${finding.rule} ${finding.title}`)
     const family = xml(finding.rule.split('-')[0] ?? '')
     return `    <testcase classname="assay.${family}" name="${name}" time="0">${outcomeOf(finding, commands.get(finding.rule))}</testcase>`
   })
@@ -60,8 +60,8 @@ export function markdownText(report: AuditReport, commands: Commands): string {
   const rows = order
     .flatMap((kind) => report.findings.filter(({ verdict }) => verdict.verdict === kind))
     .map(
-      ({ rule, verdict, says }) =>
-        `| ${rule} | ${verdict.verdict} | ${cell(says)} | ${cell(gist(verdict))} |`,
+      ({ rule, verdict, title }) =>
+        `| ${rule} | ${verdict.verdict} | ${cell(title)} | ${cell(gist(verdict))} |`,
     )
   const again = [...commands].flatMap(([rule, command]) => [
     `### ${rule} again`,

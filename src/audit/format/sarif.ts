@@ -12,13 +12,13 @@ import { printable } from './printable.ts'
  * alert.
  */
 export function sarifText(report: AuditReport, commands: ReadonlyMap<string, string>): string {
-  const rules = report.findings.map(({ rule, says }) => {
+  const rules = report.findings.map(({ rule, title }) => {
     const known = allRules.find(({ id }) => id === rule)
     return {
       id: rule,
-      shortDescription: { text: says },
-      fullDescription: { text: says },
-      help: { text: known === undefined ? says : explanationOf(known) },
+      shortDescription: { text: title },
+      fullDescription: { text: title },
+      help: { text: known === undefined ? title : explanationOf(known) },
     }
   })
   const results = report.findings.flatMap((finding) => {

@@ -58,13 +58,13 @@ export function summary({ findings }: AuditReport): string {
 }
 
 function failure(
-  { rule, says, severity, verdict }: Finding,
+  { rule, title, severity, verdict }: Finding,
   command: string | undefined,
   width: number,
 ): string {
   if (verdict.verdict !== 'fail') return ''
   const lines = [
-    broken(`${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${says}`, '  ', width),
+    broken(`${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${title}`, '  ', width),
     line('expected', verdict.expected, width),
     line('came', verdict.came, width),
     ...witnessLines(verdict.witnesses, width),
@@ -74,10 +74,10 @@ function failure(
   return lines.join('\n')
 }
 
-function inconclusive({ rule, says, verdict }: Finding, width: number): string {
+function inconclusive({ rule, title, verdict }: Finding, width: number): string {
   if (verdict.verdict !== 'inconclusive') return ''
   return [
-    broken(`INCONCLUSIVE  ${rule}  ${says}`, '  ', width),
+    broken(`INCONCLUSIVE  ${rule}  ${title}`, '  ', width),
     line('because', verdict.why, width),
     ...witnessLines(verdict.witnesses ?? [], width),
   ].join('\n')

@@ -12,7 +12,7 @@ const widest = 100
 export function explanationOf(rule: Rule, width = widest): string {
   const columns = Math.min(width, widest)
   return [
-    broken(`${rule.id}  ${rule.says}`, ' '.repeat(rule.id.length + 2), columns),
+    broken(`${rule.id}  ${rule.title}`, ' '.repeat(rule.id.length + 2), columns),
     '',
     ...[
       `promised   ${rule.section}`,

@@ -36,7 +36,7 @@ prints the same in the terminal. Sections (§) are those of the service interfac
 function entry(rule: Rule): string {
   return [
     `### ${rule.id}`,
-    `**${rule.says}.** ${rule.section}; ${severities[rule.severity]}; needs ${rule.needs.map((need) => needs[need]).join(', ')}.`,
+    `**${rule.title}.** ${rule.section}; ${severities[rule.severity]}; needs ${rule.needs.map((need) => needs[need]).join(', ')}.`,
     rule.explain.trim(),
   ].join('\n\n')
 }

@@ -4,7 +4,7 @@ import { validityOf } from '../evidence/request-validity.ts'
 import type { Rule } from '../rule.ts'
 import { verdictOf } from './exchange-rule.ts'
 
-type ValidationRule = Pick<Rule, 'id' | 'says' | 'section'> & { readonly takes: string }
+type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly takes: string }
 
 /**
  * Rules about which requests are accepted and which are refused: a request with faults of one rule

@@ -3,22 +3,22 @@ import type { Target } from './target.ts'
 /** One rule of the rulebook, walked from outside. */
 export interface Check {
   readonly rule: string
-  readonly says: string
+  readonly title: string
   /** Whether it takes the operator's endpoint: balances and time of its own. */
   readonly operated: boolean
   run(target: Target): Promise<void>
 }
 
-export const check = (rule: string, says: string, run: Check['run']): Check => ({
+export const check = (rule: string, title: string, run: Check['run']): Check => ({
   rule,
-  says,
+  title,
   operated: false,
   run,
 })
 
-export const operated = (rule: string, says: string, run: Check['run']): Check => ({
+export const operated = (rule: string, title: string, run: Check['run']): Check => ({
   rule,
-  says,
+  title,
   operated: true,
   run,
 })

@@ -147,9 +147,9 @@ for (const { name, profile } of variants)
     // Elsewhere the limits of the hour and the day are those of the specification: thousands.
     const timeout = profile === null ? 300_000 : 30_000
     // Side by side where they have accounts of their own would share one clock: one after the other.
-    for (const { rule, says, operated, run } of checks) {
+    for (const { rule, title, operated, run } of checks) {
       const skipped = operated && !operator
-      test.skipIf(skipped)(`${rule} ${says}`, () => run(target), timeout)
+      test.skipIf(skipped)(`${rule} ${title}`, () => run(target), timeout)
     }
     if (!operator) operatorTold()
   })

@@ -31,7 +31,7 @@ describe('a service in a process of its own', () => {
     await serving.ended
   })
 
-  for (const { rule, says, run } of checks.filter(({ operated }) => !operated)) {
-    test(`${rule} ${says}`, () => run(target))
+  for (const { rule, title, run } of checks.filter(({ operated }) => !operated)) {
+    test(`${rule} ${title}`, () => run(target))
   }
 })

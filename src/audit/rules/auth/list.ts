@@ -19,7 +19,7 @@ function takesKey(
 ): Rule {
   return {
     id,
-    says: `The ${format} endpoint takes the key in its own header`,
+    title: `The ${format} endpoint takes the key in its own header`,
     section,
     severity: 'must',
     needs: ['active'],
@@ -132,7 +132,7 @@ function refusesKey(id: string, expects: readonly string[], what: string): Rule 
   const takes = `a generation request with ${what} (wrong: ${expects.join(', ')})`
   const answered = sqlRule({
     id,
-    says: `A generation request with ${what} is refused with 401, plain or streamed`,
+    title: `A generation request with ${what} is refused with 401, plain or streamed`,
     section: '§5.4',
     severity: 'must',
     needs: ['active'],
@@ -168,7 +168,7 @@ export const auth04 = refusesKey(
 
 export const auth05 = sqlRule({
   id: 'AUTH-05',
-  says: 'A 401 carries the error of an invalid key, in the shape of its endpoint',
+  title: 'A 401 carries the error of an invalid key, in the shape of its endpoint',
   section: '§7.2, §7.3',
   severity: 'must',
   needs: ['active'],
@@ -194,7 +194,7 @@ of its table for 401.`,
 
 export const auth06 = billingRule({
   id: 'AUTH-06',
-  says: 'A key moves the balance of its own account and of no other',
+  title: 'A key moves the balance of its own account and of no other',
   section: '§2.8',
   severity: 'must',
   needs: ['active', 'quiescence'],

@@ -9,7 +9,7 @@ import { clearStretches } from './segments.ts'
 
 export const bill16 = billingRule({
   id: 'BILL-16',
-  says: 'A balance belongs to the account: its keys share it',
+  title: 'A balance belongs to the account: its keys share it',
   section: '§2.8, §8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -61,7 +61,7 @@ It fails when they do not from one key to the other, while most values of each k
 
 export const bill17 = billingRule({
   id: 'BILL-17',
-  says: 'A request that was tried again is paid once, its failed attempts not at all',
+  title: 'A request that was tried again is paid once, its failed attempts not at all',
   section: '§7.5, §8.4',
   severity: 'must',
   needs: ['passive', 'quiescence'],
@@ -138,7 +138,7 @@ async function keyedTwice(evidence: Evidence): Promise<ReadonlySet<string>> {
 
 export const bill20 = billingRule({
   id: 'BILL-20',
-  says: 'The listed price of a credit is the price of a package by its credits, rounded alike',
+  title: 'The listed price of a credit is the price of a package by its credits, rounded alike',
   section: '§1.6',
   severity: 'advice',
   needs: ['passive'],

@@ -14,7 +14,8 @@ import {
 
 export const bill10 = billingRule({
   id: 'BILL-10',
-  says: 'Between two idle moments the balance falls by what the successes cost, no more and no less',
+  title:
+    'Between two idle moments the balance falls by what the successes cost, no more and no less',
   section: '§8.4.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],

@@ -13,7 +13,7 @@ const takesPoor = 'an account whose balance is known and below the price of a re
 
 export const bill13 = billingRule({
   id: 'BILL-13',
-  says: 'A request that the balance does not cover is refused as insufficient credits',
+  title: 'A request that the balance does not cover is refused as insufficient credits',
   section: '§7.1, §8.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -40,7 +40,7 @@ the next idle value, nothing is decided.`,
 
 export const bill14 = billingRule({
   id: 'BILL-14',
-  says: 'The last credit can be spent: nothing is refused that the balance covers',
+  title: 'The last credit can be spent: nothing is refused that the balance covers',
   section: '§8.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -75,7 +75,7 @@ next idle value, nothing is decided. It is decided by requests at the very end o
 
 export const bill15 = billingRule({
   id: 'BILL-15',
-  says: 'A balance is never overdrawn, however many requests come at once',
+  title: 'A balance is never overdrawn, however many requests come at once',
   section: '§8.4',
   severity: 'derived',
   needs: ['active'],

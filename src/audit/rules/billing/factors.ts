@@ -22,7 +22,7 @@ const factors: Readonly<Record<string, (exchange: Exchange) => string>> = {
 
 export const bill03 = billingRule({
   id: 'BILL-03',
-  says: 'The price of a success depends on its model and on nothing else',
+  title: 'The price of a success depends on its model and on nothing else',
   section: '§8.4.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -120,7 +120,7 @@ function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[])
 
 export const bill04 = billingRule({
   id: 'BILL-04',
-  says: 'The price does not depend on the balance',
+  title: 'The price does not depend on the balance',
   section: '§8.4.1',
   severity: 'must',
   needs: ['active', 'quiescence'],

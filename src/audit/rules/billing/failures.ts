@@ -12,7 +12,7 @@ turns blame into subtraction.`
 
 export const bill05 = billingRule({
   id: 'BILL-05',
-  says: 'A request that is refused with a 4xx is not charged',
+  title: 'A request that is refused with a 4xx is not charged',
   section: '§8.4.3',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -22,7 +22,7 @@ export const bill05 = billingRule({
 
 export const bill06 = billingRule({
   id: 'BILL-06',
-  says: 'A request that fails with a 5xx is not charged',
+  title: 'A request that fails with a 5xx is not charged',
   section: '§8.4.3',
   severity: 'must',
   needs: ['passive', 'quiescence'],

@@ -42,7 +42,7 @@ const fails = (expected: string, observations: number, wrong: Witness): Verdict 
 
 export const bill18 = billingRule({
   id: 'BILL-18',
-  says: 'Grants have their size: a new account, an invitation, its first payment',
+  title: 'Grants have their size: a new account, an invitation, its first payment',
   section: '§1.4, §1.5',
   severity: 'must',
   needs: ['time'],
@@ -115,7 +115,7 @@ function judgeRewards(
 
 export const bill19 = billingRule({
   id: 'BILL-19',
-  says: 'A package adds its credits; Starter never expires, the others after a month',
+  title: 'A package adds its credits; Starter never expires, the others after a month',
   section: '§1.6',
   severity: 'must',
   needs: ['time'],

@@ -15,7 +15,7 @@ interface Header {
 
 export const bill09: Rule = {
   id: 'BILL-09',
-  says: 'Every success carries X-Credits-Remaining, an integer of 0 or more',
+  title: 'Every success carries X-Credits-Remaining, an integer of 0 or more',
   section: '§8.4.4',
   severity: 'must',
   needs: ['passive'],

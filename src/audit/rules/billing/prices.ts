@@ -14,7 +14,7 @@ of the contract's sizes came in, or a package may have expired, are left out.`
 
 export const bill01 = billingRule({
   id: 'BILL-01',
-  says: 'A success on a model of the lowest price costs that price',
+  title: 'A success on a model of the lowest price costs that price',
   section: '§8.4.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -25,7 +25,7 @@ export const bill01 = billingRule({
 
 export const bill02 = billingRule({
   id: 'BILL-02',
-  says: 'A success on a model of a higher price costs that price',
+  title: 'A success on a model of a higher price costs that price',
   section: '§8.4.1',
   severity: 'must',
   needs: ['active', 'quiescence'],

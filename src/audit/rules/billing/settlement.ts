@@ -13,7 +13,7 @@ import { rowsOf } from './segments.ts'
 
 export const bill07 = billingRule({
   id: 'BILL-07',
-  says: 'Credits are deducted for what completed, and kept for nothing that failed on its way',
+  title: 'Credits are deducted for what completed, and kept for nothing that failed on its way',
   section: '§8.4.2',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -117,7 +117,7 @@ function readWhileOpen({ history }: BalanceReading, charge: number): boolean {
 
 export const bill08 = billingRule({
   id: 'BILL-08',
-  says: 'A charge has settled when its response is over',
+  title: 'A charge has settled when its response is over',
   section: '§8.4.2',
   severity: 'must',
   needs: ['passive', 'quiescence'],
@@ -161,7 +161,7 @@ smallest of a row of delays that explains them.`,
 
 export const bill12 = billingRule({
   id: 'BILL-12',
-  says: 'The credits endpoint tells the balance that the header tells',
+  title: 'The credits endpoint tells the balance that the header tells',
   section: '§4.4, §8.4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],

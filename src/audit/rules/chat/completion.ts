@@ -16,7 +16,7 @@ function completion(exchange: Exchange): Json | undefined {
 
 export const chat01 = exchangeRule({
   id: 'CHAT-01',
-  says: 'A chat completion has its seven fields',
+  title: 'A chat completion has its seven fields',
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
@@ -46,7 +46,7 @@ export function kindOf(value: Json | undefined): string {
 
 export const chat02 = sqlRule({
   id: 'CHAT-02',
-  says: 'Each chat completion has an id of its own',
+  title: 'Each chat completion has an id of its own',
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
@@ -65,7 +65,7 @@ Idempotency-Key may be answered again with the same id (gap G-37) and is left ou
 
 export const chat03 = sqlRule({
   id: 'CHAT-03',
-  says: 'A chat completion names the model that was asked for',
+  title: 'A chat completion names the model that was asked for',
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
@@ -82,7 +82,7 @@ request for an unknown model is MODEL-05's.`,
 
 export const chat04 = exchangeRule({
   id: 'CHAT-04',
-  says: 'n choices come, numbered from 0, each a message of the assistant',
+  title: 'n choices come, numbered from 0, each a message of the assistant',
   section: '§2.5, §4.2',
   severity: 'must',
   needs: ['active', 'passive'],
@@ -121,7 +121,7 @@ function countAsked(exchange: Exchange, contract: Contract): number {
 
 export const chat05 = sqlRule({
   id: 'CHAT-05',
-  says: 'finish_reason is stop or length',
+  title: 'finish_reason is stop or length',
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
@@ -138,7 +138,7 @@ whether a stream tells one is open (gap G-11), so only one that is told is judge
 
 export const chat07: Rule = {
   id: 'CHAT-07',
-  says: 'A stop sequence that is reached ends the text with finish_reason stop',
+  title: 'A stop sequence that is reached ends the text with finish_reason stop',
   section: '§2.5, §4.2',
   severity: 'must',
   needs: ['active'],
@@ -218,7 +218,7 @@ function echoOf(exchange: Exchange): string | null {
 
 export const chat13 = exchangeRule({
   id: 'CHAT-13',
-  says: 'Left out, max_tokens is 1024, n is 1 and stream is false',
+  title: 'Left out, max_tokens is 1024, n is 1 and stream is false',
   section: '§4.2',
   severity: 'must',
   needs: ['active'],

@@ -6,19 +6,19 @@ import { chat06, chat08, chat09 } from './usage.ts'
 const requestRules = validationRules('chat', [
   {
     id: 'CHAT-10',
-    says: 'A chat request without model or messages is refused',
+    title: 'A chat request without model or messages is refused',
     section: '§4.2',
     takes: 'a chat request without model or messages (wrong: missing-messages)',
   },
   {
     id: 'CHAT-11',
-    says: 'Each chat message has a role of the three and content',
+    title: 'Each chat message has a role of the three and content',
     section: '§2.4',
     takes: 'a chat request with a message of an unknown role, or without role or content',
   },
   {
     id: 'CHAT-12',
-    says: 'Chat parameters are held to their types and ranges, ends included',
+    title: 'Chat parameters are held to their types and ranges, ends included',
     section: '§4.2, §8.4.5',
     takes: 'chat requests at and just outside the ends of ranges, and of wrong types',
   },

@@ -5,7 +5,7 @@ import { sqlRule } from '../sql-rule.ts'
 
 export const chat06: Rule = {
   id: 'CHAT-06',
-  says: 'max_tokens is a limit, and finish_reason length tells that it was hit',
+  title: 'max_tokens is a limit, and finish_reason length tells that it was hit',
   section: '§2.5, §4.2',
   severity: 'must',
   needs: ['active', 'passive'],
@@ -58,7 +58,7 @@ requests ended exactly at their limit and none of all says length.`,
 
 export const chat08 = sqlRule({
   id: 'CHAT-08',
-  says: 'usage counts are integers of 0 or more, and the total is the sum of the two',
+  title: 'usage counts are integers of 0 or more, and the total is the sum of the two',
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
@@ -80,7 +80,8 @@ Whether streams carry usage is open (gap G-11), so a stream without it decides n
 
 export const chat09: Rule = {
   id: 'CHAT-09',
-  says: 'The same prompt costs the same prompt_tokens, streamed or not, and a longer one not fewer',
+  title:
+    'The same prompt costs the same prompt_tokens, streamed or not, and a longer one not fewer',
   section: '§2.5',
   severity: 'derived',
   needs: ['active'],

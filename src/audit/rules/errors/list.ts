@@ -8,7 +8,7 @@ const isAnswer = `NOT (endpoint = 'other' AND status < 400)`
 
 export const err01 = sqlRule({
   id: 'ERR-01',
-  says: 'Only the promised statuses come',
+  title: 'Only the promised statuses come',
   section: '§7.1',
   severity: 'must',
   needs: ['passive'],
@@ -62,7 +62,7 @@ function wholeErrors(
 
 export const err02 = sqlRule({
   id: 'ERR-02',
-  says: 'A chat request that is refused gets error.message, error.type and error.code as strings',
+  title: 'A chat request that is refused gets error.message, error.type and error.code as strings',
   section: '§7.2',
   severity: 'must',
   needs: ['passive'],
@@ -82,7 +82,7 @@ the path served others. The message is looked at where the body was captured.`,
 
 export const err03 = sqlRule({
   id: 'ERR-03',
-  says: 'A messages request that is refused gets type "error" and error.type, error.message',
+  title: 'A messages request that is refused gets type "error" and error.type, error.message',
   section: '§7.3',
   severity: 'must',
   needs: ['passive'],
@@ -102,7 +102,7 @@ message is looked at where the body was captured.`,
 
 export const err04 = sqlRule({
   id: 'ERR-04',
-  says: 'Each error code comes with its type',
+  title: 'Each error code comes with its type',
   section: '§7.2, §7.3',
   severity: 'must',
   needs: ['passive'],
@@ -123,7 +123,7 @@ statuses whose meaning the table names.`,
 
 export const err05 = sqlRule({
   id: 'ERR-05',
-  says: 'Each failure has the status of its meaning',
+  title: 'Each failure has the status of its meaning',
   section: '§7.1',
   severity: 'must',
   needs: ['passive'],
@@ -157,7 +157,7 @@ that the table gives to another type. A 5xx on an unknown path may come first (g
 
 export const err06 = sqlRule({
   id: 'ERR-06',
-  says: 'A 2xx never carries an error, a failure never a completion',
+  title: 'A 2xx never carries an error, a failure never a completion',
   section: '§7',
   severity: 'derived',
   needs: ['passive'],

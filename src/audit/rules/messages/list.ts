@@ -22,7 +22,7 @@ function message(exchange: Exchange) {
 
 const msg01: Rule = {
   id: 'MSG-01',
-  says: 'A message has its fields, and an id of its own',
+  title: 'A message has its fields, and an id of its own',
   section: '§2.6',
   severity: 'must',
   needs: ['passive'],
@@ -80,7 +80,7 @@ function wrongField(body: JsonObject, { row }: Exchange): string | null {
 
 const msg02 = exchangeRule({
   id: 'MSG-02',
-  says: 'stop_reason is a string, stop_sequence the one that ended the text or null',
+  title: 'stop_reason is a string, stop_sequence the one that ended the text or null',
   section: '§2.6',
   severity: 'must',
   needs: ['passive', 'active'],
@@ -103,25 +103,25 @@ there are is open (gap G-04).`,
 const requestRules = validationRules('messages', [
   {
     id: 'MSG-03',
-    says: 'A messages request without model, messages or max_tokens is refused',
+    title: 'A messages request without model, messages or max_tokens is refused',
     section: '§4.3',
     takes: 'a messages request without one of the three (body: { max_tokens: null })',
   },
   {
     id: 'MSG-04',
-    says: 'Messages have the role user or assistant only',
+    title: 'Messages have the role user or assistant only',
     section: '§4.3',
     takes: 'a messages request with a message of the role system',
   },
   {
     id: 'MSG-05',
-    says: 'The temperature of messages is 0 to 1',
+    title: 'The temperature of messages is 0 to 1',
     section: '§4.3',
     takes: 'messages requests with temperature 1 and 1.01',
   },
   {
     id: 'MSG-06',
-    says: 'Messages take at most 4 stop sequences, a metadata object and a system string',
+    title: 'Messages take at most 4 stop sequences, a metadata object and a system string',
     section: '§4.3, §8.4.5',
     takes: 'messages requests with 4 and 5 stop sequences, or metadata of a wrong type',
   },
@@ -129,7 +129,7 @@ const requestRules = validationRules('messages', [
 
 const msg07: Rule = {
   id: 'MSG-07',
-  says: 'A system prompt counts as input, and output_tokens stay within max_tokens',
+  title: 'A system prompt counts as input, and output_tokens stay within max_tokens',
   section: '§4.3',
   severity: 'derived',
   needs: ['active'],

@@ -24,7 +24,7 @@ function modelsOf(exchange: Exchange): readonly JsonObject[] | undefined {
 
 export const model01 = exchangeRule({
   id: 'MODEL-01',
-  says: 'The model list is an object "list" with data',
+  title: 'The model list is an object "list" with data',
   section: '§2.3, §4.1',
   severity: 'must',
   needs: ['active'],
@@ -43,7 +43,7 @@ elements hold is MODEL-02's.`,
 
 export const model02 = exchangeRule({
   id: 'MODEL-02',
-  says: 'Every model of the list has its seven fields',
+  title: 'Every model of the list has its seven fields',
   section: '§2.2',
   severity: 'must',
   needs: ['passive'],
@@ -79,7 +79,7 @@ export function isUnixSeconds(value: unknown): boolean {
 
 export const model03 = exchangeRule({
   id: 'MODEL-03',
-  says: 'The list shows the promised models, each once',
+  title: 'The list shows the promised models, each once',
   section: '§4.1',
   severity: 'must',
   needs: ['active'],
@@ -100,7 +100,7 @@ once. Other models may be listed besides: whether svc-k2.5 is, is open (gap G-02
 
 export const model04: Rule = {
   id: 'MODEL-04',
-  says: 'Every model of the contract can be used on both formats',
+  title: 'Every model of the contract can be used on both formats',
   section: '§2.1',
   severity: 'must',
   needs: ['active'],
@@ -139,7 +139,7 @@ which is TRN-05's. Each model and format that was never asked for is simply not 
 
 export const model05 = exchangeRule({
   id: 'MODEL-05',
-  says: 'An unknown model is refused as model_not_found, and never served by another',
+  title: 'An unknown model is refused as model_not_found, and never served by another',
   section: '§7.2',
   severity: 'must',
   needs: ['active'],

@@ -16,7 +16,7 @@ interface Judged {
 
 export const rate01: Rule = {
   id: 'RATE-01',
-  says: 'X-RateLimit-Limit is a value of the row that the balance lies in',
+  title: 'X-RateLimit-Limit is a value of the row that the balance lies in',
   section: '§8.1',
   severity: 'must',
   needs: ['passive'],

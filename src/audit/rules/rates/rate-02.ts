@@ -7,7 +7,7 @@ import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
 export const rate02: Rule = {
   id: 'RATE-02',
-  says: 'The limits change exactly at the edges of the balance bands',
+  title: 'The limits change exactly at the edges of the balance bands',
   section: '§8.1',
   severity: 'must',
   needs: ['active'],

@@ -4,7 +4,7 @@ import { judgeAdmissions } from './over-admission.ts'
 
 export const rate03: Rule = {
   id: 'RATE-03',
-  says: 'No more requests are admitted in a minute than the limit allows',
+  title: 'No more requests are admitted in a minute than the limit allows',
   section: '§8.1',
   severity: 'must',
   needs: ['passive', 'active'],

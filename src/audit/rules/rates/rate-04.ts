@@ -13,7 +13,7 @@ interface Judged {
 
 export const rate04: Rule = {
   id: 'RATE-04',
-  says: 'A burst from an idle key is admitted up to the limit and no further',
+  title: 'A burst from an idle key is admitted up to the limit and no further',
   section: '§8.1',
   severity: 'must',
   needs: ['active'],

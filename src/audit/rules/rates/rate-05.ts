@@ -10,7 +10,7 @@ import { type History, historyOf, witnessOf } from './history.ts'
 
 export const rate05: Rule = {
   id: 'RATE-05',
-  says: 'Nothing is rejected before the limit is used up',
+  title: 'Nothing is rejected before the limit is used up',
   section: '§8.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],

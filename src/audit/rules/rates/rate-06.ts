@@ -8,7 +8,7 @@ const rateLimitType = 'rate_limit_error'
 
 export const rate06: Rule = {
   id: 'RATE-06',
-  says: 'Exceeding a limit gives 429 with a rate-limit error, and costs nothing',
+  title: 'Exceeding a limit gives 429 with a rate-limit error, and costs nothing',
   section: '§7.1, §7.2, §7.3, §8.4.3',
   severity: 'must',
   needs: ['passive'],

@@ -5,7 +5,7 @@ import { historyOf, type Sighting, witnessOf } from './history.ts'
 
 export const rate07: Rule = {
   id: 'RATE-07',
-  says: 'The rate-limit headers are present and numeric',
+  title: 'The rate-limit headers are present and numeric',
   section: '§8.1',
   severity: 'must',
   needs: ['passive'],

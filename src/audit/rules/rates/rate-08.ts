@@ -3,7 +3,7 @@ import { historyOf, witnessOf } from './history.ts'
 
 export const rate08: Rule = {
   id: 'RATE-08',
-  says: 'X-RateLimit-Remaining is a whole number from 0 to X-RateLimit-Limit',
+  title: 'X-RateLimit-Remaining is a whole number from 0 to X-RateLimit-Limit',
   section: '§8.1',
   severity: 'must',
   needs: ['passive'],

@@ -9,7 +9,7 @@ import { type History, historyOf, witnessOf } from './history.ts'
 
 export const rate09: Rule = {
   id: 'RATE-09',
-  says: 'X-RateLimit-Remaining falls by one for each counted request',
+  title: 'X-RateLimit-Remaining falls by one for each counted request',
   section: '§8.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],

@@ -5,7 +5,7 @@ import { historyOf, recordBegan, witnessOf } from './history.ts'
 
 export const rate10: Rule = {
   id: 'RATE-10',
-  says: 'On a rejection nothing remains',
+  title: 'On a rejection nothing remains',
   section: '§8.1',
   severity: 'must',
   needs: ['passive'],

@@ -6,7 +6,7 @@ import { historyOf, witnessOf } from './history.ts'
 
 export const rate11: Rule = {
   id: 'RATE-11',
-  says: 'While requests remain, the next one is not rejected',
+  title: 'While requests remain, the next one is not rejected',
   section: '§8.1',
   severity: 'advice',
   needs: ['passive', 'quiescence'],

@@ -5,7 +5,7 @@ import { readResets } from './resets.ts'
 
 export const rate12: Rule = {
   id: 'RATE-12',
-  says: 'X-RateLimit-Reset has one unit everywhere, and looks no further than its window',
+  title: 'X-RateLimit-Reset has one unit everywhere, and looks no further than its window',
   section: '§8.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],

@@ -6,7 +6,8 @@ import { type ResetOf, readingsOf, type Wait, waitsIn } from './waiting.ts'
 
 export const rate13: Rule = {
   id: 'RATE-13',
-  says: 'X-RateLimit-Reset is true: then, and for fixed windows not before, requests are admitted again',
+  title:
+    'X-RateLimit-Reset is true: then, and for fixed windows not before, requests are admitted again',
   section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],

@@ -9,7 +9,7 @@ const agreement = 3
 
 export const rate14: Rule = {
   id: 'RATE-14',
-  says: 'Each key is limited for itself',
+  title: 'Each key is limited for itself',
   section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],

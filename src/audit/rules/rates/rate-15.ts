@@ -10,7 +10,7 @@ const agreement = 3
 
 export const rate15: Rule = {
   id: 'RATE-15',
-  says: 'One counter for each key holds for both generation endpoints',
+  title: 'One counter for each key holds for both generation endpoints',
   section: '§8.1',
   severity: 'derived',
   needs: ['active', 'quiescence'],

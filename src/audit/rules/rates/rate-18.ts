@@ -6,7 +6,8 @@ import { historyOf, type Sighting, witnessOf } from './history.ts'
 
 export const rate18: Rule = {
   id: 'RATE-18',
-  says: 'The limit follows the balance over an edge at once or with the next window, and changes for nothing else',
+  title:
+    'The limit follows the balance over an edge at once or with the next window, and changes for nothing else',
   section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],

@@ -10,7 +10,8 @@ import { readingsOf, type Wait, waitsIn } from './waiting.ts'
 
 export const rate19: Rule = {
   id: 'RATE-19',
-  says: 'Retry-After, if present, is delta-seconds or an HTTP date within the window, and long enough',
+  title:
+    'Retry-After, if present, is delta-seconds or an HTTP date within the window, and long enough',
   section: '§8.1',
   severity: 'advice',
   needs: ['passive'],

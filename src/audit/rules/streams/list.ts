@@ -17,7 +17,7 @@ function chatEvents(exchange: Exchange) {
 
 const sse01 = sqlRule({
   id: 'SSE-01',
-  says: 'stream true gives server-sent events, and nothing else does',
+  title: 'stream true gives server-sent events, and nothing else does',
   section: '§6',
   severity: 'must',
   needs: ['passive'],
@@ -34,7 +34,7 @@ open (gap G-10).`,
 
 const sse02 = exchangeRule({
   id: 'SSE-02',
-  says: 'Each event is one line of data with JSON, and a blank line ends it',
+  title: 'Each event is one line of data with JSON, and a blank line ends it',
   section: '§6.1',
   severity: 'must',
   needs: ['passive'],
@@ -58,7 +58,7 @@ const sse02 = exchangeRule({
 
 const sse03 = exchangeRule({
   id: 'SSE-03',
-  says: 'Each chunk has id and choices; each choice an index and a delta with text',
+  title: 'Each chunk has id and choices; each choice an index and a delta with text',
   section: '§6.2',
   severity: 'must',
   needs: ['passive'],
@@ -95,7 +95,7 @@ function wrongChoice(choice: Json): string | null {
 
 const sse04 = sqlRule({
   id: 'SSE-04',
-  says: 'A stream ends with exactly one data: [DONE], and nothing after it',
+  title: 'A stream ends with exactly one data: [DONE], and nothing after it',
   section: '§6.3',
   severity: 'must',
   needs: ['passive'],
@@ -115,7 +115,7 @@ that the client left, or that a connection broke off, decides nothing.`,
 
 const sse05: Rule = {
   id: 'SSE-05',
-  says: 'The fragments of a stream are the text that the plain answer has',
+  title: 'The fragments of a stream are the text that the plain answer has',
   section: '§6.2',
   severity: 'derived',
   needs: ['active'],
@@ -203,7 +203,7 @@ function difference(plain: string, streamed: string): string {
 
 const sse06 = sqlRule({
   id: 'SSE-06',
-  says: 'Streams come piece by piece',
+  title: 'Streams come piece by piece',
   section: '§6',
   severity: 'advice',
   needs: ['passive'],
@@ -254,7 +254,8 @@ time, by its own record of delays or by a request that it sent so late, is not t
 
 const sse07 = sqlRule({
   id: 'SSE-07',
-  says: 'A failure before the first token is an HTTP error, and no stream that lacks its end is a success',
+  title:
+    'A failure before the first token is an HTTP error, and no stream that lacks its end is a success',
   section: '§6, §7',
   severity: 'derived',
   needs: ['active', 'passive'],

@@ -6,7 +6,7 @@ import { sqlList, sqlRule } from '../sql-rule.ts'
 
 const lim01 = exchangeRule({
   id: 'LIM-01',
-  says: 'Input beyond the context window is refused as context_length_exceeded',
+  title: 'Input beyond the context window is refused as context_length_exceeded',
   section: '§7.2, §8.2',
   severity: 'must',
   needs: ['active'],
@@ -69,7 +69,7 @@ const choicesAsked = `coalesce(n, choices, 1)`
 
 const lim02 = sqlRule({
   id: 'LIM-02',
-  says: 'No answer is longer than the output limit',
+  title: 'No answer is longer than the output limit',
   section: '§8.2',
   severity: 'must',
   needs: ['passive', 'active'],
@@ -87,7 +87,7 @@ of a max_tokens above it is open (gap G-29): cut, refused or honoured up to the 
 
 const lim03 = sqlRule({
   id: 'LIM-03',
-  says: 'Input and output together stay within the total limit',
+  title: 'Input and output together stay within the total limit',
   section: '§8.2',
   severity: 'must',
   needs: ['passive', 'active'],
@@ -112,7 +112,7 @@ const longUs = 10e6
 
 const lim04 = sqlRule({
   id: 'LIM-04',
-  says: 'A response that lives is not cut before its deadline',
+  title: 'A response that lives is not cut before its deadline',
   section: '§8.3',
   severity: 'must',
   needs: ['time'],
@@ -135,7 +135,7 @@ decides nothing. A stream of messages that lacks an end that we know was not cut
 
 const lim05 = sqlRule({
   id: 'LIM-05',
-  says: 'Our own client retries as the specification advises: on 429 only, with its delays',
+  title: 'Our own client retries as the specification advises: on 429 only, with its delays',
   section: '§7.5, §8.3',
   severity: 'derived',
   needs: ['passive'],

@@ -5,7 +5,7 @@ import { sqlList, sqlRule } from '../sql-rule.ts'
 
 export const trn03 = sqlRule({
   id: 'TRN-03',
-  says: 'Browsers of other origins may call: every response allows them, failures too',
+  title: 'Browsers of other origins may call: every response allows them, failures too',
   section: '§1.3',
   severity: 'must',
   needs: ['passive'],
@@ -56,7 +56,7 @@ const billingHeaders = ['creditsRemaining', 'rateLimit', 'rateRemaining', 'rateR
 
 export const trn04 = exchangeRule({
   id: 'TRN-04',
-  says: 'A browser can read the credits and rate headers',
+  title: 'A browser can read the credits and rate headers',
   section: '§1.3',
   severity: 'advice',
   needs: ['passive'],

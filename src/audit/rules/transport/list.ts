@@ -6,7 +6,7 @@ import { trn03, trn04 } from './cross-origin.ts'
 
 export const trn01: Rule = {
   id: 'TRN-01',
-  says: 'The service is reached over HTTPS',
+  title: 'The service is reached over HTTPS',
   section: '§1.3',
   severity: 'must',
   needs: ['passive'],
@@ -38,7 +38,7 @@ overheard, so plain HTTP there decides nothing.`,
 
 export const trn02 = sqlRule({
   id: 'TRN-02',
-  says: 'Bodies are JSON in UTF-8 and say so',
+  title: 'Bodies are JSON in UTF-8 and say so',
   section: '§1.3',
   severity: 'must',
   needs: ['passive'],
@@ -60,7 +60,7 @@ must parse, be valid UTF-8, and come with a JSON content type. Streams are judge
 
 export const trn05 = sqlRule({
   id: 'TRN-05',
-  says: 'The four endpoints are where the specification says',
+  title: 'The four endpoints are where the specification says',
   section: '§1.2, §9.1',
   severity: 'must',
   needs: ['active'],
@@ -82,7 +82,7 @@ by is about the request (gap G-27).`,
 
 export const trn06 = sqlRule({
   id: 'TRN-06',
-  says: 'An unknown path is a 404',
+  title: 'An unknown path is a 404',
   section: '§7.1',
   severity: 'must',
   needs: ['active'],

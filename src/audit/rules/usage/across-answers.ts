@@ -11,7 +11,7 @@ type Judged = readonly [Exchange, string | null | undefined]
 
 export const use07: Rule = {
   id: 'USE-07',
-  says: 'What was consumed never becomes less',
+  title: 'What was consumed never becomes less',
   section: '§4.4',
   severity: 'must',
   needs: ['passive'],
@@ -61,7 +61,7 @@ interface Counted {
 
 export const use04: Rule = {
   id: 'USE-04',
-  says: 'On an account of our own, usage equals what our attempts cost',
+  title: 'On an account of our own, usage equals what our attempts cost',
   section: '§4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],

@@ -6,7 +6,7 @@ import { named } from './report-rule.ts'
 
 export const use02: Rule = {
   id: 'USE-02',
-  says: 'What was granted is what was consumed and what remains',
+  title: 'What was granted is what was consumed and what remains',
   section: '§4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],

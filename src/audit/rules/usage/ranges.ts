@@ -5,7 +5,7 @@ import { named } from './report-rule.ts'
 
 export const use06: Rule = {
   id: 'USE-06',
-  says: 'Ranges add up: from a to c is a to b and b to c',
+  title: 'Ranges add up: from a to c is a to b and b to c',
   section: '§4.4',
   severity: 'must',
   needs: ['active'],

@@ -22,7 +22,8 @@ const topics: readonly (readonly [string, RegExp])[] = [
 
 export const use01 = reportRule({
   id: 'USE-01',
-  says: 'Credit usage tells consumed, remaining, usage by day and hour, and average tokens per request',
+  title:
+    'Credit usage tells consumed, remaining, usage by day and hour, and average tokens per request',
   severity: 'must',
   explain: `Looks for each of the five topics at any depth of the answer, limits left out. An answer
 in which it knows none of them is not judged.`,

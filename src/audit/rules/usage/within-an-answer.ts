@@ -4,7 +4,7 @@ import { reportRule } from './report-rule.ts'
 
 export const use03 = reportRule({
   id: 'USE-03',
-  says: 'Hours add up to their day, and days to the total',
+  title: 'Hours add up to their day, and days to the total',
   severity: 'must',
   explain: `Compares credits and requests of a day with those of its hours. A day between the first and
 the last day of the hours must be their sum; on these two some hours may be missing, unless all requests
@@ -89,7 +89,7 @@ function daysOfTotal(report: UsageReport, field: Counted): string | null | undef
 
 export const use05 = reportRule({
   id: 'USE-05',
-  says: 'The average is tokens by successes, not a mean of means',
+  title: 'The average is tokens by successes, not a mean of means',
   severity: 'must',
   explain: `Where a breakdown has tokens and requests, and its requests are all that the answer
 tells, the average of the whole must be sum over sum; with two unequal buckets a mean of their means
