@@ -33,7 +33,8 @@ export async function exportAction(what: Exportable, options: Options): Promise<
   try {
     const runs: string[] = []
     for (const meant of options.run) runs.push(await resolveRun(store, meant))
-    if (what === 'usage') await enterPrices(store, loadContract(options.contract))
+    if (what === 'usage' || what === 'quarters')
+      await enterPrices(store, loadContract(options.contract))
     const rows = await shown(({ onProgress }) =>
       exportTable(store, what, runs, options.out, format, { onProgress }),
     )

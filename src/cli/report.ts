@@ -7,7 +7,7 @@ import { openExistingStore } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
-import { type UsageFlags, usageScopeOf } from './usage-scope.ts'
+import { openUsage, type UsageFlags, type UsagePlace, usageScopeOf } from './usage-scope.ts'
 
 export interface Options extends UsageFlags {
   readonly db: string
@@ -25,8 +25,12 @@ export async function reportAction(
   options: Options,
 ): Promise<void> {
   const out = options.out ?? `assay-${page}.html`
-  const usage = usageScopeOf(options)
-  const store = await openExistingStore(options.db)
+  const scope = usageScopeOf(options)
+  const { store, engine }: UsagePlace =
+    page === 'usage'
+      ? await openUsage(options.db, options, runIds)
+      : { store: await openExistingStore(options.db) }
+  const usage = engine === undefined ? scope : { ...scope, engine }
   let pictures: readonly string[] = []
   try {
     const asked = {

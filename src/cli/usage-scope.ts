@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { loadContract } from '../contract/load.ts'
 import type { UsageScopeOptions } from '../report/page.ts'
+import type { UsageEngine } from '../report/usage/engine/engine.ts'
+import { quartersFile } from '../report/usage/engine/quarters-file.ts'
 import { parseGrants } from '../report/usage/grants.ts'
 import type { UsageDimension } from '../report/usage/shape.ts'
 import { parseMoment } from '../report/usage/zone.ts'
+import { openExistingStore, openStore, type Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** The options that say which usage is meant, of `assay usage` and of its page. */
@@ -15,6 +18,39 @@ export interface UsageFlags {
   readonly source: readonly string[]
   readonly grants?: string
   readonly contract?: string
+  readonly quarters?: string
+}
+
+/** The store of the page, and the engine that sums its usage where that is another. */
+export interface UsagePlace {
+  readonly store: Store
+  readonly engine?: UsageEngine
+}
+
+/**
+ * Opens what the options name. The store is one in memory where the usage is elsewhere.
+ *
+ * @throws UserError for runs that are named beside sums, and for what cannot be opened
+ */
+export async function openUsage(
+  db: string,
+  { quarters }: Pick<UsageFlags, 'quarters'>,
+  runs: readonly string[],
+): Promise<UsagePlace> {
+  if (quarters === undefined) return { store: await openExistingStore(db) }
+  if (runs.length > 0) {
+    throw new UserError(
+      'usage',
+      'Runs are in a store, and --quarters reads none: leave the runs out, or choose with --source.',
+    )
+  }
+  const store = await openStore(':memory:')
+  try {
+    return { store, engine: await quartersFile(store, quarters) }
+  } catch (error) {
+    store.close()
+    throw error
+  }
 }
 
 /**

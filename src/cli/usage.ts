@@ -6,13 +6,12 @@ import { resolveRun } from '../report/summary/summarise.ts'
 import { readUsage } from '../report/usage/read.ts'
 import { terminalUsage } from '../report/usage/terminal.ts'
 import { checkTimeZone } from '../report/usage/zone.ts'
-import { openExistingStore } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
-import { type UsageFlags, usageScopeOf } from './usage-scope.ts'
+import { openUsage, type UsageFlags, usageScopeOf } from './usage-scope.ts'
 
 export interface Options extends UsageFlags {
   readonly db: string
@@ -24,17 +23,15 @@ export async function usageAction(meant: readonly string[], options: Options): P
   const { timezone } = options
   checkTimeZone(timezone)
   const scope = usageScopeOf(options)
-  const store = await openExistingStore(options.db)
+  const { store, engine } = await openUsage(options.db, options, meant)
   try {
     const runIds: string[] = []
     for (const run of meant) runIds.push(await resolveRun(store, run))
-    const page = await readUsage(store, {
-      timezone,
-      ...scope,
-      runIds,
-      nowUs: Date.now() * 1000,
+    const asked = {
+      ...{ timezone, ...scope, runIds, nowUs: Date.now() * 1000 },
       seed: wholeOf('--seed', options.seed),
-    })
+    }
+    const page = await readUsage(store, asked, engine)
     process.stdout.write(options.json ? `${jsonText(page)}\n` : terminalUsage(page))
   } finally {
     store.close()

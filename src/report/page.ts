@@ -20,6 +20,7 @@ import { type Part, readParts } from './part.ts'
 import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
 import { resolveRun } from './summary/summarise.ts'
+import type { UsageEngine } from './usage/engine/engine.ts'
 import { enterPrices } from './usage/prepare.ts'
 import { readUsage } from './usage/read.ts'
 import type { UsageDimension, UsagePage } from './usage/shape.ts'
@@ -36,6 +37,8 @@ export interface UsageScopeOptions {
   /** Only these imported sources; empty for all. */
   readonly sources: readonly string[]
   readonly grants: readonly Grant[] | null
+  /** Where the usage is summed; the store unless given. */
+  readonly engine?: UsageEngine
 }
 
 export interface ReportOptions extends Work {
@@ -175,7 +178,7 @@ async function prepareUsageTop(options: ReportOptions): Promise<Top> {
 /** The usage page as data, as its options ask for it. */
 export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
   const { store, timeZone, nowUs, usage } = options
-  return readUsage(store, {
+  const asked = {
     contract: usage?.contract ?? null,
     timezone: timeZone,
     runIds: options.runIds.length > 0 ? await meantRuns(options) : [],
@@ -187,7 +190,8 @@ export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
     by: usage?.by ?? 'model',
     sources: usage?.sources ?? [],
     grants: usage?.grants ?? null,
-  })
+  }
+  return readUsage(store, asked, usage?.engine)
 }
 
 /**

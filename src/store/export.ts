@@ -3,6 +3,7 @@ import { identifier, literal } from './import/literal.ts'
 import { interruptible } from './interruptible.ts'
 import type { SqlRow, Store } from './open.ts'
 import { writeOutputBy } from './output.ts'
+import { cellsSql, quartersSql } from './quarters/quarters.ts'
 
 export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -12,6 +13,13 @@ const exported = {
   attempts: { sql: 'SELECT * FROM attempts', run: 'run_id', order: 'run_id, slot, retry' },
   times: { sql: 'SELECT * FROM attempt_times', run: 'run_id', order: 'run_id, slot, retry' },
   usage: { sql: 'SELECT * FROM usage', run: 'source', order: 'at_us, source, id' },
+  quarters: {
+    get sql() {
+      return `SELECT * FROM (WITH usage_shown AS (FROM usage), usage_cells AS (${cellsSql()}) ${quartersSql()})`
+    },
+    run: 'source',
+    order: 'source, quarter, key_fp, account, model, endpoint, outcome, status, error_code',
+  },
   runs: { sql: 'SELECT * FROM runs', run: 'run_id', order: 'started_at, run_id' },
   health: { sql: 'SELECT * FROM health', run: 'run_id', order: 'run_id, at_us, shard' },
   findings: { sql: 'SELECT * FROM findings', run: null, order: 'audited_at, audit_id, rule' },

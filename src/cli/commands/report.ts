@@ -29,6 +29,10 @@ export const reportCommand = () =>
       ),
     )
     .option('--source <name...>', 'usage: only these imported logs', [])
+    .option(
+      '--quarters <file>',
+      'usage: Parquet of sums by quarter of an hour, in place of the store',
+    )
     .option('--grants <file>', 'usage: YAML list of credits held: name, credits, expires')
     .option('--reports <folder>', 'charts of your own, as NN-name.sql and NN-name.vl.json')
     .addOption(contractOption())

@@ -8,7 +8,11 @@ import { choice, command, contractOption, storeOption } from './command.ts'
 export const usageCommand = () =>
   command('usage', {
     does: 'Print what was used, when credits run out, and what to buy.',
-    examples: ['usage --timezone Europe/Berlin', 'usage --source march --by key --json'],
+    examples: [
+      'usage --timezone Europe/Berlin',
+      'usage --source march --by key --json',
+      'usage --quarters quarters.parquet',
+    ],
     sends: false,
   })
     .argument('[run...]', 'ids of runs; default: all runs and imported logs')
@@ -21,6 +25,7 @@ export const usageCommand = () =>
     .option('--timezone <zone>', 'IANA zone of days and hours', 'UTC')
     .addOption(choice('--by <what>', 'how to split', usageDimensions).default('model'))
     .option('--source <name...>', 'only these imported logs', [])
+    .option('--quarters <file>', 'Parquet of sums by quarter of an hour, in place of the store')
     .option('--grants <file>', 'YAML list of credits held: name, credits, expires')
     .option('--seed <number>', 'seed of the forecast', '1')
     .addOption(contractOption())

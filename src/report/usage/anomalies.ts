@@ -1,8 +1,8 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
 import { percentileOf } from '../../measure/percentile.ts'
-import { literal } from '../../store/import/literal.ts'
+import { textList } from '../../store/import/literal.ts'
 import type { Store } from '../../store/open.ts'
-import { quarterUs } from './prepare.ts'
+import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 
 const rowsShown = 5
@@ -19,24 +19,24 @@ type Row = Anomaly['rows'][number]
  */
 export async function findAnomalies(
   store: Store,
+  engine: UsageEngine,
   contract: Contract | null,
   reconciliation: Reconciliation,
 ): Promise<readonly Anomaly[]> {
   const found = [
-    ...(await oddRows(store, contract)),
+    ...(engine.holdsRequests ? await oddRows(store, engine, contract) : []),
     ...(await oddHours(store)),
-    ...(await newKeys(store)),
+    ...(await newKeys(store, engine)),
     ...(await flatRemaining(store)),
     ...differences(reconciliation),
   ]
   return found.filter((anomaly) => anomaly.count > 0)
 }
 
-/** A kind of row that wants a look, as SQL: over rows, over their sums, and what is shown of one. */
+/** A kind of request that wants a look, as SQL: which they are, and what is shown of one. */
 interface OddKind {
   readonly kind: Anomaly['kind']
   readonly when: string
-  readonly sign: string
   readonly shows: string
   readonly says: (count: string) => string
 }
@@ -44,57 +44,58 @@ interface OddKind {
 const chargeWithoutSuccess: OddKind = {
   kind: 'charge-without-success',
   when: `outcome = 'http_error' AND credits > 0`,
-  sign: `outcome = 'http_error' AND credits > 0`,
   shows: `'status ' || coalesce(status::VARCHAR, 'unknown') || ', charged ' || credits::DOUBLE`,
   says: (n) => `${n} failed requests were charged.`,
 }
 
-function oddByContract(contract: Contract): readonly OddKind[] {
-  const priced = contract.models
-    .filter((model) => (costOf(contract, model.id) ?? 0) > 0)
-    .map((model) => literal(model.id))
+function oddByContract({ limits }: Contract): readonly OddKind[] {
+  const { maxInputTokens, maxOutputTokens } = limits
   return [
     {
       kind: 'success-without-charge',
-      when: `outcome = 'ok' AND credits = 0 AND model IN (${priced.join() || 'NULL'})`,
-      sign: `outcome = 'ok' AND least_credits = 0`,
+      when: `outcome = 'ok' AND credits = 0 AND has(getvariable('usage_priced'), coalesce(model, ''))`,
       shows: `model || ', charged 0'`,
       says: (n) => `${n} successes on priced models were charged nothing.`,
     },
     {
+      // A row can stand for many requests: their mean is held to the limit.
       kind: 'tokens-over-limit',
-      when: `completion_tokens // requests > ${contract.limits.maxOutputTokens}
-             OR prompt_tokens // requests > ${contract.limits.maxInputTokens}`,
-      sign: `most_completion_tokens > ${contract.limits.maxOutputTokens}
-             OR most_prompt_tokens > ${contract.limits.maxInputTokens}`,
+      when: `completion_tokens >= ${maxOutputTokens + 1} * requests
+             OR prompt_tokens >= ${maxInputTokens + 1} * requests`,
       shows: `'prompt ' || coalesce(prompt_tokens::VARCHAR, '-') || ', completion ' || coalesce(completion_tokens::VARCHAR, '-')`,
       says: (n) =>
-        `${n} requests report more tokens than the limits of ${contract.limits.maxInputTokens.toLocaleString('en-US')} in and ${contract.limits.maxOutputTokens.toLocaleString('en-US')} out.`,
+        `${n} requests report more tokens than the limits of ${maxInputTokens.toLocaleString('en-US')} in and ${maxOutputTokens.toLocaleString('en-US')} out.`,
     },
   ]
 }
 
-async function oddRows(store: Store, contract: Contract | null): Promise<readonly Anomaly[]> {
+async function oddRows(
+  store: Store,
+  engine: UsageEngine,
+  contract: Contract | null,
+): Promise<readonly Anomaly[]> {
   const kinds = [chargeWithoutSuccess, ...(contract === null ? [] : oddByContract(contract))]
-  const period = `at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')`
-  // The sums tell whether there is anything to look for; rows are read only then.
-  const [signs] = await store.rows<Record<string, boolean | null>>(
-    `SELECT ${kinds.map(({ kind, sign }) => `bool_or(${sign}) AS "${kind}"`).join()}
-     FROM usage_outcomes WHERE quarter >= getvariable('usage_from') // ${quarterUs}`,
-  )
+  const priced = (contract?.models ?? [])
+    .map(({ id }) => id)
+    .filter((id) => (costOf(contract!, id) ?? 0) > 0)
+  await store.execute(`SET VARIABLE usage_priced = ${textList(priced)}`)
   const anomalies: Anomaly[] = []
   for (const { kind, when, shows, says } of kinds) {
-    if (signs![kind] !== true) continue
-    const [counted] = await store.rows<{ n: number | null }>(
-      `SELECT sum(requests)::BIGINT AS n FROM usage_shown WHERE ${period} AND (${when})`,
+    await engine.fill(
+      store,
+      'usage_odd',
+      queryText('odd').replaceAll('/* odd */', () => when),
     )
-    const count = counted!.n ?? 0
+    const rows = await store.rows<Row & { n: number }>(
+      `SELECT source, id, at_us AS "atUs", ${shows} AS shows, n::BIGINT AS n
+       FROM usage_odd ORDER BY at_us, source, id`,
+    )
+    const count = rows[0]?.n ?? 0
     if (count === 0) continue
-    const rows = await store.rows<Row>(
-      `SELECT source, id, at_us AS "atUs", ${shows} AS shows FROM usage_shown
-       WHERE ${period} AND (${when}) ORDER BY at_us LIMIT ${rowsShown}`,
-    )
-    anomalies.push({ kind, says: says(count.toLocaleString('en-US')), count, rows })
+    anomalies.push({
+      ...{ kind, count, says: says(count.toLocaleString('en-US')) },
+      rows: rows.map(({ n: _, ...row }) => row),
+    })
   }
   return anomalies
 }
@@ -239,25 +240,20 @@ export function chanceOfAtLeast(count: number, mean: number): number {
 }
 
 /** Keys first seen in the period, once a whole day of usage before it knew none of them. */
-async function newKeys(store: Store): Promise<readonly Anomaly[]> {
-  const rows = await store.rows<Row>(
-    `WITH fresh AS (
-       SELECT key_fp, min(first_us) AS first_us, sum(requests) AS requests FROM usage_keys
-       WHERE key_fp IS NOT NULL GROUP BY key_fp
-       HAVING min(first_us) >= getvariable('usage_covered_from') + 86400000000)
-     SELECT 'key' AS source, key_fp AS id, first_us AS "atUs",
-       requests || ' requests in the period' AS shows
-     FROM fresh WHERE key_fp NOT IN (
-       SELECT key_fp FROM usage_shown
-       WHERE at_us < getvariable('usage_from') AND key_fp IN (SELECT key_fp FROM fresh))
-     ORDER BY first_us`,
+async function newKeys(store: Store, engine: UsageEngine): Promise<readonly Anomaly[]> {
+  await engine.fill(store, 'usage_new_keys', queryText('new-keys'))
+  const rows = await store.rows<Row & { n: number }>(
+    `SELECT 'key' AS source, key_fp AS id, first_us AS "atUs",
+       requests || ' requests in the period' AS shows, n::BIGINT AS n
+     FROM usage_new_keys ORDER BY first_us, key_fp`,
   )
+  const count = rows[0]?.n ?? 0
   return [
     {
       kind: 'new-key',
-      count: rows.length,
-      says: `${rows.length} ${rows.length === 1 ? 'key' : 'keys'} never seen before.`,
-      rows: rows.slice(0, rowsShown),
+      count,
+      says: `${count} ${count === 1 ? 'key' : 'keys'} never seen before.`,
+      rows: rows.map(({ n: _, ...row }) => row),
     },
   ]
 }

@@ -1,61 +1,56 @@
 import type { Contract } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
+import { literal, textList } from '../../store/import/literal.ts'
 import type { Store } from '../../store/open.ts'
 import { UserError } from '../../user/user-error.ts'
-import type { UsageDimension, UsageOptions, UsageScope } from './shape.ts'
+import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
+import type { UsageOptions, UsageScope } from './shape.ts'
 import { checkTimeZone, endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 
 /** Usage is summed in quarters of an hour: every zone of today differs from UTC by whole ones. */
 export const quarterUs = 900e6
 
-/** So many names of a dimension have a series of their own; the rest is one. */
-const mostSeries = 9
-export const otherSeries = '(other)'
-export const unknownSeries = '(unknown)'
-
 /** A log can call a model by a megabyte, which would stand in every hour. */
 const shortened = (name: string) => `left(${name}, 200)`
 
-const mostKeys = 20
 /** A month of any length, whenever in a day it began. */
 const mostDefaultDays = 31
-
-const columns: Readonly<Record<UsageDimension, string>> = {
-  model: 'model',
-  key: 'key_fp',
-  endpoint: 'endpoint',
-}
 
 /**
  * Makes ready what the usage page and its charts read, in this connection only:
  *
  * - variables `usage_from`, `usage_to`, `usage_before_from`, `usage_before_to` (Unix microseconds),
  *   `usage_timezone`, `usage_by`, `usage_now`, `usage_covered_from`, `usage_covered_to`
- * - `usage_shown`: rows of the view `usage` that the page is about, of all times
+ * - `usage_cells` and what else the engine reads (`engine/`)
  * - `usage_calendar`: every quarter hour of the period with its local hour and day
  * - `usage_quarters`: sums of each quarter and series; `usage_outcomes`: of each outcome, too
  * - `usage_hours`, `usage_days`: the same by local hour and day, gaps filled: 0 where it was
  *   measured that nothing came, null where nothing was measured; `wall_ms` is what the local clock
  *   shows at their start, as milliseconds of UTC, for the axis of a chart
  * - `usage_week_hours`: means by local weekday and hour
- * - `usage_keys`: requests, credits, first and last time of each key in the period;
- *   `usage_key_hours` the same by hour of UTC, `usage_key_sums` all sums of the first twenty
+ * - `usage_key_sums`: all sums of the first twenty keys
  *
- * Rows are read a handful of times whatever the page shows; all that follows is over quarters.
+ * The engine reads requests a handful of times whatever the page shows; all that follows is over quarters.
  *
  * @throws UserError for an unknown zone, an empty period, or a store without usage
  */
-export async function prepareUsage(store: Store, options: UsageOptions): Promise<UsageScope> {
+export async function prepareUsage(
+  store: Store,
+  options: UsageOptions,
+  engine: UsageEngine = storeEngine,
+): Promise<UsageScope> {
   checkTimeZone(options.timezone)
   await enterPrices(store, options.contract ?? defaultContract)
   await store.execute(`
-    SET VARIABLE usage_runs = ${list(options.runIds)};
-    SET VARIABLE usage_sources = ${list(options.sources)};
-    SET VARIABLE usage_timezone = ${quoted(options.timezone)};
-    SET VARIABLE usage_by = ${quoted(options.by)};
-    CREATE OR REPLACE TEMP VIEW usage_shown AS SELECT * FROM usage ${whereOf(options)};
+    SET VARIABLE usage_runs = ${textList(options.runIds)};
+    SET VARIABLE usage_sources = ${textList(options.sources)};
+    SET VARIABLE usage_timezone = ${literal(options.timezone)};
+    SET VARIABLE usage_by = ${literal(options.by)};
+    CREATE TEMP MACRO IF NOT EXISTS has(names, name) AS list_contains(names, name);
+    CREATE TEMP MACRO IF NOT EXISTS arrayJoin(names) AS unnest(names);
   `)
-  const sources = await readSources(store)
+  await engine.begin(store, options)
+  const sources = await readSources(store, engine)
   // A service in scaled time is ahead of our clock: what was seen is not in the future.
   const nowUs = Math.max(Math.round(options.nowUs), ...sources.map((each) => each.lastUs + 1))
   const scope = scopeOf({ ...options, nowUs }, sources)
@@ -72,8 +67,8 @@ export async function prepareUsage(store: Store, options: UsageOptions): Promise
     SET VARIABLE usage_covered_from = ${Math.min(...covering.map((each) => each.firstUs))}::BIGINT;
     SET VARIABLE usage_covered_to = ${Math.max(...covering.map((each) => each.lastUs))}::BIGINT;
   `)
-  await prepareKeys(store)
-  await prepareQuarters(store, options.by)
+  await prepareKeys(store, engine)
+  await prepareQuarters(store, engine)
   await prepareCalendar(store)
   await prepareBuckets(store)
   return scope
@@ -90,18 +85,11 @@ export async function enterPrices(store: Store, contract: Contract): Promise<voi
   }
 }
 
-function whereOf({ runIds, sources }: UsageOptions): string {
-  const runs = `(origin = 'run' AND list_contains(getvariable('usage_runs'), source))`
-  const imports = `(origin = 'import' AND list_contains(getvariable('usage_sources'), source))`
-  if (runIds.length > 0 && sources.length > 0) return `WHERE ${runs} OR ${imports}`
-  if (runIds.length > 0) return `WHERE ${runs}`
-  return sources.length > 0 ? `WHERE ${imports}` : ''
-}
-
-async function readSources(store: Store): Promise<UsageScope['sources']> {
+async function readSources(store: Store, engine: UsageEngine): Promise<UsageScope['sources']> {
+  await engine.fill(store, 'usage_coverage', queryText('coverage'))
   const rows = await store.rows<UsageScope['sources'][number]>(
-    `SELECT origin, source, sum(requests)::BIGINT AS requests, min(at_us) AS "firstUs", max(at_us) AS "lastUs"
-     FROM usage_shown GROUP BY ALL ORDER BY "firstUs", source`,
+    `SELECT origin, source, requests, first_us AS "firstUs", last_us AS "lastUs"
+     FROM usage_coverage ORDER BY "firstUs", source`,
   )
   if (rows.length > 0) return rows
   const polls = await store.rows<UsageScope['sources'][number]>(
@@ -113,7 +101,7 @@ async function readSources(store: Store): Promise<UsageScope['sources']> {
   if (polls.length === 0) {
     throw new UserError(
       'report',
-      `${store.path} holds no usage to show: make a run (assay run), import a log (assay import), poll a balance (assay usage watch), or name other runs and sources.`,
+      `${engine.name ?? store.path} holds no usage to show: make a run (assay run), import a log (assay import), poll a balance (assay usage watch), or name other runs and sources.`,
     )
   }
   return polls
@@ -187,19 +175,9 @@ function periodBefore(
 }
 
 /**
- * Sums of each kind of outcome, and the columns of `UsageSums` (in snake case) from them: two
- * steps, since a filter on each of ten sums costs more than a few more groups.
+ * The columns of `UsageSums` (in snake case) from sums of each kind of outcome: two steps, since a
+ * filter on each of ten sums costs more than a few more groups.
  */
-const outcomeSums = (() => {
-  // A row can stand for many requests.
-  const requests = (told: string) => `sum(CASE WHEN ${told} IS NOT NULL THEN requests END)::BIGINT`
-  return `outcome, status = 429 AS limited, sum(requests)::BIGINT AS n, sum(credits) AS credits,
-    sum(possible_credits) AS possible_credits, ${requests('possible_credits')} AS credits_known,
-    sum(prompt_tokens) AS prompt_tokens, sum(completion_tokens) AS completion_tokens,
-    sum(prompt_tokens + completion_tokens) AS both_tokens,
-    ${requests('prompt_tokens + completion_tokens')} AS tokens_known`
-})()
-
 const usageSums = (() => {
   const sum = (column: string, when: string, name: string) =>
     `coalesce(sum(${column}) FILTER (WHERE ${when}), 0) AS ${name}`
@@ -219,53 +197,27 @@ const usageSums = (() => {
   ].join(',\n')
 })()
 
-const inPeriod = `at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')`
-
-/** Hours of UTC of each key: what the list of keys and the busiest hour are read from. */
-async function prepareKeys(store: Store): Promise<void> {
+/** Hours of UTC of each key, and all sums of those that spent the most. */
+async function prepareKeys(store: Store, engine: UsageEngine): Promise<void> {
+  await engine.enterPeriod(store)
+  await engine.fill(store, 'usage_top_keys', queryText('top-keys'))
+  await store.execute(
+    `SET VARIABLE usage_top = (SELECT coalesce(list(coalesce(key_fp, '')), []) FROM usage_top_keys)`,
+  )
+  await engine.fill(store, 'usage_key_outcomes', queryText('key-outcomes'))
   await store.execute(`
-    CREATE OR REPLACE TEMP TABLE usage_key_hours AS
-    SELECT key_fp, account, at_us // 3600000000 AS hour, sum(requests)::BIGINT AS requests,
-      sum(credits) AS credits, min(at_us) AS first_us, max(at_us) AS last_us
-    FROM usage_shown WHERE ${inPeriod} GROUP BY ALL;
-    CREATE OR REPLACE TEMP TABLE usage_keys AS
-    SELECT key_fp, account, sum(requests)::BIGINT AS requests, sum(credits) AS credits,
-      min(first_us) AS first_us, max(last_us) AS last_us
-    FROM usage_key_hours GROUP BY ALL;
-    CREATE OR REPLACE TEMP TABLE usage_top_keys AS
-    SELECT * FROM usage_keys ORDER BY credits DESC NULLS LAST, requests DESC, key_fp
-    LIMIT ${mostKeys};
     CREATE OR REPLACE TEMP TABLE usage_key_sums AS
-    SELECT key_fp, account, ${usageSums}
-    FROM (
-      SELECT key_fp, account, ${outcomeSums} FROM usage_shown
-      WHERE ${inPeriod}
-        AND coalesce(key_fp, '') IN (SELECT coalesce(key_fp, '') FROM usage_top_keys)
-      GROUP BY ALL)
-    GROUP BY ALL
+    SELECT key_fp, account, ${usageSums} FROM usage_key_outcomes GROUP BY ALL
   `)
 }
 
-async function prepareQuarters(store: Store, by: UsageDimension): Promise<void> {
-  const name = `coalesce(${columns[by]}, ${quoted(unknownSeries)})`
-  const names =
-    by === 'key'
-      ? `SELECT ${name} AS name, sum(requests) AS requests FROM usage_keys GROUP BY 1`
-      : `SELECT ${name} AS name, sum(requests) AS requests FROM usage_shown WHERE ${inPeriod} GROUP BY 1`
+async function prepareQuarters(store: Store, engine: UsageEngine): Promise<void> {
+  await engine.fill(store, 'usage_series', queryText('series'))
+  await store.execute(
+    'SET VARIABLE usage_series = (SELECT coalesce(list(name), []) FROM usage_series)',
+  )
+  await engine.fill(store, 'usage_outcomes', queryText('outcomes'))
   await store.execute(`
-    CREATE OR REPLACE TEMP TABLE usage_series AS
-    SELECT name, row_number() OVER (ORDER BY requests DESC, name) AS rank FROM (${names})
-    ORDER BY rank LIMIT ${mostSeries};
-    CREATE OR REPLACE TEMP TABLE usage_outcomes AS
-    SELECT at_us // ${quarterUs} AS quarter,
-      CASE WHEN ${name} IN (SELECT name FROM usage_series) THEN ${name}
-           ELSE ${quoted(otherSeries)} END AS series,
-      ${outcomeSums},
-      min(credits) AS least_credits, max(prompt_tokens // requests) AS most_prompt_tokens,
-      max(completion_tokens // requests) AS most_completion_tokens
-    FROM usage_shown
-    WHERE at_us >= getvariable('usage_before_from') AND at_us < getvariable('usage_to')
-    GROUP BY ALL;
     CREATE OR REPLACE TEMP TABLE usage_quarters AS
     SELECT quarter, ${shortened('series')} AS series, ${usageSums} FROM usage_outcomes GROUP BY ALL
   `)
@@ -347,12 +299,4 @@ async function prepareBuckets(store: Store): Promise<void> {
       FROM usage_hours WHERE NOT open GROUP BY start_us) USING (hour_us)
     GROUP BY weekday, hour_of_day ORDER BY weekday, hour_of_day
   `)
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
-
-function list(names: readonly string[]): string {
-  return `[${names.map(quoted).join(', ')}]::VARCHAR[]`
 }

@@ -7,6 +7,7 @@ import { adviseOn } from './advice.ts'
 import { findAnomalies } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
 import type { PastDay } from './burn-model.ts'
+import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
 import { type ComingDay, expectedBurn, forecastBurn, lookAhead } from './forecast.ts'
 import { readPeak } from './peak.ts'
 import { prepareUsage, quarterUs } from './prepare.ts'
@@ -36,11 +37,19 @@ const planDays = 30
  *
  * @throws UserError as `prepareUsage` does
  */
-export async function readUsage(store: Store, options: UsageOptions): Promise<UsagePage> {
-  const prepared = await prepareUsage(store, options)
+export async function readUsage(
+  store: Store,
+  options: UsageOptions,
+  engine: UsageEngine = storeEngine,
+): Promise<UsagePage> {
+  const prepared = await prepareUsage(store, options, engine)
   const balance = await readBalance(store)
   const contract = options.contract ?? (await contractOf(store, prepared.sources))
-  const notes = [...accountNotes(balance, options), ...(contract === null ? [contractNote] : [])]
+  const notes = [
+    ...accountNotes(balance, options),
+    ...(contract === null ? [contractNote] : []),
+    ...(engine.holdsRequests ? [] : [quartersNote]),
+  ]
   const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
   const days = await readSeries(store, 'usage_days')
   const past = pastDays(days, scope)
@@ -57,8 +66,8 @@ export async function readUsage(store: Store, options: UsageOptions): Promise<Us
     grants,
     randomOf(options.seed),
   )
-  const peak = await readPeak(store, contract)
-  const reconciliation = await reconcile(store)
+  const peak = await readPeak(store, engine, contract)
+  const reconciliation = await reconcile(store, engine)
   return {
     scope,
     cards: await readCards(store),
@@ -66,7 +75,7 @@ export async function readUsage(store: Store, options: UsageOptions): Promise<Us
     days,
     weekHours: await readWeekHours(store),
     balance,
-    errors: await readErrors(store),
+    errors: await readErrors(store, engine),
     topKeys: await readKeys(store),
     peak,
     forecast: burn,
@@ -74,11 +83,13 @@ export async function readUsage(store: Store, options: UsageOptions): Promise<Us
     bandLosses,
     plan: contract && planFor(contract, past, burn, coming.slice(0, planDays), grants, peak),
     reconciliation,
-    anomalies: await findAnomalies(store, contract, reconciliation),
+    anomalies: await findAnomalies(store, engine, contract, reconciliation),
   }
 }
 
 const contractNote = `Rate bands, packages and limits are left out: no contract is given, and this usage need not be of a service that keeps the specification. Give --contract FILE, or --contract ${defaultContract.name} where it is.`
+
+const quartersNote = 'These are sums of quarters of an hour: flags on single requests are left out.'
 
 /** The contract of usage for which none was chosen: null where any of it may be of another service. */
 async function contractOf(
@@ -254,17 +265,11 @@ async function readCards(store: Store): Promise<readonly Card[]> {
   ]
 }
 
-function readErrors(store: Store): Promise<readonly ErrorPoint[]> {
+async function readErrors(store: Store, engine: UsageEngine): Promise<readonly ErrorPoint[]> {
+  await engine.fill(store, 'usage_errors', queryText('errors'))
   return store.rows<ErrorPoint>(
-    `WITH errors AS (
-       SELECT at_us // ${quarterUs} AS quarter,
-         CASE WHEN outcome = 'http_error' THEN concat_ws(' ', status, error_code) ELSE outcome END
-           AS error, sum(requests) AS count
-       FROM usage_shown
-       WHERE outcome <> 'ok' AND at_us >= getvariable('usage_from') AND at_us < getvariable('usage_to')
-       GROUP BY ALL)
-     SELECT hour_us AS "startUs", any_value(hour_label) AS label, error, sum(count)::BIGINT AS count
-     FROM errors JOIN usage_calendar USING (quarter) GROUP BY hour_us, error
+    `SELECT hour_us AS "startUs", any_value(hour_label) AS label, error, sum(requests)::BIGINT AS count
+     FROM usage_errors JOIN usage_calendar USING (quarter) GROUP BY hour_us, error
      ORDER BY "startUs", error`,
   )
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../../store/open.ts'
+import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Reconciliation, ReconciliationRow } from './shape.ts'
 
 /** A poll of a key and what was seen since the one before. */
@@ -56,31 +57,43 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
   }
 }
 
+/** Pairs of polls that one query asks about: their keys and times are its parameters. */
+const pairsAtOnce = 5000
+
 /** Reads the polls of the period and judges them. */
-export async function reconcile(store: Store): Promise<Reconciliation> {
-  const intervals = await store.rows<Interval>(
-    `WITH polls AS (
+export async function reconcile(store: Store, engine: UsageEngine): Promise<Reconciliation> {
+  await store.execute(
+    `CREATE OR REPLACE TEMP TABLE usage_pairs AS
+     WITH polls AS (
        SELECT key_fp, at_us, consumed, lag(at_us) OVER w AS from_us, lag(consumed) OVER w AS before
        FROM poll_times WHERE consumed IS NOT NULL
-       WINDOW w AS (PARTITION BY base_url, key_fp ORDER BY polled_us)),
-     pairs AS (
-       SELECT *, row_number() OVER () AS pair FROM polls
-       WHERE before IS NOT NULL
-         AND at_us > getvariable('usage_from') AND from_us < getvariable('usage_to')),
-     accounts AS (
-       -- Keys of one account share its balance: all of them count.
-       SELECT DISTINCT mine.key_fp AS polled, others.key_fp
-       FROM usage_keys AS mine JOIN usage_keys AS others
-         ON others.key_fp = mine.key_fp OR others.account = mine.account)
-     SELECT pairs.key_fp AS account, from_us AS "fromUs", pairs.at_us AS "toUs",
-       any_value(before)::DOUBLE AS before, any_value(consumed)::DOUBLE AS after,
-       coalesce(sum(usage_shown.credits), 0)::DOUBLE AS seen,
-       coalesce(sum(usage_shown.possible_credits), 0)::DOUBLE AS "seenAtMost"
-     FROM pairs
-     LEFT JOIN accounts ON accounts.polled = pairs.key_fp
-     LEFT JOIN usage_shown ON usage_shown.key_fp = coalesce(accounts.key_fp, pairs.key_fp)
-       AND usage_shown.at_us >= from_us AND usage_shown.at_us < pairs.at_us
-     GROUP BY pair, pairs.key_fp, from_us, pairs.at_us ORDER BY "fromUs", account`,
+       WINDOW w AS (PARTITION BY base_url, key_fp ORDER BY polled_us))
+     SELECT key_fp, from_us, at_us AS to_us, before, consumed AS after,
+       row_number() OVER (ORDER BY from_us, key_fp, at_us) AS pair
+     FROM polls
+     WHERE before IS NOT NULL
+       AND at_us > getvariable('usage_from') AND from_us < getvariable('usage_to')`,
   )
+  const [pairs] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM usage_pairs')
+  const intervals: Interval[] = []
+  for (let at = 0; at < pairs!.n; at += pairsAtOnce) {
+    const some = `FROM usage_pairs WHERE pair > ${at} AND pair <= ${at + pairsAtOnce}`
+    await store.execute(`
+      SET VARIABLE usage_poll_keys = (SELECT list(key_fp ORDER BY pair) ${some});
+      SET VARIABLE usage_poll_from = (SELECT list(from_us ORDER BY pair) ${some});
+      SET VARIABLE usage_poll_to = (SELECT list(to_us ORDER BY pair) ${some});
+    `)
+    await engine.fill(store, 'usage_seen', queryText('seen'))
+    intervals.push(
+      ...(await store.rows<Interval>(
+        `SELECT pairs.key_fp AS account, from_us AS "fromUs", to_us AS "toUs",
+           before::DOUBLE AS before, after::DOUBLE AS after,
+           coalesce(usage_seen.credits, 0)::DOUBLE AS seen,
+           coalesce(usage_seen.possible_credits, 0)::DOUBLE AS "seenAtMost"
+         FROM (${some}) AS pairs LEFT JOIN usage_seen ON usage_seen.pair = pairs.pair - ${at}
+         ORDER BY pairs.pair`,
+      )),
+    )
+  }
   return judge(intervals)
 }

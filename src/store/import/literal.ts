@@ -8,6 +8,9 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''").replaceAll('\0', '')}'`
 }
 
+/** A list of strings, as DuckDB has it. */
+export const textList = (texts: readonly string[]) => `[${texts.map(literal).join()}]::VARCHAR[]`
+
 /** A name of SQL. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""').replaceAll('\0', '')}"`

@@ -1,0 +1,8 @@
+SELECT quarter, CASE WHEN has(getvariable('usage_series'), name) THEN name ELSE '(other)' END AS series,
+  /* outcome-sums */
+FROM (
+  SELECT *, coalesce(CASE getvariable('usage_by') WHEN 'key' THEN key_fp WHEN 'endpoint' THEN endpoint ELSE model END,
+    '(unknown)') AS name
+  FROM usage_cells) AS named
+WHERE first_us >= getvariable('usage_before_from') AND first_us < getvariable('usage_to')
+GROUP BY quarter, series, outcome, limited

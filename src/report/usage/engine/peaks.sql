@@ -1,0 +1,16 @@
+-- Minutes of all keys would be most of the cost of a page, so only hours are looked into that can hold a
+-- minute above the lowest limit (no minute has more requests than its hour), and the 50 busiest.
+WITH hours AS (
+  SELECT key_fp, hour, sum(requests) AS n FROM usage_key_hours GROUP BY key_fp, hour),
+busy AS (
+  SELECT key_fp, hour FROM hours WHERE n > getvariable('usage_lowest_limit')
+  UNION DISTINCT SELECT key_fp, hour FROM (SELECT key_fp, hour FROM hours ORDER BY n DESC LIMIT 50) AS busiest),
+minutes AS (
+  SELECT sum(usage_minutes.requests) AS n
+  FROM usage_minutes JOIN busy
+    ON usage_minutes.key_fp IS NOT DISTINCT FROM busy.key_fp AND usage_minutes.hour = busy.hour
+  WHERE first_us >= getvariable('usage_from') AND first_us < getvariable('usage_to')
+  GROUP BY usage_minutes.key_fp, usage_minutes.minute)
+SELECT (SELECT CAST(max(n) AS BIGINT) FROM minutes) AS minute, (SELECT CAST(max(n) AS BIGINT) FROM hours) AS hour,
+  (SELECT CAST(max(n) AS BIGINT)
+   FROM (SELECT sum(n) AS n FROM hours GROUP BY key_fp, floor(hour / 24)) AS days) AS day
