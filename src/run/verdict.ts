@@ -100,7 +100,7 @@ export function judge(facts: RunFacts): RunVerdict {
   return { verdict, tests, rowsHold, says }
 }
 
-function ledgerTest({ ledger, rows }: RunFacts): RunTest {
+function ledgerTest({ ledger, rows, storeFailure }: RunFacts): RunTest {
   const faults = ledgerFaults(ledger, rows)
   return {
     name: 'ledgers',
@@ -110,7 +110,11 @@ function ledgerTest({ ledger, rows }: RunFacts): RunTest {
         ? `planned ${ledger.planned} = sent ${ledger.sent} + not sent ${ledger.notSent}`
         : faults.join('; '),
     bound: 'they add up',
-    remedy: faults.length === 0 ? '' : 'A fault of Assay; please report it with the store.',
+    // Rows that could not be written have a remedy of the recorder's.
+    remedy:
+      faults.length === 0 || storeFailure !== null
+        ? ''
+        : 'A fault of Assay; please report it with the store.',
   }
 }
 

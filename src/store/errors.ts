@@ -18,11 +18,15 @@ export function storeFailure(error: unknown): string | null {
 export function cannotWrite(path: string, error: unknown): UserError {
   if (error instanceof UserError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
-  const why = reasons[code]?.(path) ?? `${fullDisk(message) ? diskFull : message}`
+  const why =
+    reasons[code]?.(path) ??
+    (/File too large/i.test(message) ? tooLarge : fullDisk(message) ? diskFull : message)
   return new UserError('store', `${path} cannot be written: ${why}.`)
 }
 
 const diskFull = 'its disk is full. Free some room, or name a file on another disk'
+
+const tooLarge = 'it may not grow further. Raise ulimit -f, or name a file on another disk'
 
 const forbidden = () => 'this user may not write there. Change its rights, or name another file'
 
@@ -35,6 +39,7 @@ const reasons: Readonly<Record<string, (path: string) => string>> = {
   EROFS: forbidden,
   ENOSPC: () => diskFull,
   EDQUOT: () => diskFull,
+  EFBIG: () => tooLarge,
 }
 
 /** DuckDB passes the words of the system on, or says how many bytes it could not write. */
