@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { importFile } from '../store/import/import-file.ts'
+import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
+import { importToClickhouse } from '../store/clickhouse/import-log.ts'
+import { type FileImport, type FileImported, importFile } from '../store/import/import-file.ts'
 import { type Mapping, ownMapping, parseMapping } from '../store/import/mapping.ts'
 import type { RecordTool } from '../store/import/records.ts'
 import type { LogFormat } from '../store/import/usage-log.ts'
-import { openStore, type Store } from '../store/open.ts'
+import { openStore } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
 import { shown } from './progress.ts'
@@ -17,10 +19,11 @@ export interface Options {
   readonly rejects?: string
   readonly model?: string
   readonly json?: boolean
+  readonly engine?: string
 }
 
 export async function importAction(files: readonly string[], options: Options): Promise<void> {
-  const store = await openStore(options.db)
+  const { take, close } = await openTarget(options)
   const stop = new AbortController()
   const ignoreSignals = onStopSignal(() => stop.abort())
   let reading = ''
@@ -28,7 +31,7 @@ export async function importAction(files: readonly string[], options: Options): 
     for (const file of files) {
       if (stop.signal.aborted) break
       reading = file
-      await importOne(store, file, options, stop.signal)
+      await importOne(take, file, options, stop.signal)
     }
   } catch (error) {
     if (!stop.signal.aborted) throw error
@@ -37,20 +40,33 @@ export async function importAction(files: readonly string[], options: Options): 
     )
   } finally {
     ignoreSignals()
-    store.close()
+    await close()
   }
   if (stop.signal.aborted) process.exitCode = exit.interrupted
 }
 
+/** Where files go: the store, or an engine. */
+async function openTarget({ db, engine }: Options) {
+  if (engine === undefined) {
+    const store = await openStore(db)
+    return { take: (file: FileImport) => importFile(store, file), close: () => store.close() }
+  }
+  const clickhouse = await openClickhouse(engine)
+  return {
+    take: (file: FileImport) => importToClickhouse(clickhouse, file),
+    close: () => clickhouse.close(),
+  }
+}
+
 async function importOne(
-  store: Store,
+  take: (file: FileImport) => Promise<FileImported>,
   file: string,
   options: Options,
   signal: AbortSignal,
 ): Promise<void> {
   const { map, source, format, rejects, model } = options
   const imported = await shown(({ onProgress }) =>
-    importFile(store, {
+    take({
       ...{ file, signal, onProgress },
       ...(map === undefined ? {} : { mapping: mappingOf(map) }),
       ...(source === undefined ? {} : { source }),

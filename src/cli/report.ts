@@ -3,11 +3,10 @@ import { writeReport } from '../report/page.ts'
 import type { PageName, TextFormat } from '../report/pages.ts'
 import { writePictures } from '../report/pictures.ts'
 import { makeText } from '../report/text.ts'
-import { openExistingStore } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
-import { openUsage, type UsageFlags, type UsagePlace, usageScopeOf } from './usage-scope.ts'
+import { openUsage, type UsageFlags, usageScopeOf } from './usage-scope.ts'
 
 export interface Options extends UsageFlags {
   readonly db: string
@@ -26,10 +25,8 @@ export async function reportAction(
 ): Promise<void> {
   const out = options.out ?? `assay-${page}.html`
   const scope = usageScopeOf(options)
-  const { store, engine }: UsagePlace =
-    page === 'usage'
-      ? await openUsage(options.db, options, runIds)
-      : { store: await openExistingStore(options.db) }
+  const place = page === 'usage' ? options : {}
+  const { store, engine, close } = await openUsage(options.db, place, runIds)
   const usage = engine === undefined ? scope : { ...scope, engine }
   let pictures: readonly string[] = []
   try {
@@ -63,7 +60,7 @@ export async function reportAction(
     }
     for (const warning of new Set(warnings)) process.stderr.write(`${warning}\n`)
   } finally {
-    store.close()
+    await close()
   }
   process.stdout.write(
     options.json

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { loadContract } from '../contract/load.ts'
 import type { UsageScopeOptions } from '../report/page.ts'
+import { clickhouseEngine } from '../report/usage/engine/clickhouse.ts'
 import type { UsageEngine } from '../report/usage/engine/engine.ts'
 import { quartersFile } from '../report/usage/engine/quarters-file.ts'
 import { parseGrants } from '../report/usage/grants.ts'
 import type { UsageDimension } from '../report/usage/shape.ts'
 import { parseMoment } from '../report/usage/zone.ts'
+import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { openExistingStore, openStore, type Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 
@@ -19,12 +21,14 @@ export interface UsageFlags {
   readonly grants?: string
   readonly contract?: string
   readonly quarters?: string
+  readonly engine?: string
 }
 
 /** The store of the page, and the engine that sums its usage where that is another. */
 export interface UsagePlace {
   readonly store: Store
   readonly engine?: UsageEngine
+  close(): Promise<void>
 }
 
 /**
@@ -34,21 +38,31 @@ export interface UsagePlace {
  */
 export async function openUsage(
   db: string,
-  { quarters }: Pick<UsageFlags, 'quarters'>,
+  { quarters, engine }: Pick<UsageFlags, 'quarters' | 'engine'>,
   runs: readonly string[],
 ): Promise<UsagePlace> {
-  if (quarters === undefined) return { store: await openExistingStore(db) }
-  if (runs.length > 0) {
+  if (quarters === undefined && engine === undefined) {
+    const store = await openExistingStore(db)
+    return { store, close: async () => store.close() }
+  }
+  if (runs.length > 0 || (quarters !== undefined && engine !== undefined)) {
     throw new UserError(
       'usage',
-      'Runs are in a store, and --quarters reads none: leave the runs out, or choose with --source.',
+      'Runs are in a store, which neither --engine nor --quarters reads: name one of the three. --source chooses logs.',
     )
   }
+  const clickhouse = engine === undefined ? null : await openClickhouse(engine)
   const store = await openStore(':memory:')
-  try {
-    return { store, engine: await quartersFile(store, quarters) }
-  } catch (error) {
+  const close = async () => {
     store.close()
+    await clickhouse?.close()
+  }
+  try {
+    const summing =
+      clickhouse === null ? await quartersFile(store, quarters!) : clickhouseEngine(clickhouse)
+    return { store, engine: summing, close }
+  } catch (error) {
+    await close()
     throw error
   }
 }

@@ -1,11 +1,12 @@
 import { loadContract } from '../contract/load.ts'
 import { type CreditsFieldMap, creditsFields } from '../probe/usage-body.ts'
-import { type Poll, watch } from '../probe/watch.ts'
+import { type Poll, rowOf, watch } from '../probe/watch.ts'
 import { jsonText } from '../report/summary/printable.ts'
 import { resolveRun } from '../report/summary/summarise.ts'
 import { readUsage } from '../report/usage/read.ts'
 import { terminalUsage } from '../report/usage/terminal.ts'
 import { checkTimeZone } from '../report/usage/zone.ts'
+import { type ClickHouse, openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
@@ -23,7 +24,7 @@ export async function usageAction(meant: readonly string[], options: Options): P
   const { timezone } = options
   checkTimeZone(timezone)
   const scope = usageScopeOf(options)
-  const { store, engine } = await openUsage(options.db, options, meant)
+  const { store, engine, close } = await openUsage(options.db, options, meant)
   try {
     const runIds: string[] = []
     for (const run of meant) runIds.push(await resolveRun(store, run))
@@ -34,13 +35,14 @@ export async function usageAction(meant: readonly string[], options: Options): P
     const page = await readUsage(store, asked, engine)
     process.stdout.write(options.json ? `${jsonText(page)}\n` : terminalUsage(page))
   } finally {
-    store.close()
+    await close()
   }
 }
 
 export interface WatchFlags {
   readonly baseUrl: string
   readonly db: string
+  readonly engine?: string
   readonly contract?: string
   readonly every: string
   readonly count?: string
@@ -50,11 +52,13 @@ export interface WatchFlags {
 
 export async function watchAction(flags: WatchFlags): Promise<void> {
   const stop = new AbortController()
+  const clickhouse = flags.engine === undefined ? null : await openClickhouse(flags.engine)
   const ignoreSignals = onStopSignal(() => stop.abort())
   try {
     const contract = loadContract(flags.contract)
     await watch({
       dbPath: flags.db,
+      ...(clickhouse === null ? {} : { keep: (polls) => keepInClickhouse(clickhouse, polls) }),
       baseUrl: baseUrlOf(flags.baseUrl, contract),
       apiKey: apiKey(),
       contract,
@@ -67,6 +71,19 @@ export async function watchAction(flags: WatchFlags): Promise<void> {
     if (stop.signal.aborted) process.exitCode = exit.interrupted
   } finally {
     ignoreSignals()
+    await clickhouse?.close()
+  }
+}
+
+/** A server that is away is like a store that is held: polls wait. */
+async function keepInClickhouse(clickhouse: ClickHouse, polls: readonly Poll[]): Promise<boolean> {
+  if (polls.length === 0) return true
+  try {
+    await clickhouse.insertRows('usage_polls', polls.map(rowOf))
+    return true
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    return false
   }
 }
 

@@ -36,7 +36,9 @@ export interface WatchOptions {
   /** Where the answer holds a figure; found by its name where nothing is said. */
   readonly fields?: CreditsFieldMap
   readonly signal?: AbortSignal
-  /** Called with each poll, and whether the store holds it. */
+  /** Keeps polls elsewhere than in the store; false while it cannot. */
+  readonly keep?: (polls: readonly Poll[]) => Promise<boolean>
+  /** Called with each poll, and whether it is kept. */
   readonly onPoll?: (poll: Poll, isKept: boolean) => void
 }
 
@@ -56,7 +58,7 @@ export async function watch(options: WatchOptions): Promise<void> {
   let isAnswered = false
   try {
     const unwritten = await watchCredits({
-      dbPath: options.dbPath,
+      keep: options.keep ?? ((some) => keepPolls(options.dbPath, some)),
       baseUrl,
       keyFp: fingerprintOf(apiKey),
       fields: options.fields ?? {},
@@ -76,7 +78,7 @@ export async function watch(options: WatchOptions): Promise<void> {
     if (unwritten.length > 0) {
       throw new UserError(
         'usage',
-        `${unwritten.length} polls could not be written: ${options.dbPath} was held by another process to the end.`,
+        `${unwritten.length} polls could not be written: ${options.keep === undefined ? `${options.dbPath} was held by another process` : 'the engine was away'} to the end.`,
       )
     }
     if (!isAnswered && signal?.aborted !== true) throw unanswered(baseUrl, last)
@@ -107,7 +109,7 @@ function unanswered(baseUrl: string, last: Poll | null): UserError {
 
 /** The same with its transport and clock passed in. */
 export interface CreditsWatch {
-  readonly dbPath: string
+  readonly keep: (polls: readonly Poll[]) => Promise<boolean>
   readonly baseUrl: string
   readonly keyFp: string
   readonly fields: CreditsFieldMap
@@ -137,10 +139,10 @@ export async function watchCredits(options: CreditsWatch): Promise<readonly Poll
       figures: readCreditsBody(parsed(answer), options.fields),
     }
     if (poll.status !== null) waiting.push(poll)
-    if (await keepPolls(options.dbPath, waiting)) waiting = []
+    if (await options.keep(waiting)) waiting = []
     options.onPoll(poll, waiting.length === 0)
   } while (await options.next())
-  if (waiting.length > 0 && (await keepPolls(options.dbPath, waiting))) waiting = []
+  if (waiting.length > 0 && (await options.keep(waiting))) waiting = []
   return waiting
 }
 
@@ -153,7 +155,7 @@ function parsed({ status, body }: CreditsAnswer): unknown {
   }
 }
 
-async function keepPolls(dbPath: string, polls: readonly Poll[]): Promise<boolean> {
+export async function keepPolls(dbPath: string, polls: readonly Poll[]): Promise<boolean> {
   let store: Store
   try {
     store = await openStore(dbPath)
@@ -169,24 +171,32 @@ async function keepPolls(dbPath: string, polls: readonly Poll[]): Promise<boolea
   }
 }
 
+/** A poll as a row of `usage_polls`. */
+export function rowOf({ figures, ...poll }: Poll) {
+  return {
+    polled_us: Math.round(poll.polledUs),
+    service_us: poll.serviceUs,
+    base_url: poll.baseUrl,
+    key_fp: poll.keyFp,
+    status: poll.status,
+    consumed: figures.consumed,
+    remaining: figures.remaining,
+    requests: figures.requests,
+    average_tokens: figures.averageTokens,
+    grants_json: figures.grants.length === 0 ? null : JSON.stringify(figures.grants),
+    body: poll.body.slice(0, longestBody),
+  }
+}
+
 async function keepPoll(store: Store, poll: Poll): Promise<void> {
-  const { figures } = poll
+  const { polled_us, service_us, ...row } = rowOf(poll)
+  const times = { polled_us: BigInt(polled_us), service_us: service_us && BigInt(service_us) }
+  const values = { ...times, ...row }
   await store.execute(
-    `INSERT INTO usage_polls (polled_us, service_us, base_url, key_fp, status, consumed, remaining,
-       requests, average_tokens, grants_json, body)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      BigInt(Math.round(poll.polledUs)),
-      poll.serviceUs === null ? null : BigInt(poll.serviceUs),
-      poll.baseUrl,
-      poll.keyFp,
-      poll.status,
-      figures.consumed,
-      figures.remaining,
-      figures.requests,
-      figures.averageTokens,
-      figures.grants.length === 0 ? null : JSON.stringify(figures.grants),
-      poll.body.slice(0, longestBody),
-    ],
+    `INSERT INTO usage_polls (${Object.keys(values).join()})
+     VALUES (${Object.keys(values)
+       .map((_, at) => `$${at + 1}`)
+       .join()})`,
+    Object.values(values),
   )
 }

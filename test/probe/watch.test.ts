@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { readCreditsBody } from '../../src/probe/usage-body.ts'
-import { type CreditsAnswer, watchCredits } from '../../src/probe/watch.ts'
+import { type CreditsAnswer, keepPolls, type Poll, watchCredits } from '../../src/probe/watch.ts'
 import { parseGrants } from '../../src/report/usage/grants.ts'
 import { openStore } from '../../src/store/open.ts'
 
@@ -68,7 +68,7 @@ test('what answers is kept, what is no JSON as it came, and silence is no row', 
     body: polls === 2 ? '<html>not json' : `{"total_consumed": ${polls}, "remaining": 5}`,
   })
   const watch = {
-    dbPath,
+    keep: (some: readonly Poll[]) => keepPolls(dbPath, some),
     baseUrl: 'http://127.0.0.1',
     keyFp: 'abc',
     fields: {},
@@ -102,7 +102,7 @@ test('while another process holds the file polls wait in memory, and none is los
   let polls = 0
   const kept: boolean[] = []
   await watchCredits({
-    dbPath,
+    keep: (some: readonly Poll[]) => keepPolls(dbPath, some),
     baseUrl: 'http://127.0.0.1',
     keyFp: 'abc',
     fields: {},

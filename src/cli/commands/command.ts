@@ -35,6 +35,10 @@ export function command(name: string, { does, examples, sends, notes = [] }: Com
 export const storeOption = (does = 'the store') =>
   new Option('--db <file>', does).default('assay.duckdb').argParser(storeFile)
 
+/** Where usage is, if not in a store. */
+export const engineOption = (does = 'ClickHouse in place of the store') =>
+  new Option('--engine <url>', `${does}: clickhouse://user:password@host:port/db`)
+
 /** The promises that a service is held to. */
 export const contractOption = () =>
   new Option('--contract <file>', 'the promises of the service (YAML); default: the specification')

@@ -1,5 +1,5 @@
 import type { Options } from '../import.ts'
-import { choice, command, storeOption } from './command.ts'
+import { choice, command, engineOption, storeOption } from './command.ts'
 
 /** `assay import <file…>`: usage logs by a mapping, or the per-request records of other tools. */
 export const importCommand = () =>
@@ -8,6 +8,7 @@ export const importCommand = () =>
     examples: [
       'import usage.jsonl --map mapping.yaml',
       'import profile_export.jsonl --model svc-k2',
+      'import usage.jsonl --map mapping.yaml --engine clickhouse://127.0.0.1:8123/usage',
     ],
     sends: false,
   })
@@ -27,6 +28,7 @@ export const importCommand = () =>
     .option('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl')
     .option('--model <name>', 'the model of records that do not name theirs (AIPerf)')
     .addOption(storeOption())
+    .addOption(engineOption())
     .option('--json', 'print the counts of each file as JSON')
     .action(async (files: readonly string[], options: Options) =>
       (await import('../import.ts')).importAction(files, options),

@@ -1,7 +1,14 @@
 import { type PageName, pageNames, textFormats } from '../../report/pages.ts'
 import { usageDimensions } from '../../report/usage/shape.ts'
 import type { Options } from '../report.ts'
-import { choice, choiceArgument, command, contractOption, storeOption } from './command.ts'
+import {
+  choice,
+  choiceArgument,
+  command,
+  contractOption,
+  engineOption,
+  storeOption,
+} from './command.ts'
 
 /** `assay report <page> [run…]`: a page that needs nothing else, made from the store. */
 export const reportCommand = () =>
@@ -29,6 +36,7 @@ export const reportCommand = () =>
       ),
     )
     .option('--source <name...>', 'usage: only these imported logs', [])
+    .addOption(engineOption('usage: ClickHouse in place of the store'))
     .option(
       '--quarters <file>',
       'usage: Parquet of sums by quarter of an hour, in place of the store',

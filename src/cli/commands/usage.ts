@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import { creditsFields } from '../../probe/usage-body.ts'
 import { usageDimensions } from '../../report/usage/shape.ts'
 import type { Options, WatchFlags } from '../usage.ts'
-import { choice, command, contractOption, storeOption } from './command.ts'
+import type { CloseFlags, InitFlags } from '../usage-clickhouse.ts'
+import { choice, command, contractOption, engineOption, storeOption } from './command.ts'
 
 /** `assay usage [run…]`: what was used, and when credits run out; `assay usage watch` polls. */
 export const usageCommand = () =>
@@ -25,6 +26,7 @@ export const usageCommand = () =>
     .option('--timezone <zone>', 'IANA zone of days and hours', 'UTC')
     .addOption(choice('--by <what>', 'how to split', usageDimensions).default('model'))
     .option('--source <name...>', 'only these imported logs', [])
+    .addOption(engineOption())
     .option('--quarters <file>', 'Parquet of sums by quarter of an hour, in place of the store')
     .option('--grants <file>', 'YAML list of credits held: name, credits, expires')
     .option('--seed <number>', 'seed of the forecast', '1')
@@ -34,6 +36,8 @@ export const usageCommand = () =>
       (await import('../usage.ts')).usageAction(runs, options),
     )
     .addCommand(watchCommand())
+    .addCommand(initCommand())
+    .addCommand(closeCommand())
 
 const watchCommand = () =>
   command('watch', {
@@ -46,6 +50,7 @@ const watchCommand = () =>
   })
     .requiredOption('--base-url <url>', 'the service')
     .addOption(storeOption())
+    .addOption(engineOption())
     .option('--every <seconds>', 'time between polls', '60')
     .option('--count <polls>', 'stop after so many; default: Ctrl-C')
     .option('--field <name=path...>', `where the answer holds ${creditsFields.join(', ')}`, [])
@@ -53,4 +58,36 @@ const watchCommand = () =>
     .action(async (_: unknown, watch: Command) =>
       // `usage` has options of the same names: the nearer ones are meant.
       (await import('../usage.ts')).watchAction(watch.optsWithGlobals<WatchFlags>()),
+    )
+
+const initCommand = () =>
+  command('init', {
+    does: 'Make the tables of usage in ClickHouse, where they are missing.',
+    examples: [
+      'usage init --engine clickhouse://127.0.0.1:8123/usage',
+      'usage init --engine clickhouse://127.0.0.1:8123/usage --cluster main --print',
+    ],
+    sends: false,
+  })
+    .addOption(engineOption('the database'))
+    .option('--cluster <name>', 'spread them over the shards of this cluster')
+    .option('--print', 'print the statements, and run none')
+    .action(async (_: unknown, init: Command) =>
+      (await import('../usage-clickhouse.ts')).initAction(init.optsWithGlobals<InitFlags>()),
+    )
+
+const closeCommand = () =>
+  command('close', {
+    does: 'Keep days of UTC as quarters of an hour in ClickHouse.',
+    examples: [
+      'usage close --engine clickhouse://127.0.0.1:8123/usage --to 2026-11-01',
+      'usage close --engine clickhouse://127.0.0.1:8123/usage --from 2026-10-30 --to 2026-11-01',
+    ],
+    sends: false,
+  })
+    .addOption(engineOption('the database'))
+    .option('--from <date>', 'first day, to close days again; default: the first that is open')
+    .option('--to <date>', 'end, exclusive: when no event of an earlier day comes any more')
+    .action(async (_: unknown, close: Command) =>
+      (await import('../usage-clickhouse.ts')).closeAction(close.optsWithGlobals<CloseFlags>()),
     )

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { clickhouseEngine, closeDays } from '../src/report/usage/engine/clickhouse.ts'
+import { storeEngine, type UsageEngine } from '../src/report/usage/engine/engine.ts'
+import { readUsage } from '../src/report/usage/read.ts'
+import { openClickhouse } from '../src/store/clickhouse/clickhouse.ts'
+import { importToClickhouse } from '../src/store/clickhouse/import-log.ts'
+import { tablesSql } from '../src/store/clickhouse/tables.ts'
+import { importFile } from '../src/store/import/import-file.ts'
+import { ownMapping } from '../src/store/import/mapping.ts'
+import { openStore, type Store } from '../src/store/open.ts'
+import { openDoor } from '../test/clickhouse/chdb.ts'
+
+/**
+ * `ASSAY_CHDB=FOLDER node bench/usage-engines.ts [--events 2]`: millions of events of 30 days, 200 keys and 8
+ * models, in four files, into DuckDB and into ClickHouse. It ends with 1 where a page differs in a digit, or a
+ * file that comes twice changes a quarter.
+ */
+const { values } = parseArgs({ options: { events: { type: 'string', default: '2' } } })
+const events = Math.round(Number(values.events) * 1e6)
+const folder = mkdtempSync(join(tmpdir(), 'assay-bench-engines-'))
+const files = [0, 1, 2, 3].map((at) => join(folder, `log${at}.parquet`))
+const say = (text: string) => process.stdout.write(`${text}\n`)
+let isEqual = true
+
+const door = await openDoor()
+const clickhouse = await openClickhouse(door.address('default'))
+const store = await openStore(join(folder, 'usage.duckdb'))
+try {
+  await makeLogs()
+  const log = (file: string) => ({ file, mapping: ownMapping, source: 'gateway' })
+  await timed('import into DuckDB', async () => {
+    for (const file of files) await importFile(store, log(file))
+  })
+  await store.execute('CHECKPOINT')
+  const page = await timed('page of DuckDB', () => pageOf(store, storeEngine))
+  for (const statement of tablesSql(null)) await clickhouse.command(statement)
+  await timed('import into ClickHouse', async () => {
+    for (const file of files) await importToClickhouse(clickhouse, log(file))
+  })
+  const own = await openStore(':memory:')
+  const engine = clickhouseEngine(clickhouse)
+  equal('page of ClickHouse', await timed('page of events', () => pageOf(own, engine)), page)
+  const close = () =>
+    closeDays(clickhouse, Date.UTC(2026, 9, 1) * 1000, Date.UTC(2026, 11, 1) * 1000)
+  const quarters = async () =>
+    JSON.stringify(
+      await clickhouse.rows(
+        'SELECT count() AS n, sum(cityHash64(toString(tuple(* EXCEPT closed_us)))) AS hash FROM usage_quarters FINAL',
+      ),
+    )
+  await timed('days closed', close)
+  const before = await quarters()
+  say(`quarters: ${before}`)
+  equal('page of quarters', await timed('page of quarters', () => pageOf(own, engine)), page)
+  await timed('one file again', () => importToClickhouse(clickhouse, log(files[1]!)))
+  await timed('days closed again', close)
+  equal('quarters after a file came twice', await quarters(), before)
+  own.close()
+} finally {
+  store.close()
+  await clickhouse.close()
+  door.close()
+  rmSync(folder, { recursive: true })
+}
+say(`most memory of this process (DuckDB): ${peakMb('self')} MB`)
+process.exitCode = isEqual ? 0 : 1
+
+async function makeLogs(): Promise<void> {
+  const pick = (salt: number, of: number) => `(hash(i * 16 + ${salt}) % ${of})`
+  const made = await openStore(':memory:')
+  const part = Math.ceil(events / files.length)
+  for (const [at, file] of files.entries()) {
+    await made.execute(
+      `COPY (
+         SELECT 'gateway' AS source, printf('req-%016x', hash(i)) AS id,
+           (${Date.UTC(2026, 9, 15) * 1000} + i * ${Math.floor((30 * 86_400e6) / events)})::BIGINT AS at_us,
+           'model-' || ${pick(2, 8)} AS model, 'chat' AS endpoint,
+           printf('%012x', ${pick(4, 200)}) AS key_fp, 'account-' || ${pick(4, 50)} AS account,
+           CASE WHEN ${pick(5, 50)} = 0 THEN 'http_error' ELSE 'ok' END AS outcome,
+           CASE WHEN ${pick(5, 50)} = 0 THEN 429 ELSE 200 END AS status, NULL AS error_code,
+           CASE WHEN ${pick(5, 50)} = 0 THEN 0 ELSE (1 + ${pick(6, 7)}) / 8 END AS credits,
+           ${pick(7, 4000)} AS prompt_tokens, ${pick(8, 800)} AS completion_tokens,
+           1 AS requests, NULL::BIGINT AS ttft_us, NULL::BIGINT AS latency_us
+         FROM range(${at * part}, ${Math.min(events, (at + 1) * part)}) AS t(i)
+       ) TO '${file}' (FORMAT parquet)`,
+    )
+  }
+  made.close()
+}
+
+async function pageOf(into: Store, engine: UsageEngine): Promise<string> {
+  const asked = {
+    timezone: 'America/New_York',
+    by: 'key',
+    runIds: [],
+    sources: [],
+    seed: 1,
+  } as const
+  const period = { fromUs: null, toUs: null, nowUs: Date.UTC(2026, 10, 20) * 1000 }
+  const page = await readUsage(into, { ...asked, ...period, contract: null, grants: null }, engine)
+  return JSON.stringify(page)
+}
+
+function equal(what: string, text: string, whole: string): void {
+  const digest = (some: string) => createHash('sha256').update(some).digest('hex').slice(0, 12)
+  isEqual &&= text === whole
+  say(`${what}: ${text === whole ? 'equal' : 'DIFFERS'} (${digest(text)}, ${digest(whole)})`)
+}
+
+async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const start = performance.now()
+  const result = await work()
+  const memory = door.pid === undefined ? '' : `, ClickHouse at most ${peakMb(String(door.pid))} MB`
+  say(`${what}: ${((performance.now() - start) / 1000).toFixed(1)} s${memory}`)
+  return result
+}
+
+/** Most memory that a process held so far. */
+function peakMb(process: string): number {
+  const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process}/status`, 'utf8'))
+  return Math.round(Number(line![1]) / 1000)
+}

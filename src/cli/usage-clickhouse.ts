@@ -1,0 +1,50 @@
+import { closeDays } from '../report/usage/engine/clickhouse.ts'
+import { parseMoment } from '../report/usage/zone.ts'
+import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
+import { tablesSql } from '../store/clickhouse/tables.ts'
+import { UserError } from '../user/user-error.ts'
+
+export interface InitFlags {
+  readonly engine?: string
+  readonly cluster?: string
+  readonly print?: boolean
+}
+
+export async function initAction({ engine, cluster, print }: InitFlags): Promise<void> {
+  const statements = tablesSql(cluster ?? null)
+  if (print) {
+    process.stdout.write(`${statements.join(';\n\n')};\n`)
+    return
+  }
+  const clickhouse = await openClickhouse(needed('--engine', engine))
+  try {
+    for (const statement of statements) await clickhouse.command(statement)
+    process.stdout.write(`${clickhouse.name}: ${statements.length} tables are there\n`)
+  } finally {
+    await clickhouse.close()
+  }
+}
+
+export interface CloseFlags {
+  readonly engine?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+export async function closeAction({ engine, from, to }: CloseFlags): Promise<void> {
+  const toUs = parseMoment(needed('--to', to), 'UTC')
+  const clickhouse = await openClickhouse(needed('--engine', engine))
+  try {
+    const fromUs = from === undefined ? null : parseMoment(from, 'UTC')
+    const days = await closeDays(clickhouse, fromUs, toUs)
+    process.stdout.write(`${clickhouse.name}: ${days} days are kept as quarters of an hour\n`)
+  } finally {
+    await clickhouse.close()
+  }
+}
+
+/** `usage` has these options, too, and needs none of them. */
+function needed(option: string, value: string | undefined): string {
+  if (value === undefined) throw new UserError('usage', `${option} is needed; assay usage --help`)
+  return value
+}

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
+import { pathLiteral } from '../../../store/import/literal.ts'
+import type { Store } from '../../../store/open.ts'
+import { quartersSql } from '../../../store/quarters/quarters.ts'
+import { queryText, type UsageEngine } from './engine.ts'
+
+/** Requests of imported logs, and polls, in ClickHouse. Answers come as Parquet into the page's store. */
+export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
+  return {
+    name: clickhouse.name,
+    holdsRequests: true,
+    begin: (store) =>
+      fetch(clickhouse, 'SELECT * FROM usage_polls FINAL', {}, (file) =>
+        store.execute(`DELETE FROM usage_polls; INSERT INTO usage_polls BY NAME FROM ${file}`),
+      ),
+    // Hours of keys stay there: they are as many as keys are.
+    enterPeriod: async () => {},
+    async fill(store, table, sql) {
+      const parameters = await variablesIn(store, `${relations()}${sql}`)
+      await fetch(clickhouse, inClickhouse(sql), parameters, (file) =>
+        store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS FROM ${file}`),
+      )
+      await narrow(store, table)
+    },
+  }
+}
+
+const relations = () =>
+  queryText('relations.clickhouse').replace('/* key-hours */', () => queryText('key-hours'))
+
+/** A query of this folder with what it reads before it, and parameters where it has variables. */
+function inClickhouse(sql: string): string {
+  const text = sql.replace(/^(--.*\n)*/, '')
+  const whole = text.startsWith('WITH ')
+    ? `${relations()},\n${text.slice('WITH '.length)}`
+    : `${relations()}\n${text}`
+  return whole.replace(
+    variable,
+    (_, name: string) => `{${name}:${typesOfVariables[name] ?? 'Int64'}}`,
+  )
+}
+
+const variable = /getvariable\('(\w+)'\)/g
+
+const typesOfVariables: Readonly<Record<string, string>> = {
+  usage_by: 'String',
+  usage_series: 'Array(String)',
+  usage_top: 'Array(String)',
+  usage_priced: 'Array(String)',
+  usage_sources: 'Array(String)',
+  usage_poll_keys: 'Array(String)',
+  usage_poll_from: 'Array(Int64)',
+  usage_poll_to: 'Array(Int64)',
+}
+
+async function variablesIn(store: Store, sql: string): Promise<Parameters> {
+  const names = new Set([...sql.matchAll(variable)].map(([, name]) => name!))
+  const [values] = await store.rows<Parameters>(
+    `SELECT ${[...names].map((name) => `getvariable('${name}') AS ${name}`).join()}`,
+  )
+  // Before the period is known nothing that is read asks for it.
+  return Object.fromEntries(Object.entries(values!).map(([name, value]) => [name, value ?? 0]))
+}
+
+async function fetch(
+  clickhouse: ClickHouse,
+  sql: string,
+  parameters: Parameters,
+  take: (file: string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-clickhouse-'))
+  try {
+    const file = join(folder, 'answer.parquet')
+    await clickhouse.writeParquet(sql, parameters, file)
+    await take(`read_parquet(${pathLiteral(file)})`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Decimals as the store would have them where they fit: both become the same doubles. */
+async function narrow(store: Store, table: string): Promise<void> {
+  const columns = await store.rows<{ column_name: string }>(
+    `FROM (DESCRIBE ${table}) WHERE column_type = 'DECIMAL(38,18)'`,
+  )
+  for (const { column_name: name } of columns) {
+    const [row] = await store.rows<{ fits: boolean | null }>(
+      `SELECT bool_and(${name}::DECIMAL(38, 6) = ${name}) AS fits FROM ${table}`,
+    )
+    if (row!.fits !== false) {
+      await store.execute(`ALTER TABLE ${table} ALTER ${name} TYPE DECIMAL(38, 6)`)
+    }
+  }
+}
+
+const dayUs = 86_400e6
+
+const quarterColumns = `source, quarter, key_fp, account, model, endpoint, outcome, status, error_code,
+  requests, credits, possible_credits, credits_known, prompt_tokens, completion_tokens, both_tokens,
+  tokens_known, first_us, last_us, minutes`
+
+/**
+ * Keeps days of UTC as quarters of an hour, a day at a time. A day may be closed again: its new sums
+ * take the place of the old ones.
+ *
+ * @param fromUs null for the first day that is open
+ * @returns how many days were closed
+ */
+export async function closeDays(
+  clickhouse: ClickHouse,
+  fromUs: number | null,
+  toUs: number,
+): Promise<number> {
+  const days = await clickhouse.rows<{ day: number }>(
+    `SELECT DISTINCT intDiv(quarter, 96) AS day FROM usage_events
+     WHERE day < {to:Int64} AND ${fromUs === null ? 'day > (SELECT if(count() = 0, -1, intDiv(max(quarter), 96)) FROM usage_quarters)' : 'day >= {from:Int64}'}
+     ORDER BY day`,
+    { to: Math.floor(toUs / dayUs), from: Math.floor((fromUs ?? 0) / dayUs) },
+  )
+  for (const { day } of days) {
+    const some = `(SELECT * FROM requests WHERE quarter >= ${day * 96} AND quarter < ${day * 96 + 96})`
+    const sums = quartersSql().replace('FROM usage_cells', () => `FROM ${some} AS cells`)
+    await clickhouse.command(
+      `INSERT INTO usage_quarters (${quarterColumns}) ${inClickhouse(sums)}`,
+      { usage_sources: [], usage_from: 0, usage_to: 0 },
+    )
+  }
+  return days.length
+}

@@ -1,0 +1,194 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clickhouseEngine, closeDays } from '../../src/report/usage/engine/clickhouse.ts'
+import { readUsage } from '../../src/report/usage/read.ts'
+import type { UsageOptions } from '../../src/report/usage/shape.ts'
+import { type ClickHouse, openClickhouse } from '../../src/store/clickhouse/clickhouse.ts'
+import { importToClickhouse } from '../../src/store/clickhouse/import-log.ts'
+import { tablesSql } from '../../src/store/clickhouse/tables.ts'
+import { exportTable } from '../../src/store/export.ts'
+import { importFile } from '../../src/store/import/import-file.ts'
+import { ownMapping } from '../../src/store/import/mapping.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
+import { enterEvents, usageOptions, utc } from '../report/usage-events.ts'
+import { type Door, openDoor, withoutChdb } from './chdb.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-engine-'))
+const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
+const log = join(folder, 'log.parquet')
+let store: Store
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test.skipIf(withoutChdb === null)(`the engine is not tried: ${withoutChdb}`, (context) =>
+  context.skip(withoutChdb!),
+)
+
+describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
+  const asked = { file: log, mapping: ownMapping, source: 'log' }
+  let door: Door
+  let clickhouse: ClickHouse
+  beforeAll(async () => {
+    door = await openDoor()
+    clickhouse = await database('whole')
+    store = await openStore(':memory:')
+    await enterWeeks()
+    await exportTable(store, 'usage', [], log, 'parquet')
+    await store.execute('DELETE FROM usage_events')
+    await importFile(store, asked)
+  }, 120_000)
+  afterAll(async () => {
+    store.close()
+    await clickhouse.close()
+    door.close()
+  })
+
+  async function database(name: string): Promise<ClickHouse> {
+    const outside = await openClickhouse(door.address('default'))
+    await outside.command(`CREATE DATABASE ${name}`)
+    await outside.close()
+    const made = await openClickhouse(door.address(name))
+    for (const statement of tablesSql(null)) await made.command(statement)
+    return made
+  }
+
+  const importLog = (into: ClickHouse) => importToClickhouse(into, asked)
+
+  async function pageOf(engine: ClickHouse, options: UsageOptions): Promise<string> {
+    const own = await openStore(':memory:')
+    try {
+      return JSON.stringify(await readUsage(own, options, clickhouseEngine(engine)), null, 1)
+    } finally {
+      own.close()
+    }
+  }
+
+  const pageOfStore = async (options: UsageOptions) =>
+    JSON.stringify(await readUsage(store, options), null, 1)
+
+  test('both engines give the same page, closed days or not, and a file twice changes no byte', async () => {
+    expect(await importLog(clickhouse)).toMatchObject({ accepted: 1500, duplicates: 0 })
+    await store.execute(
+      `INSERT INTO usage_polls (polled_us, base_url, key_fp, status, consumed, remaining)
+       SELECT ${utc(2026, 11, 3)} + i * 7200000000, 'http://127.0.0.1', 'key1', 200, 10 * i, 1000 - 10 * i
+       FROM range(20) AS t(i)`,
+    )
+    await clickhouse.insertRows('usage_polls', await store.rows('FROM usage_polls'))
+    const pages = [
+      usageOptions({ timezone: 'Asia/Kathmandu' }),
+      usageOptions({ by: 'key', contract: null, sources: ['log'], fromUs: utc(2026, 11, 8) }),
+    ]
+    for (const options of pages) {
+      expect(await pageOf(clickhouse, options)).toBe(await pageOfStore(options))
+    }
+    const quarters = () =>
+      clickhouse.rows('SELECT * EXCEPT closed_us FROM usage_quarters FINAL ORDER BY ALL')
+    expect(await closeDays(clickhouse, null, utc(2026, 11, 6))).toBe(5)
+    const before = await quarters()
+    expect(await importLog(clickhouse)).toMatchObject({ accepted: 0, duplicates: 1500 })
+    expect(await closeDays(clickhouse, utc(2026, 11, 2), utc(2026, 11, 6))).toBe(4)
+    expect(await quarters()).toEqual(before)
+    for (const options of pages) {
+      // Polls fall within quarters: of closed days, what was spent between two of them is not known to the second.
+      const {
+        reconciliation: _,
+        anomalies: __,
+        ...page
+      } = JSON.parse(await pageOf(clickhouse, options))
+      const {
+        reconciliation: ___,
+        anomalies: ____,
+        ...whole
+      } = JSON.parse(await pageOfStore(options))
+      expect(page).toEqual(whole)
+    }
+  }, 240_000)
+
+  test('four engines sharded by hash give the page of one', async () => {
+    const shards: ClickHouse[] = []
+    for (const at of [0, 1, 2, 3]) {
+      const shard = await database(`shard${at}`)
+      shards.push(shard)
+      await shard.command(
+        `INSERT INTO usage_events SELECT * FROM whole.usage_events WHERE cityHash64(source, id) % 4 = ${at}`,
+      )
+      await closeDays(shard, null, utc(2026, 11, 6))
+    }
+    const set = await openClickhouse(door.address('default'))
+    for (const table of ['usage_events', 'usage_quarters', 'usage_polls']) {
+      await set.command(
+        `CREATE TABLE ${table} AS whole.${table} ENGINE = Merge(REGEXP('^shard[0-3]$'), '^${table}$')`,
+      )
+    }
+    const options = usageOptions({ by: 'key', contract: null })
+    await store.execute('DELETE FROM usage_polls')
+    expect(await pageOf(set, options)).toBe(await pageOfStore(options))
+    for (const each of [...shards, set]) await each.close()
+  }, 240_000)
+
+  test('the commands make tables, import, close days and print the page', async () => {
+    await (await database('commands')).close()
+    const engine = ['--engine', door.address('commands')]
+    const assay = async (...args: readonly string[]) =>
+      promisify(execFile)(process.execPath, [main, ...args, ...engine], {
+        cwd: folder,
+        maxBuffer: 1e8,
+      })
+    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 3 tables are there\n/)
+    const imported = await assay('import', log, '--map', 'assay', '--source', 'log')
+    expect(imported.stdout).toContain('1,500 lines = 1,500 accepted + 0 known + 0 rejected')
+    const closed = await assay('usage', 'close', '--to', '2026-11-03')
+    expect(closed.stdout).toMatch(/commands: 2 days are kept as quarters of an hour\n/)
+    const { stdout } = await assay('usage', '--json')
+    expect(JSON.parse(stdout).cards[1]).toMatchObject({ name: 'requests', value: 2250 })
+    const refused = await assay('usage', 'latest').catch((error) => error)
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/name one of the three/),
+    ])
+    expect(stdout + imported.stdout + closed.stdout + refused.stderr).not.toContain('s3cret')
+  }, 120_000)
+
+  test('no error holds the password', async () => {
+    const wrong = await openClickhouse(door.address('whole').replace('s3cret', 'wr0ng'))
+    const says = await wrong.rows('SELECT 1').catch((error: Error) => error.message)
+    expect(says).toMatch(/^clickhouse:\/\/127\.0\.0\.1:\d+\/whole: .*assay:\[password\]: Auth/)
+    await wrong.close()
+    const empty = await openClickhouse(door.address('default'))
+    await expect(empty.rows('SELECT * FROM nothing')).rejects.toThrow(/assay usage init/)
+    await empty.close()
+  })
+})
+
+/** Two weeks of some keys and models, with failures, values that are not told, and odd requests. */
+async function enterWeeks(): Promise<void> {
+  await enterEvents(
+    store,
+    Array.from({ length: 1500 }, (_, at) => ({
+      atUs: utc(2026, 11, 1) + at * 777e6 + (at % 7) * 1e6,
+      model: at % 11 === 0 ? null : `svc-${at % 12}\\'é`,
+      keyFp: at % 13 === 0 ? null : at > 700 && at % 5 === 0 ? 'fresh' : `key${(at * at) % 9}`,
+      account: at % 3 === 0 ? null : `account${at % 4}`,
+      credits: at % 17 === 0 ? null : (at % 5) / 4,
+      promptTokens: at % 19 === 0 ? null : at * 300,
+      requests: 1 + (at % 2),
+      ...(at % 10 === 0 ? { outcome: 'http_error', status: at % 20 === 0 ? 429 : 500 } : {}),
+      ...(at % 23 === 0 ? { outcome: 'timeout', status: null, credits: null } : {}),
+    })),
+  )
+}
+
+test('an address that is none is refused, and a cluster has its tables on every shard', async () => {
+  await expect(openClickhouse('http://user:hidden@host')).rejects.toThrow(
+    /^--engine: expected clickhouse:/,
+  )
+  const statements = tablesSql('main')
+  expect(statements).toHaveLength(6)
+  expect(statements[0]).toContain('usage_events_local ON CLUSTER `main` (')
+  expect(statements[1]).toBe(
+    "CREATE TABLE IF NOT EXISTS usage_events ON CLUSTER `main` AS usage_events_local\nENGINE = Distributed('main', currentDatabase(), usage_events_local, cityHash64(source, id))",
+  )
+})
