@@ -106,7 +106,8 @@ export function simulateStruck(
     costCredits: request.costCredits,
     streamed: request.left === 'aborted',
     contentEvents: request.left === 'aborted' ? 1 : 0,
-    left: request.left === 'timed out' ? 'timeout' : request.left === 'no' ? 'no' : 'aborted',
+    abandonment:
+      request.left === 'timed out' ? 'timeout' : request.left === 'no' ? 'no' : 'aborted',
     ...(request.left === 'no' && { value: shown.get(request.slot)!, readUs: request.readUs }),
   }))
   const lastUs = Math.max(...rows.map((row) => row.endUs))

@@ -1,4 +1,4 @@
-import { stoppedText } from '../report/run-verdict.ts'
+import { stoppedText } from '../report/page-verdict.ts'
 import type { RunResult } from '../run/run.ts'
 import type { ThresholdResult } from '../run/thresholds.ts'
 import { duration, table, wrapped } from './text.ts'

@@ -1,23 +1,23 @@
-import type { Arrival } from './arrival.ts'
+import type { LimitedRequest } from './limited-request.ts'
 
 /** The admissions that surely lay in one window together, the fullest such window of a record. */
 export interface FullestWindow {
   readonly count: number
   /** Between these two, both included. */
-  readonly first: Arrival
-  readonly last: Arrival
+  readonly first: LimitedRequest
+  readonly last: LimitedRequest
 }
 
 /**
- * @param arrivals by start; only admissions among them are looked at
+ * @param requests by start; only admissions among them are looked at
  * @returns null without an admission
  */
 export function fullestWindow(
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   windowUs: number,
   toleranceUs: number,
 ): FullestWindow | null {
-  const byStart = arrivals.filter(({ decision }) => decision === 'admitted')
+  const byStart = requests.filter(({ decision }) => decision === 'admitted')
   const byEnd = [...byStart].sort((a, b) => a.untilUs - b.untilUs)
   let fullest: FullestWindow | null = null
   let expired = 0
@@ -34,7 +34,7 @@ export function fullestWindow(
 
 /** Attempts that one key made at once after a rest as long as a window. */
 export interface Burst {
-  readonly arrivals: readonly Arrival[]
+  readonly requests: readonly LimitedRequest[]
   readonly startUs: number
   readonly endUs: number
 }
@@ -48,34 +48,34 @@ const burstShare = 1 / 4
  * @param restedAtStart whether the key is known to have been idle before the record began
  */
 export function idleBursts(
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   limit: number,
   windowUs: number,
   restedAtStart: boolean,
 ): readonly Burst[] {
   const bursts: Burst[] = []
-  let busyUntilUs = restedAtStart ? -Infinity : (arrivals[0]?.fromUs ?? 0)
+  let busyUntilUs = restedAtStart ? -Infinity : (requests[0]?.fromUs ?? 0)
   let index = 0
-  while (index < arrivals.length) {
-    const start = arrivals[index]!
+  while (index < requests.length) {
+    const start = requests[index]!
     // Two windows: a counter that weights the last window has then forgotten it too.
     if (start.fromUs - busyUntilUs <= 2 * windowUs) {
       busyUntilUs = Math.max(busyUntilUs, start.closedUs)
       index++
       continue
     }
-    const taken: Arrival[] = []
+    const taken: LimitedRequest[] = []
     while (
-      index < arrivals.length &&
-      arrivals[index]!.fromUs - start.fromUs <= windowUs * burstShare
+      index < requests.length &&
+      requests[index]!.fromUs - start.fromUs <= windowUs * burstShare
     ) {
-      taken.push(arrivals[index]!)
-      busyUntilUs = Math.max(busyUntilUs, arrivals[index]!.closedUs)
+      taken.push(requests[index]!)
+      busyUntilUs = Math.max(busyUntilUs, requests[index]!.closedUs)
       index++
     }
     if (taken.length > limit) {
       const endUs = Math.max(...taken.map(({ untilUs }) => untilUs))
-      bursts.push({ arrivals: taken, startUs: start.fromUs, endUs })
+      bursts.push({ requests: taken, startUs: start.fromUs, endUs })
     }
   }
   return bursts

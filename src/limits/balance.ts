@@ -1,6 +1,6 @@
-import type { Arrival } from './arrival.ts'
+import type { LimitedRequest } from './limited-request.ts'
 
-/** What is known of the balance when an arrival was admitted; both ends inclusive. */
+/** What is known of the balance when an request was admitted; both ends inclusive. */
 export interface Bracket {
   readonly low: number
   readonly high: number
@@ -13,7 +13,7 @@ export interface Brackets {
 }
 
 /**
- * Brackets of the balance at each arrival's admission, from the credits headers of one account.
+ * Brackets of the balance at each request's admission, from the credits headers of one account.
  *
  * A header is the balance before its own charge, after it, or after it but early (gap G-12), and a
  * band may be chosen before or after the charge (gap G-24), so a header `v` of cost `c` speaks of
@@ -25,21 +25,21 @@ export interface Brackets {
  *     ───┤ j ├───────────┤   i    ├──────────────┤ k ├──▶
  *     high <= v_j + c_j          [v_i - c_i, v_i + c_i + overlapping]      low >= v_k
  *
- * @param arrivals of one account, by start
- * @returns one bracket for each arrival, in the same order; `-Infinity` and `Infinity` for unknown
+ * @param requests of one account, by start
+ * @returns one bracket for each request, in the same order; `-Infinity` and `Infinity` for unknown
  */
-export function balanceBrackets(arrivals: readonly Arrival[]): Brackets {
-  const started = sumsBy(arrivals, (arrival) => arrival.fromUs)
-  const landed = sumsBy(arrivals, (arrival) => arrival.closedUs)
-  const withHeader = arrivals.filter((arrival) => arrival.credits !== null)
-  const headersBegun = counterOf(timesOf(withHeader, (arrival) => arrival.fromUs))
+export function balanceBrackets(requests: readonly LimitedRequest[]): Brackets {
+  const started = sumsBy(requests, (request) => request.fromUs)
+  const landed = sumsBy(requests, (request) => request.closedUs)
+  const withHeader = requests.filter((request) => request.credits !== null)
+  const headersBegun = counterOf(timesOf(withHeader, (request) => request.fromUs))
   const byHeader = [...withHeader].sort((a, b) => a.untilUs - b.untilUs)
-  const headersOver = counterOf(timesOf(byHeader, (arrival) => arrival.untilUs))
-  const unknown = arrivals.filter((arrival) => arrival.decision === 'unknown')
-  const unknownStarted = sumsBy(unknown, (arrival) => arrival.fromUs)
-  const unknownLanded = sumsBy(unknown, (arrival) => arrival.closedUs)
+  const headersOver = counterOf(timesOf(byHeader, (request) => request.untilUs))
+  const unknown = requests.filter((request) => request.decision === 'unknown')
+  const unknownStarted = sumsBy(unknown, (request) => request.fromUs)
+  const unknownLanded = sumsBy(unknown, (request) => request.closedUs)
 
-  const bracketOf = ({ credits, costCredits, fromUs, untilUs }: Arrival): Bracket => {
+  const bracketOf = ({ credits, costCredits, fromUs, untilUs }: LimitedRequest): Bracket => {
     const before = byHeader[headersOver(fromUs) - 1]
     const after = withHeader[headersBegun(untilUs)]
     const others = started(untilUs) - landed(fromUs) - costCredits
@@ -60,28 +60,31 @@ export function balanceBrackets(arrivals: readonly Arrival[]): Brackets {
       ? { low: Math.min(low, before.credits! - before.costCredits - others), high }
       : { low, high: Math.max(low, Math.min(high, ceiling)) }
   }
-  const low = new Float64Array(arrivals.length)
-  const high = new Float64Array(arrivals.length)
-  arrivals.forEach((arrival, at) => {
-    const bracket = bracketOf(arrival)
+  const low = new Float64Array(requests.length)
+  const high = new Float64Array(requests.length)
+  requests.forEach((request, at) => {
+    const bracket = bracketOf(request)
     low[at] = bracket.low
     high[at] = bracket.high
   })
   return { low, high }
 }
 
-function timesOf(arrivals: readonly Arrival[], timeUs: (arrival: Arrival) => number): Float64Array {
-  const times = new Float64Array(arrivals.length)
-  for (let at = 0; at < times.length; at++) times[at] = timeUs(arrivals[at]!)
+function timesOf(
+  requests: readonly LimitedRequest[],
+  timeUs: (request: LimitedRequest) => number,
+): Float64Array {
+  const times = new Float64Array(requests.length)
+  for (let at = 0; at < times.length; at++) times[at] = timeUs(requests[at]!)
   return times
 }
 
 /** Costs up to a moment: what `timeUs` says lies at or before it. */
 function sumsBy(
-  arrivals: readonly Arrival[],
-  timeUs: (arrival: Arrival) => number,
+  requests: readonly LimitedRequest[],
+  timeUs: (request: LimitedRequest) => number,
 ): (atUs: number) => number {
-  const times = timesOf(arrivals, timeUs)
+  const times = timesOf(requests, timeUs)
   const order = new Uint32Array(times.length)
   let inOrder = true
   for (let at = 0; at < times.length; at++) {
@@ -93,7 +96,7 @@ function sumsBy(
   const sums = new Float64Array(times.length + 1)
   for (let at = 0; at < order.length; at++) {
     sorted[at] = times[order[at]!]!
-    sums[at + 1] = sums[at]! + arrivals[order[at]!]!.costCredits
+    sums[at + 1] = sums[at]! + requests[order[at]!]!.costCredits
   }
   const count = counterOf(sorted)
   return (atUs) => sums[count(atUs)]!

@@ -1,7 +1,7 @@
 import { type Band, type Contract, type Window, windowUs } from '../contract/contract.ts'
-import { type Arrival, ofUnknownFate } from './arrival.ts'
 import type { Bracket } from './balance.ts'
 import { bandsNamed, bandsWithin, cellsNamed } from './band.ts'
+import { type LimitedRequest, withUnknownDecision } from './limited-request.ts'
 import type { Course } from './models/model.ts'
 import { otherWindowMayRefuse, type Pacing, pacingOf } from './other-windows.ts'
 import type { ServiceClock } from './service-clock.ts'
@@ -13,8 +13,8 @@ export interface BandCourse extends Course {
   readonly window: Window
 }
 
-/** An arrival with the balance that it may have met. */
-export interface Placed extends Arrival {
+/** An request with the balance that it may have met. */
+export interface Placed extends LimitedRequest {
   readonly balance: Bracket
 }
 
@@ -31,40 +31,40 @@ const toleranceShare = 0.002
  * A rejection speaks about this window only when its limit header names it, or names none while
  * the longer windows cannot have been used up; any other becomes an attempt of unknown fate.
  *
- * @param arrivals of one key, by start
+ * @param requests of one key, by start
  */
 export function coursesOf(
-  arrivals: readonly Placed[],
+  requests: readonly Placed[],
   contract: Contract,
   window: Window,
   clock: ServiceClock | null,
 ): readonly BandCourse[] {
   const lengthUs = windowUs[window]
-  const pacing = pacingOf(arrivals)
+  const pacing = pacingOf(requests)
   const pieces: {
     bands: readonly Band[]
     readonly earlier: number
     /** Where the piece begins in the whole record. */
     readonly start: number
-    readonly arrivals: Placed[]
+    readonly requests: Placed[]
   }[] = []
   let lastUs = -Infinity
-  for (const [start, arrival] of arrivals.entries()) {
-    const bands = bandsOf(contract, arrival)
+  for (const [start, request] of requests.entries()) {
+    const bands = bandsOf(contract, request)
     const piece = pieces.at(-1)
-    const rested = arrival.fromUs - lastUs > 2 * lengthUs
+    const rested = request.fromUs - lastUs > 2 * lengthUs
     const shared =
       bands === piece?.bands ? bands : (piece?.bands.filter((band) => bands.includes(band)) ?? [])
     if (piece === undefined || rested || shared.length === 0) {
-      const earlier = rested && piece !== undefined ? 0 : earlierAtMost(contract, window, arrival)
-      pieces.push({ bands, earlier, start, arrivals: [arrival] })
+      const earlier = rested && piece !== undefined ? 0 : earlierAtMost(contract, window, request)
+      pieces.push({ bands, earlier, start, requests: [request] })
     } else {
-      piece.arrivals.push(arrival)
+      piece.requests.push(request)
       piece.bands = shared
     }
-    lastUs = Math.max(lastUs, arrival.closedUs)
+    lastUs = Math.max(lastUs, request.closedUs)
   }
-  return pieces.flatMap(({ bands, earlier, start, arrivals: piece }) => {
+  return pieces.flatMap(({ bands, earlier, start, requests: piece }) => {
     const limits = new Set(bands.map((band) => band.requests[window]))
     const [band] = bands
     if (band === undefined || limits.size !== 1) return []
@@ -75,31 +75,31 @@ export function coursesOf(
         key: kept[0]!.key,
         band,
         window,
-        arrivals: kept.map((arrival, index) =>
-          arrival.decision === 'rejected' &&
-          (arrival.untilUs >= cutUs ||
-            !isOfWindow(contract, band, window, arrivals, start + index, pacing))
-            ? ofUnknownFate(arrival)
-            : arrival,
+        requests: kept.map((request, index) =>
+          request.decision === 'rejected' &&
+          (request.untilUs >= cutUs ||
+            !isOfWindow(contract, band, window, requests, start + index, pacing))
+            ? withUnknownDecision(request)
+            : request,
         ),
         limit: band.requests[window],
         windowUs: lengthUs,
         earlierAtMost: earlier,
         toleranceUs: lengthUs * toleranceShare,
         edge: edgeOf(clock, lengthUs),
-        counted: (arrival) => (arrival.decision === 'admitted' ? 'yes' : 'maybe'),
+        counted: (request) => (request.decision === 'admitted' ? 'yes' : 'maybe'),
       },
     ]
   })
 }
 
-/** Bands whose row may hold for an arrival: the one that its header names, else by balance. */
-function bandsOf(contract: Contract, arrival: Placed): readonly Band[] {
-  if (arrival.limit !== null && arrival.status !== 401) {
-    const named = bandsNamed(contract, arrival.limit)
+/** Bands whose row may hold for an request: the one that its header names, else by balance. */
+function bandsOf(contract: Contract, request: Placed): readonly Band[] {
+  if (request.limit !== null && request.status !== 401) {
+    const named = bandsNamed(contract, request.limit)
     if (named.length > 0) return named
   }
-  return bandsWithin(contract, arrival.balance)
+  return bandsWithin(contract, request.balance)
 }
 
 /** How many requests the first answer of a record says were counted before it. */
@@ -116,15 +116,15 @@ function isOfWindow(
   contract: Contract,
   band: Band,
   window: Window,
-  arrivals: readonly Placed[],
+  requests: readonly Placed[],
   index: number,
   pacing: Pacing,
 ): boolean {
-  const arrival = arrivals[index]!
-  const cells = arrival.limit === null ? [] : cellsNamed(contract, arrival.limit)
+  const request = requests[index]!
+  const cells = request.limit === null ? [] : cellsNamed(contract, request.limit)
   if (cells.length > 0 && !cells.some((cell) => cell.window === window)) return false
   // The one triple of headers may always show the minute (gap G-20), whichever window was full.
-  return !otherWindowMayRefuse(band, window, arrivals, index, pacing)
+  return !otherWindowMayRefuse(band, window, requests, index, pacing)
 }
 
 /** An edge of the clock's windows: a multiple of the window in the service's epoch. */

@@ -1,18 +1,18 @@
 import { type Band, type Window, windows, windowUs } from '../contract/contract.ts'
-import type { Arrival } from './arrival.ts'
+import type { LimitedRequest } from './limited-request.ts'
 
 /** The shortest time that surely lay between two admissions of a key; Infinity for fewer than two. */
 export interface Pacing {
   readonly shortestGapUs: number
 }
 
-export function pacingOf(arrivals: readonly Arrival[]): Pacing {
-  const admitted = arrivals.filter(({ decision }) => decision === 'admitted')
+export function pacingOf(requests: readonly LimitedRequest[]): Pacing {
+  const admitted = requests.filter(({ decision }) => decision === 'admitted')
   let shortestGapUs = Infinity
-  admitted.forEach((arrival, index) => {
+  admitted.forEach((request, index) => {
     const next = admitted[index + 1]
     if (next === undefined) return
-    shortestGapUs = Math.min(shortestGapUs, Math.max(0, next.untilUs - arrival.fromUs))
+    shortestGapUs = Math.min(shortestGapUs, Math.max(0, next.untilUs - request.fromUs))
   })
   return { shortestGapUs }
 }
@@ -22,22 +22,22 @@ export function pacingOf(arrivals: readonly Arrival[]): Pacing {
  * been full, or one that paces: a limiter that spreads 5,000 a day evenly rejects what comes within
  * 17 s of the last admission, and shows no two admissions closer than that.
  *
- * @param arrivals that share a counter, by start; the rejection is at `index`
+ * @param requests that share a counter, by start; the rejection is at `index`
  */
 export function otherWindowMayRefuse(
   band: Band,
   window: Window,
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   index: number,
   { shortestGapUs }: Pacing,
 ): boolean {
-  const arrival = arrivals[index]!
+  const request = requests[index]!
   return windows.some((other) => {
     if (other === window) return false
     const limit = band.requests[other]
     if (shortestGapUs >= (windowUs[other] / limit) * pacingTolerance) return true
-    const oldest = arrivals[index - limit]
-    return oldest !== undefined && arrival.fromUs - oldest.fromUs <= 2 * windowUs[other]
+    const oldest = requests[index - limit]
+    return oldest !== undefined && request.fromUs - oldest.fromUs <= 2 * windowUs[other]
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Arrival } from './arrival.ts'
+import type { LimitedRequest } from './limited-request.ts'
 
 /**
  * Majorization: every answer that still shows `x` or more remaining was counted while at most
@@ -7,25 +7,25 @@ import type { Arrival } from './arrival.ts'
  *
  *     #{ i : remaining_i >= x }  <=  windows * (limit - x) + regained        for every x
  *
- * @param arrivals that were all counted, from an idle key
+ * @param requests that were all counted, from an idle key
  * @param windows 2 where an edge of windows may lie among them, else 1
  * @param regained requests that the limiter may have forgotten meanwhile
  * @returns the lowest value shown too often, with the answers that show it or more
  */
 export function shownTooOften(
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   limit: number,
   windows: 1 | 2,
   regained: number,
-): { readonly value: number; readonly arrivals: readonly Arrival[] } | null {
-  const falling = arrivals
+): { readonly value: number; readonly requests: readonly LimitedRequest[] } | null {
+  const falling = requests
     .filter(({ remaining }) => remaining !== null)
     .sort((a, b) => b.remaining! - a.remaining!)
   for (let at = 0; at < falling.length; at++) {
     const value = falling[at]!.remaining!
     if (falling[at + 1]?.remaining === value) continue
     if (at + 1 > windows * (limit - value) + regained) {
-      return { value, arrivals: falling.slice(0, at + 1) }
+      return { value, requests: falling.slice(0, at + 1) }
     }
   }
   return null

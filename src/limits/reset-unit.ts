@@ -1,4 +1,4 @@
-import type { Arrival } from './arrival.ts'
+import type { LimitedRequest } from './limited-request.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /** What the number in X-RateLimit-Reset may be. */
@@ -16,7 +16,7 @@ const unitUs: Readonly<Record<ResetUnit, number>> = {
 
 /** One reset value, and the longest that it may look ahead. */
 export interface ResetSample {
-  readonly arrival: Arrival
+  readonly request: LimitedRequest
   readonly value: number
   readonly windowUs: number
 }
@@ -102,10 +102,10 @@ function boundsOf(
     ...{ latest: null, earliest: null },
   }
   for (const sample of samples) {
-    const { arrival, value, windowUs } = sample
+    const { request, value, windowUs } = sample
     const us = value * roundingUs
-    const low = us - roundingUs - (arrival.untilUs + windowUs + slackUs)
-    const high = us + roundingUs - (arrival.fromUs - slackUs)
+    const low = us - roundingUs - (request.untilUs + windowUs + slackUs)
+    const high = us + roundingUs - (request.fromUs - slackUs)
     if (low > bounds.lowUs) bounds = { ...bounds, lowUs: low, latest: sample }
     if (high < bounds.highUs) bounds = { ...bounds, highUs: high, earliest: sample }
   }
@@ -117,20 +117,20 @@ function isEpoch(unit: ResetUnit): boolean {
 }
 
 /**
- * When a reset happens, on the clock of the arrivals; null for an epoch without a clock.
+ * When a reset happens, on the clock of the requests; null for an epoch without a clock.
  * The interval holds the unit's rounding.
  *
  * @param clock the one that the epoch is told by, see {@link limiterClock}
  */
 export function resetInstant(
   unit: ResetUnit,
-  { arrival, value }: ResetSample,
+  { request, value }: ResetSample,
   clock: ServiceClock | null,
 ): { readonly lowUs: number; readonly highUs: number } | null {
   const us = value * unitUs[unit]
   const roundingUs = unitUs[unit]
   if (!isEpoch(unit)) {
-    return { lowUs: arrival.fromUs + us - roundingUs, highUs: arrival.untilUs + us + roundingUs }
+    return { lowUs: request.fromUs + us - roundingUs, highUs: request.untilUs + us + roundingUs }
   }
   if (clock === null) return null
   return { lowUs: us - clock.highUs - roundingUs, highUs: us - clock.lowUs + roundingUs }
@@ -170,8 +170,8 @@ interface Countdown {
 }
 
 /** How long the value may have been on its way. */
-function answerUs({ arrival }: ResetSample): number {
-  return arrival.untilUs - arrival.fromUs
+function answerUs({ request }: ResetSample): number {
+  return request.untilUs - request.fromUs
 }
 
 /** Whether the whole window is left: one that no request has begun tells that for as long as it waits. */
@@ -192,7 +192,7 @@ function fallsWithTime(
 ): readonly ResetSample[] | null {
   const groups = Map.groupBy(
     samples,
-    ({ arrival: { limit, key, endpoint } }) => `${limit} ${endpoint} ${key}`,
+    ({ request: { limit, key, endpoint } }) => `${limit} ${endpoint} ${key}`,
   )
   for (const group of groups.values()) {
     const counts = countdownsOf(group, unit)
@@ -208,7 +208,7 @@ function fallsWithTime(
 }
 
 function lengthUs({ first, last }: Countdown): number {
-  return last.arrival.fromUs - first.arrival.fromUs
+  return last.request.fromUs - first.request.fromUs
 }
 
 function sum<Each>(of: readonly Each[], value: (each: Each) => number): number {
@@ -224,7 +224,7 @@ function countdownsOf(
   let running: Countdown[] = []
   for (const sample of samples) {
     const left = ({ first }: Countdown) =>
-      first.value * unitUs[unit] - (sample.arrival.fromUs - first.arrival.fromUs)
+      first.value * unitUs[unit] - (sample.request.fromUs - first.request.fromUs)
     const off = (countdown: Countdown) => Math.abs(sample.value * unitUs[unit] - left(countdown))
     // What is about zero fits the end of any.
     over.push(...running.filter((countdown) => left(countdown) <= slackUs))
@@ -233,7 +233,7 @@ function countdownsOf(
     if (own !== undefined) {
       own.passedOver = false
       // At once, a value says the same again; one that stands still is near the line for as long as it may be off.
-      const passedUs = sample.arrival.fromUs - own.last.arrival.fromUs
+      const passedUs = sample.request.fromUs - own.last.request.fromUs
       const fellUs = (own.last.value - sample.value) * unitUs[unit]
       if (passedUs < voteUs || fellUs < passedUs / 2) continue
       own.last = sample

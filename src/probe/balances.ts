@@ -1,6 +1,6 @@
 import { leavesOf, remainingIn } from './credits-body.ts'
+import type { ProbeResponse } from './probe-response.ts'
 import type { Prober } from './prober.ts'
-import type { Reply } from './reply.ts'
 
 /** How often an idle read is repeated until two in a row agree. */
 const settleReads = 12
@@ -31,7 +31,7 @@ export class Balances {
   }
 
   /** Notes what a reply that came back has cost, when it is a read. */
-  note({ spec: { endpoint }, status }: Reply): void {
+  note({ spec: { endpoint }, status }: ProbeResponse): void {
     const isRead = endpoint === 'models' || endpoint === 'credits'
     if (isRead && status === 200) this.spentOnReads += this.readPrices[endpoint]
     // One that was left has no status, and may be charged as well.

@@ -10,17 +10,17 @@ import {
 import { type Received, type SendOnceOptions, sendOnce } from '../client/send-once.ts'
 import type { Transport } from '../client/transport.ts'
 import { bandsAt, type Contract, costOf, windowUs } from '../contract/contract.ts'
-import type { Arrival } from '../limits/arrival.ts'
+import type { LimitedRequest } from '../limits/limited-request.ts'
 import type { Recorder } from '../store/recorder.ts'
-import { arrivalOf } from './arrival.ts'
 import { Balances } from './balances.ts'
 import type { Budget } from './budget.ts'
 import { type ExtraHeader, shownWithExtra, withExtra, withoutSecrets } from './extra-headers.ts'
+import { limitedRequestOf } from './limited-request.ts'
 import type { Operator } from './operator.ts'
+import { type ProbeResponse, probeResponseOf } from './probe-response.ts'
 import { cheapestModel, pricesOf } from './question.ts'
 import type { SeenFirst } from './questions/when-full.ts'
 import { Recording } from './recording.ts'
-import { type Reply, replyOf } from './reply.ts'
 
 export interface ProberOptions {
   readonly runId: string
@@ -69,9 +69,9 @@ export class Prober {
   readonly operator: Operator | null
   readonly recording: Recording
   /** Everything that came back, for questions that look back over it. */
-  readonly replies: Reply[] = []
-  /** The same as arrivals at the limiter, in the service's time. */
-  readonly arrivals: Arrival[] = []
+  readonly replies: ProbeResponse[] = []
+  /** The same as the limiter saw them, in the service's time. */
+  readonly limited: LimitedRequest[] = []
   /** The question that is being asked, as the column `phase`. */
   phase = ''
   /** How the balance is read. */
@@ -111,11 +111,11 @@ export class Prober {
     }
   }
 
-  chat(change: Partial<RequestSpec> = {}, options: SendOptions = {}): Promise<Reply> {
+  chat(change: Partial<RequestSpec> = {}, options: SendOptions = {}): Promise<ProbeResponse> {
     return this.send({ ...this.plain, endpoint: 'chat', ...change }, options)
   }
 
-  messages(change: Partial<RequestSpec> = {}, options: SendOptions = {}): Promise<Reply> {
+  messages(change: Partial<RequestSpec> = {}, options: SendOptions = {}): Promise<ProbeResponse> {
     return this.send({ ...this.plain, endpoint: 'messages', ...change }, options)
   }
 
@@ -123,7 +123,7 @@ export class Prober {
     endpoint: 'models' | 'credits',
     change: Partial<RequestSpec> = {},
     options: SendOptions = {},
-  ): Promise<Reply> {
+  ): Promise<ProbeResponse> {
     return this.send({ ...plainRequest, endpoint, auth: 'both', ...change }, options)
   }
 
@@ -134,7 +134,7 @@ export class Prober {
    * @throws BudgetError before anything is sent that might pass the bound
    * @throws Interrupted when the user stopped the probe
    */
-  async send(spec: RequestSpec, options: SendOptions = {}): Promise<Reply> {
+  async send(spec: RequestSpec, options: SendOptions = {}): Promise<ProbeResponse> {
     let waitUs = windowUs.minute / 20
     for (let failures = 0; ; ) {
       const reply = await this.sendOnce(spec, options)
@@ -201,13 +201,13 @@ export class Prober {
     const limit = await this.minuteLimit()
     if (limit === null) return 0
     const nowUs = this.now() * this.options.timeScale
-    const lastMinute = this.arrivals.filter(({ untilUs }) => untilUs > nowUs - windowUs.minute)
+    const lastMinute = this.limited.filter(({ untilUs }) => untilUs > nowUs - windowUs.minute)
     const tooMany = Math.min(lastMinute.length, lastMinute.length + requests - limit)
     if (tooMany > 0) await this.rest(lastMinute[tooMany - 1]!.untilUs + windowUs.minute - nowUs)
     return windowUs.minute / limit
   }
 
-  private async sendOnce(spec: RequestSpec, options: SendOptions): Promise<Reply> {
+  private async sendOnce(spec: RequestSpec, options: SendOptions): Promise<ProbeResponse> {
     const { budget, transport, contract, signal } = this.options
     this.mustGoOn()
     const key = options.second ? this.options.secondKey! : this.options.apiKey
@@ -242,12 +242,12 @@ export class Prober {
       ),
     })
     this.recording.record(row, received)
-    const reply = replyOf(spec, row, received)
+    const reply = probeResponseOf(spec, row, received)
     this.replies.push(reply)
     this.balances.note(reply)
     if (sendsKey && columns.sentUs !== null) {
-      const arrival = arrivalOf(row, contract, this.options.timeScale)
-      this.arrivals.push({ ...arrival, key: keysSent(arrival.key, template, contract) })
+      const limited = limitedRequestOf(row, contract, this.options.timeScale)
+      this.limited.push({ ...limited, key: keysSent(limited.key, template, contract) })
     }
     return reply
   }
@@ -317,7 +317,7 @@ function keysSent(
 }
 
 /** Retry-After where it is short enough to be believed. */
-function waitOf({ columns }: Reply, otherwiseUs: number): number {
+function waitOf({ columns }: ProbeResponse, otherwiseUs: number): number {
   const us = (columns.retryAfter ?? 0) * 1e6
   return us > 0 && us <= 2 * windowUs.minute ? us + 500_000 : otherwiseUs
 }

@@ -1,7 +1,7 @@
 import { remedyOf } from '../user/remedies.ts'
 import { UserError } from '../user/user-error.ts'
+import { at, type ProbeResponse } from './probe-response.ts'
 import type { Prober } from './prober.ts'
-import { at, type Reply } from './reply.ts'
 
 /** @throws UserError where the first read of the balance brought no answer at all */
 export function mustAnswer({ replies }: Prober): void {
@@ -27,23 +27,26 @@ export function mustServe({ replies }: Prober): void {
   )
 }
 
-function isServed({ status, json, events, columns }: Reply): boolean {
+function isServed({ status, json, events, columns }: ProbeResponse): boolean {
   if (status !== 200) return false
   const hasText = at(json, 'choices') !== undefined || at(json, 'content') !== undefined
   return columns.outcome === 'ok' || events.length > 0 || hasText
 }
 
 /** What a question asked to be refused was: by a service that took the key, and read the body. */
-function isRefusedAsRead({ row, columns: { status, errorCode, errorType } }: Reply): boolean {
+function isRefusedAsRead({
+  row,
+  columns: { status, errorCode, errorType },
+}: ProbeResponse): boolean {
   if (row.expects !== 'any') return false
   return errorCode === 'model_not_found' || (status === 400 && (errorCode ?? errorType) !== null)
 }
 
-function requestOf({ row: { endpoint } }: Reply): string {
+function requestOf({ row: { endpoint } }: ProbeResponse): string {
   return `a request to ${endpoint}`
 }
 
-function endOf({ status, columns }: Reply): string {
+function endOf({ status, columns }: ProbeResponse): string {
   if (status === null) return [columns.outcome, columns.reason].filter(Boolean).join(', ')
   // What is no plain word is no code, and might act on a terminal.
   const code = [columns.errorCode, columns.errorType].find((each) =>

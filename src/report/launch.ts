@@ -10,7 +10,7 @@ import {
 import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
-import { type RunVerdict, readRunVerdict, stoppedText } from './run-verdict.ts'
+import { type PageVerdict, readPageVerdict, stoppedText } from './page-verdict.ts'
 import { prepareFigures } from './shown-figures.ts'
 import { tokenReport } from './summary/figures.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
@@ -49,7 +49,7 @@ export async function launchTop(store: Store): Promise<Html> {
   const [reached] = await store.rows(
     `FROM attempts WHERE list_contains(getvariable('run_ids'), run_id) AND status IS NOT NULL LIMIT 1`,
   )
-  const verdicts = runs.map((run) => readRunVerdict(run.verdict_json))
+  const verdicts = runs.map((run) => readPageVerdict(run.verdict_json))
   const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
   return html`${renderAnswer(answerOf(runs, verdicts, all, reached !== undefined, closed))}${renderCards(
@@ -63,7 +63,7 @@ function shownRuns(store: Store): Promise<readonly RunRow[]> {
 
 function answerOf(
   runs: readonly RunRow[],
-  verdicts: readonly RunVerdict[],
+  verdicts: readonly PageVerdict[],
   { counts }: SummaryGroup,
   reached: boolean,
   closed: readonly string[],

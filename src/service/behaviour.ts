@@ -46,7 +46,7 @@ export interface Piece {
 }
 
 /** A whole response, before it is written. */
-export interface Reply {
+export interface ServiceResponse {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: string | Buffer
@@ -137,7 +137,7 @@ export interface Behaviour {
   wireError(call: Call, refusal: Refusal): WireError
   errorBody(call: Call, error: WireError): object
   headers(call: Call, status: number, headers: Record<string, string>): Record<string, string>
-  reply(call: Call, reply: Reply): Reply
+  reply(call: Call, reply: ServiceResponse): ServiceResponse
 }
 
 /** The moments of a stream at which events are made. */

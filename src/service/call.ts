@@ -22,7 +22,7 @@ export interface WindowState {
 }
 
 /** What is known of a request before anybody looked at it. */
-export interface Arrival {
+export interface IncomingRequest {
   readonly sequence: number
   /** Hexadecimal, unique; both formats make their ids of it. */
   readonly id: string
@@ -43,7 +43,7 @@ const noLimits = { minute: 0, hour: 0, day: 0 }
 
 /** One request on its way through the service; each station fills in what it finds. */
 export class Call extends Chance {
-  readonly arrival: Arrival
+  readonly incoming: IncomingRequest
   endpoint: Endpoint = 'other'
   body: Buffer = nothing
   /** Why a body that came was not kept; null for one that was. */
@@ -77,9 +77,9 @@ export class Call extends Chance {
   /** Choices that are inside inline <think> text. */
   thinking: ReadonlySet<number> = nobody
 
-  constructor(arrival: Arrival, random: Random) {
+  constructor(incoming: IncomingRequest, random: Random) {
     super(random)
-    this.arrival = arrival
+    this.incoming = incoming
   }
 
   /** The format whose shapes fit the endpoint; null for the shared ones. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Arrival, byStart } from '../../src/limits/arrival.ts'
+import { byStart, type LimitedRequest } from '../../src/limits/limited-request.ts'
 import { fitModels, modelsThatExplain, nameModels } from '../../src/limits/models/fit.ts'
 import type { Course, Model } from '../../src/limits/models/model.ts'
-import { arrivalOf } from './arrivals.ts'
+import { arrivalOf } from './limited-requests.ts'
 import {
   fixedAligned,
   fixedAnchored,
@@ -24,21 +24,21 @@ interface Sent {
 }
 
 function courseOf(
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   { earlierAtMost = 0, edge = null as Course['edge'] } = {},
 ): Course {
   return {
-    arrivals,
+    requests,
     limit,
     windowUs: minuteUs,
     earlierAtMost,
     toleranceUs: 1000,
     edge,
-    counted: (arrival) => (arrival.decision === 'admitted' ? 'yes' : 'maybe'),
+    counted: (request) => (request.decision === 'admitted' ? 'yes' : 'maybe'),
   }
 }
 
-function play(limiter: Limiter, sent: readonly Sent[]): readonly Arrival[] {
+function play(limiter: Limiter, sent: readonly Sent[]): readonly LimitedRequest[] {
   return [...sent]
     .sort((x, y) => x.atUs - y.atUs)
     .map(({ atUs, beforeUs, afterUs }, slot) => {
@@ -206,6 +206,6 @@ test('21 of 20 from rest, sent before the one before was answered, are more than
   )
   expect(anchored?.contradiction).toMatchObject({
     kind: 'should-be-rejected',
-    arrival: { slot: 20 },
+    request: { slot: 20 },
   })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { inferResetUnit, type ResetUnit } from '../../src/limits/reset-unit.ts'
 import { serviceClock } from '../../src/limits/service-clock.ts'
-import { arrivalOf } from './arrivals.ts'
+import { arrivalOf } from './limited-requests.ts'
 
 const epochS = 1_767_225_600
 
@@ -24,7 +24,7 @@ function samples(unit: ResetUnit, seconds: readonly number[]) {
     }
   }
   return seconds.map((atS, slot) => ({
-    arrival: arrivalOf(slot, atS * 1e6, atS * 1e6 + 2_000, {
+    request: arrivalOf(slot, atS * 1e6, atS * 1e6 + 2_000, {
       limit: 60,
       dateS: Math.floor(epochS + atS),
     }),
@@ -34,7 +34,7 @@ function samples(unit: ResetUnit, seconds: readonly number[]) {
 }
 
 const infer = (given: ReturnType<typeof samples>) =>
-  inferResetUnit(given, serviceClock(given.map(({ arrival }) => arrival))).units
+  inferResetUnit(given, serviceClock(given.map(({ request }) => request))).units
 
 describe('the unit of a reset', () => {
   test.each(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'] as const)(
@@ -83,8 +83,8 @@ describe('the unit of a reset', () => {
   test('an answer of eight seconds tells what was left at its end, and breaks no count', () => {
     const given = samples('delta-s', [1, 3, 5, 7, 9, 11, 21, 23, 25])
     const [slow] = samples('delta-s', [20])
-    const { arrival, value, windowUs } = slow!
-    given.splice(6, 0, { arrival: { ...arrival, fromUs: 12e6 }, value, windowUs })
+    const { request, value, windowUs } = slow!
+    given.splice(6, 0, { request: { ...request, fromUs: 12e6 }, value, windowUs })
     expect(infer(given)).toEqual(['delta-s'])
   })
 
@@ -99,7 +99,7 @@ describe('the unit of a reset', () => {
     // 3,412 s fall to 3,411 in a second: as milliseconds they stand still, near the line for 1.5 s.
     const looks = Array.from({ length: 6 }, (_, nth) => [nth * 600, nth * 600 + 1.1]).flat()
     const resets = looks.map((atS, slot) => ({
-      arrival: arrivalOf(slot, atS * 1e6, atS * 1e6 + 2_000, {
+      request: arrivalOf(slot, atS * 1e6, atS * 1e6 + 2_000, {
         limit: 50,
         dateS: Math.floor(epochS + atS),
       }),
@@ -120,8 +120,8 @@ describe('the unit of a reset', () => {
   test('counters of two keys and of two routes are looked at each by itself', () => {
     const given = samples('delta-s', [1, 3, 5, 7, 9, 11]).flatMap((sample, nth) => [
       sample,
-      { ...sample, arrival: { ...sample.arrival, key: 'key-b' }, value: 31 - 7 * (nth % 3) },
-      { ...sample, arrival: { ...sample.arrival, endpoint: 'messages' as const }, value: 9 + nth },
+      { ...sample, request: { ...sample.request, key: 'key-b' }, value: 31 - 7 * (nth % 3) },
+      { ...sample, request: { ...sample.request, endpoint: 'messages' as const }, value: 9 + nth },
     ])
     expect(infer(given)).toEqual(['delta-s'])
   })

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { modelsThatExplain } from '../../src/limits/models/fit.ts'
 import type { Course } from '../../src/limits/models/model.ts'
 import { ticksExplainAdmissions } from '../../src/limits/models/ticks.ts'
-import { arrivalOf } from './arrivals.ts'
+import { arrivalOf } from './limited-requests.ts'
 import { type Limiter, minuteUs, tickedBucket } from './limiters.ts'
 
 const limit = 20
 
 function courseOf(limiter: Limiter, timesUs: readonly number[], reachUs: number): Course {
   return {
-    arrivals: timesUs.map((atUs, slot) => {
+    requests: timesUs.map((atUs, slot) => {
       const admitted = limiter(atUs)
       const beforeUs = (slot * 7919) % reachUs
       return arrivalOf(slot, atUs - beforeUs, atUs + reachUs - beforeUs, {
@@ -37,8 +37,8 @@ describe('a bucket that gains a whole token at each tick of a clock', () => {
       [...row(45, 0), ...row(22, 94.9)],
       1_000,
     )
-    expect(course.arrivals.filter(({ decision }) => decision === 'admitted')).toHaveLength(42)
-    const admissions = { ...course, arrivals: course.arrivals.filter((a) => a.status === 200) }
+    expect(course.requests.filter(({ decision }) => decision === 'admitted')).toHaveLength(42)
+    const admissions = { ...course, requests: course.requests.filter((a) => a.status === 200) }
     expect(modelsThatExplain(admissions)).toEqual([])
     expect(ticksExplainAdmissions(course)).toBe(true)
   })

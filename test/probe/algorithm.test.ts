@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import type { Arrival } from '../../src/limits/arrival.ts'
+import type { LimitedRequest } from '../../src/limits/limited-request.ts'
 import { algorithmOf } from '../../src/probe/questions/limiter.ts'
-import { arrivalOf } from '../limits/arrivals.ts'
+import { arrivalOf } from '../limits/limited-requests.ts'
 
 /** Requests a tenth of a second apart. */
-const arrivalsOf = (each: readonly Partial<Arrival>[]) =>
+const limitedRequestsOf = (each: readonly Partial<LimitedRequest>[]) =>
   each.map((change, slot) => arrivalOf(slot, slot * 1e5, slot * 1e5 + 5e4, change))
 
-const admitted = (count: number, limit: number, remaining: number): Partial<Arrival>[] =>
+const admitted = (count: number, limit: number, remaining: number): Partial<LimitedRequest>[] =>
   Array.from({ length: count }, (_, nth) => ({ limit, remaining: remaining - nth }))
-const rejected = (count: number, limit: number): Partial<Arrival>[] =>
+const rejected = (count: number, limit: number): Partial<LimitedRequest>[] =>
   Array.from({ length: count }, () => ({
     ...({ decision: 'rejected', status: 429, limit, remaining: 0 } as const),
   }))
 
-const fits = (each: readonly Partial<Arrival>[], limit: number, began = 0): unknown => {
+const fits = (each: readonly Partial<LimitedRequest>[], limit: number, began = 0): unknown => {
   const answer = algorithmOf(
-    { arrivals: arrivalsOf(each), contract: defaultContract },
+    { limited: limitedRequestsOf(each), contract: defaultContract },
     began,
     limit,
   )

@@ -1,9 +1,9 @@
 import type { RequestSpec } from '../../src/client/request.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { GapAnswer, GapId } from '../../src/contract/profile.ts'
+import type { ProbeResponse } from '../../src/probe/probe-response.ts'
 import type { Prober } from '../../src/probe/prober.ts'
 import type { Question } from '../../src/probe/question.ts'
-import type { Reply } from '../../src/probe/reply.ts'
 
 /** What a service made by hand answers: a status, or one with some columns and a body. */
 export type Answer =
@@ -22,7 +22,7 @@ export function answeredBy(
   answer: (sent: Sent, nth: number) => Answer,
   change: Partial<Prober> = {},
 ): Prober {
-  const replies: Reply[] = []
+  const replies: ProbeResponse[] = []
   const send = async (sent: Sent) => {
     const told = answer(sent, replies.length)
     const {
@@ -37,13 +37,13 @@ export function answeredBy(
       json,
       columns: { outcome, status, errorCode: null, ...columns },
     }
-    replies.push(reply as unknown as Reply)
+    replies.push(reply as unknown as ProbeResponse)
     return reply
   }
   const to = (endpoint: Sent['endpoint']) => (spec: Partial<RequestSpec>) =>
     send({ ...spec, endpoint })
   return {
-    ...{ contract: defaultContract, options: { runId: 'a', timeScale: 1 }, replies, arrivals: [] },
+    ...{ contract: defaultContract, options: { runId: 'a', timeScale: 1 }, replies, limited: [] },
     ...{ chat: to('chat'), messages: to('messages'), send, now: () => 0, rest: async () => {} },
     read: (endpoint: 'models' | 'credits', spec: Partial<RequestSpec>) =>
       send({ ...spec, endpoint }),

@@ -32,7 +32,7 @@ function service({
   }
   return {
     contract: defaultContract,
-    ...{ arrivals: [], replies },
+    ...{ limited: [], replies },
     options: { timeScale: 1 },
     now: () => nowS * 1e6,
     chat: async ({ wrong }: { readonly wrong?: string } = {}) =>

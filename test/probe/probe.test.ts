@@ -11,7 +11,7 @@ import { probe } from '../../src/probe/probe.ts'
 import { algorithmOf } from '../../src/probe/questions/limiter.ts'
 import { questions } from '../../src/probe/questions/list.ts'
 import { openStore } from '../../src/store/open.ts'
-import { arrivalOf } from '../limits/arrivals.ts'
+import { arrivalOf } from '../limits/limited-requests.ts'
 import { probeService } from './probing.ts'
 
 const circumstances = {
@@ -139,11 +139,11 @@ test.each([
   [61, 1, 20, neverKept],
   [104, 0.9, 60, [...neverKept, 'fixed-aligned', belowLimit, 'token-bucket']],
 ])('%i requests, one each %d s, and no rejection by a limit of %i', (requests, s, limit, fits) => {
-  const arrivals = Array.from({ length: requests }, (_, slot) => {
+  const limited = Array.from({ length: requests }, (_, slot) => {
     const us = slot * s * 1e6
     return arrivalOf(slot, us, us + 0.6e6, { decision: 'admitted', status: 200, limit })
   })
-  const answer = algorithmOf({ arrivals, contract: defaultContract }, 0, limit)
+  const answer = algorithmOf({ limited, contract: defaultContract }, 0, limit)
   expect(answer).toMatchObject(
     fits === null
       ? {

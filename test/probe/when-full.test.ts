@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { probe } from '../../src/probe/probe.ts'
+import type { ProbeResponse } from '../../src/probe/probe-response.ts'
 import { askWhenFull, seenFirst } from '../../src/probe/questions/when-full.ts'
-import type { Reply } from '../../src/probe/reply.ts'
 import { openStore } from '../../src/store/open.ts'
 import { answeredBy } from './answering.ts'
 import { probeService } from './probing.ts'
@@ -37,7 +37,7 @@ test('a standstill between two rejections is no answer while the limit is still 
     const { sentUs, closedUs } = met(null, ms)
     return { status: body === undefined ? 429 : 400, columns: { sentUs, closedUs } }
   })
-  const before = { columns: met(429, 0) } as unknown as Reply
+  const before = { columns: met(429, 0) } as unknown as ProbeResponse
   expect(await askWhenFull(prober, before, 300_000)).toBe('400')
   expect(prober.replies).toHaveLength(6)
 })

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { formatCell, formatDuration, formatNumber, formatShare } from '../../src/report/format.ts'
 import { readFront } from '../../src/report/front.ts'
 import { scriptJson } from '../../src/report/html.ts'
+import { readPageVerdict } from '../../src/report/page-verdict.ts'
 import { readParts } from '../../src/report/part.ts'
-import { readRunVerdict } from '../../src/report/run-verdict.ts'
 import { bucketWidthS } from '../../src/report/scope.ts'
 import { renderTable } from '../../src/report/table.ts'
 
@@ -135,9 +135,9 @@ describe('what a page is given', () => {
 
   test('a verdict that cannot be read says nothing, which is never good', () => {
     for (const json of [null, '', '{', '[]', '{"tests":7}']) {
-      expect(readRunVerdict(json)).toMatchObject({ tests: [], thresholds: [] })
+      expect(readPageVerdict(json)).toMatchObject({ tests: [], thresholds: [] })
     }
-    const told = readRunVerdict(
+    const told = readPageVerdict(
       '{"thresholds":[{"text":"t","result":"inconclusive","value":null}]}',
     )
     expect(told.thresholds[0]).toMatchObject({

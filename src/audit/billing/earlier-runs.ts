@@ -1,5 +1,5 @@
 import type { Evidence } from '../rule.ts'
-import { effects, type History, lefts } from './history.ts'
+import { abandonments, effects, type History } from './history.ts'
 import { highestPrice, priceTable } from './price-table.ts'
 
 /**
@@ -35,13 +35,13 @@ export async function withEarlier(
        (coalesce(closed_us, headers_us, sent_us) + shift)::DOUBLE,
        coalesce(price.cost, ${highestPrice(contract)})::DOUBLE, streamed::DOUBLE,
        coalesce(price.place, -1)::DOUBLE, keys.nth::DOUBLE, status::DOUBLE, content_events::DOUBLE,
-       CASE outcome WHEN 'aborted' THEN ${lefts.aborted} WHEN 'timeout' THEN ${lefts.timeout}
-         ELSE ${lefts.no} END::DOUBLE
+       CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
+         ELSE ${abandonments.no} END::DOUBLE
      ${attempts}`,
     parameters,
   )
   const [slot, retry, callUs, endUs, costCredits, streamed, model, ...rest] = columns
-  const [key, status, contentEvents, left] = rest
+  const [key, status, contentEvents, abandonment] = rest
   const each = (value: number) => new Float64Array(runs.length).fill(value)
   const before = (earlier: Float64Array, own: Float64Array) =>
     Float64Array.from([...earlier, ...own])
@@ -64,7 +64,7 @@ export async function withEarlier(
     insufficient: before(each(0), history.insufficient),
     step: before(each(0), history.step),
     contentEvents: before(contentEvents!, history.contentEvents),
-    left: before(left!, history.left),
+    abandonment: before(abandonment!, history.abandonment),
     settlesByUs: before(
       callUs!.map((us) => us + history.lifetimeUs),
       history.settlesByUs,

@@ -4,7 +4,7 @@ import type { Credits } from '../../contract/contract.ts'
 export const effects = { charge: 0, ambiguous: 1, failure: 2, read: 3 } as const
 
 /** How a client left a request that it did not see the end of. */
-export const lefts = { no: 0, aborted: 1, timeout: 2 } as const
+export const abandonments = { no: 0, aborted: 1, timeout: 2 } as const
 
 /**
  * One account's traffic in one run, in the order of calls, as columns: what a million attempts
@@ -45,7 +45,7 @@ export interface History {
   /** How many events with text the client saw. */
   readonly contentEvents: Float64Array
   /** One of `lefts`. */
-  readonly left: Float64Array
+  readonly abandonment: Float64Array
   /**
    * Until when an ambiguous request may still be charged: its end where its answer is complete, the service's
    * own deadline where its client left it or it broke.
@@ -80,7 +80,7 @@ export interface HistoryRow {
   readonly insufficient?: boolean
   readonly step?: number
   readonly contentEvents?: number
-  readonly left?: keyof typeof lefts
+  readonly abandonment?: keyof typeof abandonments
   /** Whether an ambiguous one was answered whole, so that it is charged by its end. */
   readonly isComplete?: boolean
 }
@@ -111,7 +111,7 @@ export function historyOf(
     insufficient: column((row) => (row.insufficient ? 1 : 0)),
     step: column((row) => row.step ?? 0),
     contentEvents: column((row) => row.contentEvents ?? 0),
-    left: column((row) => lefts[row.left ?? 'no']),
+    abandonment: column((row) => abandonments[row.abandonment ?? 'no']),
     settlesByUs: column(({ callUs, endUs, isComplete }) =>
       isComplete === true ? endUs : callUs + lifetimeUs,
     ),
@@ -144,7 +144,7 @@ export function filterHistory(history: History, keep: (row: number) => boolean):
     insufficient: take(history.insufficient),
     step: take(history.step),
     contentEvents: take(history.contentEvents),
-    left: take(history.left),
+    abandonment: take(history.abandonment),
     settlesByUs: take(history.settlesByUs),
     lifetimeUs: history.lifetimeUs,
   }

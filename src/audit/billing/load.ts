@@ -3,7 +3,7 @@ import type { Contract } from '../../contract/contract.ts'
 import type { Evidence } from '../rule.ts'
 import { clockErrorUs } from '../runs.ts'
 import { withEarlier } from './earlier-runs.ts'
-import { effects, type History, lefts } from './history.ts'
+import { abandonments, effects, type History } from './history.ts'
 import { highestPrice, priceTable } from './price-table.ts'
 
 interface Account {
@@ -62,8 +62,8 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
        streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
        coalesce(keys.nth, 0)::DOUBLE, status::DOUBLE,
        steps.nth::DOUBLE, content_events::DOUBLE,
-       CASE outcome WHEN 'aborted' THEN ${lefts.aborted} WHEN 'timeout' THEN ${lefts.timeout}
-         ELSE ${lefts.no} END::DOUBLE,
+       CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
+         ELSE ${abandonments.no} END::DOUBLE,
        CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE,
        CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us)
             -- A service that keeps its own deadlines has given up by then.
@@ -81,7 +81,7 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
     [account.runId, account.account, lifetimeUs, errorUs],
   )
   const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, ...rest] = columns
-  const [model, key, status, step, contentEvents, left, insufficient, settlesByUs] = rest
+  const [model, key, status, step, contentEvents, abandonment, insufficient, settlesByUs] = rest
   const history = {
     ...account,
     size: slot!.length,
@@ -100,7 +100,7 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
     insufficient: insufficient!,
     step: step!,
     contentEvents: contentEvents!,
-    left: left!,
+    abandonment: abandonment!,
     settlesByUs: settlesByUs!,
     lifetimeUs,
   }

@@ -48,7 +48,9 @@ export function placesOf(
     )
     .sort((a, b) => middle(a) - middle(b))
   const kinds = Map.groupBy(unplaced(history, operations), (row) =>
-    history.effect[row] === effects.charge ? -1 : history.left[row]! * 2 + history.streamed[row]!,
+    history.effect[row] === effects.charge
+      ? -1
+      : history.abandonment[row]! * 2 + history.streamed[row]!,
   )
   const predicted = [...kinds.values()]
     .flatMap((rows) => predictionsOf(history, rows, missing))

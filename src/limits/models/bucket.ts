@@ -66,7 +66,7 @@ export function bucketCourse(
 
 /**
  * A bucket of `burst` tokens that gains one each W/N, kept as the time at which it would be full
- * again (GCRA's theoretical arrival time, TAT): admitted while `TAT - t <= (burst - 1) W/N`.
+ * again (GCRA's theoretical request time, TAT): admitted while `TAT - t <= (burst - 1) W/N`.
  *
  * TAT grows with every decision time, so the earliest times bound it from below and the latest from
  * above. Where rejections count, an empty bucket may lose what it regains or run up a debt: the debt
@@ -89,7 +89,7 @@ export function explainByBucket(course: BucketCourse, burst: number): Contradict
     for (let at = place < 0 ? begun : place + 1; at < begun; at++) {
       fullUs = Math.max(fullUs, possible[at]!.b) + gapUs
     }
-    if (fullUs - step.a <= depthUs) return { arrival: step.arrival, kind: 'should-be-admitted' }
+    if (fullUs - step.a <= depthUs) return { request: step.request, kind: 'should-be-admitted' }
   }
 
   let fullAgainUs = -Infinity
@@ -117,7 +117,7 @@ export function explainByBucket(course: BucketCourse, burst: number): Contradict
     }
     take(step.a)
     if (fullAgainUs - gapUs - step.b > depthUs + 1) {
-      return { arrival: step.arrival, kind: 'should-be-rejected' }
+      return { request: step.request, kind: 'should-be-rejected' }
     }
   }
   return null

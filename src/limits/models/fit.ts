@@ -104,7 +104,7 @@ function overPhases(
   for (let phaseUs = lowUs; phaseUs <= lowUs + spanUs + stepUs / 2; phaseUs += stepUs) {
     const contradiction = explain(phaseUs)
     if (contradiction === null) return null
-    if (latest === null || contradiction.arrival.fromUs > latest.arrival.fromUs) {
+    if (latest === null || contradiction.request.fromUs > latest.request.fromUs) {
       latest = contradiction
     }
   }

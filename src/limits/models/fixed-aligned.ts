@@ -4,7 +4,7 @@ import { admissionBeyond } from './windows.ts'
 /**
  * Windows that begin on the clock's own edges, counted from zero in each.
  *
- * The phase is given; see `phases.ts` for its search. An arrival that may lie in two windows is
+ * The phase is given; see `phases.ts` for its search. An request that may lie in two windows is
  * counted for neither when it was admitted, and for both when a rejection needs explaining.
  *
  * O(n).
@@ -41,7 +41,7 @@ export function explainByFixedWindows(
       const earlier = at <= windowAt(steps.openedUs) ? course.earlierAtMost : 0
       if (possible[at - first]! - self + earlier >= limit) explained = true
     }
-    if (!explained) return { arrival: step.arrival, kind: 'should-be-admitted' }
+    if (!explained) return { request: step.request, kind: 'should-be-admitted' }
   }
   return null
 }

@@ -27,8 +27,8 @@ const maxStates = 64
 /**
  * Windows that begin with the first request after the last one ended.
  *
- * Where a window began is known to an interval only, so an arrival near its end may lie in it or
- * begin the next; both are followed. Each arrival narrows what it can: one inside the window means
+ * Where a window began is known to an interval only, so an request near its end may lie in it or
+ * begin the next; both are followed. Each request narrows what it can: one inside the window means
  * that the window had not ended, a rejection means that it was running and full.
  */
 export function explainByAnchoredWindows(course: Course): Contradiction | null {
@@ -72,7 +72,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
     }
     if (next.length === 0) {
       return {
-        arrival: step.arrival,
+        request: step.request,
         kind: isRejected(step) ? 'should-be-admitted' : 'should-be-rejected',
       }
     }

@@ -1,4 +1,4 @@
-import type { Arrival } from '../arrival.ts'
+import type { LimitedRequest } from '../limited-request.ts'
 
 /**
  * Limiters that a promise of "N requests per window" allows.
@@ -30,7 +30,7 @@ export type Counted = 'yes' | 'no' | 'maybe'
 /** What one key did within one band, as a model is asked to explain it. */
 export interface Course {
   /** By start; the decision fell somewhere inside the interval of each. */
-  readonly arrivals: readonly Arrival[]
+  readonly requests: readonly LimitedRequest[]
   /** N. */
   readonly limit: number
   /** W, in microseconds of the service's time. */
@@ -39,20 +39,20 @@ export interface Course {
   readonly earlierAtMost: number
   /** By how much clocks and timers may be off, on each side of an interval. */
   readonly toleranceUs: number
-  /** Where an edge of the clock's windows lies on the clock of the arrivals; null where unknown. */
+  /** Where an edge of the clock's windows lies on the clock of the requests; null where unknown. */
   readonly edge: { readonly lowUs: number; readonly highUs: number } | null
-  counted(arrival: Arrival): Counted
+  counted(request: LimitedRequest): Counted
 }
 
-/** The arrival that a model cannot explain, whatever the order inside the intervals. */
+/** The request that a model cannot explain, whatever the order inside the intervals. */
 export interface Contradiction {
-  readonly arrival: Arrival
+  readonly request: LimitedRequest
   readonly kind: 'should-be-rejected' | 'should-be-admitted'
 }
 
-/** An arrival on its way through a model. */
+/** An request on its way through a model. */
 export interface Step {
-  readonly arrival: Arrival
+  readonly request: LimitedRequest
   /** As the client saw it: what ended before another began was decided before it. */
   readonly from: number
   readonly to: number
@@ -75,16 +75,16 @@ export interface Steps {
 /** @param widenUs on top of the tolerance, for models whose phase is searched on a grid */
 export function stepsOf(course: Course, widenUs: number, rejected?: Counted): Steps {
   const margin = course.toleranceUs + widenUs
-  const byStart = course.arrivals.map((arrival) => ({
-    arrival,
-    from: arrival.fromUs,
-    to: arrival.untilUs,
-    a: arrival.fromUs - margin,
-    b: arrival.untilUs + margin,
+  const byStart = course.requests.map((request) => ({
+    request,
+    from: request.fromUs,
+    to: request.untilUs,
+    a: request.fromUs - margin,
+    b: request.untilUs + margin,
     counted:
-      rejected !== undefined && arrival.decision === 'rejected'
+      rejected !== undefined && request.decision === 'rejected'
         ? rejected
-        : course.counted(arrival),
+        : course.counted(request),
   }))
   const byEnd = [...byStart].sort((x, y) => x.b - y.b)
   return { byStart, byEnd, startUs: byStart[0]?.a ?? 0, openedUs: byEnd[0]?.b ?? 0 }
@@ -92,9 +92,9 @@ export function stepsOf(course: Course, widenUs: number, rejected?: Counted): St
 
 /** Whether a success, which the limiter let in, is what this step was. */
 export function isAdmitted(step: Step): boolean {
-  return step.arrival.decision === 'admitted'
+  return step.request.decision === 'admitted'
 }
 
 export function isRejected(step: Step): boolean {
-  return step.arrival.decision === 'rejected'
+  return step.request.decision === 'rejected'
 }

@@ -52,7 +52,7 @@ export function explainBySlidingCounter(
       const previous = weight === 0 ? 0 : Math.ceil(ended[at - 1 - first]! * weight)
       if (previous + possible[at - first]! - self >= limit) explained = true
     }
-    if (!explained) return { arrival: step.arrival, kind: 'should-be-admitted' }
+    if (!explained) return { request: step.request, kind: 'should-be-admitted' }
   }
   return null
 }

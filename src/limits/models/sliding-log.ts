@@ -29,7 +29,7 @@ export function explainBySlidingLog(
     while (expired < admittedStarts.length && admittedStarts[expired]! <= horizon) expired++
     const sureOthers = countBelow(otherEnds, step.from) - countBelow(otherStarts, horizon)
     if (rank - expired + Math.max(0, sureOthers) > limit) {
-      return { arrival: step.arrival, kind: 'should-be-rejected' }
+      return { request: step.request, kind: 'should-be-rejected' }
     }
   }
 
@@ -42,7 +42,7 @@ export function explainBySlidingLog(
     const earlier = horizon < openedUs ? course.earlierAtMost : 0
     const self = step.counted === 'no' ? 0 : 1
     const before = countBelow(starts, step.to + 1) - countBelow(ends, horizon) - self
-    if (before + earlier < limit) return { arrival: step.arrival, kind: 'should-be-admitted' }
+    if (before + earlier < limit) return { request: step.request, kind: 'should-be-admitted' }
   }
   return null
 }

@@ -28,7 +28,7 @@ export function admissionBeyond(
     const window = windowAt(step.a)
     if (window !== windowAt(step.b)) continue
     counts[window - first]!++
-    if (exceeds(window, step.b)) return { arrival: step.arrival, kind: 'should-be-rejected' }
+    if (exceeds(window, step.b)) return { request: step.request, kind: 'should-be-rejected' }
   }
   return null
 }

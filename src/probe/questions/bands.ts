@@ -1,7 +1,7 @@
 import { edgesOf } from '../../limits/band.ts'
+import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { ambiguous, answered, notAskable, pricesOf, type Question } from '../question.ts'
-import type { Reply } from '../reply.ts'
 
 const needsOperator = 'it takes a balance of an exact height: an operator (--operator)'
 
@@ -111,11 +111,11 @@ export const bandChange: Question = {
   },
 }
 
-async function walkOver({ upper }: Edge, prober: Prober): Promise<readonly Reply[]> {
+async function walkOver({ upper }: Edge, prober: Prober): Promise<readonly ProbeResponse[]> {
   await prober.setBalance(upper.minBalance - 1 + usedAbove * pricesOf(prober.contract).least)
   await prober.rest(121e6)
   const once = { patient: false, expects: 'any', step: 'over the edge' } as const
-  const replies: Reply[] = []
+  const replies: ProbeResponse[] = []
   for (let nth = 0; nth < usedAbove + 3; nth++) {
     replies.push(await prober.chat({ maxTokens: 1 }, once))
   }
@@ -126,7 +126,7 @@ async function walkOver({ upper }: Edge, prober: Prober): Promise<readonly Reply
  * Whether the requests above the edge were counted one by one up to the first below it, in one window:
  * where one ended, or where what remains is no count, any of the answers may look like another.
  */
-function isOneCount(replies: readonly Reply[], { upper }: Edge): boolean {
+function isOneCount(replies: readonly ProbeResponse[], { upper }: Edge): boolean {
   const counts = replies.flatMap(({ columns: { rateLimit, rateRemaining } }, nth) =>
     rateLimit === upper.requests.minute && rateRemaining !== null ? [rateRemaining + nth] : [],
   )
@@ -139,7 +139,11 @@ function isOneCount(replies: readonly Reply[], { upper }: Edge): boolean {
   )
 }
 
-function countsBelow(replies: readonly Reply[], at: number, { lower, upper }: Edge): string {
+function countsBelow(
+  replies: readonly ProbeResponse[],
+  at: number,
+  { lower, upper }: Edge,
+): string {
   const { status, columns } = replies[at]!
   const lowerRow = Object.values(lower.requests)
   const crossing = replies.findIndex(({ columns }) => lowerRow.includes(columns.rateLimit ?? -1))

@@ -1,15 +1,15 @@
 import type { RequestSpec } from '../../client/request.ts'
 import { windowUs } from '../../contract/contract.ts'
 import { cellsNamed } from '../../limits/band.ts'
+import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
-import type { Reply } from '../reply.ts'
 
 interface Class {
   readonly name: string
   /** How a call ends that belongs to the class. */
   readonly statuses: readonly number[]
-  call(prober: Prober): Promise<Reply>
+  call(prober: Prober): Promise<ProbeResponse>
 }
 
 const wrong = (
@@ -142,7 +142,7 @@ async function remainingFall(
   const [fromUs, untilUs] = [beganUs * timeScale, prober.now() * timeScale]
   const limit = a.rateLimit ?? 0
   const us = windowUs[cellsNamed(prober.contract, limit)[0]?.window ?? 'minute']
-  const forgotten = prober.arrivals.filter(
+  const forgotten = prober.limited.filter(
     (each) => each.untilUs >= fromUs - us && each.fromUs <= untilUs - us,
   ).length
   const tookUs = untilUs - fromUs

@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
+import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import {
   answered,
@@ -10,7 +11,6 @@ import {
   pricesOf,
   type Question,
 } from '../question.ts'
-import type { Reply } from '../reply.ts'
 
 /** G-09: the meaning of each number, by what three cheap requests and a dear one change in it. */
 export const creditsBody: Question = {
@@ -296,7 +296,10 @@ async function readWhileOpen(prober: Prober) {
  * Whether events went on coming after the balance was read. What came all at once may have been sent
  * before, and have been late.
  */
-function wentOn({ events, columns }: Pick<Reply, 'events' | 'columns'>, readUs: number): boolean {
+function wentOn(
+  { events, columns }: Pick<ProbeResponse, 'events' | 'columns'>,
+  readUs: number,
+): boolean {
   const later = events.map(({ atUs }) => atUs).filter((us) => us > readUs)
   const restUs = (columns.doneUs ?? Number.NEGATIVE_INFINITY) - readUs
   const gapsUs = later.map((us, nth) => us - (later[nth - 1] ?? readUs))

@@ -1,8 +1,8 @@
 import { plainRequest } from '../../client/request.ts'
 import { textOf } from '../../client/wrong.ts'
+import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
-import type { Reply } from '../reply.ts'
 
 /** G-26: requests with two faults; the status tells which was seen first. Asked after G-22. */
 export const precedence: Question = {
@@ -68,7 +68,7 @@ export const refusals: Question = {
       wrong: 'unknown-path',
       auth: 'both',
     })
-    const shape = (reply: Reply) =>
+    const shape = (reply: ProbeResponse) =>
       reply.status !== null && reply.status < 400
         ? 'no error'
         : (reply.columns.errorShape ?? 'none')
@@ -104,7 +104,7 @@ export const sizes: Question = {
       ({ contextWindowTokens }) => contextWindowTokens > maxInputTokens + 4_000,
     )
     const tokens = most.columns.completionTokens ?? 0
-    const treatment = (reply: Reply): string | { oneOf: readonly string[] } =>
+    const treatment = (reply: ProbeResponse): string | { oneOf: readonly string[] } =>
       isFailure(reply.status)
         ? { oneOf: ['refused', 'clamped', 'honoured'] }
         : reply.status === 400
@@ -139,7 +139,7 @@ export const sizes: Question = {
 }
 
 interface Beyond {
-  readonly reply: Reply
+  readonly reply: ProbeResponse
   /** What became of the length: null where the answer may have another cause, or a prompt that was cut. */
   readonly length: 'taken' | 'refused' | null
   readonly evidence: string
@@ -224,10 +224,10 @@ function isFailure(status: number | null): boolean {
   return status === null || status >= 500 || status === 408 || status === 429
 }
 
-function statusOf({ status }: Reply): string {
+function statusOf({ status }: ProbeResponse): string {
   return `${status ?? 'none'}`
 }
 
-function codeOf({ status, columns }: Reply): string {
+function codeOf({ status, columns }: ProbeResponse): string {
   return columns.errorCode ?? `${status}`
 }

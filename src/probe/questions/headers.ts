@@ -1,8 +1,8 @@
 import { type Contract, windows } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
-import type { Arrival } from '../../limits/arrival.ts'
 import { cellsNamed } from '../../limits/band.ts'
-import { routeOf } from '../arrival.ts'
+import type { LimitedRequest } from '../../limits/limited-request.ts'
+import { routeOf } from '../limited-request.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, type Question } from '../question.ts'
 
@@ -13,7 +13,7 @@ export const headersShown: Question = {
   async ask(prober) {
     return {
       'G-19': statusesWithHeaders(prober),
-      'G-20': windowShown([...Map.groupBy(prober.arrivals, routeOf).values()], prober.contract),
+      'G-20': windowShown([...Map.groupBy(prober.limited, routeOf).values()], prober.contract),
     }
   },
 }
@@ -38,7 +38,7 @@ function statusesWithHeaders({ replies }: Prober): GapAnswer {
   return ofFacets(found, `${generations.length} answers of the generation endpoints`)
 }
 
-type Shown = Pick<Arrival, 'status' | 'limit' | 'remaining'>
+type Shown = Pick<LimitedRequest, 'status' | 'limit' | 'remaining'>
 
 /** So many changes are no share of one window that happens to pass another's. */
 const manyChanges = 6

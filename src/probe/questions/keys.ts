@@ -1,6 +1,7 @@
 import type { AttemptRow } from '../../attempt/columns.ts'
 import { windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
+import { at } from '../probe-response.ts'
 import {
   ambiguous,
   answered,
@@ -10,7 +11,6 @@ import {
   pricesOf,
   type Question,
 } from '../question.ts'
-import { at } from '../reply.ts'
 
 /** Requests made with the first key before the second is looked at. */
 const usedByFirst = 6

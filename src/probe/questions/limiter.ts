@@ -1,8 +1,8 @@
 import { windows, windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
-import { type Arrival, ofUnknownFate } from '../../limits/arrival.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { coursesOf } from '../../limits/courses.ts'
+import { type LimitedRequest, withUnknownDecision } from '../../limits/limited-request.ts'
 import { modelsThatExplain, nameModels } from '../../limits/models/fit.ts'
 import type { Course, Model } from '../../limits/models/model.ts'
 import {
@@ -12,10 +12,10 @@ import {
   resetUnits,
 } from '../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
-import { routeOf } from '../arrival.ts'
+import { routeOf } from '../limited-request.ts'
+import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { ambiguous, answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
-import type { Reply } from '../reply.ts'
 import { askWhenFull } from './when-full.ts'
 
 /** Requests that come well before the others. */
@@ -53,13 +53,13 @@ export const limiter: Question = {
     }
     const gapUs = windowUs.minute / limit
     await prober.rest(2 * windowUs.minute + 1e6)
-    const began = prober.arrivals.length
+    const began = prober.limited.length
     const once = { patient: false, expects: 'any', step: 'limiter' } as const
     for (let nth = 0; nth < earlyOnes; nth++) await prober.chat({ maxTokens: 1 }, once)
     await prober.rest(windowUs.minute / 6)
     // A bucket regains some while it is emptied, so it takes more than N.
     let rejected = 0
-    let last: Reply | null = null
+    let last: ProbeResponse | null = null
     for (let nth = 0; nth < 1.4 * limit + 4 && rejected < 2; nth++) {
       last = await prober.chat({ maxTokens: 1 }, once)
       if (last.status === 429) rejected++
@@ -84,7 +84,7 @@ export const limiter: Question = {
       }
       if (algorithm.status === 'ambiguous' && algorithm.between.algorithm?.every(isFixed)) {
         // The window of the first request opened again where the clock's does: begin one half a window later.
-        const firstUs = prober.arrivals[began]!.fromUs
+        const firstUs = prober.limited[began]!.fromUs
         const nowUs = prober.now() * prober.options.timeScale
         const intoUs = (nowUs - firstUs) % windowUs.minute
         await prober.rest(((1.5 * windowUs.minute - intoUs) % windowUs.minute) + windowUs.minute)
@@ -109,29 +109,29 @@ function isFixed(algorithm: string): boolean {
   return algorithm.startsWith('fixed-')
 }
 
-/** @param began the first of its own arrivals */
+/** @param began the first of its own requests */
 export function algorithmOf(
-  prober: Pick<Prober, 'arrivals' | 'contract'>,
+  prober: Pick<Prober, 'limited' | 'contract'>,
   began: number,
   limit: number,
 ): GapAnswer {
-  const arrivals = prober.arrivals.slice(began)
-  const rejected = arrivals.filter(({ decision }) => decision === 'rejected').length
-  if (rejected === 0) return withoutRejection(prober, arrivals, limit)
-  const clock = serviceClock(prober.arrivals)
-  const evidence = [`${arrivals.length} attempts, ${rejected} rejections, limit ${limit}`]
+  const limited = prober.limited.slice(began)
+  const rejected = limited.filter(({ decision }) => decision === 'rejected').length
+  if (rejected === 0) return withoutRejection(prober, limited, limit)
+  const clock = serviceClock(prober.limited)
+  const evidence = [`${limited.length} attempts, ${rejected} rejections, limit ${limit}`]
   let names: readonly string[] | null = null
   for (const window of windows) {
     // Longer windows remember what came before the question; whether by other routes, nothing shows.
     const given =
       window === 'minute'
-        ? arrivals
-        : prober.arrivals.map((arrival) =>
-            routeOf(arrival) === routeOf(arrivals[0]!) ? arrival : ofUnknownFate(arrival),
+        ? limited
+        : prober.limited.map((each) =>
+            routeOf(each) === routeOf(limited[0]!) ? each : withUnknownDecision(each),
           )
-    const placed = given.map((arrival) => ({ ...arrival, balance: everyBalance }))
+    const placed = given.map((each) => ({ ...each, balance: everyBalance }))
     const course = coursesOf(placed, prober.contract, window, clock).at(-1)
-    const own = course?.arrivals.filter(({ decision }) => decision === 'rejected').length ?? 0
+    const own = course?.requests.filter(({ decision }) => decision === 'rejected').length ?? 0
     if (course === undefined || own === 0) continue
     const models = modelsThatExplain(window === 'minute' ? sinceRest(course, given) : course)
     const fit = nameModels(models, course.limit)
@@ -147,45 +147,45 @@ export function algorithmOf(
 }
 
 /** A course of the minute, before which nothing was counted where it begins with the question, at rest. */
-function sinceRest(course: Course, own: readonly Arrival[]): Course {
-  return course.arrivals[0]?.slot === own[0]?.slot ? { ...course, earlierAtMost: 0 } : course
+function sinceRest(course: Course, own: readonly LimitedRequest[]): Course {
+  return course.requests[0]?.slot === own[0]?.slot ? { ...course, earlierAtMost: 0 } : course
 }
 
 /** Where all was admitted: the limiters that would have done so, or no limiter of that limit. */
 function withoutRejection(
-  prober: Pick<Prober, 'arrivals' | 'contract'>,
-  arrivals: readonly Arrival[],
+  prober: Pick<Prober, 'limited' | 'contract'>,
+  limited: readonly LimitedRequest[],
   limit: number,
 ): GapAnswer {
-  const refused = arrivals.find(({ decision }) => decision !== 'admitted')
+  const refused = limited.find(({ decision }) => decision !== 'admitted')
   if (refused !== undefined) {
     return notAskable(`no rejection, but a request that ended with status ${refused.status}`)
   }
-  const most = mostWithin(arrivals, windowUs.minute)
+  const most = mostWithin(limited, windowUs.minute)
   if (most <= limit) {
     return notAskable(
       `answers came too slowly to pass the limit: ${most} of ${limit} in one minute`,
     )
   }
   // The limit that is asked about holds for all, whatever windows the headers show.
-  const placed = arrivals.map((arrival) => ({ ...arrival, limit, balance: everyBalance }))
-  const clock = serviceClock(prober.arrivals)
+  const placed = limited.map((each) => ({ ...each, limit, balance: everyBalance }))
+  const clock = serviceClock(prober.limited)
   const courses = coursesOf(placed, prober.contract, 'minute', clock)
   if (courses.length === 0) return notAskable(`${limit} is a limit of more than one window`)
-  const models = courses.flatMap((course) => modelsThatExplain(sinceRest(course, arrivals)))
+  const models = courses.flatMap((course) => modelsThatExplain(sinceRest(course, limited)))
   return ambiguous(
     { algorithm: ['no limit', 'a higher limit', ...namesOf(models, limit)] },
     {},
-    `${arrivals.length} requests and no rejection with a limit of ${limit}, ${most} in the busiest minute`,
+    `${limited.length} requests and no rejection with a limit of ${limit}, ${most} in the busiest minute`,
   )
 }
 
 /** The most that began within one window of a length. */
-function mostWithin(arrivals: readonly Arrival[], us: number): number {
+function mostWithin(limited: readonly LimitedRequest[], us: number): number {
   let first = 0
   let most = 0
-  for (const [at, { fromUs }] of arrivals.entries()) {
-    while (arrivals[first]!.fromUs <= fromUs - us) first++
+  for (const [at, { fromUs }] of limited.entries()) {
+    while (limited[first]!.fromUs <= fromUs - us) first++
     most = Math.max(most, at - first + 1)
   }
   return most
@@ -251,22 +251,22 @@ export const resetUnit: Question = {
 const enoughValues = 4
 
 /** The unit that fits the resets of the route with most of them, and of others where they agree. */
-export function unitOf({ arrivals, contract }: Pick<Prober, 'arrivals' | 'contract'>): GapAnswer {
-  const samples = arrivals.flatMap((arrival) => {
-    if (arrival.reset === null) return []
-    const [cell] = arrival.limit === null ? [] : cellsNamed(contract, arrival.limit)
-    return [{ arrival, value: arrival.reset, windowUs: windowUs[cell?.window ?? 'day'] }]
+export function unitOf({ limited, contract }: Pick<Prober, 'limited' | 'contract'>): GapAnswer {
+  const samples = limited.flatMap((each) => {
+    if (each.reset === null) return []
+    const [cell] = each.limit === null ? [] : cellsNamed(contract, each.limit)
+    return [{ request: each, value: each.reset, windowUs: windowUs[cell?.window ?? 'day'] }]
   })
   if (samples.length === 0) return notAskable('no answer carries a reset')
-  const clock = serviceClock(arrivals)
-  const routes = [...Map.groupBy(samples, ({ arrival }) => routeOf(arrival)).values()]
+  const clock = serviceClock(limited)
+  const routes = [...Map.groupBy(samples, ({ request }) => routeOf(request)).values()]
     .map((values) => ({ values, units: unitsOfMost(values, clock) }))
     .sort((a, b) => b.values.length - a.values.length)
   let fit = routes[0]!.units
   const odd: string[] = []
   for (const { values, units } of routes) {
     const both = intersection(fit, units)
-    if (both.length === 0) odd.push(`${values[0]!.value} on ${values[0]!.arrival.endpoint}`)
+    if (both.length === 0) odd.push(`${values[0]!.value} on ${values[0]!.request.endpoint}`)
     else if (values.length >= enoughValues) fit = both
   }
   const evidence = [

@@ -1,8 +1,8 @@
 import type { RequestSpec } from '../../client/request.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
+import { at } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { answered, notAskable, ofFacets, type Question } from '../question.ts'
-import { at } from '../reply.ts'
 
 /** G-02, G-03: what the model list shows. */
 export const modelList: Question = {

@@ -1,6 +1,6 @@
 import type { GapAnswer } from '../../contract/profile.ts'
+import { type ProbeResponse, textOf } from '../probe-response.ts'
 import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
-import { type Reply, textOf } from '../reply.ts'
 
 /** Characters of which any answer holds one soon; one of whitespace is refused by some services. */
 const stops = ['e', 'a', 'o', 'i']
@@ -28,7 +28,7 @@ export const ends: Question = {
       tells && from !== null && to !== null
         ? chargeOf(from - to, price)
         : { oneOf: ['charged', 'free'] }
-    const included = (reply: Reply, stopped: string) =>
+    const included = (reply: ProbeResponse, stopped: string) =>
       reply.columns.finishReason !== stopped || goesOn(textOf(reply))
         ? { oneOf: ['included', 'excluded'] }
         : firstEnd(textOf(reply)) === null
@@ -74,11 +74,11 @@ function goesOn(text: string): boolean {
   return end !== null && end < text.length
 }
 
-function isServed({ columns }: Reply): boolean {
+function isServed({ columns }: ProbeResponse): boolean {
   return columns.outcome === 'ok'
 }
 
-function isEmpty({ columns }: Reply): boolean {
+function isEmpty({ columns }: ProbeResponse): boolean {
   return columns.completionTokens === 0
 }
 
@@ -88,7 +88,7 @@ function chargeOf(fell: number, price: number): string {
 }
 
 /** G-04: the reason in each message that was served; one that was refused ended for none. */
-function stopReasons(causes: Readonly<Record<string, Reply>>): GapAnswer {
+function stopReasons(causes: Readonly<Record<string, ProbeResponse>>): GapAnswer {
   const served = Object.entries(causes).filter(([, reply]) => isServed(reply))
   if (served.length === 0) {
     const statuses = Object.values(causes).map(({ status }) => status)

@@ -1,5 +1,5 @@
+import { at, type ProbeResponse, textOf } from '../probe-response.ts'
 import { answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
-import { at, type Reply, textOf } from '../reply.ts'
 
 /** G-10: how the messages format streams. */
 export const messagesStream: Question = {
@@ -60,7 +60,7 @@ export const chatStream: Question = {
   },
 }
 
-function usageIn(reply: Reply): string {
+function usageIn(reply: ProbeResponse): string {
   const bearing = reply.chunks.filter((chunk) => {
     const usage = at(chunk, 'usage')
     return typeof usage === 'object' && usage !== null
@@ -127,7 +127,7 @@ export const reasoning: Question = {
 }
 
 /** Where its reasoning is; null where that is not told by this reply. */
-function placeOf(reply: Reply): string | { oneOf: readonly string[] } | null {
+function placeOf(reply: ProbeResponse): string | { oneOf: readonly string[] } | null {
   if (isRefused(reply)) return `status ${reply.status}`
   if (reply.columns.outcome !== 'ok') return null
   const all = reply.spec.stream ? reply.chunks : [reply.json]
@@ -154,10 +154,10 @@ function placeOf(reply: Reply): string | { oneOf: readonly string[] } | null {
   return cutOff ? { oneOf: ['inline <think>', 'nowhere'] } : 'nowhere'
 }
 
-function isRefused({ status }: Reply): boolean {
+function isRefused({ status }: ProbeResponse): boolean {
   return status !== null && status >= 400 && status < 500
 }
 
-function notServed({ status, columns }: Reply): string {
+function notServed({ status, columns }: ProbeResponse): string {
   return `it was not served: ${status === null ? 'no status' : `status ${status}`}, ${columns.outcome}`
 }

@@ -1,5 +1,5 @@
+import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import type { Reply } from '../reply.ts'
 
 /** What was seen first of two faults: its status, or those that may be. */
 export type SeenFirst = string | { readonly oneOf: readonly string[] }
@@ -12,7 +12,7 @@ export type SeenFirst = string | { readonly oneOf: readonly string[] }
  */
 export async function askWhenFull(
   prober: Prober,
-  before: Reply,
+  before: ProbeResponse,
   freesUs: number,
 ): Promise<SeenFirst> {
   const once = { patient: false, expects: 'any' } as const
@@ -34,7 +34,7 @@ export async function askWhenFull(
 /** Pairs of wrong requests, each between two rejections. */
 const mostPairs = 3
 
-type Met = Pick<Reply['columns'], 'status' | 'sentUs' | 'closedUs'>
+type Met = Pick<ProbeResponse['columns'], 'status' | 'sentUs' | 'closedUs'>
 
 /**
  * A 429 tells at any time that the limit is seen first. Another status tells only of a limit that was

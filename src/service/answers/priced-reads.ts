@@ -27,10 +27,10 @@ export const pricedReads: AnswerLayer = (below, { profile, ledger }) => {
   }
 }
 
-function take(ledger: Ledger, { key, arrival, endpoint }: Call): boolean {
+function take(ledger: Ledger, { key, incoming, endpoint }: Call): boolean {
   const note = {
     keyId: key!.id,
-    requestId: arrival.id,
+    requestId: incoming.id,
     endpoint,
     model: '',
     stream: false,

@@ -270,7 +270,7 @@ export const billingFaults: readonly Fault[] = [
       return {
         settle(call, usage) {
           honest.settle(call, usage)
-          const name = call.arrival.headers['idempotency-key']
+          const name = call.incoming.headers['idempotency-key']
           if (typeof name !== 'string') return
           if (seen.has(name)) unguarded(kit).settle(call, usage)
           seen.add(name)

@@ -48,7 +48,7 @@ export const chatFaults: readonly Fault[] = [
   fault('id-per-connection', 'CHAT-02', 'requests of a connection share their id', (honest) => ({
     responseId: (call) =>
       call.endpoint === 'chat'
-        ? `chatcmpl-${call.arrival.connection.toString(16).padStart(18, '0')}`
+        ? `chatcmpl-${call.incoming.connection.toString(16).padStart(18, '0')}`
         : honest.responseId(call),
   })),
   fault('model-echoes-default', 'CHAT-03', 'model is always svc-k2', (honest) =>
@@ -170,7 +170,7 @@ export const chatFaults: readonly Fault[] = [
       answer(call) {
         const answer = honest.answer(call)
         if (call.endpoint !== 'chat' || /"max_tokens"/.test(call.body.toString())) return answer
-        const pieces = prose(longAnswerTokens, call.arrival.sequence)
+        const pieces = prose(longAnswerTokens, call.incoming.sequence)
         const choices = answer.choices.map((each) => ({ ...each, pieces }))
         return { ...answer, choices, completionTokens: choices.length * longAnswerTokens }
       },

@@ -6,7 +6,7 @@ import { editChat, editMessage } from './completion.ts'
 import type { Fault } from './fault.ts'
 import { type Change, changed, chargeMore, header, hiddenLimit, type When } from './primitives.ts'
 
-/** Which calls are befallen. The first five are known on arrival, the others once the request was read. */
+/** Which calls are befallen. The first five are known at the start, the others once the request was read. */
 export type Condition =
   | { readonly on: 'always' }
   | { readonly on: 'endpoint'; readonly endpoint: 'chat' | 'messages' }
@@ -198,9 +198,9 @@ function effectOf(
       const { by } = effect
       const other = (call: Call) => {
         if (by === 'account') return `account ${call.key?.accountId}`
-        if (by === 'address') return `address ${call.arrival.remoteAddress}`
+        if (by === 'address') return `address ${call.incoming.remoteAddress}`
         if (by === 'endpoint') return `${honest.rateSubject(call)} ${call.endpoint}`
-        if (by === 'turns') return `${honest.rateSubject(call)} ${call.arrival.sequence % 2}`
+        if (by === 'turns') return `${honest.rateSubject(call)} ${call.incoming.sequence % 2}`
         return honest.rateSubject(call)
       }
       const firstOf = new Map<string, string>()

@@ -145,7 +145,7 @@ export const limitFaults: readonly Fault[] = [
     },
   })),
   fault('sharded-counters', 'RATE-09', 'two counters take turns', (honest) =>
-    subject(honest, ({ arrival }) => `shard ${arrival.sequence % 2}`),
+    subject(honest, ({ incoming }) => `shard ${incoming.sequence % 2}`),
   ),
   fault(
     'remaining-5-on-429',
@@ -256,7 +256,7 @@ export const limitFaults: readonly Fault[] = [
     rateSubject: (call) => `account ${call.key?.accountId}`,
   })),
   fault('rate-per-address', 'RATE-14', 'all keys of an address are counted together', () => ({
-    rateSubject: (call) => `address ${call.arrival.remoteAddress}`,
+    rateSubject: (call) => `address ${call.incoming.remoteAddress}`,
   })),
   fault('rate-per-endpoint', 'RATE-15', 'each endpoint counts separately', (honest) =>
     subject(honest, ({ endpoint }) => endpoint),

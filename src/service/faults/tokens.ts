@@ -26,7 +26,7 @@ export const tokenFaults: readonly Fault[] = [
       answer(call) {
         const answer = honest.answer(call)
         if ((call.request?.maxTokens ?? 0) <= contract.limits.maxOutputTokens) return answer
-        const pieces = prose(tooLongTokens, call.arrival.sequence)
+        const pieces = prose(tooLongTokens, call.incoming.sequence)
         const choices = answer.choices.map((each) => ({ ...each, pieces }))
         return { ...answer, choices, completionTokens: choices.length * tooLongTokens }
       },

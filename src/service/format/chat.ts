@@ -21,7 +21,7 @@ function envelope(call: Call, id: string, object: string): Envelope {
   return {
     id,
     object,
-    created: Math.floor(call.arrival.atUs / 1e6),
+    created: Math.floor(call.incoming.atUs / 1e6),
     model,
     system_fingerprint: fingerprintOf(model),
   }

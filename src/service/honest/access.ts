@@ -32,10 +32,10 @@ export function honestAccess({ contract, profile, accounts }: Kit): Access {
     answer === 'bearer' ? [bearer] : answer === 'x-api-key' ? [plain] : [bearer, plain]
 
   return {
-    path: (call) => call.arrival.path,
+    path: (call) => call.incoming.path,
     presentedKey(call) {
       for (const { name, prefix } of acceptedBy(call)) {
-        const value = call.arrival.headers[name]
+        const value = call.incoming.headers[name]
         if (typeof value !== 'string') continue
         // Schemes are compared as HTTP does, without case; keys are not.
         if (value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()) {

@@ -72,7 +72,7 @@ export function honestBilling({ contract, profile, ledger, usage }: Kit): Billin
     creditsBody: (_call, report) => creditsBody(report, profile.creditsBody),
     chargeRead: () => true,
     pageReport: (_call, accountId, query) => usage.of(accountId, query),
-    creditsReport: (call) => usage.of(call.key!.accountId, call.arrival.query),
+    creditsReport: (call) => usage.of(call.key!.accountId, call.incoming.query),
   }
 }
 
@@ -80,7 +80,7 @@ export function honestBilling({ contract, profile, ledger, usage }: Kit): Billin
 export function noteOf(call: Call, usage: Usage | null = null): ChargeNote {
   return {
     keyId: call.key!.id,
-    requestId: call.arrival.id,
+    requestId: call.incoming.id,
     endpoint: call.endpoint,
     model: call.model?.id ?? '',
     stream: call.request?.stream ?? false,

@@ -21,8 +21,8 @@ export function honestWire({ contract, profile }: Kit, responseId: Behaviour['re
     .filter((name) => name !== null)
     .join(', ')
   return {
-    responseId: ({ endpoint, arrival }) =>
-      endpoint === 'messages' ? `msg_${arrival.id}` : `chatcmpl-${arrival.id}`,
+    responseId: ({ endpoint, incoming }) =>
+      endpoint === 'messages' ? `msg_${incoming.id}` : `chatcmpl-${incoming.id}`,
     completion: (call, answer, usage) =>
       call.endpoint === 'messages'
         ? message(call, responseId(call), answer, usage, profile)

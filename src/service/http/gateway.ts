@@ -6,7 +6,7 @@ import type { Pages } from '../pages/pages.ts'
 import type { Refusal } from '../refusal.ts'
 import { QueryError } from '../usage/report.ts'
 import { Admission, noCredits } from './admission.ts'
-import { Arrivals } from './arrivals.ts'
+import { IncomingRequests } from './incoming-requests.ts'
 import type { OperatorDesk } from './operator-desk.ts'
 import { PlainAnswer } from './plain-answer.ts'
 import { Replays } from './replays.ts'
@@ -35,7 +35,7 @@ export class Gateway {
   readonly #pages: Pages
   readonly #desk: OperatorDesk | null
   readonly #replays = new Replays()
-  readonly #arrivals: Arrivals
+  readonly #incoming: IncomingRequests
   readonly #admission: Admission
   readonly #replies: Replies
   readonly #honestEvents: boolean
@@ -57,14 +57,14 @@ export class Gateway {
     this.#desk = desk
     this.#pages = pages
     this.#behaviour = behaviour
-    this.#arrivals = new Arrivals(kit, behaviour, trustsProxy)
+    this.#incoming = new IncomingRequests(kit, behaviour, trustsProxy)
     this.#admission = new Admission(kit, behaviour)
     this.#replies = new Replies(kit, behaviour)
     this.#honestEvents = honestEvents
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
-    const call = this.#arrivals.callOf(request)
+    const call = this.#incoming.callOf(request)
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       const message = 'the headers: expected a Host, as HTTP/1.1 has it; got none'
       this.#replies.refuse(call, response, { kind: 'request', message })
@@ -99,7 +99,7 @@ export class Gateway {
 
   /** For bytes that are no request. */
   refuseUnreadable(error: Error, socket: Socket): void {
-    refuseUnreadable(error, socket, this.#arrivals, this.#replies)
+    refuseUnreadable(error, socket, this.#incoming, this.#replies)
   }
 
   /** For a tunnel, which nobody builds here. */
@@ -107,12 +107,12 @@ export class Gateway {
     // The server has let go of it: a client that is gone by now would end the process.
     socket.on('error', () => {})
     endWith(socket, () => {
-      const call = this.#arrivals.callOf(request)
+      const call = this.#incoming.callOf(request)
       return this.#replies.refusalOf(call, this.#noEndpoint(call))
     })
   }
 
-  #noEndpoint({ arrival: { method, path } }: Call): Refusal {
+  #noEndpoint({ incoming: { method, path } }: Call): Refusal {
     const words = `no such endpoint: ${method} ${path.slice(0, 200)}`
     return { kind: 'path', message: words + signpost(this.#kit.contract, method, path) }
   }

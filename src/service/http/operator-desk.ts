@@ -63,15 +63,15 @@ export class OperatorDesk {
 
   /** Null for what is not for the desk. */
   answer(call: Call): DeskAnswer | null {
-    const { path, method } = call.arrival
+    const { path, method } = call.incoming
     if (!path.startsWith('/operator/')) return null
-    if (!isFromHere(call.arrival)) {
+    if (!isFromHere(call.incoming)) {
       return refusal(
         403,
         'the operator speaks from this machine, and not through a browser or a proxy',
       )
     }
-    if (!timingSafeEqual(digestOf(call.arrival.headers.authorization ?? ''), this.#key)) {
+    if (!timingSafeEqual(digestOf(call.incoming.headers.authorization ?? ''), this.#key)) {
       return refusal(
         401,
         "expected Authorization: Bearer and the operator's key (ASSAY_OPERATOR_KEY), which the " +
@@ -166,7 +166,7 @@ const strangers = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for', '
  * Whether a call comes straight from this machine. Its `Host` must be of this machine, too: a page
  * may have had its own name point here.
  */
-function isFromHere({ remoteAddress, headers }: Call['arrival']): boolean {
+function isFromHere({ remoteAddress, headers }: Call['incoming']): boolean {
   const name = (headers.host ?? '').replace(/:\d+$/, '')
   return (
     (remoteAddress === '::1' || isLoopback(remoteAddress.replace(/^::ffff:/, ''))) &&

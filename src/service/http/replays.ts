@@ -32,7 +32,7 @@ export class Replays {
 }
 
 /** The key comes in, so that nobody is shown the answer of another. */
-function nameOf({ key, endpoint, arrival }: Call): string | null {
-  const given = arrival.headers['idempotency-key']
+function nameOf({ key, endpoint, incoming }: Call): string | null {
+  const given = incoming.headers['idempotency-key']
   return typeof given === 'string' && key !== null ? `${key.id} ${endpoint} ${given}` : null
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Behaviour, Kit, Reply } from '../behaviour.ts'
+import type { Behaviour, Kit, ServiceResponse } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Refusal, RefusalKind } from '../refusal.ts'
 
@@ -38,7 +38,7 @@ export class Replies {
   }
 
   /** A refusal whole, for who has no response to write it to. */
-  refusalOf(call: Call, refusal: Refusal): Reply {
+  refusalOf(call: Call, refusal: Refusal): ServiceResponse {
     const { status, headers, body } = this.#refusal(call, refusal)
     return this.#whole(call, status, headers, body)
   }
@@ -77,7 +77,7 @@ export class Replies {
   /** Adds the headers that every response has. */
   finished(call: Call, status: number, headers: Record<string, string>): Record<string, string> {
     headers.date = this.#date()
-    headers['x-request-id'] = call.arrival.id
+    headers['x-request-id'] = call.incoming.id
     return this.#behaviour.headers(call, status, headers)
   }
 
@@ -101,7 +101,12 @@ export class Replies {
     })
   }
 
-  #whole(call: Call, status: number, headers: Record<string, string>, body: string): Reply {
+  #whole(
+    call: Call,
+    status: number,
+    headers: Record<string, string>,
+    body: string,
+  ): ServiceResponse {
     return this.#behaviour.reply(call, {
       status,
       headers: this.finished(call, status, headers),

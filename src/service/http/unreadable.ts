@@ -1,7 +1,7 @@
 import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Reply } from '../behaviour.ts'
-import type { Arrivals } from './arrivals.ts'
+import type { ServiceResponse } from '../behaviour.ts'
+import type { IncomingRequests } from './incoming-requests.ts'
 import type { Replies } from './replies.ts'
 
 /**
@@ -12,13 +12,13 @@ import type { Replies } from './replies.ts'
 export function refuseUnreadable(
   error: Error,
   socket: Socket,
-  arrivals: Arrivals,
+  incoming: IncomingRequests,
   replies: Replies,
 ): void {
   const answer = () => {
     // A request whose body is what cannot be read has an endpoint, which has a shape.
     const begun = responseOn(socket)?.req
-    const call = arrivals.callOf(begun ?? { url: '', method: '', headers: {}, socket })
+    const call = incoming.callOf(begun ?? { url: '', method: '', headers: {}, socket })
     return replies.refusalOf(call, { kind: 'request', message: wordsOf(error) })
   }
   endWith(socket, answer, error)
@@ -29,7 +29,7 @@ export function refuseUnreadable(
  *
  * @param answer made where it can be written: more bytes would only spoil a response that has begun
  */
-export function endWith(socket: Socket, answer: () => Reply, error?: Error): void {
+export function endWith(socket: Socket, answer: () => ServiceResponse, error?: Error): void {
   if (socket.writable && responseOn(socket)?.headersSent !== true) {
     const { status, headers, body } = answer()
     const head = Object.entries({

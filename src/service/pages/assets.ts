@@ -25,7 +25,7 @@ function asset(path: string, type: string, body: string): PageRoute {
   return [
     `GET ${path}`,
     ({ call }) =>
-      call.arrival.headers['if-none-match'] === tag
+      call.incoming.headers['if-none-match'] === tag
         ? { is: 'unchanged', tag }
         : { is: 'asset', type, body, tag },
   ]

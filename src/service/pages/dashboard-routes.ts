@@ -127,7 +127,7 @@ export class DashboardRoutes {
   }
 }
 
-function originOf({ arrival: { headers } }: Call): string {
+function originOf({ incoming: { headers } }: Call): string {
   const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
   return `${scheme}://${headers.host ?? 'localhost'}`
 }

@@ -74,7 +74,7 @@ export class EntranceRoutes {
   }
 
   #signInByKey({ call, form }: PageRequest): PageAnswer {
-    const { remoteAddress } = call.arrival
+    const { remoteAddress } = call.incoming
     try {
       this.#guards.keys.take(remoteAddress)
     } catch (error) {
@@ -91,7 +91,7 @@ export class EntranceRoutes {
 
   async #signIn({ call, form }: PageRequest): Promise<PageAnswer> {
     const email = form.get('email') ?? ''
-    const { remoteAddress } = call.arrival
+    const { remoteAddress } = call.incoming
     try {
       this.#guards.passwords.take(remoteAddress, email)
     } catch (error) {

@@ -40,7 +40,7 @@ const policy = [
 ].join('; ')
 
 export function readPageRequest(call: Call): PageRequest | null {
-  const { method, path, query, headers } = call.arrival
+  const { method, path, query, headers } = call.incoming
   if (method !== 'GET' && method !== 'POST') return null
   const isForm =
     method === 'POST' &&
@@ -59,9 +59,9 @@ export function readPageRequest(call: Call): PageRequest | null {
  * Whether a form was sent by a page of ours, as far as its sender tells: browsers name the origin
  * of every form, and other programs, which hold no cookie of a browser, name none.
  */
-export function isOwnOrigin({ arrival }: Call): boolean {
-  const { origin, host } = arrival.headers
-  const site = arrival.headers['sec-fetch-site']
+export function isOwnOrigin({ incoming }: Call): boolean {
+  const { origin, host } = incoming.headers
+  const site = incoming.headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false
   if (origin === undefined) return true
   return URL.canParse(origin) && new URL(origin).host === host
@@ -74,7 +74,7 @@ function cookieName(response: ServerResponse): string {
 
 export function readCookie(call: Call, response: ServerResponse): string | null {
   const name = cookieName(response)
-  for (const pair of (call.arrival.headers.cookie ?? '').split(';')) {
+  for (const pair of (call.incoming.headers.cookie ?? '').split(';')) {
     const at = pair.indexOf('=')
     if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
   }
@@ -90,7 +90,7 @@ export function writeAnswer(
 ): void {
   const headers: Record<string, string> = {
     date: new Date(dateUs / 1000).toUTCString(),
-    'x-request-id': call.arrival.id,
+    'x-request-id': call.incoming.id,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
@@ -99,7 +99,7 @@ export function writeAnswer(
     'cache-control': 'no-store',
   }
   if ('cookie' in answer && answer.cookie !== undefined) {
-    const secure = call.arrival.headers['x-forwarded-proto'] === 'https' ? '; Secure' : ''
+    const secure = call.incoming.headers['x-forwarded-proto'] === 'https' ? '; Secure' : ''
     const age = answer.cookie === null ? '; Max-Age=0' : ''
     headers['set-cookie'] =
       `${cookieName(response)}=${answer.cookie ?? ''}; Path=/; HttpOnly; SameSite=Strict${age}${secure}`

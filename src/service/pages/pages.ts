@@ -99,6 +99,6 @@ function isEntrance(path: string): boolean {
 
 /** A person who opens the bare address wants the dashboard; a program that does gets its 404. */
 function pathOf({ call, path }: PageRequest): string {
-  const wantsPage = call.arrival.headers.accept?.includes('text/html') === true
+  const wantsPage = call.incoming.headers.accept?.includes('text/html') === true
   return path === '/' && wantsPage ? '/dashboard' : path
 }

@@ -51,7 +51,7 @@ export async function withInvite<T>(
 ): Promise<T> {
   const code = form.get('invite') ?? ''
   if (code.trim() === '') return then(code)
-  const { remoteAddress } = call.arrival
+  const { remoteAddress } = call.incoming
   invites.take(remoteAddress)
   let wrong = false
   try {

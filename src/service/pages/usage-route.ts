@@ -38,7 +38,7 @@ async function myCredits(
   const { to: _, ...whole } = seen.whole
   const shown = JSON.stringify([viewer.account.id, error, { ...seen, whole }])
   const tag = `"${hash('sha256', shown).slice(0, 16)}"`
-  if (call.arrival.headers['if-none-match'] === tag) return { is: 'unchanged', tag }
+  if (call.incoming.headers['if-none-match'] === tag) return { is: 'unchanged', tag }
   const body = await myCreditsPage({ viewer, look: seen, nowUs, tag, drawer, error })
   return page(body, error === null ? 200 : 400)
 }

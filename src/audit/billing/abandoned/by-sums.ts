@@ -1,6 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import type { Conservation } from '../conservation.ts'
-import { effects, type History, lefts } from '../history.ts'
+import { abandonments, effects, type History } from '../history.ts'
 import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
 import { delayedPolicies } from './delays.ts'
 import type { Charges, Kind, Timing } from './hypotheses.ts'
@@ -68,7 +68,7 @@ export function chargedBeyondPolicies(
   for (let row = 0; row < history.size; row++) {
     const cost = history.costCredits[row]!
     if (history.effect[row] === effects.charge) add(fixed, stretchOf(row), cost, cost)
-    if (history.effect[row] === effects.ambiguous && history.left[row] === lefts.no) {
+    if (history.effect[row] === effects.ambiguous && history.abandonment[row] === abandonments.no) {
       add(fixed, stretchOf(row), 0, cost)
     }
   }
@@ -195,7 +195,7 @@ function otherPolicies(history: History, kind: Kind, stretches: Stretches): read
   const events = [...new Set(kind.rows.map((row) => contentEvents[row]!))]
   const policies = events.map((fewest) => of((row) => contentEvents[row]! >= fewest))
   // One deadline is one point: all attempts that it ended had come equally far.
-  if (kind.left === lefts.aborted) {
+  if (kind.abandonment === abandonments.aborted) {
     for (const each of kind.rows) {
       policies.push(
         of((row) => {

@@ -1,4 +1,4 @@
-import { effects, type History, lefts } from '../history.ts'
+import { abandonments, effects, type History } from '../history.ts'
 
 /**
  * What a service may legally charge of requests that their clients abandoned (gaps G-14, G-15).
@@ -17,7 +17,7 @@ import { effects, type History, lefts } from '../history.ts'
  */
 export interface Kind {
   readonly rows: readonly number[]
-  readonly left: number
+  readonly abandonment: number
 }
 
 /** Whether a policy charges an attempt. */
@@ -34,15 +34,16 @@ export function plainPolicies({ callUs, endUs, contentEvents }: History, { notic
 
 /** Abandoned attempts by kind. */
 export function kindsOf(
-  { size, effect, left, streamed }: History,
+  { size, effect, abandonment, streamed }: History,
   keep: (row: number) => boolean,
 ): readonly Kind[] {
-  const kinds = new Map<number, { rows: number[]; left: number }>()
+  const kinds = new Map<number, { rows: number[]; abandonment: number }>()
   for (let row = 0; row < size; row++) {
-    if (effect[row] !== effects.ambiguous || left[row] === lefts.no || !keep(row)) continue
-    const name = left[row]! * 2 + streamed[row]!
+    if (effect[row] !== effects.ambiguous || abandonment[row] === abandonments.no || !keep(row))
+      continue
+    const name = abandonment[row]! * 2 + streamed[row]!
     const kind = kinds.get(name)
-    if (kind === undefined) kinds.set(name, { rows: [row], left: left[row]! })
+    if (kind === undefined) kinds.set(name, { rows: [row], abandonment: abandonment[row]! })
     else kind.rows.push(row)
   }
   return [...kinds.values()]
@@ -116,17 +117,19 @@ export function mayHaveFinished(
  * @returns microseconds; 0 for what did not time out
  */
 export function latenessOf(
-  { size, callUs, endUs, left }: History,
+  { size, callUs, endUs, abandonment }: History,
   stretchOf: (row: number) => number,
 ): (row: number) => number {
   let deadlineUs = Infinity
   const latestUs = new Map<number, number>()
   for (let row = 0; row < size; row++) {
-    if (left[row] !== lefts.timeout) continue
+    if (abandonment[row] !== abandonments.timeout) continue
     const tookUs = endUs[row]! - callUs[row]!
     deadlineUs = Math.min(deadlineUs, tookUs)
     latestUs.set(stretchOf(row), Math.max(latestUs.get(stretchOf(row)) ?? 0, tookUs))
   }
   return (row) =>
-    left[row] === lefts.timeout ? 3 * ((latestUs.get(stretchOf(row)) ?? 0) - deadlineUs) : 0
+    abandonment[row] === abandonments.timeout
+      ? 3 * ((latestUs.get(stretchOf(row)) ?? 0) - deadlineUs)
+      : 0
 }

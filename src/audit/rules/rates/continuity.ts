@@ -1,4 +1,4 @@
-import type { Arrival } from '../../../limits/arrival.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 
 /**
  * Whose counter an answer continues, when attempts of two groups alternate (two keys, or two
@@ -15,8 +15,8 @@ export interface Continuity {
 
 /** An answer right after one of another group. */
 export interface Switch {
-  readonly before: Arrival
-  readonly after: Arrival
+  readonly before: LimitedRequest
+  readonly after: LimitedRequest
   /**
    * How many requests a counter must have forgotten by now for the other reading to hold, as a bucket
    * does that regains tokens. Below 0 that reading cannot hold: no request counts more than once.
@@ -25,21 +25,21 @@ export interface Switch {
 }
 
 /**
- * @param arrivals by start, with the reads, which may be counted, too; only answers that came wholly one
+ * @param requests by start, with the reads, which may be counted, too; only answers that came wholly one
  *   after the other speak
  * @param limitsMayDiffer whether groups may have different limits (keys of different balance)
  */
 export function continuityOf(
-  arrivals: readonly Arrival[],
-  groupOf: (arrival: Arrival) => string,
+  requests: readonly LimitedRequest[],
+  groupOf: (request: LimitedRequest) => string,
   limitsMayDiffer: boolean,
 ): Continuity {
   const own: Switch[] = []
   const shared: Switch[] = []
-  const lastOfGroup = new Map<string, Arrival>()
-  let last: Arrival | null = null
+  const lastOfGroup = new Map<string, LimitedRequest>()
+  let last: LimitedRequest | null = null
   let busyUntilUs = -Infinity
-  for (const after of arrivals) {
+  for (const after of requests) {
     if (after.fromUs < busyUntilUs) lastOfGroup.clear()
     const before = after.fromUs >= busyUntilUs ? last : null
     busyUntilUs = Math.max(busyUntilUs, after.closedUs)
@@ -69,23 +69,23 @@ export function continuityOf(
 }
 
 /**
- * The most that one counter forgets between two arrivals: what a bucket regains, and a log all that
+ * The most that one counter forgets between two requests: what a bucket regains, and a log all that
  * came a window before.
  */
 export function mostForgotten(
-  arrivals: readonly Arrival[],
-  first: Arrival,
-  last: Arrival,
+  requests: readonly LimitedRequest[],
+  first: LimitedRequest,
+  last: LimitedRequest,
   windowUs: number,
 ): number {
   const regained = ((last.untilUs - first.fromUs) * last.limit!) / windowUs
-  const leaving = arrivals.filter(
+  const leaving = requests.filter(
     ({ fromUs, untilUs }) =>
       untilUs >= first.fromUs - windowUs && fromUs <= last.untilUs - windowUs,
   )
   return Math.floor(regained) + 1 + leaving.length
 }
 
-function usedOf({ limit, remaining }: Arrival): number | null {
+function usedOf({ limit, remaining }: LimitedRequest): number | null {
   return limit === null || remaining === null ? null : limit - remaining
 }

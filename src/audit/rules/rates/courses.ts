@@ -1,7 +1,7 @@
 import type { Window } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
-import { ofUnknownFate } from '../../../limits/arrival.ts'
 import { type BandCourse, coursesOf } from '../../../limits/courses.ts'
+import { withUnknownDecision } from '../../../limits/limited-request.ts'
 import { fitModels } from '../../../limits/models/fit.ts'
 import type { Contradiction, Counted, Model } from '../../../limits/models/model.ts'
 import type { Evidence } from '../../rule.ts'
@@ -43,8 +43,8 @@ export function coursesIn(
   const cut = byWindow.get(window)
   if (cut !== undefined) return cut
   // Edges of windows are free: a limiter may align them to a clock other than the one it shows.
-  const courses = [...history.byKey.values()].flatMap((arrivals) =>
-    coursesOf(arrivals, contract, window, null).map((course) => ({
+  const courses = [...history.byKey.values()].flatMap((requests) =>
+    coursesOf(requests, contract, window, null).map((course) => ({
       ...course,
       counted: countedBy(profile),
     })),
@@ -54,10 +54,10 @@ export function coursesIn(
 }
 
 /** Whether the limiter was put to the test: more attempts than its limit in one window. */
-export function isPressed({ arrivals, limit, windowUs }: BandCourse): boolean {
-  return arrivals.some(
-    (arrival, index) =>
-      index >= limit && arrival.fromUs - arrivals[index - limit]!.fromUs <= windowUs,
+export function isPressed({ requests, limit, windowUs }: BandCourse): boolean {
+  return requests.some(
+    (request, index) =>
+      index >= limit && request.fromUs - requests[index - limit]!.fromUs <= windowUs,
   )
 }
 
@@ -73,7 +73,7 @@ export function explain(course: BandCourse): Explanation {
   const models = fits.flatMap(({ model, contradiction }) => (contradiction === null ? [model] : []))
   const furthest = fits
     .flatMap(({ contradiction }) => contradiction ?? [])
-    .sort((a, b) => b.arrival.fromUs - a.arrival.fromUs)[0]
+    .sort((a, b) => b.request.fromUs - a.request.fromUs)[0]
   return { models, contradiction: models.length > 0 ? null : (furthest ?? null) }
 }
 
@@ -81,8 +81,8 @@ export function explain(course: BandCourse): Explanation {
 export function withoutRejections(course: BandCourse): BandCourse {
   return {
     ...course,
-    arrivals: course.arrivals.map((arrival) =>
-      arrival.decision === 'rejected' ? ofUnknownFate(arrival) : arrival,
+    requests: course.requests.map((request) =>
+      request.decision === 'rejected' ? withUnknownDecision(request) : request,
     ),
   }
 }

@@ -1,6 +1,6 @@
 import { type Window, windowUs } from '../../../contract/contract.ts'
-import type { Arrival } from '../../../limits/arrival.ts'
 import { balanceBrackets } from '../../../limits/balance.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Evidence } from '../../rule.ts'
 import { clockErrorUs } from '../../runs.ts'
 import type { Witness } from '../../verdict.ts'
@@ -83,7 +83,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<History> {
   return { sightings, byKey: Map.groupBy(sightings, ({ key }) => key), byAccount }
 }
 
-export function witnessOf(sighting: Arrival, shows: string): Witness {
+export function witnessOf(sighting: LimitedRequest, shows: string): Witness {
   return { runId: sighting.runId, slot: sighting.slot, retry: sighting.retry, shows }
 }
 

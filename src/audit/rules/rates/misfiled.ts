@@ -1,11 +1,11 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
-import type { Arrival } from '../../../limits/arrival.ts'
 import { cellsNamed } from '../../../limits/band.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 
 /** Two answers of one key in a row, whose count went on by the requests of another key alone. */
 export interface Misfiled {
-  readonly before: Arrival
-  readonly after: Arrival
+  readonly before: LimitedRequest
+  readonly after: LimitedRequest
   /** Requests of the other key in between, by which the count rose. */
   readonly others: number
 }
@@ -24,17 +24,17 @@ const mostKeys = 8
  * Traffic of others with a key makes its count rise as well, but no count stays under an own request.
  */
 export function misfiledIn(
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   contract: Contract,
 ): readonly Misfiled[] | null {
-  const byLimit = Map.groupBy(arrivals, ({ limit }) => limit)
+  const byLimit = Map.groupBy(requests, ({ limit }) => limit)
   for (const [limit, shown] of byLimit) {
     const [cell] = limit === null ? [] : cellsNamed(contract, limit)
     if (cell === undefined) continue
     const keys = [...new Set(shown.map(({ key }) => key))].slice(0, mostKeys)
     for (const [nth, one] of keys.entries()) {
       for (const other of keys.slice(nth + 1)) {
-        const both = arrivals.filter(({ key }) => key === one || key === other)
+        const both = requests.filter(({ key }) => key === one || key === other)
         const misfiled = swapped(both, limit!, windowUs[cell.window])
         if (misfiled !== null) return misfiled
       }
@@ -43,30 +43,30 @@ export function misfiledIn(
   return null
 }
 
-/** @param arrivals of two keys */
+/** @param requests of two keys */
 function swapped(
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   limit: number,
   windowUs: number,
 ): readonly Misfiled[] | null {
   let rising: Misfiled[] = []
   let staying = 0
-  const last = new Map<string, { readonly arrival: Arrival; others: number }>()
+  const last = new Map<string, { readonly request: LimitedRequest; others: number }>()
   let busyUntilUs = -Infinity
-  for (const arrival of arrivals) {
-    const alone = arrival.fromUs >= busyUntilUs
-    busyUntilUs = Math.max(busyUntilUs, arrival.closedUs)
-    if (!alone || arrival.decision !== 'admitted' || usedOf(arrival, limit) === null) {
+  for (const request of requests) {
+    const alone = request.fromUs >= busyUntilUs
+    busyUntilUs = Math.max(busyUntilUs, request.closedUs)
+    if (!alone || request.decision !== 'admitted' || usedOf(request, limit) === null) {
       last.clear()
       continue
     }
-    const before = last.get(arrival.key)
+    const before = last.get(request.key)
     if (before !== undefined && before.others !== 1) {
-      const rose = usedOf(arrival, limit)! - usedOf(before.arrival, limit)!
+      const rose = usedOf(request, limit)! - usedOf(before.request, limit)!
       // A bucket regains a request in that time, and a log may lose one.
-      const isQuick = arrival.untilUs - before.arrival.fromUs < windowUs / limit / 2
+      const isQuick = request.untilUs - before.request.fromUs < windowUs / limit / 2
       if (rose === before.others && rose > 1) {
-        rising.push({ before: before.arrival, after: arrival, others: before.others })
+        rising.push({ before: before.request, after: request, others: before.others })
       } else if (rose === 0 && before.others === 0 && isQuick) staying++
       else if (rose >= 0) {
         rising = []
@@ -74,12 +74,12 @@ function swapped(
       }
       if (rising.length >= agreement && staying >= agreement) return rising
     }
-    for (const [key, each] of last) if (key !== arrival.key) each.others++
-    last.set(arrival.key, { arrival, others: 0 })
+    for (const [key, each] of last) if (key !== request.key) each.others++
+    last.set(request.key, { request, others: 0 })
   }
   return null
 }
 
-function usedOf({ limit, remaining }: Arrival, shown: number): number | null {
+function usedOf({ limit, remaining }: LimitedRequest, shown: number): number | null {
   return limit !== shown || remaining === null ? null : limit - remaining
 }

@@ -19,13 +19,13 @@ export function judgeAdmissions(history: History, known: Known, window: Window):
   if (pressed.length === 0) {
     return { verdict: 'not-observed', takes: whatItTakes(history, contract, window) }
   }
-  const observations = pressed.reduce((sum, { arrivals }) => sum + arrivals.length, 0)
+  const observations = pressed.reduce((sum, { requests }) => sum + requests.length, 0)
   let explained = 0
   let fullestCount = 0
   let fullestLimit = 0
   for (const course of pressed) {
-    const { arrivals, limit, windowUs, toleranceUs } = course
-    const fullest = fullestWindow(arrivals, windowUs, toleranceUs)
+    const { requests, limit, windowUs, toleranceUs } = course
+    const fullest = fullestWindow(requests, windowUs, toleranceUs)
     if (fullest === null || fullest.count <= limit) continue
     if (fullest.count > 2 * limit) {
       return {
@@ -59,7 +59,7 @@ export function judgeAdmissions(history: History, known: Known, window: Window):
         observations,
         expected: `${limit} in one ${window} by some limiter: windows of any phase, a sliding log or counter, or a bucket`,
         came: `${fullest.count} within one ${window}, when none of them lets in so many`,
-        witnesses: [witnessOf(contradiction.arrival, 'admitted where every one of them is full')],
+        witnesses: [witnessOf(contradiction.request, 'admitted where every one of them is full')],
       }
     }
     if (fullest.count > fullestCount) {

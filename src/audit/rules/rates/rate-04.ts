@@ -26,7 +26,7 @@ RATE-15's to find.`,
   async decide(evidence) {
     const history = await historyOf(evidence)
     const judged = coursesIn(history, evidence, 'minute').flatMap((course) =>
-      idleBursts(course.arrivals, course.limit, course.windowUs, course.earlierAtMost === 0).map(
+      idleBursts(course.requests, course.limit, course.windowUs, course.earlierAtMost === 0).map(
         (burst) => judge(course, burst),
       ),
     )
@@ -95,7 +95,7 @@ function noteOf(judged: readonly Judged[]): string {
 
 function judge(course: BandCourse, burst: Burst): Judged {
   const byEndpoint = Map.groupBy(
-    burst.arrivals.filter(({ decision }) => decision === 'admitted'),
+    burst.requests.filter(({ decision }) => decision === 'admitted'),
     ({ endpoint }) => endpoint,
   )
   const admitted = Math.max(0, ...[...byEndpoint.values()].map((of) => of.length))
@@ -104,5 +104,5 @@ function judge(course: BandCourse, burst: Burst): Judged {
 }
 
 function lastAdmitted({ burst }: Judged) {
-  return burst.arrivals.findLast(({ decision }) => decision === 'admitted')!
+  return burst.requests.findLast(({ decision }) => decision === 'admitted')!
 }

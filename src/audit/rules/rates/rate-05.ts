@@ -1,6 +1,6 @@
 import type { Window } from '../../../contract/contract.ts'
-import type { Arrival } from '../../../limits/arrival.ts'
 import type { BandCourse } from '../../../limits/courses.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { nameModels } from '../../../limits/models/fit.ts'
 import { countBelow } from '../../../limits/models/sliding-log.ts'
 import type { Rule } from '../../rule.ts'
@@ -31,10 +31,10 @@ hour or the day decides nothing.`,
 export function judgeRejections(history: History, known: Known, window: Window): Verdict {
   const courses = coursesIn(history, known, window)
   let observations = 0
-  let doubtful: { readonly arrival: Arrival; readonly why: string } | null = null
+  let doubtful: { readonly request: LimitedRequest; readonly why: string } | null = null
   const notes = new Set<string>()
   for (const course of courses) {
-    const rejections = course.arrivals.filter(({ decision }) => decision === 'rejected')
+    const rejections = course.requests.filter(({ decision }) => decision === 'rejected')
     observations += rejections.length
     const early = earliestPremature(course, rejections, () => siblingsOf(history, course.key))
     if (early === null) continue
@@ -45,25 +45,25 @@ export function judgeRejections(history: History, known: Known, window: Window):
         observations,
         expected: `${course.limit} requests in the ${window} before a rejection`,
         came: `a rejection after ${early.before} that can have been counted, which no pacing explains`,
-        witnesses: [witnessOf(early.arrival, `rejected after ${early.before} of ${course.limit}`)],
+        witnesses: [witnessOf(early.request, `rejected after ${early.before} of ${course.limit}`)],
       }
     }
     const names = nameModels(models, course.limit).join(' or ')
-    const admittedSoonAfter = course.arrivals.some(
+    const admittedSoonAfter = course.requests.some(
       ({ decision, fromUs }) =>
         decision === 'admitted' &&
-        fromUs > early.arrival.untilUs &&
-        fromUs < early.arrival.fromUs + course.windowUs / 2,
+        fromUs > early.request.untilUs &&
+        fromUs < early.request.fromUs + course.windowUs / 2,
     )
     if (admittedSoonAfter) notes.add(`smoothed: ${names}`)
-    else doubtful = { arrival: early.arrival, why: `only ${names} explains it` }
+    else doubtful = { request: early.request, why: `only ${names} explains it` }
   }
   if (doubtful !== null) {
     return {
       verdict: 'inconclusive',
       observations,
       why: `a rejection before the limit; ${doubtful.why}, and the record ends before a paced request shows it`,
-      witnesses: [witnessOf(doubtful.arrival, 'rejected early')],
+      witnesses: [witnessOf(doubtful.request, 'rejected early')],
     }
   }
   if (observations === 0) {
@@ -81,31 +81,31 @@ export function judgeRejections(history: History, known: Known, window: Window):
 
 /** The first rejection with too few possible requests before it, by any limiter without pacing. */
 function earliestPremature(
-  { arrivals: all, limit, windowUs, toleranceUs, earlierAtMost, counted }: BandCourse,
-  rejections: readonly Arrival[],
-  siblings: () => readonly Arrival[],
-): { readonly arrival: Arrival; readonly before: number } | null {
-  const arrivals = all.filter((each) => each.decision === 'rejected' || counted(each) !== 'no')
-  const starts = arrivals.map(({ fromUs }) => fromUs)
-  const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
+  { requests: all, limit, windowUs, toleranceUs, earlierAtMost, counted }: BandCourse,
+  rejections: readonly LimitedRequest[],
+  siblings: () => readonly LimitedRequest[],
+): { readonly request: LimitedRequest; readonly before: number } | null {
+  const requests = all.filter((each) => each.decision === 'rejected' || counted(each) !== 'no')
+  const starts = requests.map(({ fromUs }) => fromUs)
+  const ends = requests.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
   const openedUs = all[0]!.untilUs
-  for (const arrival of rejections) {
+  for (const request of rejections) {
     // Two windows: a sliding counter still weighs the one before.
-    const horizonUs = arrival.fromUs - 2 * windowUs - toleranceUs
+    const horizonUs = request.fromUs - 2 * windowUs - toleranceUs
     const earlier = horizonUs < openedUs ? earlierAtMost : 0
     const before =
-      countBelow(starts, arrival.untilUs + 1) - countBelow(ends, horizonUs) - 1 + earlier
+      countBelow(starts, request.untilUs + 1) - countBelow(ends, horizonUs) - 1 + earlier
     if (before >= limit) continue
     const bySiblings = siblings().filter(
-      ({ fromUs, untilUs }) => fromUs <= arrival.untilUs && untilUs >= horizonUs,
+      ({ fromUs, untilUs }) => fromUs <= request.untilUs && untilUs >= horizonUs,
     ).length
-    if (before + bySiblings < limit) return { arrival, before }
+    if (before + bySiblings < limit) return { request, before }
   }
   return null
 }
 
 /** What other keys of the same account sent: gap G-36 lets a new key inherit the account's counts. */
-function siblingsOf({ byKey, byAccount }: History, key: string): readonly Arrival[] {
+function siblingsOf({ byKey, byAccount }: History, key: string): readonly LimitedRequest[] {
   const account = byKey.get(key)![0]!.account
-  return byAccount.get(account)!.filter((arrival) => arrival.key !== key)
+  return byAccount.get(account)!.filter((request) => request.key !== key)
 }

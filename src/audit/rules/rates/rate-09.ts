@@ -1,5 +1,5 @@
 import { idleBursts, mayShareAnEdge, refillDuring } from '../../../limits/admission.ts'
-import type { Arrival } from '../../../limits/arrival.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { countBelow } from '../../../limits/models/sliding-log.ts'
 import { shownTooOften } from '../../../limits/remaining.ts'
 import type { Rule } from '../../rule.ts'
@@ -49,14 +49,14 @@ same key looks like counting twice: where it is not systematic, nothing is decid
     }
     // Others on the key make it fall faster, never show a value more often.
     if (bursts.proven !== null) {
-      const { value, arrivals } = bursts.proven
-      const last = arrivals.at(-1)!
-      const others = arrivals.slice(-2, -1)
+      const { value, requests } = bursts.proven
+      const last = requests.at(-1)!
+      const others = requests.slice(-2, -1)
       return {
         verdict: 'fail',
         observations,
         expected: `at most ${Math.max(0, last.limit! - value)} answers of a burst show ${value} or more remaining`,
-        came: arrivals.length === 1 ? '1 answer' : `${arrivals.length} answers`,
+        came: requests.length === 1 ? '1 answer' : `${requests.length} answers`,
         witnesses: [
           witnessOf(last, `remaining ${last.remaining}`),
           ...others.map((each) => witnessOf(each, `remaining ${each.remaining} as well`)),
@@ -83,8 +83,8 @@ same key looks like counting twice: where it is not systematic, nothing is decid
 }
 
 interface Pair {
-  readonly before: Arrival
-  readonly after: Arrival
+  readonly before: LimitedRequest
+  readonly after: LimitedRequest
   readonly fell: number
   /** Attempts that can have been counted after the first and up to the second. */
   readonly between: number
@@ -98,19 +98,19 @@ function witnessesOf({ before, after }: Pair): readonly [Witness, Witness] {
 }
 
 /** Each answer of an account with the last one of the same key and limit wholly before it. */
-function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
-  const shown = arrivals.filter(({ limit, remaining }) => limit !== null && remaining !== null)
+function consecutive(requests: readonly LimitedRequest[]): readonly Pair[] {
+  const shown = requests.filter(({ limit, remaining }) => limit !== null && remaining !== null)
   const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
-  const starts = arrivals.map(({ fromUs }) => fromUs)
-  const ends = arrivals.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
+  const starts = requests.map(({ fromUs }) => fromUs)
+  const ends = requests.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
   /** By key and limit: what one counter showed last. */
-  const last = new Map<string, Map<number | null, Arrival>>()
+  const last = new Map<string, Map<number | null, LimitedRequest>>()
   const pairs: Pair[] = []
   let next = 0
   for (const after of shown) {
     while (next < ended.length && ended[next]!.untilUs <= after.fromUs) {
       const over = ended[next++]!
-      const ofKey = last.get(over.key) ?? new Map<number | null, Arrival>()
+      const ofKey = last.get(over.key) ?? new Map<number | null, LimitedRequest>()
       if (ofKey.size === 0) last.set(over.key, ofKey)
       ofKey.set(over.limit, over)
     }
@@ -125,13 +125,13 @@ function consecutive(arrivals: readonly Arrival[]): readonly Pair[] {
 
 function tooSlow(history: History, known: Known) {
   const judged = coursesIn(history, known, 'minute').flatMap((course) => {
-    const endpoints = new Set(course.arrivals.map(({ endpoint }) => endpoint))
+    const endpoints = new Set(course.requests.map(({ endpoint }) => endpoint))
     return [...endpoints].flatMap((endpoint) => {
-      const own = course.arrivals.filter(
-        (arrival) => arrival.endpoint === endpoint && arrival.limit === course.limit,
+      const own = course.requests.filter(
+        (request) => request.endpoint === endpoint && request.limit === course.limit,
       )
       return idleBursts(own, 4, course.windowUs, course.earlierAtMost === 0).map((burst) => {
-        const counted = burst.arrivals.filter(({ decision }) => decision === 'admitted')
+        const counted = burst.requests.filter(({ decision }) => decision === 'admitted')
         const regained = refillDuring(burst, course.limit, course.windowUs)
         return {
           course,

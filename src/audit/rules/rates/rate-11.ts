@@ -1,5 +1,5 @@
-import type { Arrival } from '../../../limits/arrival.ts'
 import { cellsNamed } from '../../../limits/band.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
 import type { Rule } from '../../rule.ts'
 import { historyOf, witnessOf } from './history.ts'
@@ -20,7 +20,7 @@ nothing is decided.`,
     let observations = 0
     for (const sightings of byAccount.values()) {
       const pacing = pacingOf(sightings)
-      let before: Arrival | null = null
+      let before: LimitedRequest | null = null
       let busyUntilUs = -Infinity
       for (const [index, after] of sightings.entries()) {
         const alone =
@@ -55,6 +55,6 @@ nothing is decided.`,
 }
 
 /** Whether the first answer said that the second, of the same key, still fits. */
-function isPromise(before: Arrival, after: Arrival): boolean {
+function isPromise(before: LimitedRequest, after: LimitedRequest): boolean {
   return before.key === after.key && before.limit === after.limit && before.remaining! > 0
 }

@@ -39,7 +39,7 @@ are, unless the deployment profile tells which one is meant.`,
       ...new Set(resetUnits.flatMap((unit) => ruledOut.get(unit) ?? [])),
     ])
     const show = (sample: ResetSample) =>
-      witnessOf(sample.arrival, `reset ${sample.value} on status ${sample.arrival.status}`)
+      witnessOf(sample.request, `reset ${sample.value} on status ${sample.request.status}`)
     return {
       verdict: 'fail',
       observations,

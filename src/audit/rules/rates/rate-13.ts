@@ -1,4 +1,4 @@
-import type { Arrival } from '../../../limits/arrival.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Rule } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 import { historyOf, witnessOf } from './history.ts'
@@ -40,9 +40,9 @@ token or the whole refill, so an early admission decides nothing.`,
 function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
   let observations = 0
   for (const wait of waits) {
-    const { arrivals, windowUs, limit } = wait.course
+    const { requests, windowUs, limit } = wait.course
     let newestUs = Number.NEGATIVE_INFINITY
-    for (const [index, rejection] of arrivals.entries()) {
+    for (const [index, rejection] of requests.entries()) {
       if (rejection.decision !== 'rejected') newestUs = Math.max(newestUs, rejection.closedUs)
       const instant = rejection.decision === 'rejected' ? resetOf(rejection) : null
       if (instant === null) continue
@@ -62,7 +62,7 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
           witnesses: [shown],
         }
       }
-      const next = firstAfter(arrivals, index, instant.highUs + wait.grainUs)
+      const next = firstAfter(requests, index, instant.highUs + wait.grainUs)
       const judged =
         next !== null &&
         next.fromUs > instant.highUs + wait.spareUs(index) &&
@@ -100,16 +100,16 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
 
 /** The very next generation, when it came after the instant, alone, and nothing was in flight. */
 function firstAfter(
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   index: number,
   instantUs: number,
-): Arrival | null {
+): LimitedRequest | null {
   let at = index + 1
-  while (arrivals[at]?.decision === 'read') at++
-  const next = arrivals[at]
+  while (requests[at]?.decision === 'read') at++
+  const next = requests[at]
   if (next === undefined || next.fromUs <= instantUs) return null
-  const alone = (arrivals[at + 1]?.fromUs ?? Infinity) >= next.untilUs
-  const before = arrivals.slice(Math.max(0, index - inFlightLookback), at)
+  const alone = (requests[at + 1]?.fromUs ?? Infinity) >= next.untilUs
+  const before = requests.slice(Math.max(0, index - inFlightLookback), at)
   const settled = before.every(({ closedUs }) => closedUs <= instantUs)
   const spoke = next.decision === 'rejected' || next.decision === 'admitted'
   return alone && settled && spoke ? next : null

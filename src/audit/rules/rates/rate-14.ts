@@ -1,4 +1,4 @@
-import type { Arrival } from '../../../limits/arrival.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Rule } from '../../rule.ts'
 import { continuityOf, type Switch } from './continuity.ts'
 import { historyOf, witnessOf } from './history.ts'
@@ -87,20 +87,20 @@ function pairOf({ before, after }: Switch): string {
 }
 
 /** Admissions of a key between two rejections of another, with none of that other's in between. */
-function admittedWhileAnotherIsRejected(arrivals: readonly Arrival[]): number {
+function admittedWhileAnotherIsRejected(requests: readonly LimitedRequest[]): number {
   const rejectedAt = new Map<string, number>()
   const waiting = new Map<string, number>()
   let free = 0
-  for (const arrival of arrivals) {
-    if (arrival.decision === 'rejected') {
-      free += waiting.get(arrival.key) ?? 0
-      waiting.set(arrival.key, 0)
-      rejectedAt.set(arrival.key, arrival.untilUs)
-    } else if (arrival.decision === 'admitted') {
-      rejectedAt.delete(arrival.key)
-      waiting.delete(arrival.key)
+  for (const request of requests) {
+    if (request.decision === 'rejected') {
+      free += waiting.get(request.key) ?? 0
+      waiting.set(request.key, 0)
+      rejectedAt.set(request.key, request.untilUs)
+    } else if (request.decision === 'admitted') {
+      rejectedAt.delete(request.key)
+      waiting.delete(request.key)
       for (const [key, atUs] of rejectedAt) {
-        if (arrival.fromUs >= atUs) waiting.set(key, (waiting.get(key) ?? 0) + 1)
+        if (request.fromUs >= atUs) waiting.set(key, (waiting.get(key) ?? 0) + 1)
       }
     }
   }

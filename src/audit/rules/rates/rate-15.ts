@@ -1,6 +1,6 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
-import type { Arrival } from '../../../limits/arrival.ts'
 import { cellsNamed } from '../../../limits/band.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Rule } from '../../rule.ts'
 import { continuityOf, mostForgotten, type Switch } from './continuity.ts'
 import { historyOf, witnessOf } from './history.ts'
@@ -59,7 +59,7 @@ other's, or have fallen behind it by more than a bucket regains meanwhile, and a
 
 /** Answers of one key that no one counter explains: so many as must agree, or none. */
 function apartIn(
-  arrivals: readonly Arrival[],
+  requests: readonly LimitedRequest[],
   own: readonly Switch[],
   contract: Contract,
 ): readonly Switch[] {
@@ -72,7 +72,7 @@ function apartIn(
     const [cell] = cellsNamed(contract, after.limit!)
     if (cell === undefined || some.some((one) => one.after.limit !== after.limit)) continue
     const fallen = some.reduce((sum, { forgotten }) => sum + forgotten, 0)
-    if (fallen > mostForgotten(arrivals, before, after, windowUs[cell.window])) return some
+    if (fallen > mostForgotten(requests, before, after, windowUs[cell.window])) return some
   }
   return []
 }

@@ -1,7 +1,7 @@
 import { flags } from '../../../attempt/flags.ts'
 import { windowUs } from '../../../contract/contract.ts'
-import type { Arrival } from '../../../limits/arrival.ts'
 import { cellsNamed } from '../../../limits/band.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
 import type { Rule } from '../../rule.ts'
 import type { Known } from './courses.ts'
@@ -105,7 +105,7 @@ only fixed windows explain the record and their reset (RATE-13) is later than th
 function tooShort(history: History, known: Known) {
   const readings = readingsOf(history, known)
   for (const wait of waitsIn(history, known)) {
-    for (const [index, rejection] of wait.course.arrivals.entries()) {
+    for (const [index, rejection] of wait.course.requests.entries()) {
       if (rejection.decision !== 'rejected' || rejection.retryAfterS === null) continue
       const overUs = rejection.untilUs + (rejection.retryAfterS + 1) * 1e6
       const next = rejectedAgain(wait, index, overUs + wait.grainUs)
@@ -126,13 +126,13 @@ function tooShort(history: History, known: Known) {
  * The first attempt after the instant, where it was rejected, came alone, and nothing was let in since
  * the rejection. Where rejections may count, those in between may have moved what was promised.
  */
-function rejectedAgain(wait: Wait, index: number, instantUs: number): Arrival | null {
-  const { arrivals } = wait.course
+function rejectedAgain(wait: Wait, index: number, instantUs: number): LimitedRequest | null {
+  const { requests } = wait.course
   let at = index + 1
-  while (at < arrivals.length && arrivals[at]!.fromUs <= instantUs) at++
-  const next = arrivals[at]
+  while (at < requests.length && requests[at]!.fromUs <= instantUs) at++
+  const next = requests[at]
   if (next?.decision !== 'rejected' || !wait.isAlone(index, next)) return null
-  const between = arrivals.slice(index + 1, at)
+  const between = requests.slice(index + 1, at)
   const since = between.filter(({ decision }) => decision !== 'read')
   const mayAll = since.every(
     ({ decision, untilUs }) => decision === 'rejected' && untilUs <= next.fromUs,

@@ -1,7 +1,7 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { established } from '../../../contract/profile.ts'
-import type { Arrival } from '../../../limits/arrival.ts'
 import { cellsNamed } from '../../../limits/band.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { inferResetUnit, type ResetSample, type UnitInference } from '../../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../../limits/service-clock.ts'
 import type { Known } from './courses.ts'
@@ -24,11 +24,11 @@ export function resetSamples({ byKey }: History, contract: Contract): readonly R
   return samples
 }
 
-export function sampleOf(arrival: Arrival, contract: Contract): ResetSample | null {
-  const { reset, limit } = arrival
+export function sampleOf(request: LimitedRequest, contract: Contract): ResetSample | null {
+  const { reset, limit } = request
   if (reset === null) return null
   const [cell] = limit === null ? [] : cellsNamed(contract, limit)
-  return { arrival, value: reset, windowUs: windowUs[cell?.window ?? 'day'] }
+  return { request, value: reset, windowUs: windowUs[cell?.window ?? 'day'] }
 }
 
 export interface ResetReading {

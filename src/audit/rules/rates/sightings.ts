@@ -1,11 +1,11 @@
 import type { Outcome } from '../../../attempt/outcome.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import type { Endpoint } from '../../../contract/request.ts'
-import { type Arrival, type Decision, decisionOf } from '../../../limits/arrival.ts'
 import type { Bracket } from '../../../limits/balance.ts'
+import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
 
-/** An arrival with what is known of its account's balance at that moment. */
-export interface Sighting extends Arrival {
+/** An request with what is known of its account's balance at that moment. */
+export interface Sighting extends LimitedRequest {
   readonly balance: Bracket
   /** Whether it asked for a stream. */
   readonly streamed: boolean

@@ -1,5 +1,5 @@
-import type { Arrival } from '../../../limits/arrival.ts'
 import type { BandCourse } from '../../../limits/courses.ts'
+import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Model } from '../../../limits/models/model.ts'
 import { limiterClock, resetInstant } from '../../../limits/reset-unit.ts'
 import { mostForgotten } from './continuity.ts'
@@ -14,7 +14,7 @@ export interface Instant {
 }
 
 /** The reset of a rejection; null where it shows none. */
-export type ResetOf = (rejection: Arrival) => Instant | null
+export type ResetOf = (rejection: LimitedRequest) => Instant | null
 
 /** How to read resets, once for each unit that fits the deployment (RATE-12). */
 export function readingsOf(history: History, known: Known): readonly ResetOf[] {
@@ -34,7 +34,7 @@ const mostCourses = 24
 /** The minutes of keys that were rejected, each with what its limiter may be. */
 export function waitsIn(history: History, known: Known): readonly Wait[] {
   return coursesIn(history, known, 'minute')
-    .filter(({ arrivals }) => arrivals.some(({ decision }) => decision === 'rejected'))
+    .filter(({ requests }) => requests.some(({ decision }) => decision === 'rejected'))
     .slice(0, mostCourses)
     .map((course) => new Wait(history, course))
 }
@@ -76,27 +76,27 @@ export class Wait {
   spareUs(index: number): number {
     // A read after the rejection may have been counted, as a rejection may (gap G-18).
     const mayHaveMoved =
-      this.mayCountRejections() || this.course.arrivals[index + 1]?.decision === 'read'
+      this.mayCountRejections() || this.course.requests[index + 1]?.decision === 'read'
     return this.grainUs + (mayHaveMoved ? movedByRejections(this.course, index) : 0)
   }
 
   /** Whether the attempt was alone on its account since the rejection: another key may share the counter. */
-  isAlone(index: number, next: Arrival): boolean {
-    const { arrivals, windowUs, key } = this.course
+  isAlone(index: number, next: LimitedRequest): boolean {
+    const { requests, windowUs, key } = this.course
     const { byKey, byAccount } = this.history
-    const fromUs = arrivals[index]!.fromUs - 2 * windowUs
+    const fromUs = requests[index]!.fromUs - 2 * windowUs
     return !byAccount
       .get(byKey.get(key)![0]!.account)!
       .some((other) => other.key !== key && other.fromUs <= next.untilUs && other.untilUs >= fromUs)
   }
 
   /** The first that was let in after a rejection. */
-  nextAdmitted(index: number): Arrival | null {
-    const { arrivals } = this.course
-    const rejectedBy = arrivals[index]!.untilUs
-    for (let at = index + 1; at < arrivals.length; at++) {
-      const arrival = arrivals[at]!
-      if (arrival.decision === 'admitted' && arrival.fromUs > rejectedBy) return arrival
+  nextAdmitted(index: number): LimitedRequest | null {
+    const { requests } = this.course
+    const rejectedBy = requests[index]!.untilUs
+    for (let at = index + 1; at < requests.length; at++) {
+      const request = requests[at]!
+      if (request.decision === 'admitted' && request.fromUs > rejectedBy) return request
     }
     return null
   }
@@ -105,15 +105,15 @@ export class Wait {
    * Whether so many requests came free at once as only a window that begins anew sets free: a bucket
    * and a counter regain them one by one, and a log as many as came a window before.
    */
-  beganAnew(index: number, admitted: Arrival): boolean {
-    const { arrivals, windowUs, limit } = this.course
-    const rejection = arrivals[index]!
+  beganAnew(index: number, admitted: LimitedRequest): boolean {
+    const { requests, windowUs, limit } = this.course
+    const rejection = requests[index]!
     if (rejection.remaining === null || admitted.remaining === null) return false
     if (admitted.limit !== limit || rejection.limit !== limit) return false
     const freed = admitted.remaining + 1 - rejection.remaining
     if (freed * 2 <= limit) return false
-    const rejections = arrivals.filter(({ decision }) => decision === 'rejected').length
-    return freed > mostForgotten(arrivals, rejection, admitted, windowUs) * (1 + rejections / limit)
+    const rejections = requests.filter(({ decision }) => decision === 'rejected').length
+    return freed > mostForgotten(requests, rejection, admitted, windowUs) * (1 + rejections / limit)
   }
 }
 
@@ -121,9 +121,9 @@ export class Wait {
  * By how much a limiter that counts rejections may be later than it says: a counter that weighs the
  * last window weighs its rejections too, and a log that counts this one must lose one more entry.
  */
-function movedByRejections({ arrivals, limit, windowUs }: BandCourse, index: number): number {
-  const untilUs = arrivals[index]!.fromUs
-  const trailing = arrivals.filter(({ fromUs }, at) => at <= index && fromUs >= untilUs - windowUs)
+function movedByRejections({ requests, limit, windowUs }: BandCourse, index: number): number {
+  const untilUs = requests[index]!.fromUs
+  const trailing = requests.filter(({ fromUs }, at) => at <= index && fromUs >= untilUs - windowUs)
   const rejections = trailing.filter(({ decision }) => decision !== 'admitted').length
   const gaps = trailing.slice(1).map(({ fromUs }, at) => fromUs - trailing[at]!.fromUs)
   return Math.max(0, ...gaps, (windowUs * rejections) / (limit + rejections))

@@ -41,7 +41,7 @@ function smallHistory(random: () => number): History {
       rows.push({
         ...common,
         effect: 'ambiguous',
-        left: random() < 0.7 ? 'aborted' : 'timeout',
+        abandonment: random() < 0.7 ? 'aborted' : 'timeout',
         contentEvents: pick(3),
       })
       continue
@@ -63,7 +63,16 @@ function smallHistory(random: () => number): History {
 
 /** Whether some policy of each kind, tried in all ways, and any order of charges explain the values. */
 function someLegalServiceExplains(history: History): boolean {
-  const { size, effect, callUs, endUs, costCredits, contentEvents, left, streamed } = history
+  const {
+    size,
+    effect,
+    callUs,
+    endUs,
+    costCredits,
+    contentEvents,
+    abandonment: left,
+    streamed,
+  } = history
   const rows = Array.from({ length: size }, (_, row) => row)
   const took = (row: number) => endUs[row]! - callUs[row]!
   const noticeUs =
@@ -167,7 +176,7 @@ test('nobody is accused whom some policy and some order of charges explain, over
 test('where the client stood still, the answer of a timeout may have waited and be charged', () => {
   const read = { effect: 'read', costCredits: 0 } as const
   const paid = { effect: 'charge', costCredits: 1 } as const
-  const timeout = { effect: 'ambiguous', left: 'timeout', costCredits: 1 } as const
+  const timeout = { effect: 'ambiguous', abandonment: 'timeout', costCredits: 1 } as const
   // One credit is missing at 140 us; a first request timed out at 112 us, a second at its own time.
   const withSecondOver = (endUs: number) =>
     historyOf([

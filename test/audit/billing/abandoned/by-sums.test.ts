@@ -75,7 +75,7 @@ function waves(service: Service, random: () => number, count = 5, perWave = 600)
         rows.push({ ...common, effect: 'charge', readUs: endUs })
         continue
       }
-      rows.push({ ...common, effect: 'ambiguous', left })
+      rows.push({ ...common, effect: 'ambiguous', abandonment: left })
       const policy = service.policies[(hangs ? 2 : 0) + (streamed ? 1 : 0)]!
       const learnsUs = endUs + oneWayUs
       const finished = !hangs && callUs + tookUs - oneWayUs <= learnsUs
@@ -191,7 +191,7 @@ test('an answer that a client at a standstill took for a timeout may be charged:
   expect(settled).not.toBeNull()
   const endUs = history.endUs.slice()
   // One timeout of that stretch came late by half of its deadline.
-  const late = history.left.findIndex((left, row) => left === 2 && row > settled!.from)
+  const late = history.abandonment.findIndex((left, row) => left === 2 && row > settled!.from)
   endUs[late] = endUs[late]! + deadlineUs / 2
   expect(readBalance({ ...history, endUs }).settled()).toBeNull()
 })

@@ -53,7 +53,7 @@ const shape = z.looseObject({
     .default([]),
 })
 
-export interface RunVerdict {
+export interface PageVerdict {
   /** What an invalid run may still be used for; empty otherwise. */
   readonly says: string
   /** Why it ended before its plan did; null when it did not. */
@@ -73,7 +73,7 @@ const tones: Readonly<Record<string, Tone>> = {
 }
 
 /** @returns nothing said where nothing was stored or it cannot be read */
-export function readRunVerdict(json: string | null): RunVerdict {
+export function readPageVerdict(json: string | null): PageVerdict {
   const parsed = shape.safeParse(parseJson(json))
   const { verdict, says, stopped, tests, thresholds, sweeps } = parsed.success
     ? parsed.data

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readRunVerdict, stoppedText } from '../../src/report/run-verdict.ts'
+import { readPageVerdict, stoppedText } from '../../src/report/page-verdict.ts'
 
 test('why a run ended early is told in a sentence, whatever a store may hold', () => {
   expect(stoppedText('budget')).toBe(
@@ -9,8 +9,8 @@ test('why a run ended early is told in a sentence, whatever a store may hold', (
     'The service was never reached: no request got a connection.',
   )
   expect(stoppedText('constructor')).toBe('Ended early: constructor.')
-  expect(readRunVerdict('{"stopped":"budget"}').stopped).toBe('budget')
-  expect(readRunVerdict('{').stopped).toBe(null)
+  expect(readPageVerdict('{"stopped":"budget"}').stopped).toBe('budget')
+  expect(readPageVerdict('{').stopped).toBe(null)
 })
 
 test('a rate that failed once is named, and an invalid run has no safe rate with a tick', () => {
@@ -24,7 +24,7 @@ test('a rate that failed once is named, and an invalid run has no safe rate with
     ],
   }
   const checkOf = (verdict: string, change: object = {}) =>
-    readRunVerdict(JSON.stringify({ verdict, sweeps: [{ ...sweep, ...change }] })).sweeps[0]
+    readPageVerdict(JSON.stringify({ verdict, sweeps: [{ ...sweep, ...change }] })).sweeps[0]
   expect(checkOf('valid')).toEqual({
     tone: 'warn',
     name: 'Safe rate of climb:',

@@ -1,15 +1,19 @@
 import type { AttemptRow } from '../attempt/columns.ts'
 import { type Contract, costOf } from '../contract/contract.ts'
 import type { Endpoint } from '../contract/request.ts'
-import { type Arrival, decisionOf } from '../limits/arrival.ts'
+import { decisionOf, type LimitedRequest } from '../limits/limited-request.ts'
 
 /** What a limiter may count by itself: requests by one key, sent one way, to one route. */
-export function routeOf({ key, endpoint }: Pick<Arrival, 'key' | 'endpoint'>): string {
+export function routeOf({ key, endpoint }: Pick<LimitedRequest, 'key' | 'endpoint'>): string {
   return `${endpoint} ${key}`
 }
 
 /** A recorded attempt as the limiter met it, in microseconds of the service's time. */
-export function arrivalOf(row: AttemptRow, contract: Contract, timeScale: number): Arrival {
+export function limitedRequestOf(
+  row: AttemptRow,
+  contract: Contract,
+  timeScale: number,
+): LimitedRequest {
   const endpoint = row.endpoint as Endpoint
   const decision = decisionOf(row.status, endpoint)
   const generates = endpoint === 'chat' || endpoint === 'messages'

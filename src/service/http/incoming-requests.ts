@@ -3,13 +3,13 @@ import type { Socket } from 'node:net'
 import type { Contract } from '../../contract/contract.ts'
 import type { Endpoint } from '../../contract/request.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
-import { type Arrival, Call } from '../call.ts'
+import { Call, type IncomingRequest } from '../call.ts'
 
 /** Numbers that a life of a ledger's file has for itself: the same seed draws the same once more. */
 const perLife = 2 ** 24
 
 /** Makes a call of each request that comes in: numbered, stamped, and with its endpoint. */
-export class Arrivals {
+export class IncomingRequests {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
   readonly #endpoints: ReadonlyMap<string, { readonly endpoint: Endpoint; readonly method: string }>
@@ -31,7 +31,7 @@ export class Arrivals {
     const { clock, random } = this.#kit
     const sequence = this.#sequence++
     const id = idOf(sequence, random())
-    const arrival = new HttpArrival(
+    const incoming = new HttpRequest(
       request,
       sequence,
       id,
@@ -39,9 +39,9 @@ export class Arrivals {
       this.#connections,
       this.#trustsProxy,
     )
-    const call = new Call(arrival, random)
+    const call = new Call(incoming, random)
     const route = this.#endpoints.get(this.#behaviour.path(call))
-    if (route?.method === arrival.method) call.endpoint = route.endpoint
+    if (route?.method === incoming.method) call.endpoint = route.endpoint
     return call
   }
 }
@@ -50,7 +50,7 @@ export class Arrivals {
 const schemeAndHost = /^https?:\/\/[^/?]*/i
 
 /** What few ask for is found out when they do: each costs a new connection some microseconds. */
-class HttpArrival implements Arrival {
+class HttpRequest implements IncomingRequest {
   readonly sequence: number
   readonly id: string
   readonly atUs: number
@@ -63,7 +63,7 @@ class HttpArrival implements Arrival {
   readonly #trustsProxy: boolean
 
   constructor(
-    { url = '/', method = 'GET', headers, socket }: Parameters<Arrivals['callOf']>[0],
+    { url = '/', method = 'GET', headers, socket }: Parameters<IncomingRequests['callOf']>[0],
     sequence: number,
     id: string,
     atUs: number,

@@ -1,12 +1,12 @@
-import type { Arrival } from '../../src/limits/arrival.ts'
+import type { LimitedRequest } from '../../src/limits/limited-request.ts'
 
 /** A chat success of one key that was decided somewhere between two times, unless told otherwise. */
 export function arrivalOf(
   slot: number,
   fromUs: number,
   untilUs: number,
-  change: Partial<Arrival> = {},
-): Arrival {
+  change: Partial<LimitedRequest> = {},
+): LimitedRequest {
   return {
     runId: 'run-1',
     slot,

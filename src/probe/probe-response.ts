@@ -3,7 +3,7 @@ import type { RequestSpec } from '../client/request.ts'
 import type { Received, ReceivedEvent } from '../client/send-once.ts'
 
 /** What came back for one request, parsed as far as it can be. */
-export interface Reply {
+export interface ProbeResponse {
   readonly spec: RequestSpec
   readonly row: AttemptRow
   readonly columns: AttemptRow
@@ -18,7 +18,11 @@ export interface Reply {
   readonly chunks: readonly unknown[]
 }
 
-export function replyOf(spec: RequestSpec, row: AttemptRow, received: Received): Reply {
+export function probeResponseOf(
+  spec: RequestSpec,
+  row: AttemptRow,
+  received: Received,
+): ProbeResponse {
   const { captured, events } = received
   const headers = new Map<string, string>()
   for (const line of captured?.headers.split('\n') ?? []) {
@@ -59,7 +63,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 }
 
 /** Text of a success, in either format, streamed or not. */
-export function textOf(reply: Reply): string {
+export function textOf(reply: ProbeResponse): string {
   if (reply.spec.stream) {
     return reply.chunks
       .map((chunk) => at(chunk, 'choices', 0, 'delta', 'content') ?? at(chunk, 'delta', 'text'))

@@ -17,7 +17,7 @@ export type Decision =
  * One attempt as a rate limiter met it. Times are microseconds of the service's own time on the
  * client's monotonic clock; the decision fell somewhere in `[fromUs, untilUs]`.
  */
-export interface Arrival {
+export interface LimitedRequest {
   readonly runId: string
   readonly slot: number
   readonly retry: number
@@ -52,16 +52,16 @@ export function decisionOf(status: number | null, endpoint: Endpoint): Decision 
 }
 
 /** @param order of time: by start, so that a scan sees what could have come before */
-export function byStart(a: Arrival, b: Arrival): number {
+export function byStart(a: LimitedRequest, b: LimitedRequest): number {
   return a.fromUs - b.fromUs || a.untilUs - b.untilUs
 }
 
 /** The same attempt, where its answer tells nothing of the window that is looked at. */
-export function ofUnknownFate(arrival: Arrival): Arrival {
-  // Named one by one: an arrival may be a row of a table, whose fields no spread would copy.
-  const { runId, slot, retry, key, account, endpoint, status } = arrival
-  const { fromUs, untilUs, closedUs, costCredits, credits } = arrival
-  const { limit, remaining, reset, dateS, retryAfterS } = arrival
+export function withUnknownDecision(request: LimitedRequest): LimitedRequest {
+  // Named one by one: an request may be a row of a table, whose fields no spread would copy.
+  const { runId, slot, retry, key, account, endpoint, status } = request
+  const { fromUs, untilUs, closedUs, costCredits, credits } = request
+  const { limit, remaining, reset, dateS, retryAfterS } = request
   return {
     ...{ runId, slot, retry, key, account, endpoint, decision: 'unknown', status },
     ...{ fromUs, untilUs, closedUs, costCredits, credits },
