@@ -49,7 +49,7 @@ try {
   const quarters = async () =>
     JSON.stringify(
       await clickhouse.rows(
-        'SELECT count() AS n, sum(cityHash64(toString(tuple(* EXCEPT closed_us)))) AS hash FROM usage_quarters FINAL',
+        'SELECT count() AS n, toString(sum(cityHash64(toString(tuple(* EXCEPT closed_us))))) AS hash FROM usage_quarters FINAL',
       ),
     )
   await timed('days closed', close)

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -132,16 +135,28 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
   test('the commands make tables, import, close days and print the page', async () => {
     await (await database('commands')).close()
     const engine = ['--engine', door.address('commands')]
+    const env = { ...process.env, ASSAY_API_KEY: 'sk-of-the-service' }
     const assay = async (...args: readonly string[]) =>
       promisify(execFile)(process.execPath, [main, ...args, ...engine], {
         cwd: folder,
         maxBuffer: 1e8,
+        env,
       })
     expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 3 tables are there\n/)
     const imported = await assay('import', log, '--map', 'assay', '--source', 'log')
     expect(imported.stdout).toContain('1,500 lines = 1,500 accepted + 0 known + 0 rejected')
     const closed = await assay('usage', 'close', '--to', '2026-11-03')
     expect(closed.stdout).toMatch(/commands: 2 days are kept as quarters of an hour\n/)
+    const service = createServer((_, response) => response.end('{"remaining": 40, "consumed": 2}'))
+    await once(service.listen(0, '127.0.0.1'), 'listening')
+    const { port } = service.address() as AddressInfo
+    await assay('usage', 'watch', '--base-url', `http://127.0.0.1:${port}`, '--count', '1')
+    service.close()
+    const polls = await openClickhouse(door.address('commands'))
+    expect(await polls.rows('SELECT remaining, consumed FROM usage_polls')).toEqual([
+      { remaining: 40, consumed: 2 },
+    ])
+    await polls.close()
     const { stdout } = await assay('usage', '--json')
     expect(JSON.parse(stdout).cards[1]).toMatchObject({ name: 'requests', value: 2250 })
     const refused = await assay('usage', 'latest').catch((error) => error)
