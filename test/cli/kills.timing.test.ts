@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run } from '../../src/run/run.ts'
 import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
 import { startRun } from '../../src/store/runs.ts'
 import { withService } from '../e2e/command.ts'
+import { answerChat, chatScenario, key, startTarget } from '../run/target.ts'
 import { plainRow } from '../store/plain-row.ts'
 
 const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
@@ -53,9 +55,13 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProce
 }
 
 /** How long the command takes, and then as many kills of it, each at a random moment of that time. */
-async function kills(args: readonly string[], look: () => Promise<void>): Promise<void> {
+async function kills(
+  args: readonly string[],
+  look: () => Promise<void>,
+  ends: readonly number[] = [0],
+): Promise<void> {
   const began = performance.now()
-  expect(await once(start(args), 'exit')).toEqual([0, null])
+  expect(ends).toContain((await once(start(args), 'exit'))[0])
   const tookMs = performance.now() - began
   for (let nth = 0; nth < times; nth++) {
     const child = start(args)
@@ -127,6 +133,59 @@ test(
     })
     expect(await once(start(command), 'exit')).toEqual([0, null])
     expect(await countOf()).toEqual({ n: lines, ids: lines })
+  },
+)
+
+nightly(
+  'a merge that is killed takes all of a shard or nothing, and the next one the rest',
+  patience,
+  async () => {
+    const target = await startTarget((_, response) => answerChat(response))
+    const of = 3
+    const rows = 900
+    const scenario = chatScenario(
+      `  - { name: a, load: constant, rate: ${rows / 3}/s, duration: 3s }`,
+      'threads: 1',
+    )
+    const startAtUs = (Date.now() + 3000) * 1000
+    const paths = await Promise.all(
+      Array.from({ length: of }, async (_, index) => {
+        const dbPath = join(folder, `shard-${index}.duckdb`)
+        const keys = { default: key }
+        const shard = { index, of }
+        const { baseUrl } = target
+        await run(scenario, { baseUrl, dbPath, seed: 1, shard, runId: 'm', startAtUs, keys })
+        return dbPath
+      }),
+    )
+    target.close()
+    const db = join(folder, 'merged.duckdb')
+    const command = ['merge', ...paths, '--db', db, '--clock-error', '1ms']
+    const countOf = async () => {
+      const store = await openStore(db)
+      const [row] = await store.rows<{ n: number; slots: number; shards: number; whole: number }>(
+        `SELECT count(*)::INTEGER AS n, count(DISTINCT slot)::INTEGER AS slots,
+           count(DISTINCT shard)::INTEGER AS shards,
+           (SELECT count(*) FROM run_shards)::INTEGER AS whole FROM attempts`,
+      )
+      store.close()
+      return row!
+    }
+    // Where other tests have the cores, the run is invalid for latency.
+    const ends = [0, 4]
+    await kills(
+      command,
+      async () => {
+        const { n, slots, shards, whole } = await countOf()
+        expect({ n, slots, shards }).toEqual({
+          ...{ n: (rows / of) * whole, slots: (rows / of) * whole, shards: whole },
+        })
+        for (const end of ['', '.wal', '.bodies']) rmSync(`${db}${end}`, { force: true })
+      },
+      ends,
+    )
+    expect(ends).toContain((await once(start(command), 'exit'))[0])
+    expect(await countOf()).toEqual({ n: rows, slots: rows, shards: of, whole: of })
   },
 )
 
