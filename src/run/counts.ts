@@ -15,6 +15,7 @@ const halfCells = 1024
 /** Two hours: longer than any deadline. Longer times count as this, and as the maximum. */
 export const highestUs = 7200e6
 export const cellCount = cellOf(highestUs) + 1
+const pageCount = Math.ceil(cellCount / halfCells)
 
 /** Cell of a value in whole microseconds. */
 export function cellOf(us: number): number {
@@ -49,8 +50,12 @@ export interface CountsSlice {
   readonly samples: number
 }
 
+/**
+ * Cells are made by the thousand when the first value comes: times of one step fill a few of the 24 pages,
+ * and a run of hundreds of steps has thousands of counts.
+ */
 export class Counts {
-  private readonly cells = new Uint32Array(cellCount)
+  private readonly pages: (Uint32Array | null)[] = Array.from({ length: pageCount }, () => null)
   private lowest = cellCount
   private highest = -1
   samples = 0
@@ -60,7 +65,7 @@ export class Counts {
   }
 
   recordCell(cell: number): void {
-    this.cells[cell]!++
+    this.pageOf(cell)[cell & 1023]!++
     this.samples++
     if (cell < this.lowest) this.lowest = cell
     if (cell > this.highest) this.highest = cell
@@ -68,7 +73,10 @@ export class Counts {
 
   add(slice: CountsSlice): void {
     const { from, cells } = slice
-    for (let at = 0; at < cells.length; at++) this.cells[from + at]! += cells[at]!
+    for (let at = 0; at < cells.length; at++) {
+      const count = cells[at]!
+      if (count > 0) this.pageOf(from + at)[(from + at) & 1023]! += count
+    }
     this.samples += slice.samples
     if (cells.length === 0) return
     if (from < this.lowest) this.lowest = from
@@ -77,16 +85,17 @@ export class Counts {
 
   /** What was counted, as a copy. */
   slice(): CountsSlice {
-    const cells =
-      this.samples === 0 ? new Uint32Array(0) : this.cells.slice(this.lowest, this.highest + 1)
-    return { from: this.samples === 0 ? 0 : this.lowest, cells, samples: this.samples }
+    if (this.samples === 0) return { from: 0, cells: new Uint32Array(0), samples: 0 }
+    const cells = new Uint32Array(this.highest + 1 - this.lowest)
+    for (let at = 0; at < cells.length; at++) cells[at] = this.countAt(this.lowest + at)
+    return { from: this.lowest, cells, samples: this.samples }
   }
 
   /** What was counted since the last call; counts from zero again. */
   take(): CountsSlice | null {
     if (this.samples === 0) return null
     const slice = this.slice()
-    this.cells.fill(0, this.lowest, this.highest + 1)
+    for (const page of this.pages) page?.fill(0)
     this.lowest = cellCount
     this.highest = -1
     this.samples = 0
@@ -103,7 +112,7 @@ export class Counts {
     if (rank < 1) return null
     let seen = 0
     for (let cell = this.lowest; cell <= this.highest; cell++) {
-      seen += this.cells[cell]!
+      seen += this.countAt(cell)
       if (seen >= rank) return lowestOf(cell) + (widthOf(cell) - 1) / 2
     }
     return null
@@ -134,8 +143,21 @@ export class Counts {
   /** Each cell that holds something: its lowest value and its count. */
   *filled(): Generator<readonly [us: number, count: number]> {
     for (let cell = this.lowest; cell <= this.highest; cell++) {
-      const count = this.cells[cell]!
+      const count = this.countAt(cell)
       if (count > 0) yield [lowestOf(cell), count]
     }
+  }
+
+  private countAt(cell: number): number {
+    const page = this.pages[cell >>> 10]!
+    return page === null ? 0 : page[cell & 1023]!
+  }
+
+  private pageOf(cell: number): Uint32Array {
+    const at = cell >>> 10
+    const page = this.pages[at]!
+    if (page !== null) return page
+    this.pages[at] = new Uint32Array(halfCells)
+    return this.pages[at]
   }
 }
