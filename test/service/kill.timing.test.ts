@@ -103,7 +103,14 @@ async function loadUntilKilled(
           })
         },
       )
-      outgoing.on('error', () => resolve())
+      outgoing.on('error', ({ code }: NodeJS.ErrnoException) => {
+        // A service that is gone was asked nothing.
+        if (code === 'ECONNREFUSED') {
+          known.sent--
+          known.askedCredits -= costOf(model)
+        }
+        resolve()
+      })
       outgoing.end(JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Hi' }] }))
     })
   const client = async (number: number) => {
