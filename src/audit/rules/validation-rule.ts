@@ -24,11 +24,11 @@ function validationRule(format: 'chat' | 'messages', rule: ValidationRule): Rule
     severity: 'must',
     needs: ['active'],
     explain: `Reads the body of each ${format} request by the specification's table of parameters.
-A request whose only faults are this rule's must be refused with 400; one without any fault that has
-parts of which the rule speaks must not be refused as invalid. A 400 speaks of the body only where the run
-has a ${format} request that was served with no other headers than these: what a gateway misses in all, or
-in some, is no fault of a parameter. Requests that were refused for another
-reason (key, credits, rate, model) decide nothing, and nor do parts that the specification leaves
+A request that breaks only this rule must be refused with 400. A valid request with
+parameters of this rule must not be refused as invalid. A 400 is about the body only if the run
+has a successful ${format} request with no other headers than these: a header that a gateway
+requires is not a fault of a parameter. Requests that were refused for another
+reason (key, credits, rate, model) decide nothing. Nor do parameters that the specification leaves
 open: max_tokens above the output limit (G-29), top_p out of range, empty messages, unknown fields,
 a large n (G-31).`,
     async decide(evidence) {

@@ -24,9 +24,9 @@ function takesKey(
     severity: 'must',
     needs: ['active'],
     explain: `A valid key in the header that the specification names for ${format} must not get a 401.
-That a key is valid is known where the same run generates with it at that time or later, on either
-endpoint: the 401 of a key that never is served, or no more, decides nothing. Nor does a 429 or 5xx,
-which may come first (gap G-26), nor a request with a key in the other format's header too: which of the
+A key is valid if the same run generates with it at that time or later, on either
+endpoint: a 401 counts only if the same key succeeds then or later. A 429 or 5xx decides nothing,
+as it may come first (gap G-26). Nor does a request with a key in the other format's header too: which of the
 two counts is open (gap G-08).`,
     async decide(evidence) {
       const served = await lastServed(evidence)
@@ -198,8 +198,8 @@ export const auth06 = billingRule({
   section: '§2.8',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Two accounts in one run: each balance must fall by what its own requests cost. Credits that
-are missing on one account while another was spared as many tell that a charge went astray.`,
+  explain: `Two accounts in one run: each balance must fall by the cost of its own requests. If one account
+misses credits while another was charged as many too few, a charge went to the wrong account.`,
   decide(readings) {
     const runs = [...Map.groupBy(readings, (reading) => reading.history.runId).values()]
       .map((all) =>

@@ -13,8 +13,8 @@ export const bill16 = billingRule({
   section: '§2.8, §8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Two keys that the scenario gives to one account: their values together must fit one history.
-It fails when they do not from one key to the other, while most values of each key by itself do.`,
+  explain: `Two keys that the scenario assigns to one account: their values together must fit one history.
+It fails if they do not fit across the keys, while most values of each key alone do.`,
   decide(readings): Verdict {
     let observations = 0
     for (const reading of readings) {
@@ -65,8 +65,8 @@ export const bill17 = billingRule({
   section: '§7.5, §8.4',
   severity: 'must',
   needs: ['passive', 'quiescence'],
-  explain: `Looks at stretches between idle values that hold retries: what they took must be what the
-successes cost. Each attempt is a row of its own, so nothing is hidden in a retry. A request that is
+  explain: `Looks at stretches between idle values that contain retries: the balance must fall by the cost of the
+successes. Each attempt is a row of its own, so nothing is hidden in a retry. A request that is
 sent again under the same Idempotency-Key may be free or cost its price once more (gap G-37), and never
 more than that.`,
   async decide(readings, evidence): Promise<Verdict> {
@@ -144,7 +144,7 @@ export const bill20 = billingRule({
   needs: ['passive'],
   explain: `A look at the contract alone: each listed price per credit, to four places, must be price by
 credits, either rounded in every row or cut off in every row. Where it is not, the price list is at
-odds with itself, and no answer of the service can settle it: inconclusive.`,
+inconsistent, and no response of the service can settle it: inconclusive.`,
   decide(_ledgers, { contract }): Verdict {
     const rows = contract.packages.map((each) => {
       const exact = each.priceUsdCents / each.credits / 100

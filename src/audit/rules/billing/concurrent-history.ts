@@ -25,37 +25,37 @@ are sound depends on what the header means, so each legal meaning is tried (afte
 charge, for plain answers and for streams; at the charge itself or read a moment later), and the rule
 fails only when none of them explains the values.
 Tier 3, exact: each charge covers a tile of the balance; tiles must not overlap, must follow real time,
-and each hole must be filled by charges that nobody saw, ambiguous ones among them. Tier 1,
+and charges without a value, ambiguous ones among them, must fill each hole. Tier 1,
 majorization: charges with values of x or more cost at most start - x together. Tier 2, bounds: every
-value bounds the balance at the start, and all bounds must leave one; nobody sees more than somebody saw
-who had ended before.
+value bounds the balance at the start, and the bounds must agree; no request sees more than a request
+that ended before it.
 When only the looser tiers fit, the values are not exact: a header read a little later than its charge,
-or credits that are held and given back. Then errors that cancel between two observations cannot be
-seen; a lone contradiction among thousands of exact values is told as inconclusive. A hole is told with
-its time and with whom was in flight then, the 64 likeliest at most.
-Among attempts that were left, any hole of a chain may be the wrong one: each kind is given the delay at
-which most of it is charged, after its call or its leaving, and the hole told is the one that is left
-over at the least distance. Where others are about as likely it says so, and their suspects are named,
+or credits that are held and returned. Then errors that cancel between two observations cannot be
+detected, and a single contradiction among thousands of exact values is inconclusive. A hole is reported with
+its time and the requests in flight, at most the 64 likeliest.
+Among abandoned attempts, any hole of a chain may be the wrong one. Each kind gets the delay at
+which most of it is charged, after its call or its abandonment. The reported hole is the one that remains
+at the least distance. If others are about as likely, the finding says so and names their suspects,
 too.
-A price that the specification leaves open (reads, gap G-17) is one for all requests of its endpoint: a hole
-that only some of them would fill is a failure. Where one or two reads alone explain a hole, or attempts that
-were left by no policy that explains which, it is inconclusive, never a pass.
-Attempts that their client left may fill holes, but by one policy for each kind of leaving (aborted or
-timed out, streamed or plain): none is charged; all are; those that had seen text; those that had come
-furthest; each at a delay; and on top of each those that the service had finished when it learned that
-the client was gone. A hole that no combination of these explains is a failure; one that some of them
-does, and the likeliest does not, is inconclusive. Not among them: a cancel that is lost for longer than
+A price that the specification leaves open (reads, gap G-17) is the same for all requests of its endpoint: a hole
+that only some of them would fill is a failure. If one or two reads alone explain a hole, or abandoned attempts
+that no policy determines, it is inconclusive, never a pass.
+Abandoned attempts may fill holes, but by one policy for each kind (aborted or
+timed out, streamed or plain): none is charged; all are; those that had received text; those that had progressed
+furthest; each after a delay; and in addition those that the service had finished when it noticed that
+the client was gone. A hole that no combination of these explains is a failure. A hole that some combination
+explains, and the likeliest does not, is inconclusive. The policies exclude a cancel that is lost for longer than
 two of the shortest exchanges, and charges by chance.
-Where the values are not exact, the sums are: an idle value is settled when all that was left before it must
-be over, by the longest success. Between two settled values the balance falls by the successes and by
-the same policies; also prices that are held and given back later. When no combination of these fits all
-stretches, and all but a few credits in fifty attempts are explained, it fails; the place is the step
-that the values between show once held credits are added. A policy that leaves open whom it charges, as
-one that draws a line amid attempts that came about equally far, fits almost any sums: it explains them
-only where such sums are likelier than one in a million for each wrong charge that it would spare. It
-takes many stretches, each with many attempts that were left, whose step (or one that sends the same)
-shows how long a success takes. A package or grant that comes in meanwhile is taken out of the values,
-and both of its sides are decided. Traffic of others on the account looks like a double charge.`,
+If the values are not exact, the sums decide. An idle value is settled if every request abandoned before it must
+have ended, by the longest success. Between two settled values the balance falls by the successes and by
+the same policies, including prices that are held and returned later. If no combination of these fits all
+stretches, and all but a few credits in fifty attempts are explained, it fails; the position is the step
+in the values after held credits are added. A policy that does not determine which attempts it charges, such as
+a threshold among attempts with about equal progress, fits almost any sums. It explains them
+only if such sums are likelier than one in a million for each wrong charge that it would excuse. This
+needs many stretches, each with many abandoned attempts whose step (or one that sends the same)
+shows how long a success takes. A package or grant that is added meanwhile is taken out of the values,
+and the rule decides both sides of it. Other traffic on the account looks like a double charge.`,
   decide(readings, { contract }) {
     const concurrent = readings.filter(isConcurrent)
     if (concurrent.length === 0) {

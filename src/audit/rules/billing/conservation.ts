@@ -24,10 +24,10 @@ while it was read. From one idle value to the next the balance must fall by at l
 successes in between, and at most by that and the cost of the ambiguous attempts (aborted, timed out
 or broken after they were sent; gap G-14 leaves open whether they are charged, and a service may
 charge them until its own deadline has passed). It holds for any meaning of the header. It cannot
-see errors that cancel between two idle values, and it takes the account to be used by nobody else:
-foreign traffic looks like a double charge. A price that is open (reads, gap G-17) is one for all requests of its
-endpoint; where the sums fit only by what a wrong charge would look like, too, it is inconclusive. Credits that expire or are bought meanwhile make it
-inconclusive.`,
+see errors that cancel between two idle values. It assumes that no one else uses the account:
+other traffic looks like a double charge. An open price (reads, gap G-17) is the same for all requests of its
+endpoint; if the sums fit only in a way that a wrong charge could also explain, it is inconclusive. Credits that
+expire or are bought meanwhile make it inconclusive.`,
   decide(readings, { contract }) {
     let observations = 0
     type Breach = {

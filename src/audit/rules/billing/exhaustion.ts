@@ -17,10 +17,10 @@ export const bill13 = billingRule({
   section: '§7.1, §8.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Looks at requests that met a known balance below their price: they must not be served. A 429,
-400 or 401 may come first (gap G-26) and decides nothing, nor does a 403 whose error does not say
-that credits are insufficient (§7.1: or permissions). What requests that the client left may still
-hold and give back (gaps G-13, G-14) counts as there. Where credits came in or may have expired before
+  explain: `Looks at requests at a known balance below their price: they must not be served. A 429,
+400 or 401 may come first (gap G-26) and decides nothing, nor does a 403 whose error does not name
+insufficient credits (§7.1: or permissions). Credits that abandoned requests may still
+hold and return (gaps G-13, G-14) count as available. If credits were added or may have expired before
 the next idle value, nothing is decided.`,
   decide(readings, { contract }) {
     const poor = knownBalances(readings, contract).filter(({ atMost, cost }) => atMost < cost)
@@ -44,11 +44,11 @@ export const bill14 = billingRule({
   section: '§8.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Looks at requests that met a known balance at or above their price: a 403 for insufficient
-credits there is wrong. A 403 counts only where its error says so; one for permissions (§7.1), or without a
-readable body, decides nothing. What requests that the client left (gap G-14) or that are in flight
-beside it may take first is not counted as covered. Where credits came in or may have expired before the
-next idle value, nothing is decided. It is decided by requests at the very end of a balance.`,
+  explain: `Looks at requests at a known balance of at least their price: a 403 for insufficient
+credits is wrong there. A 403 counts only if its error names insufficient credits; one for permissions (§7.1), or
+without a readable body, decides nothing. Credits that abandoned requests (gap G-14) or other requests in flight
+may take first do not count as available. If credits were added or may have expired before the
+next idle value, nothing is decided. Only requests at the very end of a balance decide this rule.`,
   decide(readings, { contract }): Verdict {
     const known = knownBalances(readings, contract).filter(({ atLeast, cost }) => atLeast >= cost)
     const refused = known.find(isRefused)
@@ -80,8 +80,8 @@ export const bill15 = billingRule({
   severity: 'derived',
   needs: ['active'],
   isOfConcurrency: true,
-  explain: `The successes after an idle value must not cost more than that balance and what came in since,
-and no value may be below zero. It passes only where a burst met the end of a balance: successes in flight together and
+  explain: `The successes after an idle value must not cost more than that balance plus the credits added since,
+and no value may be below zero. It passes only if a burst reached the end of a balance: successes in flight together and
 a refusal for insufficient credits.`,
   decide(readings, { contract }): Verdict {
     let observations = 0

@@ -26,11 +26,11 @@ export const bill03 = billingRule({
   section: '§8.4.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Compares charges that were seen by themselves (one at a time) over the levels of format,
-stream, n, max_tokens, prompt length and user. It fails when half or more of the requests of one level
-cost other than their price while those of another level of that factor cost it. It passes for the
-factors that were seen at two levels, which it names, and for prompts of the lengths that were seen:
-what longer ones cost nobody has seen.`,
+  explain: `Compares isolated charges (one at a time) over the levels of format,
+stream, n, max_tokens, prompt length and user. It fails if half or more of the requests of one level
+do not cost their price while those of another level of that factor do. It passes for the
+factors observed at two levels, which it names, and for the observed prompt lengths; longer prompts
+were not observed.`,
   async decide(readings, evidence) {
     const { contract } = evidence
     const exchanges = new Map(
@@ -124,8 +124,8 @@ export const bill04 = billingRule({
   section: '§8.4.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Compares charges that were seen by themselves over the bands that the balance was in. A
-service that trusts rich accounts and does not charge them is a real path in real gateways.`,
+  explain: `Compares isolated charges over the bands of the balance. Some real gateways trust accounts
+with large balances and do not charge them.`,
   decide(readings, { contract }) {
     const singles = undisturbedStretches(readings, contract)
       .flatMap(singleCharge)

@@ -4,11 +4,11 @@ import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { Verdict } from '../../verdict.ts'
 import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
 
-const explain = `A stretch between two idle values of the balance that holds failures and no success
-must leave the balance as it was. Where successes lie in the same stretch, a charge for failures is
-told when it alone explains every stretch. Under concurrency failures are proven free where every
+const explain = `A stretch between two idle values of the balance that contains failures and no success
+must not change the balance. If the stretch also contains successes, a charge for failures is
+reported if it alone explains every stretch. Under concurrency failures are proven free if every
 value fits an exact history (BILL-11). One class of failure per phase, with idle reads in between,
-turns blame into subtraction.`
+isolates each cost.`
 
 export const bill05 = billingRule({
   id: 'BILL-05',

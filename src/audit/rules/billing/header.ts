@@ -20,8 +20,8 @@ export const bill09: Rule = {
   severity: 'must',
   needs: ['passive'],
   explain: `Looks at the header of each success on a generation endpoint, plain and streamed: it must
-be there, be a plain integer, and not be negative. Values on errors and on other endpoints are looked
-at where they stand, and not missed where they do not (gap G-19). A service that shows no balance
+exist, be a plain integer, and not be negative. On errors and on other endpoints, values are checked
+if present; a missing one is not a failure (gap G-19). A service that shows no balance
 anywhere, neither in a header nor at the credits endpoint, makes no such promise: not observed.`,
   async decide({ store, runIds, contract }: Evidence) {
     const headers = await store.rows<Header>(

@@ -5,12 +5,12 @@ import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { Verdict } from '../../verdict.ts'
 import { countRows, isAccounted, rowsOf, type Stretch, undisturbedStretches } from './segments.ts'
 
-const explain = `A charge is seen by itself when it is the only one between two idle values of the
-balance, as in one request at a time; what it took must be the price. Under concurrency the price is
-proven where every value fits an exact history (BILL-11), and disproven where one wrong price for one
-model explains every stretch between idle values. It cannot tell a price that is wrong once from a
-double charge; that one fails too, since one success cost more than its price. Stretches in which credits
-of the contract's sizes came in, or a package may have expired, are left out.`
+const explain = `A charge is isolated if it is the only one between two idle values of the
+balance, as with one request at a time. Its amount must be the price. Under concurrency the price is
+proven if every value fits an exact history (BILL-11), and disproven if one wrong price for one
+model explains every stretch between idle values. The rule cannot distinguish a single wrong price from a
+double charge; that fails too, because one success cost more than its price. Stretches in which credits
+of the contract's sizes were added, or a package may have expired, are skipped.`
 
 export const bill01 = billingRule({
   id: 'BILL-01',

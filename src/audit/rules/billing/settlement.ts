@@ -19,9 +19,9 @@ export const bill07 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Looks at stretches between idle values in which the balance was read while a stream was open:
 the balance may be held or charged at its start (gap G-13), but once it completed it must have fallen
-by its price, once. A stream that the service itself broke off with an error did not complete: where
-nothing else happened, it must have cost nothing. Whatever was left before may be charged meanwhile or
-give back what it held (gap G-14): stretches that it may reach decide nothing.`,
+by its price, once. A stream that the service itself ended with an error did not complete: if
+nothing else happened, it must have cost nothing. An earlier abandoned request may be charged meanwhile or
+return its held credits (gap G-14): stretches that it may affect decide nothing.`,
   async decide(readings, { store, runIds }) {
     const broken = await store.rows<{ name: string }>(
       `SELECT run_id || '/' || slot || '/' || retry AS name FROM attempts
@@ -122,8 +122,8 @@ export const bill08 = billingRule({
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `Every value that was read after a response ended must show its charge. It fails when the
-values fit only with charges that settle later, and the balance is right in the end; how late is the
-smallest of a row of delays that explains them.`,
+values fit only with charges that settle later, and the final balance is right. The reported delay is the
+smallest of a list of delays that explains them.`,
   decide(readings) {
     const late = readings.find(({ fits, settleUs }) => fits === 'late' && settleUs > 0)
     const stale = readings.find(({ fits, settleUs }) => fits === 'late' && settleUs === 0)
@@ -167,7 +167,7 @@ export const bill12 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Compares the remaining credits in the body of GET /user/credits, read with nothing else in
 flight, with its own header, or else with the last value before it, unless credits were bought or may
-have expired since. The field is found by its name
+have expired since. The field is identified by its name
 (gap G-09).`,
   async decide(readings, evidence) {
     const reports = (await usageReports(evidence)).filter(

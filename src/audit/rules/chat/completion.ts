@@ -70,7 +70,7 @@ export const chat03 = sqlRule({
   severity: 'must',
   needs: ['passive'],
   explain: `Compares the model of each chat success, plain or streamed, with the one asked for. A
-request for an unknown model is MODEL-05's.`,
+request for an unknown model is checked by MODEL-05.`,
   expected: 'the model that was asked for',
   observe: () => `
     SELECT run_id, slot, retry,
@@ -87,7 +87,7 @@ export const chat04 = exchangeRule({
   severity: 'must',
   needs: ['active', 'passive'],
   explain: `Reads captured completions against the n of their request, 1 where it named none. A
-stream must have events of each choice, by its index; one without any index is SSE-03's.`,
+stream must have events of each choice, by its index; SSE-03 checks a stream without any index.`,
   expected: 'n choices with index 0 to n - 1, role assistant and content a string',
   takes,
   judge(exchange, contract) {
@@ -126,7 +126,7 @@ export const chat05 = sqlRule({
   severity: 'must',
   needs: ['passive'],
   explain: `Looks at the first choice of every chat success. A plain completion must have a reason;
-whether a stream tells one is open (gap G-11), so only one that is told is judged there.`,
+whether a stream has one is open (gap G-11), so a stream without one decides nothing.`,
   expected: ({ finishReasons }) => finishReasons.join(' or '),
   observe: ({ finishReasons }) => `
     SELECT run_id, slot, retry,
@@ -142,11 +142,11 @@ export const chat07: Rule = {
   section: '§2.5, §4.2',
   severity: 'must',
   needs: ['active'],
-  explain: `Looks at requests that ask for text which holds a stop sequence ("Repeat after me: one two
+  explain: `Looks at requests for a text that contains a stop sequence ("Repeat after me: one two
 three", stop "two"), streamed or not. The text must not go on after it, and a text that ends where it
 would have come must have the reason stop. Whether the sequence itself is part of the text is open (gap
-G-33), but it is so in all answers or in none: where some have it and others not, the rarer ones fail. A
-request whose answer never reached its sequence decides nothing.`,
+G-33), but it is so in all answers or in none: if some have it and others do not, the rarer ones fail. A
+request whose text did not reach its sequence decides nothing.`,
   async decide(evidence) {
     const judged = (await exchangesOf(evidence)).map(
       (exchange) => [exchange, stopJudged(exchange, evidence.contract)] as const,
@@ -223,8 +223,8 @@ export const chat13 = exchangeRule({
   severity: 'must',
   needs: ['active'],
   explain: `A request that names none of the three must get a plain JSON body with one choice and at
-most the default number of tokens. A wrong default of max_tokens shows only when the model wants to
-say more than that; the audit scenarios ask it to count far.`,
+most the default number of tokens. A wrong default of max_tokens shows only if the model generates
+more than that; the audit scenarios ask it to count far.`,
   expected: 'a plain body with one choice and at most 1024 tokens',
   takes: 'a chat request without max_tokens, n and stream',
   judge(exchange, { defaults }) {

@@ -10,8 +10,8 @@ export const chat06: Rule = {
   severity: 'must',
   needs: ['active', 'passive'],
   explain: `completion_tokens must not pass max_tokens for each choice. length below every limit is
-wrong; stop exactly at the limit may be the natural end, so it is wrong only when at least three
-requests ended exactly at their limit and none of all says length.`,
+wrong. stop exactly at the limit may be the natural end, so it is wrong only if at least three
+requests ended exactly at their limit and no request has the reason length.`,
   async decide(evidence) {
     const { contract } = evidence
     const exchanges = await exchangesOf(evidence)
@@ -86,8 +86,8 @@ export const chat09: Rule = {
   severity: 'derived',
   needs: ['active'],
   explain: `Metamorphic: successes on one endpoint with equal model, system and messages must report
-equal prompt tokens, whatever else they ask. A conversation that goes on from another (the same
-messages and more) must not report fewer. The exact count is the tokenizer's affair and not judged.`,
+equal prompt tokens, whatever their other parameters. A conversation that continues another (the same
+messages and more) must not report fewer. The exact count depends on the tokenizer and is not checked.`,
   async decide(evidence) {
     const all = (await exchangesOf(evidence)).filter(
       (exchange) =>

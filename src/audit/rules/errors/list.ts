@@ -13,7 +13,7 @@ export const err01 = sqlRule({
   severity: 'must',
   needs: ['passive'],
   explain: `Looks at the status of every response. A gateway in front of the service may add statuses
-of its own (502, 504); they are not in the table either, and clients have to know them.`,
+of its own (502, 504). They are not in the table either, and clients must handle them.`,
   expected: ({ statuses }) => `one of ${statuses.join(', ')}`,
   observe: ({ statuses }) => `
     SELECT run_id, slot, retry,
@@ -67,9 +67,9 @@ export const err02 = sqlRule({
   severity: 'must',
   needs: ['passive'],
   explain: `On the chat endpoint every 4xx must have the chat shape. Which shape the lists, unknown
-paths and 5xx use is open (gap G-28), and the table has no code for most of them: there an error of the
-chat shape must be whole where its code is one of the table. A 404 is that of an unknown path, unless
-the path served others. The message is looked at where the body was captured.`,
+paths and 5xx use is open (gap G-28), and the table has no code for most of them. There, an error of the
+chat shape must be complete if the table has its code. A 404 means an unknown path, unless
+the path served others. The message is checked if the body was captured.`,
   expected: '{"error": {"message": string, "type": string, "code": string}}',
   observe: ({ chatErrors }) =>
     wholeErrors(
@@ -87,9 +87,9 @@ export const err03 = sqlRule({
   severity: 'must',
   needs: ['passive'],
   explain: `On the messages endpoint every 4xx must have the messages shape. Elsewhere, on unknown
-paths and with 5xx the shape is open (gap G-28): there one of the messages shape must be whole where its
-type is one of the table. A 404 is that of an unknown path, unless the path served others. The
-message is looked at where the body was captured.`,
+paths and with 5xx the shape is open (gap G-28). There, an error of the messages shape must be complete if the
+table has its type. A 404 means an unknown path, unless the path served others. The
+message is checked if the body was captured.`,
   expected: '{"type": "error", "error": {"type": string, "message": string}}',
   observe: ({ messagesErrors }) =>
     wholeErrors(

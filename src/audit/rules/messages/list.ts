@@ -27,8 +27,8 @@ const msg01: Rule = {
   severity: 'must',
   needs: ['passive'],
   explain: `Reads captured plain messages: id is a string that no other has, type "message", role
-assistant, content an array of blocks (a text block has text), model the one asked for (an unknown one
-is MODEL-05's), usage two integers. Other kinds of blocks are open (gap G-05); a request under an Idempotency-Key may be answered
+assistant, content an array of blocks (a text block has text), model the requested one (MODEL-05 checks an
+unknown one), usage two integers. Other kinds of blocks are open (gap G-05); a request under an Idempotency-Key may be answered
 again with the same id (gap G-37).`,
   async decide(evidence) {
     const all = await exchangesOf(evidence)
@@ -84,8 +84,8 @@ const msg02 = exchangeRule({
   section: '§2.6',
   severity: 'must',
   needs: ['passive', 'active'],
-  explain: `stop_sequence must be null or one of those that the request asked for. Which stop reasons
-there are is open (gap G-04).`,
+  explain: `stop_sequence must be null or one of the request's stop sequences. The set of stop reasons
+is open (gap G-04).`,
   expected: 'stop_reason a string, stop_sequence null or one that was asked for',
   takes,
   judge(exchange) {

@@ -29,7 +29,7 @@ export const model01 = exchangeRule({
   severity: 'must',
   needs: ['active'],
   explain: `Reads the captured body of GET /v1/models: object must be "list" and data an array. What its
-elements hold is MODEL-02's.`,
+elements contain is checked by MODEL-02.`,
   expected: '{"object": "list", "data": [...]}',
   takes,
   judge(exchange) {
@@ -48,7 +48,7 @@ export const model02 = exchangeRule({
   severity: 'must',
   needs: ['passive'],
   explain: `id and owned_by are strings, object is "model", created a Unix time in seconds (a time in
-milliseconds would lie millennia ahead), permission an array, root the id, parent null.`,
+milliseconds would be millennia in the future), permission an array, root the id, parent null.`,
   expected: 'id, object, created, owned_by, permission, root and parent as specified',
   takes,
   judge(exchange) {
@@ -84,7 +84,7 @@ export const model03 = exchangeRule({
   severity: 'must',
   needs: ['active'],
   explain: `Reads the captured body of GET /v1/models: each model that the contract has listed must be in it
-once. Other models may be listed besides: whether svc-k2.5 is, is open (gap G-02).`,
+once. Other models may be listed too; whether svc-k2.5 is listed is open (gap G-02).`,
   expected: 'each listed model of the contract, once',
   takes,
   judge(exchange, contract) {
@@ -105,9 +105,9 @@ export const model04: Rule = {
   severity: 'must',
   needs: ['active'],
   explain: `A valid request for a model of the contract must not be refused for its model. A model that
-was served on a format can be used there, so another 404 is about that request (gap G-27). A 404
-without the code model_not_found, on a format that served no model, is that of a path that is not there,
-which is TRN-05's. Each model and format that was never asked for is simply not among the observations.`,
+succeeded on a format can be used there, so another 404 is about that request (gap G-27). A 404
+without the code model_not_found, on a format that served no model, is about a missing path,
+which TRN-05 checks. A model and format that no request used is not among the observations.`,
   async decide(evidence) {
     const { contract } = evidence
     const asked = (await exchangesOf(evidence)).filter((exchange) => {

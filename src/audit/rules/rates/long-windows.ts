@@ -14,8 +14,8 @@ function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
     severity: 'must',
     needs: ['time', 'quiescence'],
     explain: `The tests of RATE-03 and RATE-05 with the ${window}'s window, over the service's own time: a
-run that scaled time counts accordingly. Most of these limits cannot be reached by paid requests, since
-each costs a credit and the band ends first; the verdict then says which, and what it would take.`,
+run that scaled time counts accordingly. Paid requests cannot reach most of these limits, because
+each costs a credit and the band ends first. The verdict then names them and the traffic that would.`,
     async decide(evidence): Promise<Verdict> {
       const history = await historyOf(evidence)
       const admissions = judgeAdmissions(history, evidence, window)

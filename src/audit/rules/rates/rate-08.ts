@@ -7,8 +7,8 @@ export const rate08: Rule = {
   section: '§8.1',
   severity: 'must',
   needs: ['passive'],
-  explain: `Decides on every answer that carries both headers, whatever its status. A header that is
-missing or is no number at all is RATE-07's to judge.`,
+  explain: `Checks every response with both headers, of any status. RATE-07 checks a header that is
+missing or not a number.`,
   async decide(evidence) {
     const { sightings } = await historyOf(evidence)
     const shown = sightings.filter(({ limit, remaining }) => limit !== null && remaining !== null)

@@ -19,7 +19,7 @@ alone, must not be rejected. Where a limiter that counts rejections explains the
 which they may have moved the reset is spared too. Not before: where only fixed windows explain the
 record, or X-RateLimit-Remaining leaps from none to more than any other limiter regains meanwhile,
 nothing is admitted between the rejection and its reset. For other limiters a reset may name the next
-token or the whole refill, so an early admission decides nothing.`,
+token or the full refill, so an early admission decides nothing.`,
   async decide(evidence) {
     const history = await historyOf(evidence)
     const waits = waitsIn(history, evidence)

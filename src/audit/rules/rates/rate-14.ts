@@ -13,12 +13,12 @@ export const rate14: Rule = {
   section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Two ways to see it. A key is admitted while another is being rejected, before and after:
-the second is not bound by the first. And where keys alternate, the number used goes on from the key's
-own last answer, not from the other key's; three answers that go on from one other key, and none beside
-it from its own, fail, where its own would have had to go on by more than one. So does a key whose
-count rises by the other's requests three times, and stays as often under its own. A new key that inherits once what its account used (gap G-36) goes on from its
-own answers afterwards.`,
+  explain: `Two tests. A key is admitted while another is being rejected, before and after:
+so each has its own limit. And if keys alternate, the used count continues from the key's
+own last response, not from the other key's. It fails if three responses continue from one other key and none
+from the own one, where the own count would have had to rise by more than one. It also fails if a key's
+count rises with the other's requests three times, and as often does not rise with its own. A new key that
+inherits its account's count once (gap G-36) continues from its own responses afterwards.`,
   async decide(evidence) {
     const { sightings, byKey } = await historyOf(evidence)
     if (byKey.size < 2) return { verdict: 'not-observed', takes: 'traffic of two keys' }

@@ -11,9 +11,9 @@ export const rate18: Rule = {
   section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Looks at answers of one key whose limits are of the minute. Two rows that differ between
-neighbouring answers need an edge within the balances of the trailing minute; a row that is a minute
-behind its balance did not follow. Where the balance is not known (no credits header near), nothing is
+  explain: `Looks at responses of one key with limits of the minute. If neighbouring responses have different
+rows, the balances of the trailing minute must contain an edge. A row that is a minute
+behind its balance did not follow. If the balance is unknown (no credits header nearby), nothing is
 decided.`,
   async decide(evidence) {
     const { contract } = evidence

@@ -17,8 +17,8 @@ export const rate19: Rule = {
   needs: ['passive'],
   explain: `RFC 9110 allows a number of seconds or an HTTP date. A number that is longer than two of the
 windows that were full (of days where that is not certain) is an epoch or milliseconds: a sliding counter
-takes up to two to forget. A value that is no number is
-looked up in the captured answer: a date passes, anything else fails, and without a capture nothing is
+takes up to two to forget. A value that is not a number is
+read from the captured response: a date passes, anything else fails, and without a capture nothing is
 decided.
 A number of seconds is too short where a request that came after them, alone, was rejected again with
 nothing admitted since (with W/N and 1 % of the window to spare, and a second for rounding), and where

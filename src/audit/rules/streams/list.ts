@@ -21,7 +21,7 @@ const sse01 = sqlRule({
   section: '§6',
   severity: 'must',
   needs: ['passive'],
-  explain: `Compares the content type of each 2xx on chat with what was asked. How messages are streamed is
+  explain: `Compares the content type of each 2xx on chat with the request. The format of messages streams is
 open (gap G-10).`,
   expected: 'text/event-stream exactly when stream is true',
   observe: () => `
@@ -38,8 +38,8 @@ const sse02 = exchangeRule({
   section: '§6.1',
   severity: 'must',
   needs: ['passive'],
-  explain: `Takes the captured bytes of chat streams apart by the rules of server-sent events. Comments
-(lines that begin with a colon) are legal. The terminal event is SSE-04's.`,
+  explain: `Parses the captured bytes of chat streams by the rules of server-sent events. Comments
+(lines that begin with a colon) are legal. SSE-04 checks the terminal event.`,
   expected: 'data: <JSON>, then a blank line',
   takes,
   judge(exchange) {
@@ -63,7 +63,7 @@ const sse03 = exchangeRule({
   severity: 'must',
   needs: ['passive'],
   explain: `Reads the chunks of captured chat streams. Empty choices are legal (a chunk of usage, or a
-first one), a delta without content too, and null counts as none.`,
+first one), a delta without content too; null counts as missing.`,
   expected: 'id a string, choices an array, index an integer, delta an object, content a string',
   takes,
   judge(exchange) {
@@ -99,8 +99,8 @@ const sse04 = sqlRule({
   section: '§6.3',
   severity: 'must',
   needs: ['passive'],
-  explain: `Counts the terminal events of every chat stream that the service ended by itself. A stream
-that the client left, or that a connection broke off, decides nothing.`,
+  explain: `Counts the terminal events of every chat stream that the service ended by itself. An aborted
+stream, or one whose connection broke, decides nothing.`,
   expected: 'one [DONE] at the end',
   observe: () => `
     SELECT run_id, slot, retry,
@@ -119,10 +119,10 @@ const sse05: Rule = {
   section: '§6.2',
   severity: 'derived',
   needs: ['active'],
-  explain: `Compares a stream with plain answers to the same request at temperature 0, of which at least
-two must be there and all alike. Even then a model may word an answer otherwise once, so a difference
-counts only where it is a piece lost or repeated, or broken characters, or where at least three streams
-all have one other text.`,
+  explain: `Compares a stream with plain answers to the same request at temperature 0. At least
+two plain answers must exist, all alike. Even then a model may differ once, so a difference
+counts only if a piece is lost or repeated, if characters are broken, or if at least three streams
+all have the same other text.`,
   async decide(evidence) {
     const all = (await exchangesOf(evidence)).filter(
       (exchange) =>
@@ -207,15 +207,15 @@ const sse06 = sqlRule({
   section: '§6',
   severity: 'advice',
   needs: ['passive'],
-  explain: `A stream of eight or more events with text that all arrived in one read was held back until
-its end, and so was one whose text came in the last tenth of its time, fifty events and more in a
-read. One may be joined on its way or by a client that was busy, so those under ten seconds are told
-only when all of at least five were: one that came in pieces shows that the service can. Streams are too
-quick to tell that were over within 100 ms, or within ten times what exchanges take that generate
-nothing (reads and errors, the 90th percentile): a client that is as late with those finds a whole
-stream waiting. So are those that would have been as quick at the median pace of all, a time for each
-event: they were not long, but late. One during which the client itself stood still for a tenth of its
-time, by its own record of delays or by a request that it sent so late, is not told.`,
+  explain: `A stream of eight or more text events that all arrived in one read was buffered until
+its end. So was a stream whose text came in the last tenth of its time, with fifty or more events per
+read. The network or a busy client may join a stream, so streams under ten seconds are reported
+only if all of at least five were joined: a single incremental stream shows that the service can stream.
+Some streams are too fast to judge: those that ended within 100 ms, or within ten times the duration of exchanges
+without generation (reads and errors, the 90th percentile), because a client that is this late with those finds a
+whole stream waiting. Also those that would have been as fast at the median time per event: they were
+late, not long. A stream during which the client itself stalled for a tenth of its
+time, by its own record of delays or by a request that it sent this late, is not reported.`,
   expected: 'text that arrives at more than one time',
   observe: () => `
     WITH streams AS (
@@ -259,9 +259,9 @@ const sse07 = sqlRule({
   section: '§6, §7',
   severity: 'derived',
   needs: ['active', 'passive'],
-  explain: `Looks at every stream that was asked for: an error event, or nothing at all, where not one
-token came under a 2xx should have been a 4xx or 5xx. An error after the first token cannot be one any
-more and decides nothing.`,
+  explain: `Looks at every requested stream. If a 2xx stream has no token, only an error event or nothing at all,
+it should have been a 4xx or 5xx. An error after the first token can no longer change the status
+and decides nothing.`,
   expected: 'a 4xx or 5xx with a JSON body',
   observe: () => `
     SELECT run_id, slot, retry,

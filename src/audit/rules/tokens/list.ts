@@ -10,12 +10,12 @@ const lim01 = exchangeRule({
   section: '§7.2, §8.2',
   severity: 'must',
   needs: ['active'],
-  explain: `A prompt with more words than the model's window has tokens cannot fit, whatever the
-tokenizer; nor can a count of prompt tokens above the window be served, unless its texts are shorter
-than that in bytes: then the count is not that of its prompt (CHAT-09). Served anyway, something was cut
-off in silence and charged. On chat the code must be context_length_exceeded; its status is open
-(gap G-27), and so is whether 8.2 or the model's own window binds between the two (gap G-30). To try
-it with short prompts, scale the windows down in the contract of both sides.`,
+  explain: `A prompt with more words than the model's window has tokens cannot fit, with any
+tokenizer. Nor can a request with more prompt tokens than the window, unless its texts are shorter
+than that in bytes: then the count is not that of its prompt (CHAT-09). If the service serves it, it silently
+truncated the input and charged for it. On chat the code must be context_length_exceeded. Its status is open
+(gap G-27); so is whether 8.2 or the model's own window applies between the two (gap G-30). To test
+this with short prompts, reduce the windows in the contract of both sides.`,
   expected: 'context_length_exceeded',
   takes: "a prompt longer than the model's window",
   judge(exchange, contract) {
@@ -73,8 +73,8 @@ const lim02 = sqlRule({
   section: '§8.2',
   severity: 'must',
   needs: ['passive', 'active'],
-  explain: `Compares completion_tokens of every success, for each choice, with the limit. What becomes
-of a max_tokens above it is open (gap G-29): cut, refused or honoured up to the limit.`,
+  explain: `Compares completion_tokens of every success, for each choice, with the limit. The treatment
+of a max_tokens above it is open (gap G-29): clamped, refused or honoured up to the limit.`,
   expected: ({ limits }) => `at most ${limits.maxOutputTokens} output tokens for each choice`,
   observe: ({ limits }) => `
     SELECT run_id, slot, retry,
@@ -92,8 +92,8 @@ const lim03 = sqlRule({
   severity: 'must',
   needs: ['passive', 'active'],
   explain: `Compares prompt and completion tokens of every success with one choice with the total limit,
-or with the model's own window where that is wider (gap G-30). No prompt has more tokens than its
-request has bytes: a usage that says so is that of more than this request, and is not looked at.`,
+or with the model's own window if that is larger (gap G-30). No prompt has more tokens than its
+request has bytes: a usage above that covers more than this request, and is ignored.`,
   expected: 'at most the total limit, or the window of the model',
   observe: ({ limits, models }) => `
     SELECT run_id, slot, retry,
@@ -116,9 +116,9 @@ const lim04 = sqlRule({
   section: '§8.3',
   severity: 'must',
   needs: ['time'],
-  explain: `Looks at responses that lived for ten seconds of the service's time or more: one that the
-service broke off before the promised 600 s was cut. Breaks on the way look the same, so one alone
-decides nothing. A stream of messages that lacks an end that we know was not cut (gap G-10).`,
+  explain: `Looks at responses that lasted ten seconds of the service's time or more. A response that the
+service ended before the promised 600 s was cut. Network failures look the same, so a single one
+decides nothing. A messages stream without a known end event was not cut (gap G-10).`,
   lone: 'the way may have broken it, too; a second one would tell',
   expected: ({ timeouts }) => `no cut before ${timeouts.streamMs / 1000} s`,
   observe: ({ timeouts }) => `

@@ -10,10 +10,10 @@ export const trn03 = sqlRule({
   severity: 'must',
   needs: ['passive'],
   explain: `Looks for Access-Control-Allow-Origin on every response of the four endpoints, whatever its
-status, where the request had an Origin: without it a browser hides even a 401 or 429 from the page. A
-request without an Origin is no cross-origin request, and its response is not looked at. A preflight
-must be a 2xx, unless it is a 429 or 5xx; where it was captured and asked for the header of the key of
-its path's format, or for Content-Type, it must allow them. A * does not stand for Authorization.`,
+status, if the request had an Origin: without the header, a browser hides even a 401 or 429 from the page. A
+request without an Origin is not a cross-origin request, and its response is ignored. A preflight
+must be a 2xx, unless it is a 429 or 5xx. A captured preflight that requests the key header of
+its path's format, or Content-Type, must allow them. A * does not include Authorization.`,
   expected:
     'Access-Control-Allow-Origin on every response to another origin, and its headers allowed',
   observe: (contract) => `

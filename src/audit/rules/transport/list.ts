@@ -43,7 +43,7 @@ export const trn02 = sqlRule({
   severity: 'must',
   needs: ['passive'],
   explain: `Looks at every plain body that was read to its end, of successes and failures alike: it
-must parse, be valid UTF-8, and come with a JSON content type. Streams are judged by SSE rules.`,
+must parse, be valid UTF-8, and have a JSON content type. The SSE rules check streams.`,
   expected: 'application/json that parses, in UTF-8',
   observe: () => `
     SELECT run_id, slot, retry,
@@ -65,8 +65,8 @@ export const trn05 = sqlRule({
   severity: 'must',
   needs: ['active'],
   explain: `A request that was meant to succeed must not get a 404 on the path of the contract, unless
-the answer says that it is the model that was not found. One that others on the same path were served
-by is about the request (gap G-27).`,
+the error names the model as not found. If other requests on the same path succeeded, the 404
+is about the request (gap G-27).`,
   expected: 'an answer on each of the four paths',
   observe: ({ limits, defaults }) => `
     SELECT run_id, slot, retry, 

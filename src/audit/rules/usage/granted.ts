@@ -11,9 +11,9 @@ export const use02: Rule = {
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares answers of the credits endpoint for one key that came wholly one after the other and
-tell the same granted credits: what is consumed in between no longer remains. One answer alone is not
-judged, since credits that were bought need not be told as granted. Where answers do not tell what
-expired, more may be missing than was consumed. ${named}`,
+show the same granted credits: consumption in between must reduce the remaining credits. A single response is not
+checked, because bought credits need not count as granted. If responses do not show expired
+credits, more may be missing than was consumed. ${named}`,
   async decide(evidence) {
     const reports = await usageReports(evidence)
     return verdictOf(

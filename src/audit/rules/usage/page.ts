@@ -10,11 +10,11 @@ export const page01: Rule = {
   section: '§1.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Looks at captured answers of the path /my-credits between two of the credits endpoint for the
-same key that tell the same balance: that number must stand on the page. A page that is behind shows an
-older one. Numbers that a script fetches later are not in its HTML, nor are they before one signs in: a
-page with a script or a field for a password is judged only where its text shows both remaining and
-consumed of an earlier answer instead; otherwise open the page next to the endpoint.`,
+  explain: `Looks at captured responses of the path /my-credits between two of the credits endpoint for the
+same key with the same balance: the page must show that number. A stale page shows an
+older one. Numbers that a script fetches later, or that need a sign-in, are not in its HTML: a
+page with a script or a password field is checked only if its text shows both remaining and
+consumed credits of an earlier response instead. Otherwise compare the page with the endpoint yourself.`,
   async decide(evidence) {
     const reports = await usageReports(evidence)
     const pages = (await exchangesOf(evidence)).filter(

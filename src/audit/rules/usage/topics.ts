@@ -25,8 +25,8 @@ export const use01 = reportRule({
   title:
     'Credit usage tells consumed, remaining, usage by day and hour, and average tokens per request',
   severity: 'must',
-  explain: `Looks for each of the five topics at any depth of the answer, limits left out. An answer
-in which it knows none of them is not judged.`,
+  explain: `Looks for each of the five topics at any depth of the body, limits excepted. A body
+without any of them is not checked.`,
   expected: 'consumed, remaining, by day, by hour and average tokens',
   takes: 'a captured answer of GET /user/credits whose names it knows (capture: all)',
   judge({ exchange }) {
