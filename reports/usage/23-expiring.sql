@@ -7,4 +7,4 @@
 --   low: { label: at least, group: expire unused }
 --   median: { label: about, group: expire unused }
 --   high: { label: at most, group: expire unused }
-SELECT grant_name, expires, low, median, high FROM usage_expiring ORDER BY expires
+SELECT grant_name, expires, low, median, high FROM usage_expiring ORDER BY expires_us

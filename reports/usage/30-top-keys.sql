@@ -12,6 +12,7 @@ SELECT
   coalesce(key_fp, 'not known') AS key, account,
   credits::DOUBLE AS credits,
   requests, ok, limited, failed,
+  prompt_tokens::DOUBLE AS "tokens in", completion_tokens::DOUBLE AS "tokens out",
   both_tokens / nullif(tokens_known, 0) AS "tokens per request"
 FROM usage_key_sums WHERE requests > 0
 ORDER BY credits DESC NULLS LAST, requests DESC, key LIMIT 20

@@ -2,8 +2,13 @@ import { type Answer, type Card, type Check, renderAnswer, renderCards } from '.
 import { formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
 import { planInWords } from './usage/packages.ts'
-import { measuredShare, type Card as UsageCard, type UsagePage } from './usage/shape.ts'
-import { dayIn, longDayIn } from './zone-words.ts'
+import {
+  type Depletion,
+  measuredShare,
+  type Card as UsageCard,
+  type UsagePage,
+} from './usage/shape.ts'
+import { longDayIn } from './zone-words.ts'
 
 /** The line under the title: which time, from where. */
 export function aboutUsage({ scope }: UsagePage): Html {
@@ -45,17 +50,37 @@ export function usageAnswer(page: UsagePage): Answer {
   const day = (us: number | null) =>
     us === null ? `later than ${horizonDays} days from now` : longDayIn(us, scope.timezone)
   const soonest = earlyUs === null ? Number.POSITIVE_INFINITY : (earlyUs - lastSeenUs(page)) / dayUs
+  const likely = `80 % likely ${span(day(earlyUs), day(lateUs))}.`
+  const runsOut =
+    medianUs === null
+      ? `The credits last for more than ${horizonDays} days`
+      : medianUs < scope.nowUs
+        ? `The credits ran out about ${day(medianUs)}, if use went on`
+        : `The credits run out about ${day(medianUs)}`
+  const unused = soonest < 7 ? null : expiringUnused(page, depletion)
   return {
-    tone: soonest < 7 ? 'fail' : soonest < 30 ? 'warn' : 'good',
-    says:
-      medianUs === null
-        ? `The credits last for more than ${horizonDays} days`
-        : medianUs < scope.nowUs
-          ? `The credits ran out about ${day(medianUs)}, if use went on`
-          : `The credits run out about ${day(medianUs)}`,
-    because: `${depletion.says} 80 % likely ${span(day(earlyUs), day(lateUs))}.`,
+    tone: soonest < 7 ? 'fail' : soonest < 30 || unused !== null ? 'warn' : 'good',
+    says: unused ?? runsOut,
+    because: `${depletion.says}${unused === null ? '' : ` ${runsOut}.`} ${likely}`,
     checks,
   }
+}
+
+/** The share of the balance from which credits that expire unused are the news. */
+const newsShare = 0.02
+
+/** What is lost without a request comes before what is spent: the reader can still use it. */
+function expiringUnused(
+  { scope }: UsagePage,
+  { wasted, balance }: Extract<Depletion, { known: true }>,
+): string | null {
+  const [first] = wasted
+  const credits = wasted.reduce((sum, each) => sum + each.creditsMedian, 0)
+  if (first === undefined || first.expiresUs < scope.nowUs || credits < newsShare * balance) {
+    return null
+  }
+  const when = longDayIn(first.expiresUs, scope.timezone)
+  return `${formatNumber(Math.round(credits))} credits expire unused${wasted.length > 1 ? ', the first' : ''} on ${when}`
 }
 
 const span = (early: string, late: string) =>
@@ -92,20 +117,22 @@ function reconciliationCheck({ reconciliation }: UsagePage): Check {
   }
 }
 
-/** Rate bands that will be lost while the page's reader can still do something about it. */
+/** The rate bands that will be lost, in a sentence: their intervals are in a table. */
 function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
-  return bandLosses.flatMap(({ band, lost, requestsPerMinute }): readonly Check[] => {
-    if (lost === null || lost.medianUs === null || lost.earlyUs === null) return []
-    const late = lost.lateUs === null ? 'later' : dayIn(lost.lateUs, scope.timezone)
-    return [
-      {
-        tone: 'warn',
-        name: `Rate band ${band}`,
-        figure: `(${formatNumber(requestsPerMinute)} requests a minute) is lost about ${dayIn(lost.medianUs, scope.timezone)}`,
-        remedy: `80 % likely ${span(dayIn(lost.earlyUs, scope.timezone), late)}`,
-      },
-    ]
-  })
+  const days = new Map<string, string[]>()
+  for (const { band, lost, requestsPerMinute } of [...bandLosses].reverse()) {
+    if (lost === null || lost.medianUs === null) continue
+    const day = longDayIn(lost.medianUs, scope.timezone)
+    days.set(day, [
+      ...(days.get(day) ?? []),
+      `${band} (${formatNumber(requestsPerMinute)} a minute)`,
+    ])
+  }
+  if (days.size === 0) return []
+  const lost = [...days].map(([day, bands]) => `${bands.join(' and ')} about ${day}`)
+  return [
+    { tone: 'warn', name: 'Rate bands are lost:', figure: `${lost.join('; ')}.`, remedy: null },
+  ]
 }
 
 const cardNames: Readonly<Record<UsageCard['name'], string>> = {

@@ -1,7 +1,7 @@
 import type { Store } from '../store/open.ts'
 import { fillTable } from './temp-table.ts'
 import type { DateBand, UsagePage } from './usage/shape.ts'
-import { dayIn } from './zone-words.ts'
+import { longDayIn } from './zone-words.ts'
 
 /**
  * What of the usage page was not computed in SQL, as temporary tables beside those of
@@ -55,10 +55,18 @@ export async function fillUsageTables(store: Store, page: UsagePage): Promise<vo
   await fillTable(
     store,
     'usage_expiring',
-    { grant_name: 'VARCHAR', expires: 'VARCHAR', low: 'DOUBLE', median: 'DOUBLE', high: 'DOUBLE' },
+    {
+      grant_name: 'VARCHAR',
+      expires: 'VARCHAR',
+      expires_us: 'BIGINT',
+      low: 'DOUBLE',
+      median: 'DOUBLE',
+      high: 'DOUBLE',
+    },
     (page.depletion.known ? page.depletion.wasted : []).map((each) => ({
       grant_name: each.grant,
-      expires: dayIn(each.expiresUs, timezone),
+      expires: longDayIn(each.expiresUs, timezone),
+      expires_us: each.expiresUs,
       low: each.creditsLow,
       median: each.creditsMedian,
       high: each.creditsHigh,
@@ -103,7 +111,7 @@ export async function fillUsageTables(store: Store, page: UsagePage): Promise<vo
 
 function wordsOf(dates: DateBand | null, us: number | null, timezone: string): string | null {
   if (dates === null) return null
-  return us === null ? `after ${dates.horizonDays} days` : dayIn(us, timezone)
+  return us === null ? `after ${dates.horizonDays} days` : longDayIn(us, timezone)
 }
 
 /** Days that the outlook looks ahead when nothing runs out before. */

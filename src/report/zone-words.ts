@@ -1,10 +1,5 @@
 /** Moments as a reader of a zone says them. */
 
-/** `2026-11-01`. */
-export function dayIn(us: number, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(us / 1000)
-}
-
 /** `Sun 1 Nov 2026`. */
 export function longDayIn(us: number, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', {

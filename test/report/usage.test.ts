@@ -413,4 +413,46 @@ describe('a log that begins and ends within a day', () => {
     )
     expect(usageAnswer(page).says).toMatch(/^The credits ran out about .*, if use went on$/)
   })
+
+  test('credits that expire unused are the news, before the day on which the rest is gone', async () => {
+    await enterHours(utc(2026, 11, 1), 14 * 24)
+    const page = await readUsage(
+      store,
+      usageOptions({
+        nowUs: utc(2026, 11, 15),
+        grants: [
+          { name: 'small', credits: 20_000, expiresUs: utc(2026, 11, 20) },
+          { name: 'large', credits: 60_000, expiresUs: null },
+        ],
+      }),
+    )
+    const answer = usageAnswer(page)
+    // Five days of 960 and the hour after the last request are spent of the first grant.
+    expect(answer.says).toBe('15,160 credits expire unused on Fri 20 Nov 2026')
+    expect(answer.because).toContain('The credits run out about Thu 21 Jan 2027.')
+    expect(answer.tone).toBe('warn')
+    const bands = answer.checks.filter(({ name }) => name === 'Rate bands are lost:')
+    expect(bands.map(({ figure }) => figure)).toHaveLength(1)
+  })
+
+  test('the terminal lists what --by splits by, with tokens in and out', async () => {
+    await enterEvents(
+      store,
+      Array.from({ length: 48 }, (_, hour) => ({
+        atUs: utc(2026, 11, 1, hour),
+        credits: hour % 2 === 0 ? 5 : 1,
+        keyFp: hour % 2 === 0 ? 'large' : 'small',
+        promptTokens: 10,
+        completionTokens: hour % 2 === 0 ? 20 : null,
+      })),
+    )
+    const text = terminalUsage(await readUsage(store, usageOptions({ by: 'key' })))
+    const lines = text.split('\n').map((line) => line.trim().split(/ {2,}/))
+    const at = lines.findIndex(([first]) => first === 'key')
+    expect(lines.slice(at, at + 3)).toEqual([
+      ['key', 'requests', 'credits', 'tokens in', 'tokens out'],
+      ['large', '24', '120', '240', '480'],
+      ['small', '24', '24', '240', '-'],
+    ])
+  })
 })

@@ -1,6 +1,12 @@
 import { printable } from '../summary/printable.ts'
 import { planInWords } from './packages.ts'
-import { type Card, type DateBand, measuredShare, type UsagePage } from './shape.ts'
+import {
+  type Card,
+  type DateBand,
+  measuredShare,
+  type SeriesPoint,
+  type UsagePage,
+} from './shape.ts'
 
 const cardTitles: Readonly<Record<Card['name'], string>> = {
   credits: 'credits used',
@@ -22,6 +28,8 @@ export function terminalUsage(page: UsagePage): string {
     ...page.cards.map((card) => `${cardTitles[card.name].padEnd(20)}${cardText(card)}`),
     '',
     ...dayLines(page),
+    '',
+    ...seriesLines(page),
     '',
     ...titled('forecast', page.forecast.says),
     ...titled('balance', page.depletion.says),
@@ -80,6 +88,26 @@ function dayLines(page: UsagePage): readonly string[] {
       const bar = '█'.repeat(Math.round(((day.credits ?? 0) / most) * barColumns))
       return `${label.padEnd(12)}${whole(day.requests).padStart(12)}${whole(day.credits).padStart(12)}  ${bar}${day.open ? ' (open)' : ''}`.trimEnd()
     }),
+  ]
+}
+
+/** The period by model, key or endpoint, as `--by` chose. */
+function seriesLines({ days, scope }: UsagePage): readonly string[] {
+  const row = (name: string, cells: readonly string[]) =>
+    `${printable(name, 24).padEnd(26)}${cells.map((cell) => cell.padStart(13)).join('')}`
+  const rows = [...Map.groupBy(days, (day) => day.series)].map(([name, points]) => {
+    const sum = (of: (point: SeriesPoint) => number | null) => {
+      const known = points.map(of).filter((value) => value !== null)
+      return known.length === 0 ? null : known.reduce((all, value) => all + value, 0)
+    }
+    const credits = sum((point) => point.credits)
+    const requests = sum((point) => point.requests)
+    const tokens = [sum((point) => point.promptTokens), sum((point) => point.completionTokens)]
+    return { credits: credits ?? 0, text: row(name, [requests, credits, ...tokens].map(whole)) }
+  })
+  return [
+    row(scope.by, ['requests', 'credits', 'tokens in', 'tokens out']),
+    ...rows.sort((a, b) => b.credits - a.credits).map(({ text }) => text),
   ]
 }
 
