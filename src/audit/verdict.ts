@@ -32,7 +32,7 @@ export interface Witness {
   readonly shows: string
 }
 
-/** `must`: the specification says it. `derived`: it follows. `advice`: convention. */
+/** `must`: the specification requires it. `derived`: it follows. `advice`: convention. */
 export type Severity = 'must' | 'derived' | 'advice'
 
 /**

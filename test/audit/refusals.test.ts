@@ -76,7 +76,7 @@ describe('what may come before the 404 of an unknown path decides nothing (G-26)
     ['500', failed(500, noPath)],
     ['502', failed(502, noPath)],
     ['503', failed(503, noPath)],
-    ['403 for want of credits', failed(403, { ...noPath, ...credits })],
+    ['403 for insufficient credits', failed(403, { ...noPath, ...credits })],
     ['403 of the messages shape', failed(403, { ...noPath, errorShape: 'messages' })],
   ])('%s', async (_, row) => {
     expect((await verdictOver('TRN-06', [row])).verdict).toBe('not-observed')

@@ -34,9 +34,9 @@ function paragraphsOf({ explain }: Rule): readonly string[] {
 }
 
 export const severities: Readonly<Record<Rule['severity'], string>> = {
-  must: 'must: the specification says it',
-  derived: 'derived: it follows from what the specification says',
-  advice: 'advice: convention; breaking it fails no audit',
+  must: 'must: the specification requires it',
+  derived: 'derived: it follows from the specification',
+  advice: 'advice: a convention; it never fails an audit',
 }
 
 export const needs: Readonly<Record<Rule['needs'][number], string>> = {

@@ -60,7 +60,7 @@ export const hiddenLimit = (
 export type Change = { readonly plus: number } | { readonly to: unknown } | 'dropped'
 
 /**
- * The body with one field changed, wherever the path leads; `*` stands for each element. A path that
+ * The body with one field changed, at the end of the path; `*` is each element. A path that
  * leads nowhere changes nothing, and what is not a number is not added to.
  */
 export function changed(body: unknown, path: readonly string[], change: Change): unknown {

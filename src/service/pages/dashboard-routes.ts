@@ -123,7 +123,7 @@ export class DashboardRoutes {
 
   async #redeem({ request, viewer, session }: Visit): Promise<void> {
     await withInvite(this.#guards, request, (code) => this.#desk.redeem(viewer.account.id, code))
-    this.#flashes.say(session.secret, 'Thank you: whoever invited you has been rewarded.')
+    this.#flashes.say(session.secret, 'Thank you. The account that invited you has been rewarded.')
   }
 }
 

@@ -76,7 +76,7 @@ export class Desk {
     this.#customers.redeemInvite(accountId, inviteCode.trim())
   }
 
-  /** @param newcomer whoever registers with the code; nobody invites another mailbox of theirs */
+  /** @param newcomer the account that registers with the code; self-invites, also by another address of a mailbox, are rejected */
   #invite(typed: string, newcomer: string): { readonly inviteCode?: string } {
     const code = typed.trim()
     if (code === '') return {}

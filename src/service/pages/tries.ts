@@ -78,7 +78,7 @@ export class Guards {
 
   constructor(clock: Clock) {
     this.passwords = new Tries(clock, 5, 'wrong passwords for this account')
-    // A right one forgets nothing here: whoever has one could guess others for ever.
+    // A right one forgets nothing here: the holder of one could guess others for ever.
     this.keys = new Tries(clock, 20, 'wrong keys')
     this.invites = new Tries(clock, 20, 'wrong invite codes')
   }
