@@ -1,6 +1,6 @@
 -- title: Top keys
 -- section: Who
--- note: A key is shown by the first 12 digits of its SHA-256, never itself.
+-- note: A key without a name (--key-names) is shown by the first 12 digits of its SHA-256, never itself.
 -- empty: No key was seen.
 -- columns:
 --   key: { label: key }
@@ -9,7 +9,7 @@
 --   limited: { label: "429" }
 --   failed: { label: all errors }
 SELECT
-  coalesce(key_fp, 'not known') AS key, account,
+  coalesce(getvariable('usage_key_names')[key_fp], key_fp, 'not known') AS key, account,
   credits::DOUBLE AS credits,
   requests, ok, limited, failed,
   prompt_tokens::DOUBLE AS "tokens in", completion_tokens::DOUBLE AS "tokens out",

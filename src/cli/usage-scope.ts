@@ -5,6 +5,7 @@ import { clickhouseEngine } from '../report/usage/engine/clickhouse.ts'
 import type { UsageEngine } from '../report/usage/engine/engine.ts'
 import { quartersFile } from '../report/usage/engine/quarters-file.ts'
 import { parseGrants } from '../report/usage/grants.ts'
+import { parseKeyNames } from '../report/usage/key-names.ts'
 import type { UsageDimension } from '../report/usage/shape.ts'
 import { parseMoment } from '../report/usage/zone.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
@@ -19,6 +20,7 @@ export interface UsageFlags {
   readonly by: UsageDimension
   readonly source: readonly string[]
   readonly grants?: string
+  readonly keyNames?: string
   readonly contract?: string
   readonly quarters?: string
   readonly engine?: string
@@ -73,7 +75,7 @@ export async function openUsage(
  * @throws UserError for a file that cannot be read; UserError for dates and grants that are none
  */
 export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
-  const { timezone, from, to, by, source, grants, contract } = flags
+  const { timezone, from, to, by, source, grants, keyNames, contract } = flags
   const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
   return {
     contract: contract === undefined ? null : loadContract(contract),
@@ -81,17 +83,24 @@ export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
     toUs: moment(to),
     by,
     sources: source,
-    grants: grants === undefined ? null : parseGrants(readGrants(grants), grants, timezone),
+    grants:
+      grants === undefined
+        ? null
+        : parseGrants(textOf('--grants', grants, 'name, credits and expires'), grants, timezone),
+    keyNames:
+      keyNames === undefined
+        ? {}
+        : parseKeyNames(textOf('--key-names', keyNames, 'fingerprints and names'), keyNames),
   }
 }
 
-function readGrants(path: string): string {
+function textOf(option: string, path: string, of: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
     throw new UserError(
       'usage',
-      `--grants: ${path} cannot be read; expected a YAML list of name, credits and expires.`,
+      `${option}: ${path} cannot be read; expected a YAML list of ${of}.`,
     )
   }
 }

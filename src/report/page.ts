@@ -21,6 +21,7 @@ import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
 import { resolveRun } from './summary/summarise.ts'
 import type { UsageEngine } from './usage/engine/engine.ts'
+import type { KeyNames } from './usage/key-names.ts'
 import { enterPrices } from './usage/prepare.ts'
 import { readUsage } from './usage/read.ts'
 import type { UsageDimension, UsagePage } from './usage/shape.ts'
@@ -37,6 +38,7 @@ export interface UsageScopeOptions {
   /** Only these imported sources; empty for all. */
   readonly sources: readonly string[]
   readonly grants: readonly Grant[] | null
+  readonly keyNames?: KeyNames
   /** Where the usage is summed; the store unless given. */
   readonly engine?: UsageEngine
 }
@@ -190,6 +192,7 @@ export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
     by: usage?.by ?? 'model',
     sources: usage?.sources ?? [],
     grants: usage?.grants ?? null,
+    keyNames: usage?.keyNames ?? {},
   }
   return readUsage(store, asked, usage?.engine)
 }

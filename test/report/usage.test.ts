@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fingerprintOf } from '../../src/attempt/fingerprint.ts'
+import { partsIn, rowsOf } from '../../src/report/page.ts'
+import { parseKeyNames } from '../../src/report/usage/key-names.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
 import type { SeriesPoint } from '../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
@@ -454,5 +457,40 @@ describe('a log that begins and ends within a day', () => {
       ['large', '24', '120', '240', '480'],
       ['small', '24', '24', '240', '-'],
     ])
+  })
+
+  test('named keys are called by their names, in series, top keys and keys by model', async () => {
+    await enterEvents(store, [
+      { atUs: utc(2026, 11, 1, 3), keyFp: '3f2a91c04d7e', model: 'svc-k2', credits: 4 },
+      { atUs: utc(2026, 11, 1, 4), keyFp: '3f2a91c04d7e', model: 'svc-mini', credits: 2 },
+      { atUs: utc(2026, 11, 1, 5), keyFp: '0123456789ab', model: 'svc-k2', credits: 1 },
+    ])
+    const keyNames = parseKeyNames('3f2a91c04d7e: billing (a1b2)\n', 'names.yaml')
+    const page = await readUsage(store, usageOptions({ by: 'key', keyNames }))
+    expect(new Set(page.days.map(({ series }) => series))).toEqual(
+      new Set(['billing (a1b2)', '0123456789ab']),
+    )
+    expect(page.topKeys.map(({ keyFp, name }) => [keyFp, name])).toEqual([
+      ['3f2a91c04d7e', 'billing (a1b2)'],
+      ['0123456789ab', null],
+    ])
+    const pairs = partsIn(['usage']).find(({ name }) => name === '31-key-models')!
+    expect((await rowsOf(store, pairs)).map((row) => [row.key, row.model, row.credits])).toEqual([
+      ['billing (a1b2)', 'svc-k2', 4],
+      ['billing (a1b2)', 'svc-mini', 2],
+      ['0123456789ab', 'svc-k2', 1],
+    ])
+  })
+
+  test.each([
+    ['sk-live-1: billing', /entry 1 does not begin with a fingerprint/],
+    [`${fingerprintOf('sk-live-1')}: sk-live-1`, /entry 1 has the key itself as its name/],
+    ['- sk-live-1', /is no list of names/],
+    ['sk-live-1: [', /is not YAML/],
+    ['0123456789ab: one\n3f2a91c04d7e: one', /entry 2 has the name of another key/],
+  ])('a list of names with a fault is refused without a word of it: %#', (text, says) => {
+    const refuse = () => parseKeyNames(text, 'names.yaml')
+    expect(refuse).toThrow(says)
+    expect(refuse).not.toThrow(/sk-live-1/)
   })
 })

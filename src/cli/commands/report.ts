@@ -42,6 +42,7 @@ export const reportCommand = () =>
       'usage: Parquet of sums by quarter of an hour, in place of the store',
     )
     .option('--grants <file>', 'usage: YAML list of credits held: name, credits, expires')
+    .option('--key-names <file>', 'usage: YAML of names of keys by their fingerprint')
     .option('--reports <folder>', 'charts of your own, as NN-name.sql and NN-name.vl.json')
     .addOption(contractOption())
     .option('--profile <file>', 'audit: the profile by assay probe')

@@ -10,8 +10,9 @@ import { checkTimeZone, endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 /** Usage is summed in quarters of an hour: every zone of today differs from UTC by whole ones. */
 export const quarterUs = 900e6
 
-/** A log can call a model by a megabyte, which would stand in every hour. */
-const shortened = (name: string) => `left(${name}, 200)`
+/** What a series is called: a key by its name. A log can call a model by a megabyte, which would stand in every hour. */
+const shortened = (name: string) =>
+  `left(coalesce(CASE getvariable('usage_by') WHEN 'key' THEN getvariable('usage_key_names')[${name}] END, ${name}), 200)`
 
 /** A month of any length, whenever in a day it began. */
 const mostDefaultDays = 31
@@ -28,7 +29,8 @@ const mostDefaultDays = 31
  *   measured that nothing came, null where nothing was measured; `wall_ms` is what the local clock
  *   shows at their start, as milliseconds of UTC, for the axis of a chart
  * - `usage_week_hours`: means by local weekday and hour
- * - `usage_key_sums`: all sums of the first twenty keys
+ * - `usage_key_sums`: all sums of the first twenty keys; `usage_key_models`: the same by model
+ * - `usage_key_names`, a variable: names of keys by their fingerprint
  *
  * The engine reads requests a handful of times whatever the page shows; all that follows is over quarters.
  *
@@ -40,12 +42,14 @@ export async function prepareUsage(
   engine: UsageEngine = storeEngine,
 ): Promise<UsageScope> {
   checkTimeZone(options.timezone)
+  const names = options.keyNames ?? {}
   await enterPrices(store, options.contract ?? defaultContract)
   await store.execute(`
     SET VARIABLE usage_runs = ${textList(options.runIds)};
     SET VARIABLE usage_sources = ${textList(options.sources)};
     SET VARIABLE usage_timezone = ${literal(options.timezone)};
     SET VARIABLE usage_by = ${literal(options.by)};
+    SET VARIABLE usage_key_names = MAP(${textList(Object.keys(names))}, ${textList(Object.values(names))});
     CREATE TEMP MACRO IF NOT EXISTS has(names, name) AS list_contains(names, name);
     CREATE TEMP MACRO IF NOT EXISTS arrayJoin(names) AS unnest(names);
   `)
@@ -209,6 +213,7 @@ async function prepareKeys(store: Store, engine: UsageEngine): Promise<void> {
     CREATE OR REPLACE TEMP TABLE usage_key_sums AS
     SELECT key_fp, account, ${usageSums} FROM usage_key_outcomes GROUP BY ALL
   `)
+  await engine.fill(store, 'usage_key_models', queryText('key-models'))
 }
 
 async function prepareQuarters(store: Store, engine: UsageEngine): Promise<void> {

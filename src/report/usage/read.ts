@@ -276,7 +276,8 @@ async function readErrors(store: Store, engine: UsageEngine): Promise<readonly E
 
 function readKeys(store: Store): Promise<readonly KeyRow[]> {
   return store.rows<KeyRow>(
-    `SELECT coalesce(sums.key_fp, '(unknown)') AS "keyFp", sums.account,
+    `SELECT coalesce(sums.key_fp, '(unknown)') AS "keyFp",
+       getvariable('usage_key_names')[sums.key_fp] AS name, sums.account,
        first_us AS "firstUs", last_us AS "lastUs", sums.requests::BIGINT AS requests,
        ok::BIGINT AS ok, failed::BIGINT AS failed, limited::BIGINT AS limited,
        ambiguous::BIGINT AS ambiguous,

@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
+import type { KeyNames } from './key-names.ts'
 
 /**
  * What the usage page shows, as data. Times are Unix microseconds UTC, credits are credits; null
@@ -29,6 +30,8 @@ export interface UsageOptions {
   readonly seed: number
   /** What the account holds and until when; null to take it from polls and headers. */
   readonly grants: readonly Grant[] | null
+  /** What keys are called in place of their fingerprints. */
+  readonly keyNames?: KeyNames
 }
 
 export interface UsagePage {
@@ -141,6 +144,7 @@ export interface ErrorPoint {
 
 export interface KeyRow extends UsageSums {
   readonly keyFp: string
+  readonly name: string | null
   readonly account: string | null
   readonly firstUs: number
   readonly lastUs: number

@@ -1,0 +1,14 @@
+-- title: Keys by model
+-- section: Who
+-- optional: true
+-- fold: more pairs of a key and a model
+-- columns:
+--   credits: { bar: true }
+SELECT
+  coalesce(getvariable('usage_key_names')[key_fp], key_fp, 'not known') AS key,
+  left(coalesce(model, 'not known'), 200) AS model,
+  credits::DOUBLE AS credits, requests,
+  prompt_tokens::DOUBLE AS "tokens in", completion_tokens::DOUBLE AS "tokens out",
+  row_number() OVER (ORDER BY credits DESC NULLS LAST, requests DESC, key_fp, model) > 10 AS folded
+FROM usage_key_models WHERE requests > 0
+ORDER BY credits DESC NULLS LAST, requests DESC, key_fp, model LIMIT 60

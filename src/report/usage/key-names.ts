@@ -1,0 +1,46 @@
+import { parse as parseYaml } from 'yaml'
+import { fingerprintOf } from '../../attempt/fingerprint.ts'
+import { UserError } from '../../user/user-error.ts'
+
+/** Names of keys by their fingerprint, the first 12 digits of the key's SHA-256. */
+export type KeyNames = Readonly<Record<string, string>>
+
+const longestName = 60
+
+/**
+ * Names of keys, from YAML of `fingerprint: name`. A fault is told by its place alone, since what
+ * stands there may be a key.
+ *
+ * @throws UserError for what is no such list, and for a key in place of its fingerprint or name
+ */
+export function parseKeyNames(text: string, from: string): KeyNames {
+  let value: unknown
+  try {
+    // Fingerprints of digits alone stay text.
+    value = parseYaml(text, { schema: 'failsafe' })
+  } catch {
+    throw fault(`${from} is not YAML`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw fault(`${from} is no list of names`)
+  }
+  const names = new Map<string, string>()
+  for (const [at, [keyFp, name]] of Object.entries(value).entries()) {
+    const place = `${from}: entry ${at + 1}`
+    if (!/^[0-9a-f]{12}$/.test(keyFp)) throw fault(`${place} does not begin with a fingerprint`)
+    if (typeof name !== 'string' || name === '' || name.length > longestName) {
+      throw fault(`${place} has no name of 1 to ${longestName} letters`)
+    }
+    if (fingerprintOf(name).startsWith(keyFp))
+      throw fault(`${place} has the key itself as its name`)
+    if ([...names.values()].includes(name)) throw fault(`${place} has the name of another key`)
+    names.set(keyFp, name)
+  }
+  return Object.fromEntries(names)
+}
+
+const fault = (says: string) =>
+  new UserError(
+    'usage',
+    `${says}. Expected a line for each key, with the first 12 digits of its SHA-256 and a name, such as\n  3f2a91c04d7e: billing (a1b2)`,
+  )
