@@ -16,4 +16,5 @@ WITH
 SELECT at_ms, hour, error, n FROM points
 UNPIVOT (n FOR error IN ("429", "other errors", "end not known"))
 WHERE EXISTS (FROM hours WHERE "429" + "other errors" + "end not known" > 0)
+QUALIFY sum(n) OVER (PARTITION BY error) > 0
 ORDER BY at_ms, error

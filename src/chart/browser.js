@@ -80,7 +80,12 @@
 
   function rowsOf(chart) {
     return chart.rows.map((cells) =>
-      Object.fromEntries(chart.columns.map((name, at) => [name, cells[at]])),
+      Object.fromEntries(
+        chart.columns.map((name, at) => [
+          name,
+          chart.words[at] ? chart.words[at][cells[at]] : cells[at],
+        ]),
+      ),
     )
   }
 

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { interactiveChart } from '../../src/chart/interactive.ts'
+import { parseChart } from '../../src/chart/spec.ts'
+
+test('words of a column are written once, and each cell finds its own', () => {
+  const rows = [
+    { hour: 'Monday', n: 1, state: null },
+    { hour: 'Tuesday', n: 2, state: 'open' },
+    { hour: 'Monday', n: 3, state: null },
+  ]
+  const spec = {
+    title: 'Hours',
+    description: 'Bars of hours.',
+    usermeta: { empty: 'No hour.' },
+    mark: 'bar',
+    encoding: {
+      x: { field: 'hour', type: 'nominal', title: 'hour' },
+      y: { field: 'n', type: 'quantitative', title: 'n' },
+      color: { field: 'state', type: 'nominal', title: 'hour' },
+    },
+  }
+  const live = interactiveChart(parseChart(JSON.stringify(spec), 'x'), rows, {
+    deskPx: 500,
+    phonePx: 300,
+  })!
+  expect(live.words[live.columns.indexOf('hour')]).toEqual(['Monday', 'Tuesday'])
+  expect(live.words[live.columns.indexOf('n')]).toBeNull()
+  const read = live.rows.map((cells) =>
+    Object.fromEntries(
+      live.columns.map((name, at) => {
+        const words = live.words[at]
+        return [name, words ? words[Number(cells[at])] : cells[at]]
+      }),
+    ),
+  )
+  expect(read).toEqual(rows)
+})
