@@ -53,6 +53,11 @@ const all: readonly Consequence[] = [
     faults: ['html-503', 'charge-on-503', 'refund-forgotten', 'failed-attempt-charged'],
     rules: ['LIM-05'],
   },
+  {
+    because: 'a charge that a failure keeps shows at the next success, which looks dearer',
+    faults: ['refund-forgotten'],
+    rules: ['BILL-01', 'BILL-03'],
+  },
   { because: 'a 429 that costs a credit', faults: ['charge-on-429'], rules: ['RATE-06'] },
   {
     because: 'values that rise below zero make no balance, whatever is read from them',
