@@ -101,7 +101,7 @@ test.skipIf(!existsSync('/bin/bash')).each([
   [['assay', 'ru'], 'run runs'],
   [['assay', 'report', 'l'], 'launch'],
   [['assay', 'audit', '--format', 's'], 'sarif'],
-  [['assay', 'usage', 'watch', '--e'], '--every'],
+  [['assay', 'usage', 'watch', '--ev'], '--every'],
 ])('bash completes %j', (words, expected) => {
   const { stdout } = assay(tmpdir(), 'completion', 'bash')
   const ask = `${stdout}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _assay; echo "\${COMPREPLY[@]}"`
