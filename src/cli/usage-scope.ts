@@ -72,7 +72,7 @@ export async function openUsage(
 /**
  * What those options mean.
  *
- * @throws UserError for a file that cannot be read; UserError for dates and grants that are none
+ * @throws UserError for a file that cannot be read, and for a date, a grant or a name that is none
  */
 export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
   const { timezone, from, to, by, source, grants, keyNames, contract } = flags
@@ -98,9 +98,6 @@ function textOf(option: string, path: string, of: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw new UserError(
-      'usage',
-      `${option}: ${path} cannot be read; expected a YAML list of ${of}.`,
-    )
+    throw new UserError('usage', `${option}: ${path} cannot be read; expected YAML of ${of}.`)
   }
 }

@@ -15,6 +15,9 @@ const halfCells = 1024
 /** Two hours: longer than any deadline. Longer times count as this, and as the maximum. */
 export const highestUs = 7200e6
 export const cellCount = cellOf(highestUs) + 1
+/** Cells of a page, in bits: as many as `halfCells`. */
+const pageBits = 10
+const inPage = halfCells - 1
 const pageCount = Math.ceil(cellCount / halfCells)
 
 /** Cell of a value in whole microseconds. */
@@ -51,8 +54,8 @@ export interface CountsSlice {
 }
 
 /**
- * Cells are made by the thousand when the first value comes: times of one step fill a few of the 24 pages,
- * and a run of hundreds of steps has thousands of counts.
+ * A histogram whose cells lie in pages. A page is made when its first value comes: the times of a step fill
+ * a few of the 24, and a run of hundreds of steps has thousands of histograms.
  */
 export class Counts {
   private readonly pages: (Uint32Array | null)[] = Array.from({ length: pageCount }, () => null)
@@ -65,7 +68,7 @@ export class Counts {
   }
 
   recordCell(cell: number): void {
-    this.pageOf(cell)[cell & 1023]!++
+    this.pageOf(cell)[cell & inPage]!++
     this.samples++
     if (cell < this.lowest) this.lowest = cell
     if (cell > this.highest) this.highest = cell
@@ -75,7 +78,7 @@ export class Counts {
     const { from, cells } = slice
     for (let at = 0; at < cells.length; at++) {
       const count = cells[at]!
-      if (count > 0) this.pageOf(from + at)[(from + at) & 1023]! += count
+      if (count > 0) this.pageOf(from + at)[(from + at) & inPage]! += count
     }
     this.samples += slice.samples
     if (cells.length === 0) return
@@ -149,12 +152,12 @@ export class Counts {
   }
 
   private countAt(cell: number): number {
-    const page = this.pages[cell >>> 10]!
-    return page === null ? 0 : page[cell & 1023]!
+    const page = this.pages[cell >>> pageBits]!
+    return page === null ? 0 : page[cell & inPage]!
   }
 
   private pageOf(cell: number): Uint32Array {
-    const at = cell >>> 10
+    const at = cell >>> pageBits
     const page = this.pages[at]!
     if (page !== null) return page
     this.pages[at] = new Uint32Array(halfCells)

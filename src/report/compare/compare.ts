@@ -128,6 +128,7 @@ function groupDifferences(
   b: Half,
   random: Random,
 ): readonly Difference[] {
+  const both = (of: (group: SummaryGroup) => Figure) => [of(a.group), of(b.group)] as const
   const differences: Difference[] = []
   for (const metric of sampledMetrics) {
     const [left, right] = [a.metrics[metric], b.metrics[metric]]
@@ -137,7 +138,7 @@ function groupDifferences(
       differences.push(
         relative(
           { step, metric, statistic, unit: 'us', na: left.length, nb: right.length },
-          [a, b].map(({ group }) => group.metrics[metric][statistic]),
+          both(({ metrics }) => percentileFigure(metrics[metric][statistic])),
           'less',
           enough
             ? () => resampledQuantile(right, p, random) / resampledQuantile(left, p, random) - 1
@@ -148,7 +149,7 @@ function groupDifferences(
     differences.push(
       relative(
         { step, metric, statistic: 'mean', unit: 'us', na: left.length, nb: right.length },
-        [a, b].map(({ group }) => meanOf(group.metrics[metric])),
+        both(({ metrics }) => meanFigure(metrics[metric])),
         'less',
         Math.min(left.length, right.length) >= 30
           ? () => resampledMean(right, random) / resampledMean(left, random) - 1
@@ -166,7 +167,7 @@ function groupDifferences(
     differences.push(
       relative(
         { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
-        [a, b].map(({ group }) => ({ us: group[figure], mark: 'exact' as const })),
+        both((group) => ({ value: group[figure], mark: 'exact' })),
         'more',
         // Whole seconds are drawn, since requests of one second are not independent.
         seconds >= fewestSeconds
@@ -245,26 +246,32 @@ async function creditsDifference(
 
 type Head = Pick<Difference, 'step' | 'metric' | 'statistic' | 'unit' | 'na' | 'nb'>
 
-type Figure = { readonly us: number | null; readonly mark: Mark }
+/** A figure of one run, in the unit of its difference. */
+interface Figure {
+  readonly value: number | null
+  readonly mark: Mark
+}
+
+const percentileFigure = ({ us, mark }: Percentile): Figure => ({ value: us, mark })
 
 /** A mean that timeouts are part of can only be larger. */
-const meanOf = ({ meanUs, censored }: Distribution): Figure => ({
-  us: meanUs,
+const meanFigure = ({ meanUs, censored }: Distribution): Figure => ({
+  value: meanUs,
   mark: censored > 0 ? 'at-least' : 'exact',
 })
 
 function relative(
   head: Head,
-  figures: readonly Figure[],
+  [left, right]: readonly [Figure, Figure],
   good: 'less' | 'more',
   draw: (() => number) | null,
 ): Difference {
-  const [left, right] = figures as [Figure, Figure]
-  const [a, b] = [left.us, right.us]
+  const [a, b] = [left.value, right.value]
   const change = a === null || b === null || a === 0 ? null : b / a - 1
   const interval = change === null || draw === null ? null : intervalOf(draw)
   const marks = [left.mark, right.mark] as const
   const verdict = verdictOf(interval, good)
+  // A figure of a that is "at least" makes the true change smaller, one of b makes it larger.
   const open = verdict === 'worse' ? 0 : 1
   return {
     ...head,

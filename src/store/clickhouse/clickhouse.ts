@@ -45,14 +45,13 @@ export async function openClickhouse(
 ): Promise<ClickHouse> {
   const url = URL.canParse(address) ? new URL(address) : null
   if (url === null || !/^clickhouses?:$/.test(url.protocol) || url.hostname === '') {
-    throw new UserError(
-      'usage',
-      '--engine: expected clickhouse://user:password@host:port/database, or clickhouses:// for TLS.',
-    )
+    throw wrongAddress('')
   }
   const isSecure = url.protocol === 'clickhouses:'
-  const [username, password] = [url.username, url.password].map(decodeURIComponent)
-  const database = decodeURIComponent(url.pathname.slice(1)) || 'default'
+  const [username, password, path] = [url.username, url.password, url.pathname.slice(1)].map(
+    decoded,
+  )
+  const database = path || 'default'
   const host = `${url.hostname}:${url.port || (isSecure ? 8443 : 8123)}`
   const name = `${url.protocol}//${host}/${database}`
   const secret = password || env.CLICKHOUSE_PASSWORD || ''
@@ -63,30 +62,30 @@ export async function openClickhouse(
     // Its own lines on standard error would stand among ours.
     log: { level: 127 },
   })
-  const told = async <T>(work: () => Promise<T>): Promise<T> => {
+  const orUserError = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
     } catch (error) {
       throw failure(name, secret, error)
     }
   }
-  const asked = (query: string, query_params: Parameters = {}) => ({ query, query_params })
+  const queryOf = (query: string, query_params: Parameters = {}) => ({ query, query_params })
   return {
     name,
     command: (sql, parameters) =>
-      told(async () => void (await client.command(asked(sql, parameters)))),
+      orUserError(async () => void (await client.command(queryOf(sql, parameters)))),
     rows: <Row>(sql: string, parameters?: Parameters) =>
-      told(async () => {
-        const answer = await client.query({ ...asked(sql, parameters), format: 'JSONEachRow' })
+      orUserError(async () => {
+        const answer = await client.query({ ...queryOf(sql, parameters), format: 'JSONEachRow' })
         return answer.json<Row>()
       }),
     writeParquet: (sql, parameters, file) =>
-      told(async () => {
-        const { stream } = await client.exec(asked(`${sql}\nFORMAT Parquet`, parameters))
+      orUserError(async () => {
+        const { stream } = await client.exec(queryOf(`${sql}\nFORMAT Parquet`, parameters))
         await pipeline(stream, createWriteStream(file))
       }),
     insertParquet: (table, columns, file) =>
-      told(async () => {
+      orUserError(async () => {
         const [first, ...others] = columns
         await client.insert({
           ...{ table, values: createReadStream(file), format: 'Parquet' },
@@ -94,8 +93,25 @@ export async function openClickhouse(
         })
       }),
     insertRows: (table, rows) =>
-      told(async () => void (await client.insert({ table, values: rows, format: 'JSONEachRow' }))),
+      orUserError(
+        async () => void (await client.insert({ table, values: rows, format: 'JSONEachRow' })),
+      ),
     close: () => client.close(),
+  }
+}
+
+const wrongAddress = (why: string) =>
+  new UserError(
+    'usage',
+    `--engine: expected clickhouse://user:password@host:port/database, or clickhouses:// for TLS${why}.`,
+  )
+
+/** A part of an address; the part itself may be a password, so no error shows it. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw wrongAddress('; in it, % stands before two hex digits, so a % itself is %25')
   }
 }
 

@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs'
 
+/** What the shard of a row hangs on. */
+const shardKeys: Readonly<Record<string, string>> = {
+  usage_events: 'source, id',
+  usage_quarters: 'source, quarter, key_fp, account, model, endpoint, outcome, status, error_code',
+  usage_polls: 'base_url, key_fp',
+}
+
 /**
  * Statements that make the tables. On a cluster each is `<table>_local` on every shard, and the name that
  * queries read is spread over them: an event by the hash of its source and id, so that an id that comes again
@@ -18,15 +25,10 @@ export function tablesSql(cluster: string | null): readonly string[] {
     const local = statement
       .replace(`EXISTS ${table} (`, `EXISTS ${table}_local ${on} (`)
       .replace('ENGINE = Replacing', 'ENGINE = ReplicatedReplacing')
-    const key = {
-      usage_events: 'source, id',
-      usage_quarters:
-        'source, quarter, key_fp, account, model, endpoint, outcome, status, error_code',
-    }[table!]
     return [
       local,
       `CREATE TABLE IF NOT EXISTS ${table} ${on} AS ${table}_local
-ENGINE = Distributed('${cluster.replaceAll("'", '')}', currentDatabase(), ${table}_local, cityHash64(${key ?? 'base_url, key_fp'}))`,
+ENGINE = Distributed('${cluster.replaceAll("'", '')}', currentDatabase(), ${table}_local, cityHash64(${shardKeys[table!]}))`,
     ]
   })
 }

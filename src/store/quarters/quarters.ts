@@ -9,3 +9,36 @@ export const cellsSql = () => textOf('cells.duckdb')
 
 /** The table of quarters, as sums of `usage_cells`. */
 export const quartersSql = () => textOf('quarters')
+
+interface QuarterColumn {
+  readonly type: string
+  /** What stands where a file lacks the column, as SQL over the others; undefined where it must be there. */
+  readonly without?: string
+}
+
+/** Columns of the table of quarters (docs/usage.md), in the order of `quartersSql`. */
+export const quarterColumns: Readonly<Record<string, QuarterColumn>> = {
+  source: { type: 'VARCHAR' },
+  quarter: { type: 'BIGINT' },
+  key_fp: { type: 'VARCHAR', without: 'NULL' },
+  account: { type: 'VARCHAR', without: 'NULL' },
+  model: { type: 'VARCHAR', without: 'NULL' },
+  endpoint: { type: 'VARCHAR', without: 'NULL' },
+  outcome: { type: 'VARCHAR' },
+  status: { type: 'INTEGER', without: 'NULL' },
+  error_code: { type: 'VARCHAR', without: 'NULL' },
+  requests: { type: 'BIGINT' },
+  credits: { type: 'DECIMAL(38, 18)', without: 'NULL' },
+  possible_credits: { type: 'DECIMAL(38, 18)', without: 'credits' },
+  credits_known: {
+    type: 'BIGINT',
+    without: 'CASE WHEN possible_credits IS NOT NULL THEN requests END',
+  },
+  prompt_tokens: { type: 'BIGINT', without: 'NULL' },
+  completion_tokens: { type: 'BIGINT', without: 'NULL' },
+  both_tokens: { type: 'BIGINT', without: 'prompt_tokens + completion_tokens' },
+  tokens_known: { type: 'BIGINT', without: 'CASE WHEN both_tokens IS NOT NULL THEN requests END' },
+  first_us: { type: 'BIGINT', without: 'quarter * 900000000' },
+  last_us: { type: 'BIGINT', without: 'quarter * 900000000 + 899999999' },
+  minutes: { type: 'BIGINT[]', without: 'NULL' },
+}

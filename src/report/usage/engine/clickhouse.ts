@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
 import { pathLiteral } from '../../../store/import/literal.ts'
 import type { Store } from '../../../store/open.ts'
-import { quartersSql } from '../../../store/quarters/quarters.ts'
+import { quarterColumns, quartersSql } from '../../../store/quarters/quarters.ts'
 import { queryText, type UsageEngine } from './engine.ts'
 
 /** Requests of imported logs, and polls, in ClickHouse. Answers come as Parquet into the page's store. */
@@ -98,10 +98,6 @@ async function narrow(store: Store, table: string): Promise<void> {
 
 const dayUs = 86_400e6
 
-const quarterColumns = `source, quarter, key_fp, account, model, endpoint, outcome, status, error_code,
-  requests, credits, possible_credits, credits_known, prompt_tokens, completion_tokens, both_tokens,
-  tokens_known, first_us, last_us, minutes`
-
 /**
  * Keeps days of UTC as quarters of an hour, a day at a time. A day may be closed again: its new sums
  * take the place of the old ones.
@@ -124,7 +120,7 @@ export async function closeDays(
     const some = `(SELECT * FROM requests WHERE quarter >= ${day * 96} AND quarter < ${day * 96 + 96})`
     const sums = quartersSql().replace('FROM usage_cells', () => `FROM ${some} AS cells`)
     await clickhouse.command(
-      `INSERT INTO usage_quarters (${quarterColumns}) ${inClickhouse(sums)}`,
+      `INSERT INTO usage_quarters (${Object.keys(quarterColumns).join()}) ${inClickhouse(sums)}`,
       { usage_sources: [], usage_from: 0, usage_to: 0 },
     )
   }

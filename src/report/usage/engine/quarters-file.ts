@@ -3,35 +3,9 @@ import { join } from 'node:path'
 import { outcomes } from '../../../attempt/outcome.ts'
 import { identifier, literal, pathLiteral } from '../../../store/import/literal.ts'
 import type { Store } from '../../../store/open.ts'
+import { quarterColumns } from '../../../store/quarters/quarters.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
-
-/** Columns of the table of quarters (docs/usage.md), and what stands where a file lacks one. */
-const columns: Readonly<Record<string, { readonly type: string; readonly without?: string }>> = {
-  source: { type: 'VARCHAR' },
-  quarter: { type: 'BIGINT' },
-  outcome: { type: 'VARCHAR' },
-  requests: { type: 'BIGINT' },
-  key_fp: { type: 'VARCHAR', without: 'NULL' },
-  account: { type: 'VARCHAR', without: 'NULL' },
-  model: { type: 'VARCHAR', without: 'NULL' },
-  endpoint: { type: 'VARCHAR', without: 'NULL' },
-  status: { type: 'INTEGER', without: 'NULL' },
-  error_code: { type: 'VARCHAR', without: 'NULL' },
-  credits: { type: 'DECIMAL(38, 18)', without: 'NULL' },
-  possible_credits: { type: 'DECIMAL(38, 18)', without: 'credits' },
-  credits_known: {
-    type: 'BIGINT',
-    without: 'CASE WHEN possible_credits IS NOT NULL THEN requests END',
-  },
-  prompt_tokens: { type: 'BIGINT', without: 'NULL' },
-  completion_tokens: { type: 'BIGINT', without: 'NULL' },
-  both_tokens: { type: 'BIGINT', without: 'prompt_tokens + completion_tokens' },
-  tokens_known: { type: 'BIGINT', without: 'CASE WHEN both_tokens IS NOT NULL THEN requests END' },
-  first_us: { type: 'BIGINT', without: 'quarter * 900000000' },
-  last_us: { type: 'BIGINT', without: 'quarter * 900000000 + 899999999' },
-  minutes: { type: 'BIGINT[]', without: 'NULL' },
-}
 
 /**
  * The table of quarters in Parquet: a file, or a folder of them as Spark writes it.
@@ -44,7 +18,7 @@ export async function quartersFile(store: Store, path: string): Promise<UsageEng
   const files = isFolder
     ? `${pathLiteral(join(path, 'x')).slice(0, -2)}*.parquet'`
     : pathLiteral(path)
-  const asked = async (sql: string) => {
+  const rowsOf = async (sql: string) => {
     try {
       return await store.rows<{ column_name: string; column_type: string }>(sql)
     } catch (error) {
@@ -54,24 +28,24 @@ export async function quartersFile(store: Store, path: string): Promise<UsageEng
   }
   const scan = `SELECT * FROM read_parquet(${files})`
   const types = new Map(
-    (await asked(`DESCRIBE ${scan}`)).map((each) => [each.column_name, each.column_type]),
+    (await rowsOf(`DESCRIBE ${scan}`)).map((each) => [each.column_name, each.column_type]),
   )
-  const missing = Object.keys(columns).filter(
-    (name) => !types.has(name) && columns[name]!.without === undefined,
-  )
+  const missing = Object.entries(quarterColumns)
+    .filter(([name, { without }]) => !types.has(name) && without === undefined)
+    .map(([name]) => name)
   if (missing.length > 0) {
     throw new UserError(
       'usage',
       `--quarters: ${path} has no column ${missing.join(', ')}; it has ${[...types.keys()].join(', ')}. docs/usage.md has the table.`,
     )
   }
-  const read = Object.entries(columns).map(([name, { type, without }]) => {
+  const read = Object.entries(quarterColumns).map(([name, { type, without }]) => {
     // A decimal of the file keeps its digits.
     const kept = /^DECIMAL/.test(types.get(name) ?? '') ? types.get(name) : type
     return `${types.has(name) ? `CAST(file.${identifier(name)} AS ${kept})` : `CAST(${without} AS ${type})`} AS ${name}`
   })
   const cells = `SELECT 'import' AS origin, quarter // 4 AS hour, * FROM (SELECT ${read.join(', ')} FROM (${scan}) AS file)`
-  const bad = await asked(
+  const bad = await rowsOf(
     `SELECT source AS column_name, quarter::VARCHAR AS column_type FROM (${cells})
      WHERE NOT coalesce(source IS NOT NULL AND requests > 0 AND outcome IN (${outcomes.map(literal).join()})
        AND first_us // 900000000 = quarter AND last_us // 900000000 = quarter

@@ -6,7 +6,7 @@ usage_shown AS (
   FROM usage_events FINAL
   WHERE empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source)),
 closed AS (
-  SELECT * FROM usage_quarters FINAL
+  SELECT * EXCEPT (closed_us) FROM usage_quarters FINAL
   WHERE empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source)),
 requests AS (
   SELECT source, quarter, key_fp, account, model, endpoint, outcome, status, error_code, requests, credits,
@@ -23,10 +23,7 @@ usage_cells AS (
   SELECT 'import' AS origin, intDiv(quarter, 4) AS hour, * FROM (
     SELECT * FROM open
     UNION ALL
-    SELECT source, quarter, key_fp, account, model, endpoint, outcome, status, error_code, requests, credits,
-      possible_credits, credits_known, prompt_tokens, completion_tokens, both_tokens, tokens_known,
-      first_us, last_us, minutes
-    FROM closed)),
+    SELECT * FROM closed)),
 usage_minutes AS (
   SELECT key_fp, intDiv(first_us, 60000000) AS minute, intDiv(quarter, 4) AS hour, first_us, requests FROM open
   UNION ALL
