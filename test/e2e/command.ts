@@ -19,8 +19,14 @@ export class Running {
   stdout = ''
   stderr = ''
 
-  constructor(args: readonly string[], environment: NodeJS.ProcessEnv, cwd: string) {
-    this.child = spawn(process.execPath, [main, ...args], {
+  constructor(
+    args: readonly string[],
+    environment: NodeJS.ProcessEnv,
+    cwd: string,
+    within: readonly string[] = [],
+  ) {
+    const [program, ...words] = [...within, process.execPath, main, ...args]
+    this.child = spawn(program!, words, {
       cwd,
       env: { ...process.env, ASSAY_API_KEY: undefined, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -53,9 +59,18 @@ export class Running {
 
 export function assay(
   args: readonly string[],
-  { env = {}, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+  {
+    env = {},
+    cwd = process.cwd(),
+    within = [],
+  }: {
+    env?: NodeJS.ProcessEnv
+    cwd?: string
+    /** A program that starts the command, as `ip netns exec NAME`. */
+    within?: readonly string[]
+  } = {},
 ): Running {
-  return new Running(args, env, cwd)
+  return new Running(args, env, cwd, within)
 }
 
 /** A folder of a test's own, gone when the test is over. */
