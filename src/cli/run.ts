@@ -31,6 +31,7 @@ export interface Options extends RunOverrides, ShardOptions {
   readonly contract?: string
   readonly json?: boolean
   readonly junit?: string
+  readonly live?: string | true
   readonly firstRequests: boolean
   readonly dryRun?: boolean
   readonly yes?: boolean
@@ -69,6 +70,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
       ...(startAtUs === undefined ? {} : { startAtUs }),
     },
     options.json === true,
+    options.live,
   )
   if (options.junit !== undefined) writeOutput(options.junit, runJunit(result, new Date()))
 }
@@ -78,8 +80,12 @@ export async function runAndPrint(
   scenario: Scenario,
   options: RunOptions & { readonly contract: Contract },
   json: boolean,
+  livePort?: string | true,
 ): Promise<RunResult> {
   const live = new LiveView()
+  // Pages wait for libraries that a run without one does not.
+  const page = livePort === undefined ? null : await import('./live/live-run.ts')
+  const opened = await page?.openLiveRun(livePort!, scenario.name, options.baseUrl ?? '')
   const [drain, leave] = [new AbortController(), new AbortController()]
   const onInterrupt = () => {
     if (drain.signal.aborted) leave.abort()
@@ -93,11 +99,12 @@ export async function runAndPrint(
   try {
     const result = await run(scenario, {
       ...options,
-      onProgress: (progress) => {
+      onProgress: (progress, counted) => {
         last = progress
         live.show(progress)
+        opened?.show(progress, counted)
       },
-      progressEveryMs: live.everyMs,
+      progressEveryMs: opened === undefined ? live.everyMs : 0,
       signal: drain.signal,
       stopNow: leave.signal,
     })
@@ -117,9 +124,12 @@ export async function runAndPrint(
             `${scenario.question}\n${summary === null ? countedText(result, last) : terminalFigures(summary)}${judgementText(result)}`,
           ),
     )
+    ignoreSignals()
+    await opened?.end(summary === null ? null : result, options.contract)
     return result
   } finally {
     ignoreSignals()
+    opened?.close()
   }
 }
 

@@ -9,6 +9,8 @@ import { checkTimeZone } from '../report/usage/zone.ts'
 import { type ClickHouse, openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
+import { openLive } from './live/server.ts'
+import { WatchPage } from './live/watch-page.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
@@ -48,29 +50,39 @@ export interface WatchFlags {
   readonly count?: string
   readonly field: readonly string[]
   readonly json?: boolean
+  readonly live?: string | true
 }
 
 export async function watchAction(flags: WatchFlags): Promise<void> {
+  const contract = loadContract(flags.contract)
+  const baseUrl = baseUrlOf(flags.baseUrl, contract)
   const stop = new AbortController()
+  const page = new WatchPage(baseUrl)
+  const server = flags.live === undefined ? null : await openLive(flags.live, page)
   const clickhouse = flags.engine === undefined ? null : await openClickhouse(flags.engine)
   const ignoreSignals = onStopSignal(() => stop.abort())
   try {
-    const contract = loadContract(flags.contract)
     await watch({
       dbPath: flags.db,
       ...(clickhouse === null ? {} : { keep: (polls) => keepInClickhouse(clickhouse, polls) }),
-      baseUrl: baseUrlOf(flags.baseUrl, contract),
+      baseUrl,
       apiKey: apiKey(),
       contract,
       everyMs: 1000 * positiveOf('--every', flags.every),
       ...(flags.count === undefined ? {} : { count: wholeOf('--count', flags.count) }),
       fields: fieldMap(flags.field),
       signal: stop.signal,
-      onPoll: (poll, isKept) => printPoll(poll, isKept, flags.json === true),
+      onPoll: (poll, isKept) => {
+        printPoll(poll, isKept, flags.json === true)
+        page.add(poll, isKept)
+        server?.tell(Date.now())
+      },
     })
+    await server?.end()
     if (stop.signal.aborted) process.exitCode = exit.interrupted
   } finally {
     ignoreSignals()
+    server?.close()
     await clickhouse?.close()
   }
 }

@@ -10,19 +10,23 @@ export interface Document {
   readonly body: Html
   /** Charts for the runtime by the id of their figure; none leaves the runtime out. */
   readonly charts: Readonly<Record<string, InteractiveChart>>
+  /** Listens to news of the server that the page came from; a file has none. */
+  readonly live?: { readonly script: string; readonly head: Html }
 }
 
 /**
  * One HTML file that needs nothing else: styles and the one script inline and allowed by their
  * hash, every other source forbidden, so that nothing a service sent can run, load or submit.
  */
-export function renderDocument({ title, body, charts }: Document): string {
+export function renderDocument({ title, body, charts, live }: Document): string {
   const style = pageStyle(new URL('../../src/report/page.css', import.meta.url))
-  const script = Object.keys(charts).length > 0 ? interactiveRuntime() : null
+  const isInteractive = Object.keys(charts).length > 0
+  const script = isInteractive ? interactiveRuntime() : (live?.script ?? null)
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,
     script !== null && `script-src ${hashOf(script)}`,
+    live !== undefined && "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
   ]
@@ -38,14 +42,12 @@ export function renderDocument({ title, body, charts }: Document): string {
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
 <style>${trusted(style)}</style>
+${live?.head}
 </head>
 <body>
 ${body}
-${
-  script !== null &&
-  html`<script type="application/json" id="chart-data">${scriptJson(charts)}</script>
-<script>${trusted(script)}</script>`
-}
+${isInteractive && html`<script type="application/json" id="chart-data">${scriptJson(charts)}</script>`}
+${script !== null && html`<script>${trusted(script)}</script>`}
 </body>
 </html>
 `.text

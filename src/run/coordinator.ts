@@ -10,10 +10,10 @@ import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './me
 import { stepsOf } from './plan.ts'
 import { SharedNumbers } from './shared.ts'
 import { reasonToStop, type StopReason } from './stop-conditions.ts'
-import { type Progress, Tally } from './tally.ts'
+import { type Counted, type Progress, Tally } from './tally.ts'
 
 export interface CoordinatorOptions extends CrewOptions {
-  readonly onProgress: (progress: Progress) => void
+  readonly onProgress: (progress: Progress, counted: Counted) => void
   /** Shortest time between two of them. */
   readonly progressEveryMs: number
 }
@@ -243,7 +243,7 @@ export class Coordinator {
     const { onProgress, progressEveryMs } = this.options
     if (nowUs - this.shownUs < progressEveryMs * 1000) return
     this.shownUs = nowUs
-    onProgress(this.tally.progress(nowUs, this.endsUs()))
+    onProgress(this.tally.progress(nowUs, this.endsUs()), this.tally)
   }
 
   private endsUs(): number | null {

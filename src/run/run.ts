@@ -34,7 +34,7 @@ import { runFigures } from './run-figures.ts'
 import { type Shard, scenarioOf, unsharded } from './shard.ts'
 import { neverReached, type StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
-import type { Progress } from './tally.ts'
+import type { Counted, Progress } from './tally.ts'
 import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
 import { judge, type RunVerdict } from './verdict.ts'
 
@@ -58,7 +58,7 @@ export interface RunOptions {
   readonly timeScale?: number
   /** One request of each kind goes first, unless the start is given; a refusal for good ends the run before its load. */
   readonly firstRequests?: boolean
-  readonly onProgress?: (progress: Progress) => void
+  readonly onProgress?: (progress: Progress, counted: Counted) => void
   /** Shortest time between two of them; with each report, once a second, unless given. */
   readonly progressEveryMs?: number
   /** The first abort drains; a second, by `stopNow`, leaves what is in flight. */

@@ -49,6 +49,12 @@ export interface Progress {
   readonly health: readonly HealthRow[]
 }
 
+/** Counts that are too many to be summed up each second: who asks for them waits. */
+export interface Counted {
+  /** By the name of the step, over all phases; steps without a sample are left out. */
+  countsOfSteps(metric: Metric): ReadonlyMap<string, Counts>
+}
+
 /** Histograms of an interval are stored when it is over and all threads have told of it. */
 const intervalUs = 5e6
 
@@ -61,7 +67,7 @@ interface Interval {
 }
 
 /** Adds up what the sending threads report. */
-export class Tally {
+export class Tally implements Counted {
   private readonly scenario: Scenario
   private readonly runId: string
   private readonly phases: readonly PhaseRun[]
@@ -145,6 +151,13 @@ export class Tally {
       }
     }
     return merged
+  }
+
+  countsOfSteps(metric: Metric): ReadonlyMap<string, Counts> {
+    const counts = this.scenario.steps.map(
+      ({ name }, at) => [name, this.counts(metric, (_, step) => step === at)] as const,
+    )
+    return new Map(counts.filter(([, { samples }]) => samples > 0))
   }
 
   /** Intervals that are over by now, for the store; all of them at the end. */

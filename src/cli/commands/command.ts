@@ -43,6 +43,10 @@ export const engineOption = (does = 'ClickHouse in place of the store') =>
 export const contractOption = () =>
   new Option('--contract <file>', 'the promises of the service (YAML); default: the specification')
 
+/** A page that is open while the command works. */
+export const liveOption = () =>
+  new Option('--live [port]', 'serve a live page and /metrics on 127.0.0.1; default: a free port')
+
 /** An option that takes one of a list. */
 export const choice = (flags: string, does: string, choices: readonly string[]) =>
   new Option(flags, does).choices(choices).argParser(oneOf(choices))

@@ -3,7 +3,14 @@ import { creditsFields } from '../../probe/usage-body.ts'
 import { usageDimensions } from '../../report/usage/shape.ts'
 import type { Options, WatchFlags } from '../usage.ts'
 import type { CloseFlags, InitFlags } from '../usage-clickhouse.ts'
-import { choice, command, contractOption, engineOption, storeOption } from './command.ts'
+import {
+  choice,
+  command,
+  contractOption,
+  engineOption,
+  liveOption,
+  storeOption,
+} from './command.ts'
 
 /** `assay usage [run…]`: what was used, and when credits run out; `assay usage watch` polls. */
 export const usageCommand = () =>
@@ -55,6 +62,7 @@ const watchCommand = () =>
     .option('--every <seconds>', 'time between polls', '60')
     .option('--count <polls>', 'stop after so many; default: Ctrl-C')
     .option('--field <name=path...>', `where the answer holds ${creditsFields.join(', ')}`, [])
+    .addOption(liveOption())
     .option('--json', 'print a line of JSON for each poll')
     .action(async (_: unknown, watch: Command) =>
       // `usage` has options of the same names: the nearer ones are meant.

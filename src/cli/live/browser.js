@@ -1,0 +1,41 @@
+// Puts what the command says in place of what it said before. Runs in the reader's browser.
+;(() => {
+  const aloud = document.getElementById('aloud')
+  const news = new EventSource('/events')
+  let saidMs = 0
+
+  /** What somebody is at, or is selecting, is left alone. */
+  const isBusy = (part) =>
+    part.contains(document.activeElement) || getSelection()?.containsNode(part, true) === true
+
+  function show(part) {
+    const old = document.querySelector(`[data-part="${part.dataset.part}"]`)
+    if (old === null || old.innerHTML === part.innerHTML || isBusy(old)) return
+    const left = old.querySelector('.table-scroll')?.scrollLeft ?? 0
+    old.replaceWith(part)
+    if (left > 0) part.querySelector('.table-scroll')?.scrollTo(left, 0)
+  }
+
+  /** A screen reader hears how it stands now and then, not each second. */
+  function sayAloud() {
+    if (Date.now() - saidMs < 10_000) return
+    saidMs = Date.now()
+    const words = document.querySelectorAll('.verdict > h2, .verdict > p')
+    aloud.textContent = [...words].map(({ textContent }) => textContent).join('. ')
+  }
+
+  news.onmessage = ({ data }) => {
+    const fresh = new DOMParser().parseFromString(JSON.parse(data), 'text/html')
+    for (const part of fresh.querySelectorAll('[data-part]')) show(part)
+    sayAloud()
+  }
+  news.addEventListener('end', () => {
+    news.close()
+    location.reload()
+  })
+  news.onerror = () => {
+    aloud.textContent = 'The command gives no news any more.'
+    document.querySelector('[data-gone]')?.removeAttribute('hidden')
+  }
+  news.onopen = () => document.querySelector('[data-gone]')?.setAttribute('hidden', '')
+})()

@@ -1,0 +1,35 @@
+import { shownBaseUrl } from '../../contract/base-url.ts'
+import type { Contract } from '../../contract/contract.ts'
+import { makeReport } from '../../report/page.ts'
+import type { RunResult } from '../../run/run.ts'
+import type { Counted, Progress } from '../../run/tally.ts'
+import { openStore } from '../../store/open.ts'
+import { RunPage } from './run-page.ts'
+import { openLive, stayLive } from './server.ts'
+
+/** The page of a run: its counters while it lasts, then its launch report. */
+export async function openLiveRun(port: string | true, scenario: string, baseUrl: string) {
+  const page = new RunPage(scenario, shownBaseUrl(baseUrl))
+  const server = await openLive(port, page)
+  return {
+    show(progress: Progress, counted: Counted) {
+      page.add(progress, counted)
+      server.tell(Date.now())
+    },
+    /** @param result null where the store has nothing to report: the last counters stay then */
+    async end(result: RunResult | null, contract: Contract) {
+      await stayLive(server, result === null ? undefined : await launchPage(result, contract))
+    },
+    close: () => server.close(),
+  }
+}
+
+async function launchPage({ dbPath, runId }: RunResult, contract: Contract): Promise<string> {
+  const store = await openStore(dbPath)
+  try {
+    const asked = { page: 'launch', runIds: [runId], timeZone: 'UTC' } as const
+    return (await makeReport({ store, contract, nowUs: Date.now() * 1000, ...asked })).html
+  } finally {
+    store.close()
+  }
+}

@@ -1,0 +1,66 @@
+import type { Counts } from '../../run/counts.ts'
+
+type Labels = Readonly<Record<string, string>>
+type Sample = readonly [Labels, number]
+
+/** Upper ends of buckets, in seconds, as OpenTelemetry advises for generation, and two below. */
+const bounds = [
+  0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96,
+  81.92,
+]
+
+/** A family of Prometheus text; nothing where there is no sample. */
+export function family(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  samples: readonly Sample[],
+): string {
+  return samples.length === 0
+    ? ''
+    : head(name, type, help) + samples.map(([labels, value]) => line(name, labels, value)).join('')
+}
+
+/** The same of times, in seconds; each counts as the lowest of its cell, within 0.1 %. */
+export function histogram(
+  name: string,
+  help: string,
+  samples: readonly (readonly [Labels, Counts])[],
+): string {
+  if (samples.length === 0) return ''
+  return (
+    head(name, 'histogram', help) +
+    samples.map(([labels, counts]) => buckets(name, labels, counts)).join('')
+  )
+}
+
+function buckets(name: string, labels: Labels, counts: Counts): string {
+  const below = [...bounds, Infinity].map(() => 0)
+  let [at, sumUs, seen] = [0, 0, 0]
+  for (const [us, count] of counts.filled()) {
+    while (us > (bounds[at] ?? Infinity) * 1e6) at++
+    below[at]! += count
+    sumUs += us * count
+  }
+  return [
+    ...bounds.map((bound, place) => {
+      seen += below[place]!
+      return line(`${name}_bucket`, { ...labels, le: String(bound) }, seen)
+    }),
+    line(`${name}_bucket`, { ...labels, le: '+Inf' }, counts.samples),
+    line(`${name}_sum`, labels, sumUs / 1e6),
+    line(`${name}_count`, labels, counts.samples),
+  ].join('')
+}
+
+const head = (name: string, type: string, help: string) =>
+  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
+
+function line(name: string, labels: Labels, value: number): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`
+}
+
+/** Nothing in a label can end it or its line. */
+const escaped = (text: string) =>
+  text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

@@ -1,0 +1,116 @@
+import type { Metric } from '../../run/messages.ts'
+import type { Counted, Progress, StepProgress } from '../../run/tally.ts'
+import { family, histogram } from './prometheus.ts'
+
+const times: readonly (readonly [name: string, help: string, ok: Metric, failed: Metric | null])[] =
+  [
+    ['assay_response_seconds', 'From due to the end.', 'response', 'failed_response'],
+    ['assay_service_seconds', 'From sent to the end.', 'service', 'failed_service'],
+    ['assay_time_to_first_token_seconds', 'From sent to the first token.', 'ttft', null],
+    ['assay_inter_token_latency_seconds', 'Between two events with tokens.', 'itl', null],
+  ]
+
+/** A run under way as Prometheus text; names of its keys are the scenario's. */
+export function runMetrics(progress: Progress, counted: Counted): string {
+  const { ledger, steps, keys, health } = progress
+  const ofSteps = (value: (step: StepProgress) => number | null) =>
+    steps.flatMap((step) => {
+      const is = value(step)
+      return is === null ? [] : [[{ step: step.step }, is] as const]
+    })
+  const ofKeys = (name: 'creditsRemaining' | 'rateRemaining') =>
+    keys.flatMap((key) => (key[name] === null ? [] : [[{ key: key.name }, key[name]] as const]))
+  const ofThreads = (value: (thread: (typeof health)[number]) => number | null) =>
+    health.flatMap((thread) => {
+      const is = value(thread)
+      return is === null ? [] : [[{ thread: String(thread.shard) }, is] as const]
+    })
+  const outcomes = Object.entries({
+    ok: ledger.ok,
+    http_error: ledger.httpError,
+    broken: ledger.broken,
+    timeout: ledger.timeout,
+    aborted: ledger.aborted,
+    not_sent: ledger.notSent,
+  })
+  return [
+    family('assay_run_info', 'gauge', 'The run.', [
+      [{ run: progress.runId, scenario: progress.scenario, phase: progress.phase ?? '' }, 1],
+    ]),
+    family('assay_run_seconds', 'gauge', 'Since the run began.', [[{}, progress.atUs / 1e6]]),
+    family(
+      'assay_requests_planned_total',
+      'counter',
+      'Requests that were due.',
+      ofSteps((step) => step.planned),
+    ),
+    family(
+      'assay_requests_sent_total',
+      'counter',
+      'Requests that were sent.',
+      ofSteps((step) => step.sent),
+    ),
+    family(
+      'assay_requests_failed_total',
+      'counter',
+      'Unexpected failures.',
+      ofSteps((step) => step.failures),
+    ),
+    family(
+      'assay_requests_ended_total',
+      'counter',
+      'Requests by how they ended.',
+      outcomes.map(([outcome, count]) => [{ outcome }, count] as const),
+    ),
+    family(
+      'assay_errors_total',
+      'counter',
+      'Failures and expected errors by code.',
+      progress.errors.map(([code, count]) => [{ code }, count] as const),
+    ),
+    family('assay_requests_in_flight', 'gauge', 'Sent and not ended.', [[{}, progress.inFlight]]),
+    family(
+      'assay_requests_asked_per_second',
+      'gauge',
+      'What the plan asks for now.',
+      ofSteps((step) => step.askedPerS),
+    ),
+    family('assay_credits_spent_total', 'counter', 'Credits by the contract.', [
+      [{}, progress.creditsSpent],
+    ]),
+    family(
+      'assay_credits_remaining',
+      'gauge',
+      'Balance that the service told last.',
+      ofKeys('creditsRemaining'),
+    ),
+    family(
+      'assay_rate_limit_remaining',
+      'gauge',
+      'Rate limit that the service told last.',
+      ofKeys('rateRemaining'),
+    ),
+    family(
+      'assay_sender_lag_p99_seconds',
+      'gauge',
+      'How late a thread sent in its last second.',
+      ofThreads(({ lagP99Us }) => lagP99Us && lagP99Us / 1e6),
+    ),
+    family(
+      'assay_sender_busy_ratio',
+      'gauge',
+      'Share of its last second that a thread worked.',
+      ofThreads(({ utilisation }) => utilisation),
+    ),
+    ...times.map(([name, help, ok, failed]) =>
+      histogram(name, help, [
+        ...[...counted.countsOfSteps(ok)].map(
+          ([step, counts]) => [{ step, outcome: 'ok' }, counts] as const,
+        ),
+        ...[...(failed === null ? [] : counted.countsOfSteps(failed))].map(
+          ([step, counts]) => [{ step, outcome: 'failed' }, counts] as const,
+        ),
+      ]),
+    ),
+  ].join('')
+}

@@ -1,0 +1,222 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { violations } from '../../axe.ts'
+import { canBrowse, openBrowser } from '../../chromium.ts'
+import { assay, type Running, withFolder } from '../../e2e/command.ts'
+import { answerChat, key, refuse, startTarget, type Target } from '../../run/target.ts'
+import { type Family, readPrometheus } from './prometheus-text.ts'
+
+let target: Target
+beforeAll(async () => {
+  let asked = 0
+  target = await startTarget(({ url, headers }, response) => {
+    if (url === '/user/credits') response.end(JSON.stringify({ remaining: 100 - asked++ }))
+    // A service that says the key itself, and what would end a label.
+    else if (asked++ % 5 === 4) refuse(response, 500, `a"b\\c ${headers.authorization}`)
+    else answerChat(response)
+  })
+})
+afterAll(() => target.close())
+
+/** A command with a live page; it lasts until it is told to end. */
+async function withLive(
+  command: (folder: string) => readonly string[],
+  use: (url: string, running: Running) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const args = [...command(folder), '--base-url', target.baseUrl, '--live']
+    const running = assay(args, { env: { ASSAY_API_KEY: key }, cwd: folder })
+    try {
+      let live: RegExpExecArray | null = null
+      for (; live === null; live = /Live: (\S+)/.exec(running.stderr)) {
+        await Promise.race([once(running.child.stderr!, 'data'), mustRun(running)])
+      }
+      await use(live[1]!, running)
+    } finally {
+      running.child.kill('SIGINT')
+      await running.ended
+    }
+  })
+}
+
+async function mustRun({ ended }: Running): Promise<never> {
+  throw new Error(JSON.stringify(await ended))
+}
+
+function runOf(folder: string): readonly string[] {
+  const file = join(folder, 'live.yaml')
+  writeFileSync(
+    file,
+    `name: live
+question: Does it hold?
+model: svc-k2
+steps: { chat: { endpoint: chat } }
+phases: [{ name: steady, load: constant, rate: 20/s, duration: 600s }]
+`,
+  )
+  return ['run', file]
+}
+const watchOf = () => ['usage', 'watch', '--every', '0.2']
+
+const metricsOf = async (url: string) => (await fetch(`${url}metrics`)).text()
+
+/** The metrics as soon as they hold something. */
+async function metricsWith(
+  url: string,
+  holds: (families: ReadonlyMap<string, Family>) => boolean,
+): Promise<{ readonly text: string; readonly families: ReadonlyMap<string, Family> }> {
+  for (;;) {
+    const text = await metricsOf(url)
+    const families = text === '' ? new Map() : readPrometheus(text)
+    if (holds(families)) return { text, families }
+    await new Promise((done) => setTimeout(done, 100))
+  }
+}
+
+const sampleOf = (
+  families: ReadonlyMap<string, Family>,
+  name: string,
+  ...labels: readonly string[]
+) =>
+  families
+    .get(name)
+    ?.samples.find((sample) => labels.every((label) => [...sample.labels.values()].includes(label)))
+    ?.value ?? 0
+
+/** The status that a request with these headers gets. */
+function statusOf(url: string, headers: Record<string, string>, method = 'GET'): Promise<number> {
+  return new Promise((done, fail) => {
+    request(url, { headers, method }, (response) => {
+      response.resume()
+      done(response.statusCode!)
+    })
+      .on('error', fail)
+      .end()
+  })
+}
+
+test('a run tells its counters and times as Prometheus text, and never its key', () =>
+  withLive(runOf, async (url) => {
+    const { text, families } = await metricsWith(
+      url,
+      (now) => sampleOf(now, 'assay_requests_failed_total') >= 2,
+    )
+    expect(text).not.toContain(key)
+    expect(families.get('assay_errors_total')!.samples[0]!.labels.get('code')).toMatch(
+      /^500 a"b\\c /,
+    )
+    const ok = sampleOf(families, 'assay_requests_ended_total', 'ok')
+    const failed = sampleOf(families, 'assay_requests_ended_total', 'http_error')
+    expect(sampleOf(families, 'assay_requests_sent_total', 'chat')).toBeGreaterThanOrEqual(
+      ok + failed,
+    )
+    const counted = families
+      .get('assay_response_seconds')!
+      .samples.filter(({ name }) => name.endsWith('_count'))
+    expect(counted.map(({ labels, value }) => [labels.get('outcome'), value])).toEqual([
+      ['ok', ok],
+      ['failed', failed],
+    ])
+  }))
+
+test('only this machine is answered: no other name, no other origin, no other method', () =>
+  withLive(watchOf, async (url) => {
+    const port = new URL(url).port
+    expect(await statusOf(url, {})).toBe(200)
+    expect(
+      await statusOf(url, { host: `localhost:${port}`, origin: `http://localhost:${port}` }),
+    ).toBe(200)
+    for (const path of ['', 'events', 'metrics']) {
+      expect(await statusOf(url + path, { host: `evil.example:${port}` })).toBe(403)
+      expect(await statusOf(url + path, { origin: 'http://evil.example' })).toBe(403)
+      expect(await statusOf(url + path, { origin: 'null' })).toBe(403)
+    }
+    expect(await statusOf(url, {}, 'POST')).toBe(405)
+    expect(await statusOf(`${url}store`, {})).toBe(404)
+  }))
+
+test('a watch tells its polls and the balance of the last as Prometheus text', () =>
+  withLive(watchOf, async (url) => {
+    const { families } = await metricsWith(
+      url,
+      (now) => sampleOf(now, 'assay_polls_total', '200') >= 2,
+    )
+    const left = sampleOf(families, 'assay_credits_remaining')
+    expect(left).toBeGreaterThan(0)
+    await metricsWith(url, (now) => sampleOf(now, 'assay_credits_remaining') < left)
+  }))
+
+test('a port that is no port, or taken, is refused in words', async () => {
+  const { port } = new URL(target.baseUrl)
+  const watch = (live: string) =>
+    assay(['usage', 'watch', '--base-url', target.baseUrl, '--live', live], {
+      env: { ASSAY_API_KEY: key },
+    }).ended
+  const [taken, none] = await Promise.all([watch(port), watch('quick.yaml')])
+  expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining(`--live: port ${port}`)])
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--live: expected')])
+})
+
+describe.skipIf(!canBrowse)('a live page (needs chromium: apt-get install chromium)', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
+
+  async function openPage(url: string) {
+    const tab = await browser.newPage()
+    const noticed: string[] = []
+    tab.on('console', (message) => noticed.push(message.text()))
+    tab.on('pageerror', (error) => noticed.push(error.message))
+    await tab.goto(url)
+    return { tab, noticed }
+  }
+
+  /** Wide, narrow, light and dark: within its width, and no rule of axe broken. */
+  async function looksRight(tab: Page): Promise<void> {
+    for (const width of [1440, 375]) {
+      await tab.setViewportSize({ width, height: 900 })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await tab.emulateMedia({ colorScheme })
+        expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(width)
+        expect(await violations(tab)).toEqual([])
+      }
+    }
+  }
+
+  test('shows a run while it lasts, aloud too, and its launch report after it', () =>
+    withLive(runOf, async (url, { child }) => {
+      const { tab, noticed } = await openPage(url)
+      await tab.getByText('failed unexpectedly').first().waitFor()
+      await tab.getByRole('img', { name: 'Requests per second' }).first().waitFor()
+      const before = await tab.locator('.verdict h2').textContent()
+      await expect.poll(() => tab.locator('.verdict h2').textContent()).not.toBe(before)
+      await looksRight(tab)
+      await expect.poll(() => tab.getByRole('status').textContent()).toContain('Running for')
+      child.kill('SIGINT')
+      await tab.getByText('Made by Assay from the rows of').waitFor()
+      expect(await tab.locator('#aloud').count()).toBe(0)
+      expect(noticed).toEqual([])
+    }))
+
+  test('shows a watch, and what somebody reads keeps its place', () =>
+    withLive(watchOf, async (url) => {
+      const { tab, noticed } = await openPage(url)
+      const polls = tab.getByRole('region', { name: 'Last polls' })
+      await tab.getByRole('img', { name: 'Credits left' }).first().waitFor()
+      await looksRight(tab)
+      await polls.focus()
+      const [rows, says] = [await polls.textContent(), await tab.locator('.verdict').textContent()]
+      await expect.poll(() => tab.locator('.verdict').textContent()).not.toBe(says)
+      expect(await polls.textContent()).toBe(rows)
+      expect(await polls.evaluate((region) => region === region.ownerDocument.activeElement)).toBe(
+        true,
+      )
+      expect(noticed).toEqual([])
+    }))
+})
