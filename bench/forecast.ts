@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util'
 import { accountKinds, simulateAccount } from '../test/report/simulated-accounts.ts'
 
 /**
- * `node bench/forecast.ts [--accounts 1000]`: how often the 80 % intervals of the forecast hold what comes,
+ * `node bench/forecast.ts [--accounts 2000]`: how often the 80 % intervals of the forecast hold what comes,
  * over simulated accounts of each kind with 7, 30 and 90 days of history: of the date on which the credits
  * run out, and of the burn of each day of the week to come. Ends with 1 where a cell is not within 76 to 84 %.
  */
-const { values } = parseArgs({ options: { accounts: { type: 'string', default: '1000' } } })
+const { values } = parseArgs({ options: { accounts: { type: 'string', default: '2000' } } })
 const accounts = Number(values.accounts)
 const percent = (held: number, of: number) => (100 * held) / of
 

@@ -196,13 +196,14 @@ export const objectiveNames = Object.keys(objectives) as readonly ObjectiveName[
  * Whether a row of `attempt_values` is good: a success with text that met every objective. An
  * objective that cannot be measured on it, as TTFT on a plain answer, is not held against it.
  *
- * @param boundOf SQL of each bound; `NULL` for none
+ * @param boundOf SQL of each bound; null for none
  */
-export function goodSql(boundOf: (name: ObjectiveName) => string): string {
-  const met = objectiveNames.map(
-    (name) => `coalesce(${columnOf(objectives[name])} <= ${boundOf(name)}, true)`,
-  )
-  return `(succeeded AND NOT without_text AND ${met.join(' AND ')})`
+export function goodSql(boundOf: (name: ObjectiveName) => string | number | null): string {
+  const met = objectiveNames.flatMap((name) => {
+    const bound = boundOf(name)
+    return bound === null ? [] : [`coalesce(${columnOf(objectives[name])} <= ${bound}, true)`]
+  })
+  return `(${['succeeded', 'NOT without_text', ...met].join(' AND ')})`
 }
 
 /** Credits of a success by a price list; null for a model without a price. */

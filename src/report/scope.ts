@@ -51,13 +51,20 @@ export async function prepareScope(store: Store, scope: Scope): Promise<void> {
         run_id IN (SELECT run_id FROM askings WHERE part = 'steady') AS has_steady,
         ${objectiveNames.map((name) => `${boundOf(name)} AS "${name}"`).join(', ')}
       FROM runs WHERE list_contains(getvariable('run_ids'), run_id);
+  `)
+  const [bounded] = await store.rows<Record<ObjectiveName, boolean>>(
+    `SELECT ${objectiveNames.map((name) => `count("${name}") > 0 AS "${name}"`).join(', ')} FROM shown_runs`,
+  )
+  // A bound that no run has would cost its measure in every query.
+  const good = goodSql((name) => (bounded![name] ? `"${name}"` : null))
+  await store.execute(`
     CREATE OR REPLACE TEMP VIEW shown_attempts AS
       SELECT times.* REPLACE (${countedSql('has_steady')} AS counted), offset_us,
         (offset_us + intended_us) / 1e6 AS at_s,
         (offset_us + sent_us) / 1e6 AS sent_s,
         (offset_us + coalesce(closed_us, intended_us)) / 1e6 AS ended_s,
         CASE WHEN ${hasObjectives}
-             THEN ${goodSql((name) => `"${name}"`)} END AS good
+             THEN ${good} END AS good
       FROM attempt_times AS times
       JOIN (SELECT run_id, offset_us, has_steady, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM shown_runs) USING (run_id);
     CREATE OR REPLACE TEMP VIEW shown_latency AS

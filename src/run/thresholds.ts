@@ -278,7 +278,7 @@ function countedBy(
       return of('succeeded', 'judged')
     case 'goodput':
       return of(
-        goodSql((name) => String(objectives[name] ?? 'NULL')),
+        goodSql((name) => objectives[name] ?? null),
         'judged',
       )
     case 'not_sent':

@@ -239,7 +239,7 @@ describe('the forecast', () => {
   })
 
   test('of simulated accounts of all kinds the intervals hold about four fifths', () => {
-    // So few are within ten points of it; bench/forecast.ts asks a thousand of each.
+    // So few are within ten points of it; bench/forecast.ts asks 2,000 of each.
     const held = accountKinds.flatMap((kind) =>
       [7, 30, 90].flatMap((history) =>
         Array.from({ length: 8 }, (_, seed) =>

@@ -117,7 +117,7 @@ test('what a sending thread counts is what SQL makes of the rows, for any run an
       const [told] = await store.rows<
         Record<string, number> & { times: readonly (readonly number[] | null)[] }
       >(
-        `SELECT count(*) FILTER (${goodSql((name) => String(objectives[name] ?? 'NULL'))}) AS good,
+        `SELECT count(*) FILTER (${goodSql((name) => objectives[name] ?? null)}) AS good,
            count(*) FILTER (judged) AS judged, count(*) FILTER (failed) AS failed,
            coalesce(sum(output_tokens), 0)::BIGINT AS tokens,
            2 * count(*) FILTER (succeeded AND streamed = 1) AS gaps,

@@ -58,9 +58,8 @@ function goodOf(scenarioJson: string): string | null {
   } catch {
     // A scenario that cannot be read has no objectives.
   }
-  const boundOf = (name: string) =>
-    typeof bounds[name] === 'number' ? String(bounds[name]) : 'NULL'
-  return objectiveNames.every((name) => boundOf(name) === 'NULL') ? null : goodSql(boundOf)
+  const boundOf = (name: string) => (typeof bounds[name] === 'number' ? bounds[name] : null)
+  return objectiveNames.every((name) => boundOf(name) === null) ? null : goodSql(boundOf)
 }
 
 /**

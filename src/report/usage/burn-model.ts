@@ -17,7 +17,7 @@ const trendDays = 6.5
 /** The least level that noise is measured by, as a share of the mean. */
 const leastLevel = 0.1
 /** What the doubt of the coefficients is widened by, for what the model itself gets wrong. */
-const caution = 1.1
+const caution = 1.05
 
 /**
  * What a day burns, in one of the futures that the past allows.
