@@ -215,7 +215,7 @@ describe('the forecast', () => {
           )
         },
       ),
-      { numRuns: 8 },
+      { numRuns: 40, examples: [[[2, 232, 4], 7, 1961630971]] },
     )
   })
 

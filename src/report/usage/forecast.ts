@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
 import { percentileOf } from '../../measure/percentile.ts'
-import type { Random } from '../random.ts'
+import { type Random, randomOf } from '../random.ts'
 import { burnDown, type Demand } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
 import type { BandLoss, DateBand, Depletion, Forecast } from './shape.ts'
@@ -119,9 +119,11 @@ export function lookAhead(
   }
   const thresholds = bands.map((band) => band.minBalance)
   const model = fitBurn(past)
-  const walks = Array.from({ length: futures }, () =>
-    burnDown(grants, drawFuture(model, past, coming, random), thresholds),
-  )
+  // Each future has draws of its own: with more credits, the same futures go on for longer.
+  const walks = Array.from({ length: futures }, () => {
+    const own = randomOf(random() * 2 ** 32)
+    return burnDown(grants, drawFuture(model, past, coming, own), thresholds)
+  })
   const horizonDays = coming.length
   const bandOf = (times: readonly (number | null)[]): DateBand => {
     const sorted = times.map((us) => us ?? Number.POSITIVE_INFINITY).sort((a, b) => a - b)
