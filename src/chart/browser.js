@@ -89,6 +89,52 @@
     )
   }
 
+  /** RFC 4180; what a spreadsheet would take for a formula gets an apostrophe. */
+  function cellOf(value) {
+    if (value === null || value === undefined) return ''
+    if (typeof value !== 'string') return String(value)
+    const safe = /^\s*[=+\-@\t\r]/.test(value) ? `'${value}` : value
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  }
+
+  /** Local times come as those of UTC: they are written without a zone. */
+  function csvOf(chart) {
+    const lines = rowsOf(chart).map((row) =>
+      chart.columns.map((name) =>
+        cellOf(
+          chart.times.includes(name) && row[name] !== null
+            ? new Date(row[name]).toISOString().slice(0, 19)
+            : row[name],
+        ),
+      ),
+    )
+    const names = chart.columns.map((name) =>
+      chart.times.includes(name) ? name.replace(/_ms$/, '') : name,
+    )
+    return [names, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
+  }
+
+  /** A button by the title that hands out the rows of a chart: the file is all that it takes. */
+  function offerRows(figure, chart) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'rows'
+    button.textContent = 'CSV'
+    button.title = 'Download the rows of this chart'
+    button.setAttribute('aria-label', `CSV: ${figure.querySelector('h3').textContent}`)
+    button.addEventListener('click', () => {
+      const link = document.createElement('a')
+      link.href = URL.createObjectURL(new Blob([csvOf(chart)], { type: 'text/csv' }))
+      link.download = `${figure.id}.csv`
+      link.click()
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+    })
+    figure.querySelector('figcaption').append(button)
+  }
+
+  /** The page's own: labels are measured before they are drawn, and must not meet. */
+  const font = JSON.stringify(getComputedStyle(document.body).fontFamily)
+
   async function draw(figure, chart) {
     const stage = document.createElement('div')
     stage.className = 'chart-live'
@@ -107,7 +153,8 @@
       view?.finalize()
       const box = document.createElement('div')
       stage.replaceChildren(box)
-      const spec = JSON.parse(narrow ? chart.phone : chart.desk)
+      const drawn = narrow ? chart.phone : chart.desk
+      const spec = JSON.parse(drawn.replaceAll('"sans-serif"', font))
       spec.data.find((each) => each.name === 'rows').values = rowsOf(chart)
       view = new vega.View(vega.parse(spec, undefined, { ast: true }), {
         expr: vegaExpression,
@@ -138,5 +185,8 @@
     },
     { rootMargin: '200px' },
   )
-  for (const figure of document.querySelectorAll('figure[data-chart]')) waiting.observe(figure)
+  for (const figure of document.querySelectorAll('figure[data-chart]')) {
+    offerRows(figure, charts[figure.dataset.chart])
+    waiting.observe(figure)
+  }
 })()

@@ -44,7 +44,7 @@ export function compileChart(
     } as Parameters<typeof compile>[0],
     { config: chartConfig(narrow), logger: warningsInto(warnings) },
   )
-  const spec = withoutEmptyDomains(compiled.spec)
+  const spec = withoutEmptyDomains(compiled.spec, warningsInto)
   return spec === null ? null : { spec, warnings }
 }
 

@@ -4,7 +4,7 @@ import { expressionInterpreter } from 'vega-interpreter'
 type Json = Readonly<Record<string, unknown>>
 
 /** Scales that take the extent of their values; the others list them, and an empty list is fine. */
-const continuous = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog', 'time', 'utc', 'quantize'])
+const continuous = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog', 'time', 'utc'])
 
 /**
  * Takes out of each continuous scale the columns without a single value, as those of a layer that
@@ -12,10 +12,17 @@ const continuous = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog', 'time', 'u
  *
  * @returns null when an axis has no value left: there is nothing to draw
  */
-export function withoutEmptyDomains(spec: Spec): Spec | null {
+export function withoutEmptyDomains(
+  spec: Spec,
+  warningsInto: (warnings: string[]) => never,
+): Spec | null {
   const scales = spec.scales ?? []
-  if (!scales.some((scale) => continuous.has(scale.type ?? 'linear'))) return spec
-  const hasValue = valuesOf(spec)
+  const isMeasured = ({ type = 'linear' }: Scale) => continuous.has(type) || type === 'bin-ordinal'
+  if (!scales.some(isMeasured)) return spec
+  const warnings: string[] = []
+  const hasValue = valuesOf(spec, warningsInto(warnings))
+  // Bins are made of values: without any, nothing tells how wide they are.
+  if (warnings.some((warning) => warning.startsWith('Infinite extent'))) return null
   const settled: Scale[] = []
   for (const scale of scales) {
     const kept = continuous.has(scale.type ?? 'linear')
@@ -54,10 +61,10 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Runs the data of a spec alone, without its drawing, and tells which columns hold a value. */
-function valuesOf({ data, signals }: Spec): HasValue {
+function valuesOf({ data, signals }: Spec, logger: never): HasValue {
   const view = new View(
     parse({ data: data as Data[], signals: signals ?? [] }, undefined, { ast: true }),
-    { expr: expressionInterpreter, renderer: 'none' },
+    { expr: expressionInterpreter, renderer: 'none', logger },
   ).run()
   const rows = new Map((data ?? []).map(({ name }) => [name, view.data(name) as readonly object[]]))
   view.finalize()

@@ -9,6 +9,8 @@ export interface InteractiveChart {
   readonly desk: string
   readonly phone: string
   readonly columns: readonly string[]
+  /** Columns whose numbers are milliseconds of a moment. */
+  readonly times: readonly string[]
   /** For a column of words, each of them once: its cells are their places. Null for other columns. */
   readonly words: readonly (readonly unknown[] | null)[]
   /** Cells in the order of `columns`: half the bytes of objects. */
@@ -38,6 +40,7 @@ export function interactiveChart(
     desk: desk.spec,
     phone: phone.spec,
     columns,
+    times: columns.filter((name) => momentsOf(chart).includes(name)),
     ...cellsOf(desk.rows, columns),
   }
 }
@@ -134,6 +137,14 @@ function withParameters(chart: ChartSpec): ChartSpec {
   }
   main.params = params
   return { ...chart, vegaLite: spec as unknown as ChartSpec['vegaLite'] }
+}
+
+function momentsOf({ vegaLite }: ChartSpec): readonly unknown[] {
+  const spec = vegaLite as unknown as View & { layer?: View[] }
+  const channels = [spec, ...(spec.layer ?? [])].flatMap(({ encoding }) =>
+    Object.values(encoding ?? {}),
+  )
+  return channels.filter(({ type }) => type === 'temporal').map(({ field }) => field)
 }
 
 function zoomable(x: Json | undefined): boolean {

@@ -105,6 +105,11 @@ function eyesores(tab: Page): Promise<readonly string[]> {
           const room = words.width > 0 && (words.right > frame.right || words.left < frame.left)
           if (room) faults.push(`${figure.id}: "${text.textContent}" is cut`)
         }
+        // A scale between colours that are variables comes out black.
+        const black = [...svg.querySelectorAll('.mark-rect path, [fill^="rgb"]')].filter(
+          (mark) => view.getComputedStyle(mark).fill === 'rgb(0, 0, 0)',
+        )
+        if (black.length > 0) faults.push(`${figure.id}: ${black.length} marks are black`)
         if (svg.querySelectorAll('text, path, rect, line').length < 1)
           faults.push(`${figure.id}: blank`)
       }
@@ -186,6 +191,28 @@ describe.skipIf(!canBrowse)(
         await expect.poll(faint).toBeGreaterThan(0)
       })
 
+      test('hands out its rows as CSV by a click, from a file and offline', async () => {
+        const saved = async (from: Page, title: string) => {
+          const button = from.getByRole('button', { name: `CSV: ${title}` })
+          const [file] = await Promise.all([from.waitForEvent('download'), button.click()])
+          const lines = readFileSync(await file.path(), 'utf8').split('\r\n')
+          return [file.suggestedFilename(), ...lines.slice(0, 2)]
+        }
+        expect(await saved(tab, 'Requests planned, sent and succeeded')).toEqual([
+          '30-throughput.csv',
+          'at_s,what,requests_per_s',
+          '0,planned,76',
+        ])
+        const usage = await openPage(browser, 'usage', true)
+        expect(await saved(usage.tab, 'Errors and 429s by hour')).toEqual([
+          '13-errors-by-hour.csv',
+          'at,hour,error,n',
+          '2026-03-01T00:00:00,2026-03-01 00:00 +00:00,429,0',
+        ])
+        expect(usage.noticed.filter((each) => !each.includes('blob:'))).toEqual([])
+        await usage.close()
+      })
+
       test('tells the nearest point of a line, wherever in the plot the pointer is', async () => {
         const figure = await live('42-rate-remaining')
         const box = (await figure.locator('.chart-live svg').boundingBox())!
@@ -248,6 +275,10 @@ describe('a page as a file', () => {
   test('names no address of the network that a browser would open', () => {
     const text = readFileSync(fileOf('run'), 'utf8').replace(/<script>[\s\S]*<\/script>/, '')
     expect(text).not.toMatch(/(src|href|action)="(?!#)/)
+  })
+
+  test.each(pageNames)('%s weighs less than a mail may: 1.5 MB', (page) => {
+    expect(readFileSync(fileOf(page)).length).toBeLessThan(1_500_000)
   })
 
   test('gives the verdict of the run before anything else', () => {
