@@ -124,6 +124,7 @@ function summaryFigures(group: SummaryGroup, held: Readonly<Record<string, numbe
   }
 }
 
+const withCommas = (value: number) => value.toLocaleString('en-US')
 const near = (value: number | null) => (value === null ? null : expect.closeTo(value, 6))
 const nearAll = (figures: Readonly<Record<string, number | null>>) =>
   Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, near(value)]))
@@ -332,6 +333,17 @@ test('a figure of one name is one number: threshold, terminal, JSON, Markdown, C
             }),
           ).toEqual(tableRows(summary))
           const markdown = markdownSummary(summary).split('\n')
+          const { counts, goodput } = summary.all
+          for (const text of [terminalFigures(summary), markdownSummary(summary)]) {
+            expect(text).toContain(
+              `unexpected failures: ${withCommas(counts.failed)} of ${withCommas(counts.sent)} sent`,
+            )
+            const told = /([\d.]+) % goodput: (\S+) of (\S+) met/.exec(text)
+            expect(told?.slice(2) ?? null).toEqual(
+              goodput === null ? null : [withCommas(counts.good!), withCommas(counts.judged)],
+            )
+            if (told !== null) expect(Number(told[1])).toBeCloseTo(100 * goodput!, 0)
+          }
           expect(
             markdown.flatMap((line) => {
               const cells = line.split(' | ')

@@ -1,4 +1,5 @@
 import { type MeasureName, measureNames, measures } from '../../measure/measures.ts'
+import { formatShare } from '../format.ts'
 import {
   type Distribution,
   type MetricName,
@@ -128,6 +129,19 @@ export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): s
     ? head
     : `${head} The streams among the others had ${whole(estimated)} content events, an estimate of their tokens. With include_usage: true in its step, a stream asks for its counts.`
 }
+
+/** What became of the requests: the share that failed unexpectedly, and goodput where there are objectives. */
+export function outcomeTexts({ counts, goodput }: SummaryGroup): readonly string[] {
+  const failures = `${shareOf(counts.failed, counts.sent)} unexpected failures: ${whole(counts.failed)} of ${whole(counts.sent)} sent`
+  return goodput === null
+    ? [failures]
+    : [
+        failures,
+        `${shareOf(counts.good ?? 0, counts.judged)} goodput: ${whole(counts.good)} of ${whole(counts.judged)} met every objective`,
+      ]
+}
+
+const shareOf = (part: number, all: number) => (all === 0 ? '-' : `${formatShare(part / all)} %`)
 
 export function whole(value: number | null): string {
   return value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 0 })
