@@ -14,18 +14,25 @@ export interface Purchase {
   readonly balance: Credits
 }
 
-export class CustomerError extends Error {
-  override readonly name = 'CustomerError'
-  /** The field of the form that is wrong; null where it is no single one. */
-  readonly field: Field | null
+export type Field = 'email' | 'password' | 'invite' | 'name'
 
-  constructor(message: string, field: Field | null = null) {
-    super(message)
-    this.field = field
-  }
+/** What is wrong with a form, and with which of its fields; null where it is no single one. */
+export interface Fault {
+  readonly says: string
+  readonly field: Field | null
 }
 
-export type Field = 'email' | 'password' | 'invite' | 'name'
+export class CustomerError extends Error {
+  override readonly name = 'CustomerError'
+  /** All of them, in the order of the form. */
+  readonly faults: readonly Fault[]
+
+  constructor(faults: string | readonly Fault[], field: Field | null = null) {
+    const all = typeof faults === 'string' ? [{ says: faults, field }] : faults
+    super(all.map(({ says }) => says).join(' '))
+    this.faults = all
+  }
+}
 
 export class UnknownInvite extends CustomerError {}
 
@@ -73,9 +80,15 @@ export class Customers {
     const invitee = accounts.byId(account)
     if (invitee === null) throw new CustomerError(`There is no account ${account}.`)
     if (invitee.invitedBy !== null)
-      throw new CustomerError('An invite code was entered before; one account has one inviter.')
+      throw new CustomerError(
+        'An invite code was entered before; one account has one inviter.',
+        'invite',
+      )
     if (!this.#behaviour.inviteAllowed(new Chance(random), inviter, account)) {
-      throw new CustomerError('This invite code is your own: an account cannot invite itself.')
+      throw new CustomerError(
+        'This invite code is your own: an account cannot invite itself.',
+        'invite',
+      )
     }
     this.#invited(account, inviter)
   }
@@ -108,7 +121,7 @@ export class Customers {
 
   #inviter(code: string): number {
     const inviter = this.#kit.accounts.byInviteCode(code)
-    if (inviter === null) throw new UnknownInvite('Nobody has this invite code.')
+    if (inviter === null) throw new UnknownInvite('Nobody has this invite code.', 'invite')
     return inviter.id
   }
 

@@ -97,6 +97,7 @@ test('hours add up to days, days and models to the total, in every zone and rang
         expect(hours.reduce((sum, hour) => sum + hour[field], 0)).toBe(day[field])
       }
       expect(total(here.by_day)).toBe(here.by_model.reduce((sum, line) => sum + line[field], 0))
+      expect(total(here.by_day)).toBe(here.by_key.reduce((sum, line) => sum + line[field], 0))
     }
     expect(here.by_day.reduce((sum, day) => sum + day.credits, 0)).toBe(whole.total_consumed)
     const middle = '2026-10-25T14:20:00Z'
@@ -211,7 +212,7 @@ test('a refund is booked where its charge was: no hour is negative, and no range
   ledger.move(account, 1, 'refund', 'the client left', { charge: charge('given back') })
   expect(new Rollups(database, false).of(account)).toEqual([
     {
-      ...{ startUs: us('2026-03-01T12:45:00Z'), model: 'svc-k2' },
+      ...{ startUs: us('2026-03-01T12:45:00Z'), model: 'svc-k2', keyId: 1 },
       ...{ credits: 1, requests: 1, promptTokens: 7, completionTokens: 2 },
     },
   ])

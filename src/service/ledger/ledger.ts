@@ -83,12 +83,17 @@ export class Ledger {
     database.beforeCommit(() => this.#takeOff())
     this.#load = sql.prepare('SELECT balance FROM accounts WHERE id = ?')
     this.#last = sql.prepare(
-      'SELECT at_us FROM entries WHERE account_id = ? ORDER BY id DESC LIMIT 1',
+      'SELECT id, at_us FROM entries WHERE account_id = ? ORDER BY id DESC LIMIT 1',
     )
   }
 
   balance(accountId: number): Balance {
     return this.#current(accountId, this.#clock.nowUs())
+  }
+
+  /** Changes when, and only when, an account gets another entry. */
+  lastEntry(accountId: number): number {
+    return Number(this.#last.get(accountId)?.id ?? 0)
   }
 
   /**

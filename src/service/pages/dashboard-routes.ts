@@ -1,6 +1,6 @@
 import type { Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import { CustomerError } from '../customers.ts'
+import { CustomerError, type Fault } from '../customers.ts'
 import { dashboardPage } from './dashboard.ts'
 import type { Desk } from './desk.ts'
 import { messagePage, type Viewer } from './document.ts'
@@ -75,12 +75,12 @@ export class DashboardRoutes {
         await follow(visit)
         return redirect('/dashboard')
       } catch (error) {
-        return refused(error, (complaint) => this.#dashboard(visit, complaint))
+        return refused(error, (faults) => this.#dashboard(visit, faults))
       }
     })
   }
 
-  #dashboard({ request, viewer, session }: Visit, error: string | null = null): Html {
+  #dashboard({ request, viewer, session }: Visit, faults: readonly Fault[] = []): Html {
     const { contract, profile, ledger } = this.#kit
     return dashboardPage({
       viewer,
@@ -90,7 +90,8 @@ export class DashboardRoutes {
       desk: this.#desk,
       origin: originOf(request.call),
       ...this.#flashes.take(session.secret),
-      error,
+      typed: request.form,
+      faults,
     })
   }
 

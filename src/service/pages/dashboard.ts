@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Contract, Package } from '../../contract/contract.ts'
+import type { Fault, Field } from '../customers.ts'
 import { bandOf } from '../honest/limits.ts'
 import type { ApiKey } from '../ledger/accounts.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Profile } from '../profile.ts'
 import type { Desk, Payment } from './desk.ts'
-import { complaint, document, type Viewer } from './document.ts'
+import { complaint, document, type Viewer, wrong } from './document.ts'
 import { count, day, moment, plural, price } from './figures.ts'
 import { type Html, html } from './html.ts'
 import { nextExpiry } from './next-expiry.ts'
@@ -21,11 +22,13 @@ export interface DashboardParts {
   /** A key made a moment ago: this page alone shows it. */
   readonly newKey: { readonly name: string; readonly key: string } | null
   readonly said: string | null
-  readonly error: string | null
+  /** The form that was refused, as it was filled in. */
+  readonly typed: URLSearchParams
+  readonly faults: readonly Fault[]
 }
 
 export function dashboardPage(parts: DashboardParts): Html {
-  const { viewer, contract, profile, ledger, desk, origin, newKey, said, error } = parts
+  const { viewer, contract, profile, ledger, desk, origin, newKey, said, typed, faults } = parts
   const { account, formToken } = viewer
   const { balance } = ledger.balance(account.id)
   const token = html`<input type="hidden" name="token" value="${formToken}">`
@@ -36,14 +39,14 @@ export function dashboardPage(parts: DashboardParts): Html {
     viewer,
     main: html`<h1>Dashboard</h1>
 ${said !== null && html`<p class="notice good" role="status">${said}</p>`}
-${complaint(error)}
+${complaint(faults)}
 ${newKey !== null && newKeyCard(newKey, origin, contract)}
 ${balanceFigures(parts, balance)}
 <section class="card" id="keys">
 <h2>API keys</h2>
 ${keyTable(desk.liveKeys(account.id), token)}
 <form method="post" action="/dashboard/keys" class="inline">${token}
-<label>Name of a new key <input name="name" required maxlength="60" autocomplete="off" placeholder="such as: laptop"></label>
+<label>Name of a new key <input name="name" required maxlength="60" autocomplete="off" placeholder="such as: laptop"${refilled(typed, faults, 'name')}></label>
 <button>Make a key</button></form>
 <p class="note">A key is shown once and stored as its hash. All keys of an account spend the same credits.</p>
 </section>
@@ -55,6 +58,12 @@ ${payments.length > 0 && paymentTable(payments)}
 </section>
 ${inviteCard(parts)}`,
   })
+}
+
+/** A field that was refused holds what was typed, and says so. */
+function refilled(typed: URLSearchParams, faults: readonly Fault[], field: Field): Html | false {
+  const mark = wrong(faults, field)
+  return mark && html` value="${typed.get(field) ?? ''}"${mark}`
 }
 
 function newKeyCard(
@@ -131,7 +140,7 @@ function paymentTable(payments: readonly Payment[]): Html {
   )}</tbody></table></div></div>`
 }
 
-function inviteCard({ viewer, contract, desk, origin }: DashboardParts): Html {
+function inviteCard({ viewer, contract, desk, origin, typed, faults }: DashboardParts): Html {
   const { account } = viewer
   const { inviteRegistration, inviteFirstPayment } = contract.grants
   const invited = desk.invited(account.id)
@@ -144,7 +153,7 @@ function inviteCard({ viewer, contract, desk, origin }: DashboardParts): Html {
 ${
   account.invitedBy === null &&
   html`<form method="post" action="/dashboard/invite" class="inline"><input type="hidden" name="token" value="${viewer.formToken}">
-<label>Were you invited? Enter that code <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"></label>
+<label>Were you invited? Enter that code <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"${refilled(typed, faults, 'invite')}></label>
 <button>Enter the code</button></form>`
 }
 </section>`

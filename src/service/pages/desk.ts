@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Kit } from '../behaviour.ts'
-import { CustomerError, type Customers, type Purchase, UnknownInvite } from '../customers.ts'
+import {
+  CustomerError,
+  type Customers,
+  type Fault,
+  type Purchase,
+  UnknownInvite,
+} from '../customers.ts'
 import { makeSecret } from '../keys.ts'
 import type { Account, ApiKey } from '../ledger/accounts.ts'
 import { fitsPassword, hashPassword } from './passwords.ts'
@@ -52,22 +58,33 @@ export class Desk {
   async register({ email, password, inviteCode }: Registration): Promise<number> {
     const { accounts } = this.#kit
     const name = email.trim().toLowerCase()
+    const faults: Fault[] = []
     if (!/^[^\s@]+@[^\s@]+$/.test(name) || name.length > longestText) {
-      throw new CustomerError('Expected an e-mail address, such as ada@example.com.', 'email')
+      faults.push({ says: 'Expected an e-mail address, such as ada@example.com.', field: 'email' })
     }
     const length = [...password].length
-    if (length < shortestPassword || length > longestText) {
-      throw new CustomerError(
-        `Expected a password of ${shortestPassword} to ${longestText} characters; got ${length}.`,
-        'password',
-      )
+    const isLong = length >= shortestPassword && length <= longestText
+    if (!isLong) {
+      const says = `Expected a password of ${shortestPassword} to ${longestText} characters; got ${length}.`
+      faults.push({ says, field: 'password' })
     }
-    const passwordHash = await hashPassword(password)
+    const passwordHash = isLong ? await hashPassword(password) : ''
     // From here to the end nothing waits: no other registration can come between.
     if (accounts.byName(name) !== null) {
-      throw new CustomerError('There is an account of that address. Sign in instead.', 'email')
+      const says = 'There is an account of that address. Sign in instead.'
+      faults.push({ says, field: 'email' })
     }
-    const invite = this.#invite(inviteCode, name)
+    const code = inviteCode.trim()
+    const unknown = code !== '' && accounts.byInviteCode(code) === null
+    const inviteFault = unknown
+      ? `There is no invite code "${code.slice(0, 40)}". Leave it out?`
+      : this.#isOwn(code, name)
+        ? 'This invite code is your own. It is for other people.'
+        : null
+    if (inviteFault !== null) faults.push({ says: inviteFault, field: 'invite' })
+    if (unknown) throw new UnknownInvite(faults)
+    if (faults.length > 0) throw new CustomerError(faults)
+    const invite = code === '' ? {} : { inviteCode: code }
     return this.#customers.register(name, makeSecret('', 10, null), { ...invite, passwordHash })
   }
 
@@ -76,21 +93,10 @@ export class Desk {
     this.#customers.redeemInvite(accountId, inviteCode.trim())
   }
 
-  /** @param newcomer the account that registers with the code; self-invites, also by another address of a mailbox, are rejected */
-  #invite(typed: string, newcomer: string): { readonly inviteCode?: string } {
-    const code = typed.trim()
-    if (code === '') return {}
+  /** Whether a code belongs to whoever registers with it, perhaps by another address of a mailbox. */
+  #isOwn(code: string, newcomer: string): boolean {
     const inviter = this.#kit.accounts.byInviteCode(code)
-    if (inviter === null) {
-      throw new UnknownInvite(
-        `There is no invite code "${code.slice(0, 40)}". Leave it out?`,
-        'invite',
-      )
-    }
-    if (mailbox(inviter.name) === mailbox(newcomer)) {
-      throw new CustomerError('This invite code is your own. It is for other people.', 'invite')
-    }
-    return { inviteCode: code }
+    return inviter !== null && mailbox(inviter.name) === mailbox(newcomer)
   }
 
   /** The account of a name and a password; null, and as late, when they do not belong together. */
@@ -139,6 +145,7 @@ export class Desk {
     if (trimmed === '' || [...trimmed].length > 60) {
       throw new CustomerError(
         'Expected a name of 1 to 60 characters, so that you know the key again.',
+        'name',
       )
     }
     if (this.liveKeys(accountId).length >= mostKeys) {

@@ -1,3 +1,4 @@
+import type { Fault, Field } from '../customers.ts'
 import type { Account } from '../ledger/accounts.ts'
 import { type Html, html } from './html.ts'
 
@@ -68,17 +69,27 @@ ${
 </nav>`
 }
 
-/** What went wrong with a form, above it. */
-export function complaint(message: string | null, id = 'complaint'): Html | null {
-  return message === null
-    ? null
-    : html`<p class="notice fail" role="alert" id="${id}">${message}</p>`
+/** All that went wrong with a form, above it. */
+export function complaint(faults: readonly Fault[], form = 'form'): Html | null {
+  if (faults.length === 0) return null
+  const says = faults.map(
+    (fault) => html`<span id="${idOf(fault.field, form)}">${fault.says}</span>`,
+  )
+  return html`<div class="notice fail" role="alert" id="complaint">${
+    says.length === 1 ? says : html`<ul>${says.map((each) => html`<li>${each}</li>`)}</ul>`
+  }</div>`
 }
 
-/** Attributes of the field that a complaint is about: the reader goes on where it went wrong. */
-export function wrong(is: boolean, id = 'complaint'): Html | false {
-  return is && html` aria-invalid="true" aria-describedby="${id}" autofocus`
+/** Attributes of a field that something is wrong with: the reader goes on at the first of them. */
+export function wrong(faults: readonly Fault[], field: Field | null, form = 'form'): Html | false {
+  const at = faults.findIndex((fault) => fault.field === field)
+  return (
+    at >= 0 &&
+    html` aria-invalid="true" aria-describedby="${idOf(field, form)}"${at === 0 && html` autofocus`}`
+  )
 }
+
+const idOf = (field: Field | null, form: string) => `wrong-${field ?? form}`
 
 /** A page that only says something. */
 export function messagePage(title: string, text: string, viewer: Viewer | null): Html {

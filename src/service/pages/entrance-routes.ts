@@ -33,8 +33,7 @@ export class EntranceRoutes {
             registerPage(contract, {
               email: '',
               invite: query.get('invite') ?? '',
-              error: null,
-              field: null,
+              faults: [],
             }),
           ),
       ],
@@ -43,7 +42,7 @@ export class EntranceRoutes {
         'GET /sign-in',
         (_, session) =>
           session === null
-            ? page(signInPage({ email: '', error: null }, null))
+            ? page(signInPage({ email: '', faults: [] }))
             : redirect(session.scope === 'account' ? '/dashboard' : '/my-credits'),
       ],
       [
@@ -67,9 +66,7 @@ export class EntranceRoutes {
       this.#flashes.say(secret, 'Welcome. Make an API key to send your first request.')
       return redirect('/dashboard', secret)
     } catch (error) {
-      return refused(error, (error, field) =>
-        registerPage(this.#kit.contract, { email, invite, error, field }),
-      )
+      return refused(error, (faults) => registerPage(this.#kit.contract, { email, invite, faults }))
     }
   }
 
@@ -78,12 +75,12 @@ export class EntranceRoutes {
     try {
       this.#guards.keys.take(remoteAddress)
     } catch (error) {
-      return refused(error, (complaint) => signInPage({ email: '', error: null }, complaint))
+      return refused(error, (faults) => signInPage({ email: '', faults: [] }, faults))
     }
     const key = this.#kit.accounts.findKey(form.get('key')?.trim() ?? '')
     if (key === null || key.revokedUs !== null) {
-      const complaint = 'There is no such key, or it was revoked.'
-      return page(signInPage({ email: '', error: null }, complaint), 401)
+      const says = 'There is no such key, or it was revoked.'
+      return page(signInPage({ email: '', faults: [] }, [{ says, field: null }]), 401)
     }
     this.#guards.keys.giveBack(remoteAddress)
     return redirect('/my-credits', this.#sessions.open(key.accountId, 'usage', key.id).secret)
@@ -95,12 +92,12 @@ export class EntranceRoutes {
     try {
       this.#guards.passwords.take(remoteAddress, email)
     } catch (error) {
-      return refused(error, (complaint) => signInPage({ email, error: complaint }, null))
+      return refused(error, (faults) => signInPage({ email, faults }))
     }
     const account = await this.#desk.signIn(email, form.get('password') ?? '')
     if (account === null) {
-      const error = 'E-mail and password do not belong together.'
-      return page(signInPage({ email, error }, null), 401)
+      const says = 'E-mail and password do not belong together.'
+      return page(signInPage({ email, faults: [{ says, field: null }] }), 401)
     }
     this.#guards.passwords.succeeded(remoteAddress, email)
     return redirect('/dashboard', this.#sessions.open(account.id, 'account').secret)

@@ -1,5 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { Field } from '../customers.ts'
+import type { Fault } from '../customers.ts'
 import { complaint, document, wrong } from './document.ts'
 import { count } from './figures.ts'
 import { type Html, html } from './html.ts'
@@ -7,15 +7,10 @@ import { type Html, html } from './html.ts'
 export interface EntranceForm {
   readonly email: string
   readonly invite: string
-  readonly error: string | null
-  /** The one that the error is about. */
-  readonly field: Field | null
+  readonly faults: readonly Fault[]
 }
 
-export function registerPage(
-  { grants }: Contract,
-  { email, invite, error, field }: EntranceForm,
-): Html {
+export function registerPage({ grants }: Contract, { email, invite, faults }: EntranceForm): Html {
   return document({
     title: 'Register',
     path: '/register',
@@ -23,11 +18,11 @@ export function registerPage(
     main: html`<section class="card narrow">
 <h1>Register</h1>
 <p class="lead">A new account starts with ${count(grants.newAccount)} free credits.</p>
-${complaint(error)}
+${complaint(faults)}
 <form method="post" action="/register" class="fields">
-<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"${wrong(field === 'email')}></label>
-<label>Password <input name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="200"${wrong(field === 'password')}><small>At least 8 characters.</small></label>
-<label>Invite code <small>if somebody gave you one</small> <input name="invite" autocomplete="off" spellcheck="false" maxlength="40" value="${invite}"${wrong(field === 'invite')}></label>
+<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"${wrong(faults, 'email')}></label>
+<label>Password <input name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="200"${wrong(faults, 'password')}><small>At least 8 characters.</small></label>
+<label>Invite code <small>if somebody gave you one</small> <input name="invite" autocomplete="off" spellcheck="false" maxlength="40" value="${invite}"${wrong(faults, 'invite')}></label>
 <button>Register</button>
 </form>
 <p class="note">No e-mail is sent: this is a service for tests. <a href="/sign-in">Sign in</a> if you have an account.</p>
@@ -36,8 +31,8 @@ ${complaint(error)}
 }
 
 export function signInPage(
-  { email, error }: Pick<EntranceForm, 'email' | 'error'>,
-  keyError: string | null,
+  { email, faults }: Pick<EntranceForm, 'email' | 'faults'>,
+  keyFaults: readonly Fault[] = [],
 ): Html {
   return document({
     title: 'Sign in',
@@ -45,10 +40,10 @@ export function signInPage(
     viewer: null,
     main: html`<div class="doors"><section class="card">
 <h1>Sign in</h1>
-${complaint(error)}
+${complaint(faults)}
 <form method="post" action="/sign-in" class="fields">
-<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"${wrong(error !== null)}></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"${error !== null && html` aria-invalid="true" aria-describedby="complaint"`}></label>
+<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"${wrong(faults, null)}></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"${faults.length > 0 && html` aria-invalid="true" aria-describedby="wrong-form"`}></label>
 <button>Sign in</button>
 </form>
 <p class="note">No account yet? <a href="/register">Register</a>, it is free.</p>
@@ -56,9 +51,9 @@ ${complaint(error)}
 <section class="card">
 <h2>Look at usage with an API key</h2>
 <p class="lead">A key opens the usage page of its account and nothing else. The keys that <code>assay serve</code> prints work here.</p>
-${complaint(keyError, 'key-complaint')}
+${complaint(keyFaults, 'key')}
 <form method="post" action="/sign-in" class="fields">
-<label>API key <input name="key" type="password" autocomplete="off" spellcheck="false" required maxlength="200" placeholder="sk-svc-…"${wrong(keyError !== null, 'key-complaint')}></label>
+<label>API key <input name="key" type="password" autocomplete="off" spellcheck="false" required maxlength="200" placeholder="sk-svc-…"${wrong(keyFaults, null, 'key')}></label>
 <button>Show usage</button>
 </form>
 </section></div>`,

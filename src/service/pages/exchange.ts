@@ -14,6 +14,8 @@ export type PageAnswer =
     }
   /** See another page: after a form, so that loading it again sends nothing again. */
   | { readonly is: 'redirect'; readonly to: string; readonly cookie?: string | null }
+  /** Server-sent events, until the reader leaves: `listen` begins them and hands back what ends them. */
+  | { readonly is: 'events'; readonly listen: (tell: (event: string) => void) => () => void }
   | { readonly is: 'unchanged'; readonly tag: string }
   | { readonly is: 'asset'; readonly type: string; readonly body: string; readonly tag: string }
 
@@ -115,6 +117,16 @@ export function writeAnswer(
       headers.location = answer.to
       send(response, 303, headers, '')
       return
+    case 'events': {
+      headers['content-type'] = 'text/event-stream'
+      response.writeHead(200, headers)
+      const stop = answer.listen((event) => {
+        // Who does not read misses news: the next one says as much.
+        if (!response.writableNeedDrain) response.write(event)
+      })
+      response.once('close', stop)
+      return
+    }
     case 'unchanged':
       headers.etag = answer.tag
       response.writeHead(304, headers).end()

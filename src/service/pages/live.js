@@ -1,21 +1,23 @@
-// Loads the page anew while somebody looks at it, and puts what came in the place of what was
-// there. The server says "unchanged" when nothing changed, and then nothing happens.
-const everyMs = 2000
+// Loads the page anew when the service says that something changed, and puts what came in the place
+// of what was there.
 let tag = document.querySelector('[data-tag]')?.dataset.tag ?? ''
 let asking = false
+/** Whether something changed that is not shown yet. */
+let stale = false
 
 async function refresh() {
   // A form that somebody is filling in, or text that is being selected, is left alone.
   const busy = document.activeElement?.matches('main input, main select') === true
   if (asking || document.hidden || busy || !getSelection()?.isCollapsed) return
   asking = true
+  stale = false
   try {
     const response = await fetch(location.href, {
       headers: { 'if-none-match': tag },
       cache: 'no-store',
     })
     if (response.redirected) location.reload()
-    if (response.status !== 200) return showTime(response)
+    if (response.status !== 200) return
     const next = new DOMParser().parseFromString(await response.text(), 'text/html')
     const fresh = next.querySelector('main')
     const old = document.querySelector('main')
@@ -25,23 +27,21 @@ async function refresh() {
     const focused = focusedIn(old, fresh)
     old.replaceWith(fresh)
     focused?.focus({ preventScroll: true })
-    showTime(response)
     tag = fresh.querySelector('[data-tag]')?.dataset.tag ?? ''
   } catch {
     // The service is away; the next attempt may find it.
+    stale = true
   } finally {
     asking = false
   }
 }
 
 /** The service's own time, as of which the figures hold. */
-function showTime(response) {
-  const date = new Date(response.headers.get('date') ?? '')
+function showTime(ms) {
   const time = document.querySelector('[data-as-of]')
-  if (time === null || Number.isNaN(date.getTime()) || !(response.ok || response.status === 304))
-    return
+  if (time === null) return
   const style = { dateStyle: 'medium', timeStyle: 'medium', timeZone: time.dataset.zone }
-  time.textContent = new Intl.DateTimeFormat('en-GB', style).format(date)
+  time.textContent = new Intl.DateTimeFormat('en-GB', style).format(new Date(ms))
   document.querySelector('[data-live][hidden]')?.removeAttribute('hidden')
 }
 
@@ -86,5 +86,31 @@ if (!asked.searchParams.get('timezone') && own && own !== 'UTC') {
   history.replaceState(null, '', asked)
   refresh()
 }
-setInterval(refresh, everyMs)
-document.addEventListener('visibilitychange', refresh)
+/** What only time changes: an hour that begins, tokens that a charge learns late. */
+const anywayMs = 30_000
+let news = null
+let refreshedMs = Date.now()
+
+function listen() {
+  news?.close()
+  news = null
+  if (document.hidden) return
+  news = new EventSource('/my-credits/events')
+  // Nothing is lost between the page and its news.
+  news.onopen = refresh
+  news.addEventListener('change', () => {
+    stale = true
+    refresh()
+  })
+  news.addEventListener('time', ({ data }) => {
+    showTime(Number(data))
+    if (!stale && Date.now() - refreshedMs < anywayMs) return
+    refreshedMs = Date.now()
+    refresh()
+  })
+}
+listen()
+document.addEventListener('visibilitychange', listen)
+// A page that stays in the cache of the browser holds no connection.
+addEventListener('pagehide', () => news?.close())
+addEventListener('pageshow', (event) => event.persisted && listen())

@@ -1,7 +1,8 @@
+import type { Fault } from '../customers.ts'
 import type { CreditsReport, EntryLine, UsageLine } from '../usage/report.ts'
 import { zone } from '../usage/zone.ts'
 import { type Bar, barChart } from './charts.ts'
-import { complaint, document, type Viewer } from './document.ts'
+import { complaint, document, type Viewer, wrong } from './document.ts'
 import type { Drawer } from './drawer.ts'
 import { average, count, moment, plural } from './figures.ts'
 import { Html, html } from './html.ts'
@@ -15,33 +16,53 @@ export interface UsageLook {
 }
 
 const hourUs = 3600e6
-const hoursShown = 48
-const daysShown = 30
 const entriesShown = 20
+
+/** What the figures are of; `all` since the account was opened. Bars reach as far, or a little further. */
+const ranges = {
+  all: { name: 'All', hours: 48, days: 30 },
+  '24h': { name: '24 hours', hours: 24, days: 7 },
+  '7d': { name: '7 days', hours: 168, days: 7 },
+  '30d': { name: '30 days', hours: 48, days: 30 },
+} as const
+export type Range = keyof typeof ranges
+
+export function rangeOf(asked: string | null): Range {
+  return asked !== null && Object.hasOwn(ranges, asked) ? (asked as Range) : 'all'
+}
+
+interface Looking {
+  readonly timezone: string
+  /** Entries before this one. */
+  readonly before: string | null
+  readonly range: Range
+  readonly nowUs: number
+}
 
 /** The queries of `GET /user/credits` whose answers the page shows. */
 export function lookAt(
   report: (query: string) => CreditsReport,
-  timezone: string,
-  before: string | null,
-  nowUs: number,
+  { timezone, before, range, nowUs }: Looking,
 ): UsageLook {
   const ask = (more: Record<string, string>) =>
     report(new URLSearchParams({ timezone, ...more }).toString())
-  const limit = { limit: String(entriesShown) }
-  const whole = ask(before === null ? limit : { ...limit, before })
-  const hours = lastHours(timezone, nowUs)
-  const days = lastDays(hours.at(-1)!.date)
+  const hours = lastHours(timezone, nowUs, ranges[range].hours)
+  const days = lastDays(hours.at(-1)!.date, ranges[range].days)
   const from = new Date(hours[0]!.start).toISOString()
+  const since = range === 'all' ? {} : { from: range === '24h' ? from : days[0]!.date }
   return {
-    whole,
+    whole: ask({
+      limit: String(entriesShown),
+      ...since,
+      ...(before === null ? {} : { before }),
+    }),
     hours: inPlace(hours, ask({ from, limit: '0' }).by_hour, ({ start }) => start),
     days: inPlace(days, ask({ from: days[0]!.date, limit: '0' }).by_day, ({ date }) => date),
   }
 }
 
 /** Local hours, the last of them now: one that clocks show twice is two, one they skip is none. */
-function lastHours(timezone: string, nowUs: number) {
+function lastHours(timezone: string, nowUs: number, hoursShown: number) {
   const local = zone(timezone)
   const hours = new Map<string, string>()
   // Half hours, since clocks somewhere move by that much.
@@ -54,7 +75,7 @@ function lastHours(timezone: string, nowUs: number) {
   return [...hours].map(([start, date]) => ({ start, date }))
 }
 
-function lastDays(today: string) {
+function lastDays(today: string, daysShown: number) {
   return Array.from({ length: daysShown }, (_, at) => {
     const day = new Date(Date.parse(today) - (daysShown - 1 - at) * 86_400e3)
     return { date: day.toISOString().slice(0, 10) }
@@ -82,16 +103,17 @@ function inPlace<Place extends object>(
 export interface MyCreditsParts {
   readonly viewer: Viewer
   readonly look: UsageLook
+  readonly range: Range
   readonly nowUs: number
   /** Changes when, and only when, something that is shown does. */
   readonly tag: string
   readonly drawer: Drawer
-  readonly error: string | null
+  readonly faults: readonly Fault[]
 }
 
 /** `/my-credits`: what was used, when, by which model, and what is left for how long. */
 export async function myCreditsPage(parts: MyCreditsParts): Promise<Html> {
-  const { viewer, look, nowUs, tag, drawer, error } = parts
+  const { viewer, look, range, nowUs, tag, drawer, faults } = parts
   const { whole } = look
   const { timezone } = whole
   const now = moment(nowUs, timezone)
@@ -101,38 +123,46 @@ export async function myCreditsPage(parts: MyCreditsParts): Promise<Html> {
     viewer,
     live: true,
     main: html`<div data-tag="${tag}"><h1>My credits</h1>
-${complaint(error)}
-${zoneForm(timezone, now)}
-${headFigures(whole)}
+${complaint(faults)}
+${zoneForm(timezone, range, now, faults)}
+${rangeButtons(timezone, range)}
+${headFigures(whole, range)}
 <div class="grid">
 ${await hourFigure(look.hours, drawer)}
 ${await dayFigure(look.days, drawer)}
 ${modelCard(whole)}
+${keyCard(whole)}
 ${expiryCard(whole)}
 </div>
-${entryCard(whole)}
+${entryCard(whole, range)}
 <p class="note">The same figures as <code>GET /user/credits?timezone=${timezone}</code>. Only successful requests are charged and counted.</p></div>`,
   })
 }
 
-function zoneForm(timezone: string, now: string): Html {
+function zoneForm(timezone: string, range: Range, now: string, faults: readonly Fault[]): Html {
   return html`<form method="get" action="/my-credits" class="as-of">
 <p>As of <time data-as-of data-zone="${timezone}">${now}</time><span data-live hidden>, kept up to date</span></p>
-<p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"> <button class="quiet">Show</button></p>
+<p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"${wrong(faults, null)}><input type="hidden" name="range" value="${range}"> <button class="quiet">Show</button></p>
 <datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist></form>`
+}
+
+function rangeButtons(timezone: string, range: Range): Html {
+  const button = ([id, { name }]: [string, { readonly name: string }]) =>
+    html`<a href="/my-credits?${new URLSearchParams({ timezone, range: id }).toString()}"${id === range && html` aria-current="true"`}>${name}</a>`
+  return html`<nav class="ranges" aria-label="Figures of">${Object.entries(ranges).map(button)}</nav>`
 }
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 
-function headFigures(whole: CreditsReport): Html {
-  const { remaining, total_consumed, total_granted, total_expired, requests } = whole
+function headFigures(whole: CreditsReport, range: Range): Html {
+  const { remaining, consumed, total_granted, total_expired, requests } = whole
   const tokens = whole.by_model.reduce(
     (sum, line) => sum + line.prompt_tokens + line.completion_tokens,
     0,
   )
   return html`<dl class="figures">
 <div><dt>Credits left</dt><dd id="remaining">${count(remaining)}</dd><dd class="aside">${expiringNext(whole)}</dd></div>
-<div><dt>Credits used</dt><dd id="consumed">${count(total_consumed)}</dd><dd class="aside">of ${count(total_granted)} received${total_expired > 0 && `, ${count(total_expired)} expired`}</dd></div>
+<div><dt>Credits used</dt><dd id="consumed">${count(range === 'all' ? whole.total_consumed : consumed)}</dd><dd class="aside">${range === 'all' ? html`of ${count(total_granted)} received${total_expired > 0 && `, ${count(total_expired)} expired`}` : `in ${ranges[range].name}`}</dd></div>
 <div><dt>Requests</dt><dd id="requests">${count(requests)}</dd><dd class="aside">successful</dd></div>
 <div><dt>Tokens per request</dt><dd id="average">${average(whole.average_tokens_per_request)}</dd><dd class="aside">${requests === 0 ? 'no request yet' : `${count(tokens)} in all, in and out`}</dd></div>
 </dl>`
@@ -151,14 +181,14 @@ async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Prom
     const hour = start.slice(11, 13)
     return { at: start, label: hour === '00' ? dayLabel(date) : `${hour}:00`, credits }
   })
-  const title = `Last ${hoursShown} hours`
-  const description = `Bars: credits used in each of the last ${hoursShown} hours.`
+  const title = `Last ${lines.length} hours`
+  const description = `Bars: credits used in each of the last ${lines.length} hours.`
   return figure({
     id: 'hours',
     title,
     note: sumOf(lines),
     drawings: await draw(drawer, 'hours', (narrow) => {
-      const every = narrow ? 12 : 6
+      const every = (narrow ? 12 : 6) * Math.ceil(bars.length / 72)
       const labelled = ({ at }: Bar) => Number(at.slice(11, 13)) % every === 0
       return barChart({ title, description, axis: 'hour', bars, labelled })
     }),
@@ -172,14 +202,14 @@ async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Prom
 
 async function dayFigure(lines: CreditsReport['by_day'], drawer: Drawer): Promise<Html> {
   const bars = lines.map(({ date, credits }) => ({ at: date, label: dayLabel(date), credits }))
-  const title = `Last ${daysShown} days`
-  const description = `Bars: credits used in each of the last ${daysShown} days.`
+  const title = `Last ${lines.length} days`
+  const description = `Bars: credits used in each of the last ${lines.length} days.`
   return figure({
     id: 'days',
     title,
     note: sumOf(lines),
     drawings: await draw(drawer, 'days', (narrow) => {
-      const every = narrow ? 10 : 5
+      const every = Math.ceil(bars.length / (narrow ? 3 : 6))
       const last = bars.length - 1
       const labels = new Set(bars.filter((_, at) => (last - at) % every === 0))
       return barChart({ title, description, axis: 'day', bars, labelled: (bar) => labels.has(bar) })
@@ -256,6 +286,13 @@ function modelCard({ by_model }: CreditsReport): Html {
 ${by_model.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable('Model', byUse, ({ model }) => model)}</section>`
 }
 
+function keyCard({ by_key }: CreditsReport): Html {
+  const nameOf = ({ key, hint }: CreditsReport['by_key'][number]) =>
+    hint === '' ? key : `${key} …${hint}`
+  return html`<section class="card" id="by-key"><h2>By key</h2>
+${by_key.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable('Key', [...by_key].reverse(), nameOf)}</section>`
+}
+
 function expiryCard({ expiring, timezone }: CreditsReport): Html {
   return html`<section class="card" id="expiry"><h2>What is left, and for how long</h2>
 ${
@@ -272,10 +309,10 @@ ${
 }</section>`
 }
 
-function entryCard({ entries, timezone }: CreditsReport): Html {
+function entryCard({ entries, timezone }: CreditsReport, range: Range): Html {
   const last = entries.at(-1)
   const older = entries.length === entriesShown && last !== undefined
-  const query = new URLSearchParams({ timezone, before: String(last?.id) }).toString()
+  const query = new URLSearchParams({ timezone, range, before: String(last?.id) }).toString()
   return html`<section class="card" id="entries"><h2>Every change of the balance</h2>
 ${
   entries.length === 0

@@ -19,7 +19,7 @@ import { Flashes } from './flashes.ts'
 import { page, type Route } from './route.ts'
 import { type Session, Sessions } from './sessions.ts'
 import { Guards } from './tries.ts'
-import { usageRoute } from './usage-route.ts'
+import { usageRoutes } from './usage-route.ts'
 
 /** The pages that customers see in a browser: accounts, keys, packages, invites, usage. */
 export class Pages {
@@ -36,7 +36,7 @@ export class Pages {
     this.#routes = new Map([
       ...new EntranceRoutes(kit, desk, this.#sessions, flashes, guards).routes(),
       ...new DashboardRoutes(kit, desk, flashes, guards).routes(),
-      usageRoute(kit, behaviour),
+      ...usageRoutes(kit, behaviour),
       ...assetRoutes(),
     ])
   }

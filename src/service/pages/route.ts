@@ -1,4 +1,4 @@
-import { CustomerError, type Field, UnknownInvite } from '../customers.ts'
+import { CustomerError, type Fault, UnknownInvite } from '../customers.ts'
 import type { Accounts } from '../ledger/accounts.ts'
 import type { Viewer } from './document.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
@@ -24,16 +24,13 @@ export function redirect(to: string, cookie?: string | null): PageAnswer {
 }
 
 /**
- * A page again, with what is wrong with its form, and with which field.
+ * A page again, with all that is wrong with its form.
  *
  * @throws what is not the customer's mistake
  */
-export function refused(
-  error: unknown,
-  show: (complaint: string, field: Field | null) => Html,
-): PageAnswer {
+export function refused(error: unknown, show: (faults: readonly Fault[]) => Html): PageAnswer {
   if (!(error instanceof CustomerError)) throw error
-  const body = show(error.message, error.field)
+  const body = show(error.faults)
   return error instanceof TooManyTries
     ? { ...page(body, 429), retryAfterS: error.waitS }
     : page(body, 400)

@@ -6,13 +6,39 @@ import { ZoneError } from '../usage/zone.ts'
 import type { Viewer } from './document.ts'
 import { drawer } from './drawer.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
-import { lookAt, myCreditsPage, type UsageLook } from './my-credits.ts'
+import { lookAt, myCreditsPage, rangeOf, type UsageLook } from './my-credits.ts'
 import { type PageRoute, page, redirect, viewerOf } from './route.ts'
 import type { Session } from './sessions.ts'
 
 /** Usage as it happens: for who is signed in, and for programs with a key. */
-export function usageRoute(kit: Kit, behaviour: Behaviour): PageRoute {
-  return ['GET /my-credits', (request, session) => myCredits(kit, behaviour, request, session)]
+export function usageRoutes(kit: Kit, behaviour: Behaviour): readonly PageRoute[] {
+  return [
+    ['GET /my-credits', (request, session) => myCredits(kit, behaviour, request, session)],
+    ['GET /my-credits/events', (_, session) => news(kit, session)],
+  ]
+}
+
+const newsEveryMs = 1000
+
+/** Says each second what time it is, and when something of the account has changed. */
+function news({ accounts, clock, ledger }: Kit, session: Session | null): PageAnswer {
+  const viewer = viewerOf(session, accounts)
+  if (viewer === null) return redirect('/sign-in')
+  const { id } = viewer.account
+  const state = () => `${ledger.balance(id).balance} ${ledger.lastEntry(id)}`
+  return {
+    is: 'events',
+    listen: (tell) => {
+      let told = state()
+      const timer = setInterval(() => {
+        const now = state()
+        tell(`event: ${now === told ? 'time' : 'change'}\ndata: ${clock.nowUs() / 1000}\n\n`)
+        told = now
+      }, newsEveryMs).unref()
+      tell(': begun\n\n')
+      return () => clearInterval(timer)
+    },
+  }
 }
 
 async function myCredits(
@@ -25,7 +51,9 @@ async function myCredits(
   if (viewer === null) return redirect('/sign-in')
   const nowUs = kit.clock.nowUs()
   const report = (asked: string) => behaviour.pageReport(call, viewer.account.id, asked)
-  const look = (timezone: string, before: string | null) => lookAt(report, timezone, before, nowUs)
+  const range = rangeOf(query.get('range'))
+  const look = (timezone: string, before: string | null) =>
+    lookAt(report, { timezone, before, range, nowUs })
   let error: string | null = null
   let seen: UsageLook
   try {
@@ -36,10 +64,11 @@ async function myCredits(
     seen = look('UTC', null)
   }
   const { to: _, ...whole } = seen.whole
-  const shown = JSON.stringify([viewer.account.id, error, { ...seen, whole }])
+  const shown = JSON.stringify([viewer.account.id, range, error, { ...seen, whole }])
   const tag = `"${hash('sha256', shown).slice(0, 16)}"`
   if (call.incoming.headers['if-none-match'] === tag) return { is: 'unchanged', tag }
-  const body = await myCreditsPage({ viewer, look: seen, nowUs, tag, drawer, error })
+  const faults = error === null ? [] : [{ says: error, field: null }]
+  const body = await myCreditsPage({ viewer, look: seen, range, nowUs, tag, drawer, faults })
   return page(body, error === null ? 200 : 400)
 }
 

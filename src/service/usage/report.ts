@@ -49,6 +49,8 @@ export interface CreditsReport {
   readonly by_day: readonly ({ readonly date: string } & UsageLine)[]
   readonly by_hour: readonly ({ readonly start: string; readonly date: string } & UsageLine)[]
   readonly by_model: readonly ({ readonly model: string } & UsageLine)[]
+  /** Each key by its name and its last four letters, also one that is revoked; the most used first. */
+  readonly by_key: readonly ({ readonly key: string; readonly hint: string } & UsageLine)[]
   readonly expiring: readonly {
     readonly source: string
     readonly credits: Credits
@@ -172,6 +174,7 @@ export class UsageReports {
   readonly #totals
   readonly #entries
   readonly #created
+  readonly #keys
 
   constructor(database: Database, ledger: Ledger, clock: Clock, entriesAreFinal: boolean) {
     this.#ledger = ledger
@@ -187,6 +190,7 @@ export class UsageReports {
     this.#entries = sql.prepare(
       'SELECT * FROM entries WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?',
     )
+    this.#keys = sql.prepare('SELECT id, name, hint FROM api_keys WHERE account_id = ?')
     this.#created = sql.prepare('SELECT created_us FROM accounts WHERE id = ?')
   }
 
@@ -219,6 +223,7 @@ export class UsageReports {
         model,
         ...lineOf(sums),
       })),
+      by_key: this.#byKey(accountId, inside),
       expiring: this.#ledger.lotsOf(accountId).map((lot) => ({
         source: lot.source,
         credits: lot.credits,
@@ -261,6 +266,17 @@ export class UsageReports {
     }
   }
 
+  #byKey(accountId: number, quarters: readonly Quarter[]): CreditsReport['by_key'] {
+    const keys = new Map(this.#keys.all(accountId).map((row) => [Number(row.id), row]))
+    return [...grouped(quarters, ({ keyId }) => keyId)]
+      .map(([keyId, sums]) => {
+        const row = keyId === null ? undefined : keys.get(keyId)
+        const [key, hint] = [String(row?.name ?? 'not known'), String(row?.hint ?? '')]
+        return { key, hint, ...lineOf(sums) }
+      })
+      .sort((a, b) => b.credits - a.credits)
+  }
+
   #entriesOf(accountId: number, { limit, before }: UsageQuery): readonly EntryLine[] {
     const rows = this.#entries.all(accountId, before ?? Number.MAX_SAFE_INTEGER, limit)
     return rows.map((row) => ({
@@ -286,11 +302,11 @@ function sum(quarters: readonly Quarter[]): Sums {
   return quarters.reduce<Sums>(plus, noUsage)
 }
 
-function grouped(
+function grouped<Name>(
   quarters: readonly Quarter[],
-  name: (quarter: Quarter) => string,
-): ReadonlyMap<string, Sums> {
-  const groups = new Map<string, Sums>()
+  name: (quarter: Quarter) => Name,
+): ReadonlyMap<Name, Sums> {
+  const groups = new Map<Name, Sums>()
   for (const quarter of quarters) {
     groups.set(name(quarter), plus(groups.get(name(quarter)) ?? noUsage, quarter))
   }

@@ -20,10 +20,12 @@ export function plus(a: Sums, b: Sums): Sums {
   }
 }
 
-/** Usage of one model in one quarter of an hour. */
+/** Usage of one key and model in one quarter of an hour. */
 export interface Quarter extends Sums {
   readonly startUs: number
   readonly model: string
+  /** Null for charges that name none. */
+  readonly keyId: number | null
 }
 
 /** Every time zone in use is a multiple of it away from UTC. */
@@ -44,7 +46,7 @@ export class Rollups {
   constructor({ sql }: Database, keep: boolean) {
     this.#keep = keep
     this.#statement = sql.prepare(
-      `SELECT booked_us - booked_us % ${quarterUs} AS start_us, model, max(id) AS last_entry,
+      `SELECT booked_us - booked_us % ${quarterUs} AS start_us, model, key_id, max(id) AS last_entry,
          -sum(credits) AS credits,
          sum(CASE WHEN endpoint IN ('models', 'credits') THEN 0 WHEN kind = 'charge' THEN 1 ELSE -1 END)
            AS requests,
@@ -52,7 +54,7 @@ export class Rollups {
          sum(CASE kind WHEN 'charge' THEN completion_tokens ELSE -completion_tokens END) AS completion
        FROM (SELECT *, min(at_us) OVER (PARTITION BY coalesce(request_id, id)) AS booked_us
              FROM entries WHERE account_id = ? AND id > ? AND kind IN ('charge', 'refund'))
-       GROUP BY start_us, model ORDER BY start_us, model`,
+       GROUP BY start_us, model, key_id ORDER BY start_us, model, key_id`,
     )
   }
 
@@ -63,7 +65,8 @@ export class Rollups {
     for (const row of this.#statement.all(accountId, rollup.lastEntry)) {
       const startUs = Number(row.start_us)
       const model = String(row.model ?? '')
-      const name = `${startUs} ${model}`
+      const keyId = row.key_id === null ? null : Number(row.key_id)
+      const name = `${startUs} ${keyId} ${model}`
       const added = {
         credits: Number(row.credits),
         requests: Number(row.requests),
@@ -71,7 +74,7 @@ export class Rollups {
         completionTokens: Number(row.completion),
       }
       const sums = plus(rollup.quarters.get(name) ?? noUsage, added)
-      rollup.quarters.set(name, { startUs, model, ...sums })
+      rollup.quarters.set(name, { startUs, model, keyId, ...sums })
       rollup.lastEntry = Math.max(rollup.lastEntry, Number(row.last_entry))
     }
     if (this.#keep) this.#kept.set(accountId, rollup)

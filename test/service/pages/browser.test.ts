@@ -95,6 +95,30 @@ describe.skipIf(!canBrowse)(
       }
     })
 
+    test('a form tells all that is wrong with it at once, and the first wrong field has the focus', async () => {
+      const { target } = await openHouse()
+      const { page, context } = await opened(target)
+      await page.getByRole('link', { name: 'Register' }).click()
+      await page.locator('form').evaluate((form) => form.setAttribute('novalidate', ''))
+      await page.getByLabel('E-mail').fill('ada')
+      await page.getByLabel('Password').fill('short')
+      await page.getByLabel('Invite code').fill('nobody')
+      await page.getByRole('button', { name: 'Register' }).click()
+      await page.getByRole('alert').waitFor()
+      expect(await page.getByRole('alert').locator('li').allTextContents()).toEqual([
+        'Expected an e-mail address, such as ada@example.com.',
+        'Expected a password of 8 to 200 characters; got 5.',
+        'There is no invite code "nobody". Leave it out?',
+      ])
+      const marked = page.locator('[aria-invalid="true"]')
+      const names = await marked.evaluateAll((all) => all.map((each) => each.getAttribute('name')))
+      expect(names).toEqual(['email', 'password', 'invite'])
+      expect(await page.locator('input:focus').getAttribute('name')).toBe('email')
+      expect(await page.getByLabel('Invite code').inputValue()).toBe('nobody')
+      expect(await violations(page)).toEqual([])
+      await context.close()
+    })
+
     test('usage that comes while the page is open shows itself, and what was unfolded or in focus stays so', async () => {
       const { target } = await openHouse()
       const { page, context, faults } = await opened(target)

@@ -93,6 +93,51 @@ test('what expires when stands in the order of spending', async () => {
   expect((await ada.get('/my-credits')).text).toContain('25,000 expire on 28 Feb 2026, 12:00:00')
 })
 
+test('what each key used has its name and last letters; a range leaves out what is older', async () => {
+  const { target, visitor, clock } = await openHouse()
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const [laptop, server] = [await ada.makeKey('laptop'), await ada.makeKey('server')]
+  await target.chat({}, laptop)
+  clock.advance(3 * dayUs)
+  await target.chat({ model: 'svc-k2.5' }, server)
+  const used = async (range: string) => {
+    const { text } = await ada.get(`/my-credits?range=${range}`)
+    return [shown(text).consumed, ...rows(text, 'by-key').map(([key, credits]) => [key, credits])]
+  }
+  const ofServer = [`server …${server.slice(-4)}`, '2']
+  const both = [ofServer, [`laptop …${laptop.slice(-4)}`, '1']]
+  expect(await used('all')).toEqual(['3', ...both])
+  expect(await used('24h')).toEqual(['2', ofServer])
+  expect(await used('7d')).toEqual(['3', ...both])
+  expect(await used('%3Cb%3E')).toEqual(['3', ...both])
+  const { text } = await ada.get('/my-credits?range=24h&timezone=Asia%2FTokyo')
+  expect(text).toContain('href="/my-credits?timezone=Asia%2FTokyo&#38;range=7d"')
+  expect(rows(text, 'hours').length).toBe(1)
+})
+
+test('news of an account are for who is signed in', async () => {
+  const { target, visitor } = await openHouse()
+  const events = await fetch(`${target.service.baseUrl}/my-credits/events`, { redirect: 'manual' })
+  expect([events.status, events.headers.get('location')]).toEqual([303, '/sign-in'])
+  const ada = visitor()
+  await ada.register('ada@example.com')
+  const leave = new AbortController()
+  const news = await fetch(`${target.service.baseUrl}/my-credits/events`, {
+    headers: { cookie: ada.cookie },
+    signal: leave.signal,
+  })
+  expect(news.headers.get('content-type')).toBe('text/event-stream')
+  await ada.buy('Starter')
+  let heard = ''
+  for await (const piece of news.body!.pipeThrough(new TextDecoderStream())) {
+    heard += piece
+    if (heard.includes('event: change')) break
+  }
+  expect(heard).toMatch(/event: change\ndata: 1769860800000\n\n$/)
+  leave.abort()
+})
+
 test('a page that changed nothing since is not sent again', async () => {
   const { target, visitor } = await openHouse()
   const ada = visitor()
@@ -113,6 +158,9 @@ test('a time zone that is none is told in words, as text', async () => {
   const page = await ada.get('/my-credits?timezone=%3Cimg%20src%3Dx%3E')
   expect(page.status).toBe(400)
   expect(page.text).toContain('expected an IANA time zone')
+  expect(page.text).toMatch(
+    /name="timezone"[^>]* aria-invalid="true" aria-describedby="wrong-form"/,
+  )
   expect(page.text).not.toContain('<img')
 })
 
@@ -134,7 +182,8 @@ test('changes of the balance that do not fit are on the next page, each once', a
     clock.advance(4e6)
   }
   const first = await ada.get('/my-credits')
-  const older = /href="(\/my-credits\?[^"]+)"/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? ''
+  const older =
+    /href="(\/my-credits\?[^"]+before[^"]+)"/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? ''
   const second = await ada.get(older)
   const balances = [first, second].flatMap(({ text }) => rows(text, 'entries').map((row) => row[4]))
   // From the last charge back to the free credits.
