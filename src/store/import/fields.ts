@@ -25,16 +25,14 @@ export interface ColumnReader {
 
 /** As DuckDB names them: one holds the credits of most logs in 64 bits, the other those of any log. */
 export const creditsTypes = { most: 'DECIMAL(18,6)', any: 'DECIMAL(38,18)' } as const
-export type CreditsType = (typeof creditsTypes)[keyof typeof creditsTypes]
+
+/** Staged credits, which stand in one of two columns. */
+export const stagedCredits = 'coalesce(credits_wide, credits)'
 
 const longestText = 200
 
 /** The fields of an event as SQL over one line of the file. */
-export function stagedFields(
-  mapping: Mapping,
-  read: ColumnReader,
-  creditsType: CreditsType,
-): readonly StagedField[] {
+export function stagedFields(mapping: Mapping, read: ColumnReader): readonly StagedField[] {
   const { fields } = mapping
   const text = (field: FieldName) => {
     const at = fields[field]
@@ -71,7 +69,7 @@ export function stagedFields(
     : text('id')
   const status = number('status', 'status', 'INTEGER', 'an HTTP status', 'NOT BETWEEN 100 AND 599')
   const requests = number('requests', 'requests', 'BIGINT', 'a whole number, 1 or more', '< 1')
-  const credits = number('credits', 'credits', creditsType, 'a number, 0 or more', '< 0')
+  const credits = numeric('credits')
   const outcome = optional(text('outcome'))
   return [
     {
@@ -105,8 +103,15 @@ export function stagedFields(
     status,
     plain('error_code', 'errorCode'),
     {
-      ...credits,
-      sql: exactColumn(fields.credits, read) === null ? creditsSql(credits.came) : credits.sql,
+      name: 'credits',
+      sql: narrowCreditsSql(credits, exactColumn(fields.credits, read) !== null),
+      wrong: `${credits} IS NOT NULL AND (credits IS NULL AND credits_wide IS NULL OR credits < 0 OR credits_wide < 0)`,
+      expected: 'a number, 0 or more',
+      came: optional(text('credits')),
+    },
+    {
+      ...plain('credits_wide', 'credits'),
+      sql: `CASE WHEN credits IS NULL THEN TRY_CAST(${credits} AS ${creditsTypes.any}) END`,
     },
     number('prompt_tokens', 'promptTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
     number('completion_tokens', 'completionTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
@@ -121,13 +126,16 @@ export function stagedFields(
 }
 
 /**
- * The credits that a text tells. To read text as 128 bits is slow, so it is read as 64 where that is
- * proven to be all of it: numbers of 15 characters that differ are different doubles.
+ * Credits where 64 bits are proven to hold all of them, else null. To read text as 128 bits is slow, so
+ * the proof for text is that numbers of 15 characters that differ are different doubles.
  */
-function creditsSql(text: string): string {
-  const most = `TRY_CAST(${text} AS ${creditsTypes.most})`
-  return `CASE WHEN length(${text}) <= 15 AND ${most}::DOUBLE = TRY_CAST(${text} AS DOUBLE)
-               THEN ${most}::${creditsTypes.any} ELSE TRY_CAST(${text} AS ${creditsTypes.any}) END`
+function narrowCreditsSql(came: string, isExact: boolean): string {
+  const most = `TRY_CAST(${came} AS ${creditsTypes.most})`
+  const proven = `${most}::${creditsTypes.any} = TRY_CAST(${came} AS ${creditsTypes.any})`
+  const whole = isExact
+    ? proven
+    : `CASE WHEN length(${came}) <= 15 THEN ${most}::DOUBLE = TRY_CAST(${came} AS DOUBLE) ELSE ${proven} END`
+  return `CASE WHEN ${whole} THEN ${most} END`
 }
 
 /** Columns of the log that the mapping reads. */

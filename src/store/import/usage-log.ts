@@ -6,11 +6,10 @@ import { writeOutputBy } from '../output.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
 import {
   type ColumnReader,
-  type CreditsType,
   creditsTypes,
-  exactColumn,
   mappedColumns,
   type StagedField,
+  stagedCredits,
   stagedFields,
 } from './fields.ts'
 import { identifier, literal, pathLiteral } from './literal.ts'
@@ -123,8 +122,8 @@ export function formatOf(file: string): LogFormat | null {
 }
 
 async function stage(store: Store, log: UsageLogImport): Promise<void> {
-  const { scan, reader, creditsType, raw } = await scanOf(store, log)
-  const fields = stagedFields(log.mapping, reader, creditsType)
+  const { scan, reader, raw } = await scanOf(store, log)
+  const fields = stagedFields(log.mapping, reader)
   const unread = log.format === 'jsonl' ? `WHEN v IS NULL THEN 'line: expected JSON'` : ''
   const checked = fields.filter((field) => field.wrong !== null)
   // Values first, then what is wrong with them; the line itself only where something is.
@@ -148,7 +147,6 @@ function reasonSql({ name, wrong, expected, came }: StagedField): string {
 interface Scan {
   readonly scan: string
   readonly reader: ColumnReader
-  readonly creditsType: CreditsType
   /** A line as it goes to the rejects file. */
   readonly raw: string
 }
@@ -177,7 +175,6 @@ async function scanOf(store: Store, log: UsageLogImport): Promise<Scan> {
                  null_padding = true, max_line_size = 16000000, ${csvErrors})
                WHERE trim(full_text) <> ''`,
         reader: { text: at, raw: at, kind: () => 'text' },
-        creditsType: creditsTypes.any,
         raw:
           secret === null
             ? 'full_text'
@@ -235,27 +232,11 @@ async function tableScan(
   return {
     scan: `SELECT s FROM (${scan}) AS s`,
     reader,
-    creditsType: await creditsTypeOf(store, scan, exactColumn(log.mapping.fields.credits, reader)),
     raw:
       secret === null
         ? 'to_json(s)::VARCHAR'
         : `replace(to_json(s)::VARCHAR, coalesce(nullif(${raw(secret)}::VARCHAR, ''), chr(1)), '[key]')`,
   }
-}
-
-/** Only exact numbers are looked through: text is read once. */
-async function creditsTypeOf(
-  store: Store,
-  scan: string,
-  exact: string | null,
-): Promise<CreditsType> {
-  if (exact === null) return creditsTypes.any
-  const beyond = await store.rows(
-    `SELECT 1 AS there FROM (${scan}) AS s
-     WHERE TRY_CAST(${exact} AS ${creditsTypes.most})::${creditsTypes.any}
-       IS DISTINCT FROM TRY_CAST(${exact} AS ${creditsTypes.any}) LIMIT 1`,
-  )
-  return beyond.length === 0 ? creditsTypes.most : creditsTypes.any
 }
 
 /** The column that holds API keys: its values never reach a file of ours. */
@@ -289,6 +270,9 @@ const content = [
   'latency_us',
 ]
 
+const contentWith = (credits: string) =>
+  content.map((name) => (name === 'credits' ? credits : name))
+
 /**
  * Lines whose id was seen before, in this file or an earlier one, and whether they differ. Rows
  * are held against each other by a hash of their content, and only ids whose hashes collide are
@@ -296,12 +280,11 @@ const content = [
  */
 async function findKnown(store: Store, source: string): Promise<void> {
   // A hash is of a type, too.
-  const hashed = content.map((name) => (name === 'credits' ? `credits::${creditsTypes.any}` : name))
-  const contentHash = `hash(${hashed.join(', ')})`
+  const hashOf = (credits: string) => `hash(${contentWith(credits).join(', ')})`
   await store.execute(
     `CREATE TABLE staging.known AS
      WITH good AS (
-       SELECT rowid AS line_no, id, ${contentHash} AS h FROM staging.lines WHERE reason IS NULL),
+       SELECT rowid AS line_no, id, ${hashOf(stagedCredits)} AS h FROM staging.lines WHERE reason IS NULL),
      twice AS (SELECT hash(id) AS h FROM good GROUP BY 1 HAVING count(*) > 1),
      repeated AS (
        SELECT line_no, h, first_value(line_no) OVER w AS first, first_value(h) OVER w AS kept
@@ -309,7 +292,7 @@ async function findKnown(store: Store, source: string): Promise<void> {
        WINDOW w AS (PARTITION BY id ORDER BY line_no)),
      before AS (
        SELECT good.line_no, good.h <> kept.h AS differs
-       FROM good JOIN (SELECT id, ${contentHash} AS h FROM usage_events WHERE source = $1) AS kept
+       FROM good JOIN (SELECT id, ${hashOf(`credits::${creditsTypes.any}`)} AS h FROM usage_events WHERE source = $1) AS kept
          ON kept.id = good.id)
      SELECT line_no, differs FROM before
      UNION ALL
@@ -348,8 +331,7 @@ async function enter(
   const accepted = lines - bad - differing - duplicates
   await store.execute('BEGIN')
   try {
-    const credits = await storedCredits(store)
-    const staged = content.map((name) => (name === 'credits' ? credits : name))
+    const staged = contentWith(await storedCredits(store))
     await store.execute(
       `INSERT INTO usage_events
          (source, id, ingested_us, import_no, ${content.join(', ')})
@@ -386,23 +368,12 @@ async function enter(
  * of the room and add up faster; the first log with finer or larger ones widens the column.
  */
 async function storedCredits(store: Store): Promise<string> {
-  const typeIn = async (table: string) => {
-    const [row] = await store.rows<{ type: string }>(
-      `SELECT column_type AS type FROM (DESCRIBE ${table}) WHERE column_name = 'credits'`,
-    )
-    return row!.type
-  }
-  if ((await typeIn('usage_events')) === creditsTypes.any) return 'credits'
-  if ((await typeIn('staging.lines')) === creditsTypes.most) return 'credits'
-  // By way of a double, since a division of 128 bits is slow: a guess, until it is held against the whole.
-  const narrow = `TRY_CAST(credits::DOUBLE AS ${creditsTypes.most})`
-  const beyond = await store.rows(
-    `SELECT 1 AS there FROM staging.lines
-     WHERE reason IS NULL AND ${narrow}::${creditsTypes.any} IS DISTINCT FROM credits LIMIT 1`,
+  const wide = await store.rows(
+    `SELECT 1 AS there FROM staging.lines WHERE reason IS NULL AND credits_wide IS NOT NULL LIMIT 1`,
   )
-  if (beyond.length === 0) return narrow
+  if (wide.length === 0) return 'credits'
   await store.execute(`ALTER TABLE usage_events ALTER credits TYPE ${creditsTypes.any}`)
-  return 'credits'
+  return stagedCredits
 }
 
 async function writeRejects(
@@ -424,7 +395,9 @@ async function writeRejects(
        SELECT reason, ${masked('line')} AS line FROM staging.lines WHERE reason IS NOT NULL
        UNION ALL
        SELECT ${literal(again)} AS reason,
-              to_json(struct_pack(id := id, ${content.map((name) => `${name} := ${name}`).join(', ')}))::VARCHAR AS line
+              to_json(struct_pack(id := id, ${contentWith(stagedCredits)
+                .map((sql, at) => `${content[at]} := ${sql}`)
+                .join(', ')}))::VARCHAR AS line
        FROM staging.lines WHERE rowid IN (SELECT line_no FROM staging.known WHERE differs)
        ${
          hasErrors.length > 0
