@@ -5,12 +5,13 @@
 -- columns:
 --   key: { label: key }
 --   credits: { bar: true }
+--   cost_usd: { optional: true }
 --   ok: { label: succeeded }
 --   limited: { label: "429" }
 --   failed: { label: all errors }
 SELECT
   coalesce(getvariable('usage_key_names')[key_fp], key_fp, 'not known') AS key, account,
-  credits::DOUBLE AS credits,
+  credits::DOUBLE AS credits, credits * getvariable('usage_credit_usd') AS cost_usd,
   requests, ok, limited, failed,
   prompt_tokens::DOUBLE AS "tokens in", completion_tokens::DOUBLE AS "tokens out",
   both_tokens / nullif(tokens_known, 0) AS "tokens per request"

@@ -3,11 +3,14 @@
 -- optional: true
 -- fold: more pairs of a key and a model
 -- columns:
+--   key: { filter: true }
+--   model: { filter: true }
 --   credits: { bar: true }
+--   cost_usd: { optional: true }
 SELECT
   coalesce(getvariable('usage_key_names')[key_fp], key_fp, 'not known') AS key,
   left(coalesce(model, 'not known'), 200) AS model,
-  credits::DOUBLE AS credits, requests,
+  credits::DOUBLE AS credits, credits * getvariable('usage_credit_usd') AS cost_usd, requests,
   prompt_tokens::DOUBLE AS "tokens in", completion_tokens::DOUBLE AS "tokens out",
   row_number() OVER (ORDER BY credits DESC NULLS LAST, requests DESC, key_fp, model) > 10 AS folded
 FROM usage_key_models WHERE requests > 0

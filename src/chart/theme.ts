@@ -87,6 +87,8 @@ export function chartConfig(narrow: boolean): object {
       labelOverlap: true,
       labelLimit: narrow ? 90 : 160,
     },
+    // Labels of time differ in length, and would touch.
+    axisTemporal: { labelSeparation: 6 },
     axisX: { grid: false, tickCount: narrow ? 4 : 8 },
     axisY: { domain: false, ticks: false, tickCount: 5, labelPadding: 6 },
     legend: {

@@ -11,6 +11,7 @@ import { parseMoment } from '../report/usage/zone.ts'
 import { openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { openExistingStore, openStore, type Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
+import { positiveOf } from './numbers.ts'
 
 /** The options that say which usage is meant, of `assay usage` and of its page. */
 export interface UsageFlags {
@@ -21,6 +22,7 @@ export interface UsageFlags {
   readonly source: readonly string[]
   readonly grants?: string
   readonly keyNames?: string
+  readonly creditPrice?: string
   readonly contract?: string
   readonly quarters?: string
   readonly engine?: string
@@ -75,7 +77,7 @@ export async function openUsage(
  * @throws UserError for a file that cannot be read, and for a date, a grant or a name that is none
  */
 export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
-  const { timezone, from, to, by, source, grants, keyNames, contract } = flags
+  const { timezone, from, to, by, source, grants, keyNames, creditPrice, contract } = flags
   const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
   return {
     contract: contract === undefined ? null : loadContract(contract),
@@ -83,6 +85,7 @@ export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
     toUs: moment(to),
     by,
     sources: source,
+    creditUsd: creditPrice === undefined ? null : positiveOf('--credit-price', creditPrice),
     grants:
       grants === undefined
         ? null

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { type InteractiveChart, interactiveRuntime } from '../chart/interactive.ts'
 import { pageStyle } from '../chart/page-style.ts'
 import { type Html, html, scriptJson, trusted } from './html.ts'
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+const filterScript = new URL('../../src/report/filter.js', import.meta.url)
 
 export interface Document {
   readonly title: string
@@ -21,7 +24,12 @@ export interface Document {
 export function renderDocument({ title, body, charts, live }: Document): string {
   const style = pageStyle(new URL('../../src/report/page.css', import.meta.url))
   const isInteractive = Object.keys(charts).length > 0
-  const script = isInteractive ? interactiveRuntime() : (live?.script ?? null)
+  const scripts = [
+    isInteractive && interactiveRuntime(),
+    body.text.includes(' data-filter>') && readFileSync(filterScript, 'utf8'),
+    live?.script,
+  ].filter((each) => typeof each === 'string')
+  const script = scripts.length === 0 ? null : scripts.join('\n')
   const policy = [
     "default-src 'none'",
     `style-src ${hashOf(style)}`,

@@ -22,6 +22,10 @@ const columnFront = z.strictObject({
   at_least: z.string().optional(),
   /** Drawn as a bar behind the number, of the column's largest. */
   bar: z.boolean().optional(),
+  /** Left out where no row has a value. */
+  optional: z.boolean().optional(),
+  /** Where scripts run, the reader chooses rows by it; the table tells the sums of what is left. */
+  filter: z.boolean().optional(),
   /** Counted by others, not shown. */
   hidden: z.boolean().optional(),
 })

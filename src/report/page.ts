@@ -39,6 +39,7 @@ export interface UsageScopeOptions {
   readonly sources: readonly string[]
   readonly grants: readonly Grant[] | null
   readonly keyNames?: KeyNames
+  readonly creditUsd?: number | null
   /** Where the usage is summed; the store unless given. */
   readonly engine?: UsageEngine
 }
@@ -193,6 +194,7 @@ export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
     sources: usage?.sources ?? [],
     grants: usage?.grants ?? null,
     keyNames: usage?.keyNames ?? {},
+    creditUsd: usage?.creditUsd ?? null,
   }
   return readUsage(store, asked, usage?.engine)
 }

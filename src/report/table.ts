@@ -29,7 +29,10 @@ export function renderTable(rows: readonly Row[], front: Front): Html {
 function renderRows(rows: readonly Row[], front: Front): Html {
   const told = front.columns ?? {}
   const offered = Object.keys(rows[0] ?? {}).filter(
-    (name) => name !== 'folded' && told[name]?.hidden !== true,
+    (name) =>
+      name !== 'folded' &&
+      told[name]?.hidden !== true &&
+      !(told[name]?.optional === true && rows.every((row) => row[name] === null)),
   )
   // A percentile that no row has samples for is told once, below the table.
   const scarce = offered.filter((name) => rows.every((row) => tooFew(row, told[name]) !== null))
@@ -42,20 +45,22 @@ function renderRows(rows: readonly Row[], front: Front): Html {
       .filter((name) => told[name]?.bar === true)
       .map((name) => [name, Math.max(...rows.map((row) => Number(row[name] ?? 0)))]),
   )
+  const summed = columns.some((name) => told[name]?.filter === true)
   const side = (name: string) => {
     if (numeric.has(name)) return 'num'
     const longest = Math.max(0, ...rows.map((row) => String(row[name] ?? '').length))
     return longest > longText ? 'txt long' : longest <= shortText ? 'txt nowrap' : 'txt'
   }
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label="${front.title ?? 'table'}"><table><thead>${groupRow(columns, told)}<tr>${columns.map(
-    (name) => html`<th scope="col" class="${side(name)}">${heading(name, told[name])}</th>`,
+    (name) =>
+      html`<th scope="col" class="${side(name)}"${told[name]?.filter === true && html` data-filter`}>${heading(name, told[name])}</th>`,
   )}</tr></thead><tbody>${rows.map(
     (row) =>
       html`<tr>${columns.map((name, at) => {
         const cell = html`${cellOf(name, row, told[name])}${bar(row[name], largest.get(name))}`
         return at === 0
           ? html`<th scope="row" class="${side(name)}">${cell}</th>`
-          : html`<td class="${side(name)}">${cell}</td>`
+          : html`<td class="${side(name)}"${summed && isNumber(row[name]) && html` data-value="${String(row[name])}"`}>${cell}</td>`
       })}</tr>`,
   )}</tbody></table></div>${scarce.length > 0 && html`<p class="note">${scarceWords(scarce, told)}</p>`}`
 }

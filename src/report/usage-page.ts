@@ -3,6 +3,7 @@ import { formatNumber, formatShare } from './format.ts'
 import { type Html, html } from './html.ts'
 import { planInWords } from './usage/packages.ts'
 import {
+  costText,
   type Depletion,
   measuredShare,
   type Card as UsageCard,
@@ -27,7 +28,7 @@ export function aboutUsage({ scope }: UsagePage): Html {
 
 /** The answer of the usage page: when will it run out? Then what was used. */
 export function usageTop(page: UsagePage): Html {
-  return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map(cardOf))}${page.scope.notes.map(
+  return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map((card) => cardOf(card, page.scope.creditUsd)))}${page.scope.notes.map(
     (note) => html`<p class="note">${note}</p>`,
   )}`
 }
@@ -142,9 +143,10 @@ const cardNames: Readonly<Record<UsageCard['name'], string>> = {
   averageTokens: 'Tokens per request',
 }
 
-function cardOf(card: UsageCard): Card {
+function cardOf(card: UsageCard, creditUsd: number | null): Card {
   const { name, value, before, change } = card
   const parts = [
+    costText(card, creditUsd),
     change !== null
       ? `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} % against the period before`
       : before === null

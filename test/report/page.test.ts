@@ -156,6 +156,27 @@ describe.skipIf(!canBrowse)(
       },
     )
 
+    test('the usage page by key and by model: a choice leaves its rows and tells their sums', async () => {
+      const { tab, noticed, close } = await openPage(browser, 'usage', true)
+      const card = tab.locator('[id="31-key-models"]')
+      const rows = () => card.locator('tbody tr:visible').allTextContents()
+      const before = await rows()
+      expect(before.length).toBeGreaterThan(2)
+      await card.getByRole('combobox', { name: 'key' }).selectOption('abcdef012345')
+      await card.getByRole('combobox', { name: 'model' }).selectOption('svc-k2.5')
+      expect(await rows()).toEqual(before.filter((row) => row.startsWith('abcdef012345svc-k2.5')))
+      const credits = await card.locator('tbody tr:visible td').nth(1).textContent()
+      expect(await card.getByRole('status').textContent()).toContain(
+        `1 of ${before.length} rows, credits ${credits}, requests`,
+      )
+      await card.getByRole('combobox', { name: 'key' }).selectOption('all')
+      await card.getByRole('combobox', { name: 'model' }).selectOption('all')
+      expect(await rows()).toEqual(before)
+      expect(await card.getByRole('status').textContent()).toBe('')
+      expect(noticed).toEqual([])
+      await close()
+    })
+
     describe('a chart', () => {
       let tab: Page
       let close: () => Promise<void>

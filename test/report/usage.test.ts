@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprintOf } from '../../src/attempt/fingerprint.ts'
+import { renderFigure } from '../../src/report/figure.ts'
 import { partsIn, rowsOf } from '../../src/report/page.ts'
 import { parseKeyNames } from '../../src/report/usage/key-names.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
 import type { SeriesPoint } from '../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs } from '../../src/report/usage/zone.ts'
-import { usageAnswer } from '../../src/report/usage-page.ts'
+import { usageAnswer, usageTop } from '../../src/report/usage-page.ts'
 import { exportTable } from '../../src/store/export.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
@@ -480,6 +481,24 @@ describe('a log that begins and ends within a day', () => {
       ['billing (a1b2)', 'svc-mini', 2],
       ['0123456789ab', 'svc-k2', 1],
     ])
+  })
+
+  test('credits have a cost in money where a price is given, and no column of it elsewhere', async () => {
+    await enterEvents(store, [
+      { atUs: utc(2026, 11, 1, 3), keyFp: '3f2a91c04d7e', model: 'svc-k2', credits: 250 },
+    ])
+    const pairs = partsIn(['usage']).find(({ name }) => name === '31-key-models')!
+    const shown = async (creditUsd: number | null) => {
+      const page = await readUsage(store, usageOptions({ creditUsd }))
+      const { body } = (await renderFigure(pairs, await rowsOf(store, pairs)))!
+      const cost = /<th[^>]*>cost <small>USD/.test(body.text)
+      const said = [usageTop(page).text, terminalUsage(page)].map((text) =>
+        text.includes('$3.00 at 0.012 USD a credit'),
+      )
+      return [cost, body.text.includes('>3.00<'), ...said]
+    }
+    expect(await shown(0.012)).toEqual([true, true, true, true])
+    expect(await shown(null)).toEqual([false, false, false, false])
   })
 
   test.each([

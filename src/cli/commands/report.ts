@@ -43,6 +43,7 @@ export const reportCommand = () =>
     )
     .option('--grants <file>', 'usage: YAML list of credits held: name, credits, expires')
     .option('--key-names <file>', 'usage: YAML of names of keys by their fingerprint')
+    .option('--credit-price <usd>', 'usage: what a credit costs, for a cost in money')
     .option('--reports <folder>', 'charts of your own, as NN-name.sql and NN-name.vl.json')
     .addOption(contractOption())
     .option('--profile <file>', 'audit: the profile by assay probe')

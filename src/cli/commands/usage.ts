@@ -37,6 +37,7 @@ export const usageCommand = () =>
     .option('--quarters <file>', 'Parquet of sums by quarter of an hour, in place of the store')
     .option('--grants <file>', 'YAML list of credits held: name, credits, expires')
     .option('--key-names <file>', 'YAML of names of keys by their fingerprint')
+    .option('--credit-price <usd>', 'what a credit costs, for a cost in money')
     .option('--seed <number>', 'seed of the forecast', '1')
     .addOption(contractOption())
     .option('--json', 'print everything as JSON')

@@ -30,7 +30,7 @@ const mostDefaultDays = 31
  *   shows at their start, as milliseconds of UTC, for the axis of a chart
  * - `usage_week_hours`: means by local weekday and hour
  * - `usage_key_sums`: all sums of the first twenty keys; `usage_key_models`: the same by model
- * - `usage_key_names`, a variable: names of keys by their fingerprint
+ * - `usage_key_names`, a variable: names of keys by their fingerprint; `usage_credit_usd`: what a credit costs, or null
  *
  * The engine reads requests a handful of times whatever the page shows; all that follows is over quarters.
  *
@@ -49,6 +49,7 @@ export async function prepareUsage(
     SET VARIABLE usage_sources = ${textList(options.sources)};
     SET VARIABLE usage_timezone = ${literal(options.timezone)};
     SET VARIABLE usage_by = ${literal(options.by)};
+    SET VARIABLE usage_credit_usd = ${options.creditUsd ?? 'NULL'}::DOUBLE;
     SET VARIABLE usage_key_names = MAP(${textList(Object.keys(names))}, ${textList(Object.values(names))});
     CREATE TEMP MACRO IF NOT EXISTS has(names, name) AS list_contains(names, name);
     CREATE TEMP MACRO IF NOT EXISTS arrayJoin(names) AS unnest(names);
@@ -128,7 +129,8 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
       'A period begins and ends on a quarter of an hour: usage is kept in quarters.',
     )
   }
-  return { fromUs, toUs, timezone, by, nowUs, sources, notes: notesOf(sources) }
+  const creditUsd = options.creditUsd ?? null
+  return { fromUs, toUs, timezone, by, nowUs, sources, creditUsd, notes: notesOf(sources) }
 }
 
 /** The local day on which usage begins, and at most a month before the end. */

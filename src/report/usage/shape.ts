@@ -32,6 +32,8 @@ export interface UsageOptions {
   readonly grants: readonly Grant[] | null
   /** What keys are called in place of their fingerprints. */
   readonly keyNames?: KeyNames
+  /** US dollars that a credit costs its reader; without it there is no cost in money. */
+  readonly creditUsd?: number | null
 }
 
 export interface UsagePage {
@@ -67,6 +69,8 @@ export interface UsageScope {
     readonly firstUs: number
     readonly lastUs: number
   }[]
+  /** US dollars of a credit; null where nobody gave a price. */
+  readonly creditUsd: number | null
   /** What a reader must know before believing the figures, in sentences. */
   readonly notes: readonly string[]
 }
@@ -89,6 +93,14 @@ export function measuredShare({ name, n, unmeasured }: Card): string | null {
   if (unmeasured === 0) return null
   const of = name === 'tokens' || name === 'averageTokens' ? 'answers' : 'requests'
   return `of ${n.toLocaleString('en-US')} of ${(n + unmeasured).toLocaleString('en-US')} ${of}`
+}
+
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+
+/** What the credits cost in money; null of another card, and where nobody gave a price. */
+export function costText({ name, value }: Card, creditUsd: number | null): string | null {
+  if (name !== 'credits' || value === null || creditUsd === null) return null
+  return `${dollars.format(value * creditUsd)} at ${creditUsd} USD a credit`
 }
 
 /** Sums of a bucket. */

@@ -2,6 +2,7 @@ import { printable } from '../summary/printable.ts'
 import { planInWords } from './packages.ts'
 import {
   type Card,
+  costText,
   type DateBand,
   measuredShare,
   type SeriesPoint,
@@ -25,7 +26,11 @@ export function terminalUsage(page: UsagePage): string {
   const lines = [
     `Usage from ${day(scope.fromUs)} to ${day(scope.toUs - 1)} (${scope.timezone})`,
     '',
-    ...page.cards.map((card) => `${cardTitles[card.name].padEnd(20)}${cardText(card)}`),
+    ...page.cards.flatMap((card) => {
+      const cost = costText(card, scope.creditUsd)
+      const line = `${cardTitles[card.name].padEnd(20)}${cardText(card)}`
+      return cost === null ? [line] : [line, `${'cost'.padEnd(20)}${cost}`]
+    }),
     '',
     ...dayLines(page),
     '',

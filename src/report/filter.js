@@ -1,0 +1,52 @@
+// Lets a reader choose the rows of a table by its columns, and tells the sums of what is left.
+// Runs in the reader's browser; what a cell holds is set as text, never as markup.
+;(() => {
+  const sum = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
+
+  function offer(card) {
+    const heads = [...card.querySelector('thead tr:last-child').children]
+    const rows = [...card.querySelectorAll('tbody tr')]
+    const textOf = (row, at) => row.children[at].textContent
+    const choices = heads.flatMap((head, at) =>
+      head.dataset.filter === '' ? [choiceOf(head, at)] : [],
+    )
+
+    function choiceOf(head, at) {
+      const select = document.createElement('select')
+      select.setAttribute('aria-label', head.textContent.trim())
+      const values = [...new Set(rows.map((row) => textOf(row, at)))].sort()
+      select.append(new Option('all', ''), ...values.map((value) => new Option(value, value)))
+      const label = document.createElement('label')
+      label.append(`${head.textContent.trim()} `, select)
+      select.addEventListener('change', choose)
+      return { at, label, select }
+    }
+
+    const told = document.createElement('p')
+    told.className = 'note'
+    told.setAttribute('role', 'status')
+
+    function choose() {
+      const chosen = choices.filter(({ select }) => select.value !== '')
+      for (const row of rows) {
+        row.hidden = chosen.some(({ at, select }) => textOf(row, at) !== select.value)
+      }
+      const shown = rows.filter((row) => !row.hidden)
+      if (chosen.length > 0) for (const fold of card.querySelectorAll('details')) fold.open = true
+      const sums = heads.flatMap((head, at) => {
+        const values = shown.flatMap((row) => row.children[at].dataset.value ?? [])
+        if (values.length === 0) return []
+        return `${head.textContent.trim()} ${sum.format(values.reduce((all, each) => all + Number(each), 0))}`
+      })
+      const count = `${shown.length} of ${rows.length} rows`
+      told.textContent = chosen.length === 0 ? '' : [count, ...sums].join(', ')
+    }
+
+    const bar = document.createElement('div')
+    bar.className = 'filters'
+    bar.append(...choices.map(({ label }) => label))
+    card.querySelector('h3').after(bar, told)
+  }
+
+  for (const card of document.querySelectorAll('section.card:has([data-filter])')) offer(card)
+})()
