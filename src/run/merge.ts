@@ -48,7 +48,9 @@ export async function judgeParts(
     thresholds.push(await checkThreshold(store, threshold, scope))
   }
   const stopped = says.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
-  const parts = { of: shards[0]!.shards, present: shards.length }
+  // Of one that was killed, what was in flight has no row: no account of it is whole.
+  const ended = says.filter((each) => each !== null)
+  const parts = { of: shards[0]!.shards, present: ended.length }
   const machine = JSON.parse(shards[0]!.machineJson)
   await endRun(store, runId, {
     endedUs: figures.lastUs,

@@ -82,6 +82,11 @@ function mustBeOneRun(sources: readonly Source[], allowMissing: boolean): void {
         `shard ${shard.shard} was run twice: ${before.path} and ${path}. Both spent credits; name the one that is to count.`,
       )
     }
+    if (shard.startedAt !== first.shard.startedAt) {
+      throw refused(
+        `${first.path} and ${path} have other starts: every shard needs the same --start-at.`,
+      )
+    }
     seen.set(shard.shard, each)
   }
   const missing = Array.from({ length: first.shard.shards }, (_, at) => at).filter(

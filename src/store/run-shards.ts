@@ -22,6 +22,8 @@ export interface RunShard {
   readonly shards: number
   readonly attempt: string
   readonly planHash: string
+  /** The agreed start of the run, by the clock of the machine; text of a timestamp. */
+  readonly startedAt: string
   readonly machineJson: string
   /** These are null of a shard that was killed. */
   readonly ledgerJson: string | null
@@ -70,6 +72,7 @@ export function readShards(
 ): Promise<readonly RunShard[]> {
   return store.rows<RunShard>(
     `SELECT run_id AS "runId", shard, shards, attempt, plan_hash AS "planHash",
+       (SELECT started_at::VARCHAR FROM runs WHERE runs.run_id = run_shards.run_id) AS "startedAt",
        machine_json AS "machineJson", ledger_json AS "ledgerJson", verdict, verdict_json AS "verdictJson"
      FROM run_shards WHERE coalesce(run_id = $1, true) ORDER BY run_id, shard, attempt`,
     [runId],

@@ -115,7 +115,7 @@ test('two runs on one account at the same time accuse nobody of what the other c
 test('a run of which a part is missing decides no rule of billing or limits, and others as ever', async () => {
   const ledger = { parts: { of: 3, present: 2 } }
   const why =
-    'nothing is wrong in what was seen; but 1 of 3 parts of run a are missing, whose requests used its accounts, too'
+    'nothing is wrong in what was seen; but 1 of 3 parts of run a are missing or did not end, whose requests used its accounts, too'
   for (const rule of ['BILL-10', 'BILL-09', 'RATE-08']) {
     expect(await verdictOver(rule, lone(nobody), { ledger })).toMatchObject({
       verdict: 'inconclusive',

@@ -152,12 +152,13 @@ test('in any order, in groups, or twice, the same rows are there', async () => {
   expect(await merged('grouped', [[a, b, c, path('group')]], judged)).toEqual(first)
 })
 
-test('a missing shard, another plan and a second try are refused with their names', async () => {
+test('a missing shard, another plan, another start and a second try are refused with their names', async () => {
   const refusal = (name: string, group: readonly string[]) =>
     merged(name, [group], async () => 'merged').catch((error: Error) => error.message)
   expect(await refusal('r1', parts.slice(0, 2))).toContain('of 3 shards, 1 are missing: 2.')
   expect(await refusal('r2', [...parts.slice(0, 2), path('other')])).toContain('ran other plans')
   expect(await refusal('r3', [...parts, path('again')])).toContain('shard 0 was run twice')
+  expect(await refusal('r5', [...parts.slice(1), path('again')])).toContain('have other starts')
   expect(await refusal('r4', [whole])).toContain('holds no part of a run')
 })
 

@@ -62,7 +62,7 @@ async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoil
     })),
     ...missing.map(({ runId, of, present }) => ({
       runId,
-      why: `${of - present} of ${of} parts of run ${runId} are missing, whose requests used its accounts, too`,
+      why: `${of - present} of ${of} parts of run ${runId} are missing or did not end, whose requests used its accounts, too`,
       witnesses: [],
       sparesNobody: true,
     })),
