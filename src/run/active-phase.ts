@@ -5,6 +5,7 @@ import { RandomStream } from '../schedule/random.ts'
 import type { TraceRequest } from '../schedule/trace.ts'
 import { Counts, type CountsSlice } from './counts.ts'
 import type { GapCells } from './gap-cells.ts'
+import type { KeyChoice } from './key-choice.ts'
 import { StepCounters } from './ledger.ts'
 import { countedMetrics, type Metric, type PhaseRun, type StepReport } from './messages.ts'
 
@@ -73,8 +74,9 @@ export class ActivePhase {
     return steps[steps.length === 1 ? 0 : this.choice.pick(this.stepDraws.at(index))]!
   }
 
-  keyDraw(index: number): number {
-    return this.keyDraws.at(index)
+  /** @returns index of the key of a request, by what its step may use; -1 for none */
+  keyOf(index: number, choice: KeyChoice): number {
+    return choice.at(choice.keys.length > 1 ? this.keyDraws.at(index) : 0)
   }
 
   promptDraw(index: number, lane = 0): number {

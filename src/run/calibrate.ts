@@ -114,6 +114,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
     baseUrl: null,
     threads: options.threads,
     pacing: 'timer',
+    shards: 'by index',
     transport: 'own',
     proxyEnv: null,
     caFile: null,

@@ -1,10 +1,12 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { ActivePhase, arrivalsOf } from './active-phase.ts'
+import { KeyChoice } from './key-choice.ts'
 import { traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
+import { stepsOf } from './phase-steps.ts'
 import { promptPools } from './prompts.ts'
-import { machineOf, type Shard, scenarioOf, unsharded } from './shard.ts'
+import { machineOf, ownersOf, type Shard, scenarioOf, unsharded } from './shard.ts'
 import { creditsOf } from './step-plan.ts'
 
 /** What a phase of a scenario would send, without sending it. */
@@ -34,6 +36,8 @@ export function planOf(
 ): readonly PhasePlan[] {
   scenarioOf(scenario, shard)
   promptPools(scenario, seed)
+  const owners = ownersOf(scenario, shard.of)
+  const choices = scenario.steps.map((step) => new KeyChoice(step, scenario.keys))
   return scenario.phases.map((phase, ordinal): PhasePlan => {
     const { load } = phase
     const base = {
@@ -59,23 +63,18 @@ export function planOf(
     let mostCredits = 0
     let requests = 0
     while (arrivals.advance()) {
-      if (machineOf(arrivals.index, scenario.threads, shard) !== shard.index) continue
+      const at = active.stepAt(arrivals.index)
+      const machine =
+        owners === null
+          ? machineOf(arrivals.index, scenario.threads, shard)
+          : owners[active.keyOf(arrivals.index, choices[at]!)]
+      if (machine !== shard.index) continue
       requests++
-      const step = scenario.steps[active.stepAt(arrivals.index)]!
+      const step = scenario.steps[at]!
       bySteps[step.name] = (bySteps[step.name] ?? 0) + 1
       const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]!.model : null
       mostCredits += creditsOf(step, contract, traced ?? step.model) * (step.session?.turns ?? 1)
     }
     return { ...base, requests, bySteps, mostCredits }
   })
-}
-
-/**
- * Indexes of the steps that a phase draws from: those that it names, or all that have weight.
- * A step of weight 0 is drawn only where it is named.
- */
-export function stepsOf(scenario: Scenario, names: readonly string[]): readonly number[] {
-  return scenario.steps.flatMap((step, index) =>
-    (names.length === 0 ? step.weight > 0 : names.includes(step.name)) ? [index] : [],
-  )
 }

@@ -19,6 +19,7 @@ import { KeptBodies } from './kept-bodies.ts'
 import { KeysSeen } from './keys-seen.ts'
 import type { KeyReport, PhaseRun, StepReport } from './messages.ts'
 import { RowWriter } from './row-writer.ts'
+import { ownersOf } from './shard.ts'
 import { SharedNumbers, shareOf } from './shared.ts'
 import type { StepPlan } from './step-plan.ts'
 
@@ -48,6 +49,8 @@ export class Sender implements FlightDeck {
   private readonly due: DueQueue<Flight | User>
   private readonly free: Flight[] = []
   private readonly flying = new InFlight()
+  /** Of each key its machine, where accounts are dealt. */
+  private readonly owners: readonly number[] | null
   private readonly maxInFlight: number
   private readonly maxCredits: number
   private readonly retryDraws: RandomStream
@@ -63,6 +66,7 @@ export class Sender implements FlightDeck {
     const { scenario, shard, shards } = data
     this.rows = new RowWriter(data, parts.handOver)
     this.shared = new SharedNumbers(data.shared, scenario.threads === 1)
+    this.owners = ownersOf(scenario, shards / scenario.threads)
     this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
     this.maxCredits = scenario.policy.maxCredits ?? Infinity
     this.retryDraws = new RandomStream(data.seed, 'retries')
@@ -213,10 +217,24 @@ export class Sender implements FlightDeck {
 
   /** Moves to the next arrival that is this thread's. */
   private advance(phase: ActivePhase): boolean {
-    const { shard, shards } = this.parts.data
     const arrivals = phase.arrivals!
-    while (arrivals.advance()) if (arrivals.index % shards === shard) return true
+    while (arrivals.advance()) if (this.isOwn(phase, arrivals.index)) return true
     return false
+  }
+
+  private isOwn(phase: ActivePhase, index: number): boolean {
+    const { shard, shards, scenario } = this.parts.data
+    const { owners } = this
+    if (owners === null) return index % shards === shard
+    return (
+      index % scenario.threads === shard % scenario.threads && this.ownsKey(phase, index, owners)
+    )
+  }
+
+  private ownsKey(phase: ActivePhase, index: number, owners: readonly number[]): boolean {
+    const { shard, scenario } = this.parts.data
+    const { keys } = this.asker.plans[phase.stepAt(index)]!
+    return owners[phase.keyOf(index, keys)] === Math.floor(shard / scenario.threads)
   }
 
   private issued(phase: ActivePhase): void {
@@ -238,7 +256,10 @@ export class Sender implements FlightDeck {
     if (atUs >= phase.endUs || atUs - startUs >= leavesUs(load, user.number)) return
     const { scenario, shard, shards } = this.parts.data
     const [machine, machines] = [Math.floor(shard / scenario.threads), shards / scenario.threads]
-    const index = this.shared.nextRequest(phase.run.ordinal) * machines + machine
+    const { owners } = this
+    const next = () => this.shared.nextRequest(phase.run.ordinal)
+    let index = owners === null ? next() * machines + machine : next()
+    while (owners !== null && !this.ownsKey(phase, index, owners)) index = next()
     if (index >= mostOfClosed(phase.run)) {
       this.issued(phase)
       return
@@ -263,7 +284,7 @@ export class Sender implements FlightDeck {
 
   /** Everything about a request that its index decides. */
   private draw(phase: ActivePhase, plan: StepPlan, index: number, intendedUs: number): Flight {
-    const key = plan.keyAt(plan.keys.length > 1 ? phase.keyDraw(index) : 0)
+    const key = phase.keyOf(index, plan.keys)
     const flight = this.acquire(phase, plan, key)
     flight.slot = phase.slotOf(index, 0)
     flight.intendedUs = intendedUs

@@ -1,5 +1,7 @@
 import type { Scenario } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
+import { KeyChoice } from './key-choice.ts'
+import { stepsOf } from './phase-steps.ts'
 import { shareOf } from './shared.ts'
 
 /** A machine's part of a run: one of `of`, counted from 0. Its threads split the part again. */
@@ -16,6 +18,33 @@ export const machineOf = (index: number, threads: number, { of }: Shard) =>
   Math.floor((index % (of * threads)) / threads)
 
 /**
+ * Of each key the machine that alone sends with it, where accounts are dealt: in the order of the scenario,
+ * each to the next machine. Null where requests are.
+ */
+export function ownersOf({ shards, keys }: Scenario, of: number): readonly number[] | null {
+  if (shards === 'by index' || of === 1) return null
+  const accounts = [...new Set(keys.map(({ account }) => account))]
+  return keys.map(({ account }) => accounts.indexOf(account) % of)
+}
+
+/** @throws UserError where a machine would have no account to send with */
+function mustHaveAccounts(scenario: Scenario, of: number): void {
+  const owners = ownersOf(scenario, of)
+  if (owners === null) return
+  for (const { name, steps } of scenario.phases) {
+    const usable = stepsOf(scenario, steps).flatMap(
+      (at) => new KeyChoice(scenario.steps[at]!, scenario.keys).keys,
+    )
+    const machines = new Set(usable.map((key) => owners[key]))
+    if (machines.size === of) continue
+    throw new UserError(
+      'usage',
+      `--shard: the accounts of the phase ${name} are enough for ${machines.size} of ${of} shards; add accounts, use fewer shards, or leave out shards: by account.`,
+    )
+  }
+}
+
+/**
  * The scenario as a shard sends it. Credits are dealt here; users, requests in flight and connections
  * by the number of the thread over all machines (`shareOf`).
  *
@@ -23,6 +52,7 @@ export const machineOf = (index: number, threads: number, { of }: Shard) =>
  */
 export function scenarioOf(scenario: Scenario, { index, of }: Shard): Scenario {
   if (of === 1) return scenario
+  mustHaveAccounts(scenario, of)
   const { policy, threads } = scenario
   for (const { name, load, maxRequests } of scenario.phases) {
     if (load.kind === 'sweep') {

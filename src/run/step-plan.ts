@@ -13,10 +13,9 @@ import { mayBeCharged } from '../client/wrong.ts'
 import { type Contract, costOf } from '../contract/contract.ts'
 import type { PromptContext, PromptFunction } from '../scenario/define.ts'
 import type { Step } from '../scenario/scenario.ts'
-import { WeightedChoice } from '../schedule/draw.ts'
 import { ScenarioFault } from './errors.ts'
+import { KeyChoice } from './key-choice.ts'
 import type { PromptPool, ResolvedKey } from './messages.ts'
-
 /** A request ready to be sent, and the number under which the store shows it. */
 export interface Ready {
   readonly request: PreparedRequest
@@ -40,13 +39,12 @@ export class StepPlan {
   readonly index: number
   /** Credits that a success costs at most, as the step is written. */
   readonly credits: number
-  readonly keys: readonly number[]
+  readonly keys: KeyChoice
   readonly turns: number
   /** How many prompts there are to draw from. */
   readonly prompts: number
   /** Whether the real key goes out with it. */
   readonly sendsKey: boolean
-  private readonly keyChoice: WeightedChoice | null
   private readonly ready = new Map<number, Ready>()
   private readonly templates = new Map<number, RequestTemplate>()
   private readonly options: StepPlanOptions
@@ -58,18 +56,8 @@ export class StepPlan {
     this.turns = step.session?.turns ?? 1
     this.prompts = options.pool?.length ?? 1
     this.sendsKey = step.wrong === null || !step.wrong.endsWith('-key')
-    const wanted = options.keys.flatMap((key, at) =>
-      step.keys.length === 0 || step.keys.includes(key.name) ? [at] : [],
-    )
-    this.keys = wanted
-    this.keyChoice =
-      wanted.length === 0 ? null : new WeightedChoice(wanted.map((at) => options.keys[at]!.weight))
+    this.keys = new KeyChoice(step, options.keys)
     this.credits = creditsOf(step, options.contract)
-  }
-
-  /** @returns index of the key for a uniform draw; -1 when there is none */
-  keyAt(uniform: number): number {
-    return this.keyChoice === null ? -1 : this.keys[this.keyChoice.pick(uniform)]!
   }
 
   /** The request of a draw from the pool of prompts. */

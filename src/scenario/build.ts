@@ -47,6 +47,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     baseUrl: file.base_url ?? null,
     threads: file.threads,
     pacing: file.pacing,
+    shards: file.shards,
     transport: file.transport,
     proxyEnv: file.proxy_env ?? null,
     caFile: file.ca_file === undefined ? null : resolve(origin.folder, file.ca_file),

@@ -9,6 +9,8 @@ export const fileFields = {
   threads: 'Sending threads. They share one plan. Default 1.',
   pacing:
     'timer: sleeps until a request is due. precise: spins, and takes a core for each thread. Default timer.',
+  shards:
+    'by index: shards share out the requests. by account: each account has one shard. Default by index.',
   transport: 'own: HTTP/1.1 of Assay. undici: HTTP/1.1 of undici. http2: HTTP/2. Default own.',
   proxy_env: 'Name of the variable that holds the URL of an HTTP proxy.',
   ca_file: 'PEM file of further authorities to trust; certificates are always verified.',

@@ -224,6 +224,8 @@ export interface Scenario {
   readonly baseUrl: string | null
   readonly threads: number
   readonly pacing: Pacing
+  /** What machines of one run share out: requests, or accounts with all of their requests. */
+  readonly shards: 'by index' | 'by account'
   readonly transport: 'own' | 'undici' | 'http2'
   /** Variable that holds the URL of an HTTP proxy; null for none. */
   readonly proxyEnv: string | null

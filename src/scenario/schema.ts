@@ -305,6 +305,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       base_url: z.url({ error: baseUrlSays }).refine(isBaseUrl, { error: baseUrlSays }).optional(),
       threads: whole(1).default(1),
       pacing: oneOf(['timer', 'precise']).default('timer'),
+      shards: oneOf(['by index', 'by account']).default('by index'),
       transport: oneOf(['own', 'undici', 'http2']).default('own'),
       proxy_env: text('the name of a variable that holds the URL of a proxy').optional(),
       ca_file: text('a path of a PEM file').optional(),

@@ -8,7 +8,8 @@ import type { Flight } from '../../src/run/flight.ts'
 import { slotAfter, startAfter } from '../../src/run/following.ts'
 import { phaseLoads } from '../../src/run/loads.ts'
 import type { PhaseRun } from '../../src/run/messages.ts'
-import { planOf, stepsOf } from '../../src/run/plan.ts'
+import { stepsOf } from '../../src/run/phase-steps.ts'
+import { planOf } from '../../src/run/plan.ts'
 import { promptPools } from '../../src/run/prompts.ts'
 import { Sender } from '../../src/run/sender.ts'
 import { scenarioOf, unsharded } from '../../src/run/shard.ts'
@@ -39,6 +40,7 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
   const shared = new SharedNumbers()
   const sent: string[] = []
   const users: string[] = []
+  const keys: number[] = []
   const own = scenarioOf(scenario, { index, of })
   for (let thread = 0; thread < scenario.threads; thread++) {
     let nowUs = 0
@@ -64,6 +66,7 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
       client: {
         start: (_: unknown, flight: Flight) => {
           const { phase, plan, slot, turn, key, request, intendedUs } = flight
+          keys.push(key)
           const body = Buffer.from(request.wire.body).toString()
           const { name, load } = phase.run
           if (load.kind === 'concurrency') users.push(`${name} ${slot}`)
@@ -82,7 +85,7 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
     for (const run of laidOut(scenario, seed)) sender.addPhase(run)
     for (; nowUs < 3e6; nowUs += 10_000) sender.tick()
   }
-  return { sent, users }
+  return { sent, users, keys }
 }
 
 const phase = fc.oneof(
@@ -149,6 +152,60 @@ test('shards of any number send the whole plan, each request once, and as many u
       },
     ),
     { numRuns: 40 },
+  )
+})
+
+test('by account, shards send the whole plan, and each account has one shard', () => {
+  fc.assert(
+    fc.property(
+      fc.array(phase, { minLength: 1, maxLength: 3 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.nat(),
+      (phases, of, threads, seed) => {
+        // Seven keys of five accounts.
+        const keys = Object.fromEntries(
+          Array.from({ length: 7 }, (_, at) => [
+            `k${at}`,
+            { env: 'A', weight: 1 + (at % 3), account: `a${at % 5}` },
+          ]),
+        )
+        const scenario = scenarioWith({
+          threads,
+          keys,
+          shards: 'by account',
+          phases: phases.map((each, at) => ({ name: `p${at}`, ...each })),
+        })
+        const whole = sentBy(scenario, seed, 0, 1)
+        const parts = Array.from({ length: of }, (_, index) => sentBy(scenario, seed, index, of))
+        const sent = parts.flatMap((part) => part.sent)
+        expect(sent.toSorted()).toEqual(whole.sent.toSorted())
+        const users = parts.flatMap((part) => part.users)
+        expect(users.length).toBe(whole.users.length)
+        expect(new Set(users).size).toBe(users.length)
+        const owner = new Map<string, number>()
+        for (const [index, part] of parts.entries()) {
+          const planned = planOf(scenario, defaultContract, seed, { index, of })
+          const requests = planned.reduce((sum, each) => sum + (each.requests ?? 0), 0)
+          expect(part.sent.length).toBe(requests)
+          for (const key of part.keys) {
+            const { account } = scenario.keys[key]!
+            expect(owner.get(account) ?? index).toBe(index)
+            owner.set(account, index)
+          }
+        }
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+test('fewer accounts than shards are refused by account, in a sentence', () => {
+  const phases = [{ name: 'p', load: 'constant', rate: '1/s', duration: '1s' }]
+  const scenario = scenarioWith({ shards: 'by account', phases })
+  expect(scenarioOf(scenario, { index: 0, of: 2 }).shards).toBe('by account')
+  expect(() => scenarioOf(scenario, { index: 0, of: 3 })).toThrow(
+    'the accounts of the phase p are enough for 2 of 3 shards',
   )
 })
 

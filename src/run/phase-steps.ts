@@ -1,0 +1,11 @@
+import type { Scenario } from '../scenario/scenario.ts'
+
+/**
+ * Indexes of the steps that a phase draws from: those that it names, or all that have weight.
+ * A step of weight 0 is drawn only where it is named.
+ */
+export function stepsOf(scenario: Scenario, names: readonly string[]): readonly number[] {
+  return scenario.steps.flatMap((step, index) =>
+    (names.length === 0 ? step.weight > 0 : names.includes(step.name)) ? [index] : [],
+  )
+}
