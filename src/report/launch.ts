@@ -13,6 +13,7 @@ import { type Html, html } from './html.ts'
 import { type PageVerdict, readPageVerdict, stoppedText } from './page-verdict.ts'
 import { prepareFigures } from './shown-figures.ts'
 import { tokenReport } from './summary/figures.ts'
+import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
 
 interface RunRow {
@@ -26,6 +27,7 @@ interface RunRow {
   readonly verdict: 'valid' | 'degraded' | 'invalid' | null
   readonly verdict_json: string | null
   readonly assay_version: string
+  readonly machine_json: string
 }
 
 /** The line under the title of a page: what was run, against what, when. */
@@ -39,7 +41,7 @@ export async function aboutRuns(store: Store): Promise<Html> {
   )}</span>, ${runs.length === 1 ? `seed ${first.seed}` : `${runs.length} runs`}, begun ${formatCell(
     'started_at',
     first.started_at,
-  )}. Run <span class="mono">${runs.map((run) => run.run_id).join(', ')}</span>, Assay ${first.assay_version}.`
+  )}${machinesText(runs.map((run) => machinesOf(machineOf(run.machine_json))))}. Run <span class="mono">${runs.map((run) => run.run_id).join(', ')}</span>, Assay ${first.assay_version}.`
 }
 
 /** The answer of the launch page, from the tables that it makes ready: may the numbers be believed, and did the deployment hold? */

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
-import { type RunShard, readShards } from '../store/run-shards.ts'
+import { enterClockError, type RunShard, readShards } from '../store/run-shards.ts'
 import { endRun } from '../store/runs.ts'
 import { addLedgers, emptyLedger, type Ledger, ledgerFaults } from './ledger.ts'
 import type { RunResult } from './run.ts'
@@ -58,6 +58,7 @@ export async function judgeParts(
     verdict: verdict.verdict,
     verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps: [], stopped }),
   })
+  await enterClockError(store, runId, clockErrorUs)
   await store.execute('UPDATE runs SET machine_json = $2 WHERE run_id = $1', [
     runId,
     JSON.stringify({ ...machine, machines: shards.length }),
@@ -126,7 +127,8 @@ function worstTests(shards: readonly RunShard[], says: readonly ShardSays[]): re
       const known = worst.get(test.name)
       if (known !== undefined && results.indexOf(test.result) <= results.indexOf(known.result))
         continue
-      worst.set(test.name, { ...test, figure: `${test.figure} (shard ${shard})` })
+      const figure = `${test.figure} (shard ${shard}, the worst of ${shards.length})`
+      worst.set(test.name, { ...test, figure })
     }
   }
   return [...worst.values()]

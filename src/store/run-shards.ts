@@ -35,7 +35,8 @@ export interface RunShard {
 export const runShardsSql = `CREATE TABLE IF NOT EXISTS run_shards (
   run_id VARCHAR NOT NULL, shard INTEGER NOT NULL, shards INTEGER NOT NULL, attempt VARCHAR NOT NULL,
   plan_hash VARCHAR NOT NULL, began_at TIMESTAMP NOT NULL, machine_json VARCHAR NOT NULL,
-  ended_us BIGINT, ledger_json VARCHAR, verdict VARCHAR, verdict_json VARCHAR)`
+  ended_us BIGINT, ledger_json VARCHAR, verdict VARCHAR, verdict_json VARCHAR);
+  ALTER TABLE run_shards ADD COLUMN IF NOT EXISTS clock_error_us DOUBLE`
 
 export async function startShard(
   store: Store,
@@ -63,6 +64,18 @@ export async function endShard(store: Store, runId: string, end: RunEnd): Promis
      WHERE run_id = $1`,
     [runId, BigInt(Math.round(end.endedUs)), end.ledgerJson, end.verdict, end.verdictJson],
   )
+}
+
+/** @param clockErrorUs how far the clocks of the run's machines are apart at most; null where nobody knows */
+export async function enterClockError(
+  store: Store,
+  runId: string,
+  clockErrorUs: number | null,
+): Promise<void> {
+  await store.execute('UPDATE run_shards SET clock_error_us = $2 WHERE run_id = $1', [
+    runId,
+    clockErrorUs,
+  ])
 }
 
 /** The parts that a store holds, of one run or of all, in order. */

@@ -144,7 +144,9 @@ test.skipIf(process.env.NIGHTLY === undefined)(
         expect(
           judged(withLate).verdict.tests.some(
             ({ name, result, figure }) =>
-              /lag/.test(name) && result === 'failed' && figure.includes('(shard 1)'),
+              /lag/.test(name) &&
+              result === 'failed' &&
+              figure.includes('(shard 1, the worst of 2)'),
           ),
         ).toBe(true)
 

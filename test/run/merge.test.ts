@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { unknownClocks } from '../../src/audit/runs.ts'
 import { defaultContract } from '../../src/contract/default.ts'
+import { prepareTop } from '../../src/report/page.ts'
+import { markdownSummary, terminalFigures } from '../../src/report/summary/formats.ts'
+import { summarise } from '../../src/report/summary/summarise.ts'
 import { judgeParts } from '../../src/run/merge.ts'
 import { run } from '../../src/run/run.ts'
 import { mergeParts } from '../../src/store/merge.ts'
@@ -133,6 +136,17 @@ test('merged shards are row by row the open phases that one machine sends by the
       clockErrorUs: 5000,
     })
     expect(JSON.parse(entered!.machine)).toMatchObject({ machines: of })
+    expect(await store.rows('SELECT DISTINCT clock_error_us AS us FROM run_shards')).toEqual([
+      { us: 5000 },
+    ])
+    const lag = result.verdict.tests.find(({ name }) => name.startsWith('lag'))!
+    expect(lag.figure).toMatch(/ \(shard [012], the worst of 3\)$/)
+    const summary = await summarise(store, 'launch-7', defaultContract)
+    expect(terminalFigures(summary)).toContain('Z, from 3 machines\n')
+    expect(markdownSummary(summary)).toContain(', from 3 machines, Assay')
+    const page = { page: 'launch', contract: defaultContract, runIds: ['launch-7'] } as const
+    const { about } = await prepareTop({ ...page, store, timeZone: 'UTC', nowUs: 0 })
+    expect(about.text).toContain(', from 3 machines. Run')
     expect(await unknownClocks(store, ['launch-7'])).toEqual([])
     await judgeParts(store, 'launch-7', defaultContract, null)
     expect(await unknownClocks(store, ['launch-7'])).toEqual([{ runId: 'launch-7' }])

@@ -12,6 +12,7 @@ import {
   tokenReport,
   whole,
 } from './figures.ts'
+import { machinesOf, machinesText } from './machines.ts'
 import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
 import { type MetricName, percentiles, type RunSummary } from './shape.ts'
 
@@ -28,7 +29,7 @@ export function terminalFigures(summary: RunSummary): string {
   const { counts } = all
   const lines = [
     `${printable(run.scenario, 40)}  run ${printable(run.runId, 30)}`,
-    `${printable(run.baseUrl, 50)}  seed ${run.seed}  ${run.startedAt.slice(0, 19)}Z`,
+    `${printable(run.baseUrl, 50)}  seed ${run.seed}  ${run.startedAt.slice(0, 19)}Z${machinesText([machinesOf(run.machine)])}`,
     '',
     `attempts ${whole(counts.attempts)} = sent ${whole(counts.sent)} + not sent ${whole(counts.notSent)}${counts.retries > 0 ? `   (${whole(counts.retries)} of them retries)` : ''}`,
     `sent = ok ${whole(counts.ok)} + HTTP errors ${whole(counts.httpError)} + broken ${whole(counts.broken)} + timeouts ${whole(counts.timeout)}`,
@@ -116,7 +117,7 @@ export function markdownSummary(summary: RunSummary): string {
   const lines = [
     `## ${markdownCell(run.scenario)}: ${summary.verdict ?? 'not judged'}`,
     '',
-    `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}, Assay ${markdownCell(run.assayVersion)}.`,
+    `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}${machinesText([machinesOf(run.machine)])}, Assay ${markdownCell(run.assayVersion)}.`,
     '',
     `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.ledgerAddsUp ? '' : ' (**the ledger does not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. Credits: ${creditsText(summary.credits)}. ${outcomeTexts(all).join('. ')}.`,
     '',

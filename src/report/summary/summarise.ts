@@ -4,6 +4,7 @@ import type { Store } from '../../store/open.ts'
 import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { type Counted, countedOf, readGroups } from './groups.ts'
+import { machineOf } from './machines.ts'
 import type { RunSummary } from './shape.ts'
 
 /**
@@ -42,7 +43,7 @@ export async function summarise(
       endedS: run.ended_us === null ? null : Number(run.ended_us) / 1e6,
       timeScale: run.time_scale,
       assayVersion: run.assay_version,
-      machine: jsonObject(run.machine_json),
+      machine: machineOf(run.machine_json),
     },
     verdict: run.verdict,
     verdictTests: testsOf(run.verdict_json),
@@ -160,17 +161,6 @@ async function readCredits(
     spent: total((row) => row.ok),
     spentAtMost: total((row) => row.ok + row.ambiguous),
     balances: [...balances],
-  }
-}
-
-function jsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {}
-  } catch {
-    return {}
   }
 }
 
