@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs'
-import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
 import { headerFault } from '../contract/request.ts'
 import { writeReport } from '../report/page.ts'
@@ -45,20 +44,20 @@ export async function benchAction(url: string, options: Options): Promise<void> 
   const key = process.env.ASSAY_API_KEY?.trim() || noKey
   // What is wrong on the command line comes before anything is sent.
   textOf(options, '')
-  const text = textOf(options, await modelOf(options, baseUrl, key, contract))
+  const text = textOf(options, options.model ?? (await firstModel(baseUrl, key, contract)))
   const scenario = parseScenario(text, 'the scenario made by assay bench', contract)
   if (options.save !== undefined) {
     writeFileSync(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
   }
   const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
   await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
-  process.stderr.write(`${text}\n`)
   const { runId, refusal } = await runAndPrint(
     scenario,
     { baseUrl, dbPath: options.db, contract, seed, keys: { default: key }, firstRequests: true },
     options.json === true,
   )
   if (refusal !== null) return
+  process.stderr.write(`\nThe scenario of this run:\n${text}`)
   const store = await openExistingStore(options.db)
   try {
     const { out } = options
@@ -80,21 +79,6 @@ function textOf(options: Options, model: string): string {
     if (error instanceof RangeError) throw new UserError('usage', error.message)
     throw error
   }
-}
-
-/** @throws UserError where none is named, and the service lists none */
-async function modelOf(
-  { model }: Options,
-  baseUrl: string,
-  key: string,
-  contract: Contract,
-): Promise<string> {
-  const found = model ?? (await firstModel(baseUrl, key, contract))
-  if (found !== null) return found
-  throw new UserError(
-    'usage',
-    `${baseUrl} lists no models at ${contract.paths.models}. Name one with --model.`,
-  )
 }
 
 function quickLoadOf(options: Options, model: string): QuickLoad {

@@ -1,20 +1,44 @@
 import { z } from 'zod'
 import { Reader } from '../client/reader.ts'
 import type { Contract } from '../contract/contract.ts'
+import { UserError } from '../user/user-error.ts'
+import { reach } from './preflight.ts'
+import { refusalOf } from './refusal.ts'
 
-const listShape = z.object({ data: z.array(z.object({ id: z.string().min(1) })) })
+const listShape = z.object({ data: z.array(z.object({ id: z.string().min(1) })).min(1) })
 
-/** The first model that a service lists; null where it lists none. */
+/**
+ * The first model that a service lists.
+ *
+ * @throws UserError when nothing answers, the service refuses, or it lists none
+ */
 export async function firstModel(
   baseUrl: string,
   key: string,
   contract: Contract,
-): Promise<string | null> {
+): Promise<string> {
+  await reach(baseUrl, null, contract.timeouts.connectMs)
   const reader = new Reader(baseUrl, key, contract, 'models')
   try {
-    const { captured } = await reader.read()
-    const list = listShape.safeParse(jsonOf(captured?.body ?? ''))
-    return list.data?.data[0]?.id ?? null
+    const { columns, captured } = await reader.read()
+    const { status, reason } = columns
+    const { models } = contract.paths
+    const body = captured?.body ?? null
+    if (status === 404 || status === 405) {
+      throw new UserError(
+        'unreachable',
+        `${baseUrl} has no list of models at ${models}: it answered ${status}. Correct the base URL, or name a model with --model.`,
+      )
+    }
+    if (status !== 200) {
+      throw new UserError(
+        'unreachable',
+        refusalOf(`GET ${baseUrl}${models}`, { status, reason, body }),
+      )
+    }
+    const list = listShape.safeParse(jsonOf(body ?? ''))
+    if (list.success) return list.data.data[0]!.id
+    throw new UserError('usage', `${baseUrl} lists no models at ${models}. Name one with --model.`)
   } finally {
     await reader.close()
   }

@@ -1,8 +1,7 @@
 import type { Phase, Scenario, Step } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
-import { withoutHostile } from '../user/hostile.ts'
-import { remedyOf } from '../user/remedies.ts'
 import type { Coordinator, Loads } from './coordinator.ts'
+import { type Refusal, refusalOf } from './refusal.ts'
 
 /** The phase of first requests: its rows are kept, and no figure is made of them. */
 const phaseName = 'first requests'
@@ -73,16 +72,11 @@ function isForGood(words: string): boolean {
     : forGood.has(Number(status)) || (status.startsWith('4') && /model/.test(code))
 }
 
-interface Refused {
+interface Refused extends Refusal {
   readonly method: string
   readonly path: string
   readonly step: string
-  readonly status: number | null
-  readonly reason: string | null
-  readonly body: string | null
 }
-
-const longestBody = 300
 
 /** The first request that was refused for good, in a sentence: what was sent, what came, the remedy. */
 export async function firstRefusal(store: Store, runId: string, baseUrl: string): Promise<string> {
@@ -94,12 +88,6 @@ export async function firstRefusal(store: Store, runId: string, baseUrl: string)
     [runId, phaseName],
   )
   if (refused === undefined) return 'The first request was refused.'
-  const { method, path, step, status, reason, body } = refused
-  const sent = `${method} ${new URL(path, baseUrl).href} (step ${step})`
-  if (status === null) {
-    return `${sent} got no answer in HTTP (${reason}). Correct --base-url; ${baseUrl.startsWith('https') ? 'http' : 'https'}:// may be meant.`
-  }
-  const text = withoutHostile(body ?? '', () => ' ').trim()
-  const shown = text.length > longestBody ? `${text.slice(0, longestBody)}…` : text
-  return `${sent} answered ${status}${shown === '' ? '' : `: ${shown}`}\n${remedyOf(status)}`
+  const { method, path, step, ...answer } = refused
+  return refusalOf(`${method} ${new URL(path, baseUrl).href} (step ${step})`, answer)
 }

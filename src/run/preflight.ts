@@ -41,7 +41,7 @@ export async function reach(
       () =>
         fail(
           connected
-            ? `it accepts connections, but no TLS handshake ended within ${waitMs / 1000} s. Raise timeouts.connect, or correct --base-url; http:// may be meant.`
+            ? `it accepts connections, but no TLS handshake ended within ${waitMs / 1000} s. Raise timeouts.connect, or correct the base URL; http:// may be meant.`
             : `no connection within ${waitMs / 1000} s (timeouts.connect). ${startIt}`,
         ),
       waitMs,
@@ -55,20 +55,20 @@ export async function reach(
   })
 }
 
-const startIt = 'Start the service, or correct --base-url.'
+const startIt = 'Start the service, or correct the base URL.'
 
 function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
   if (code === 'CERT_HAS_EXPIRED') {
     return `its certificate has expired. Renew it at the service; if it is valid there, correct this machine's clock.`
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return `its certificate is for another name (${message}). Correct --base-url to a name that it holds, or have one made for this name.`
+    return `its certificate is for another name (${message}). Correct the base URL to a name that it holds, or have one made for this name.`
   }
   if (isCertificateError(code)) {
     return `its certificate is not trusted (${message}). Name the authority's PEM file in ca_file of the scenario, or in NODE_EXTRA_CA_CERTS.`
   }
   if (isTlsError(code)) {
-    return `it does not speak TLS there (${code}). Correct --base-url; http:// may be meant.`
+    return `it does not speak TLS there (${code}). Correct the base URL; http:// may be meant.`
   }
   switch (code) {
     case 'ECONNREFUSED':

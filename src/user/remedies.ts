@@ -1,6 +1,6 @@
 /** What a user does about a status that ends everything, in a sentence. */
 export function remedyOf(status: number): string {
-  return remedies[status] ?? 'Correct --base-url, the scenario or the --contract.'
+  return remedies[status] ?? 'Correct the base URL, the scenario or the --contract.'
 }
 
 const remedies: Readonly<Record<number, string>> = {
@@ -8,8 +8,8 @@ const remedies: Readonly<Record<number, string>> = {
   401: 'Set ASSAY_API_KEY to a key that the service takes.',
   402: 'Top up the account.',
   403: 'Check the credits and permissions of the account.',
-  404: 'Correct --base-url, the model, or the paths of the --contract.',
-  405: 'Correct --base-url, or the paths of the --contract.',
+  404: 'Correct the base URL, the model, or the paths of the --contract.',
+  405: 'Correct the base URL, or the paths of the --contract.',
   422: 'Correct the model and the fields of the step.',
   429: 'Wait until the rate limit lets requests in.',
 }

@@ -119,28 +119,6 @@ test('bench goes from an address to a page: no file, no key, no model named', as
   ])
 })
 
-test('a model that the service does not have costs one request and one sentence', async () => {
-  const { asked, origin } = await foreignServer()
-  const { code, out, error } = await assay(
-    emptyFolder(),
-    'bench',
-    `${origin}/llm`,
-    '--model',
-    'gpt-9',
-  )
-  expect(error).toContain('answered 404: {"error":{"message":"The model gpt-9 does not exist."}}\n')
-  expect(error).toContain('Correct --base-url, the model, or the paths of the --contract.\n')
-  expect({ code, out }).toEqual({ code: 4, out: '' })
-  expect(asked).toHaveLength(1)
-})
-
-test('a service without a list of models needs --model', async () => {
-  const { origin } = await foreignServer()
-  const { code, error } = await assay(emptyFolder(), 'bench', `${origin}/elsewhere`)
-  expect(error).toBe(`${origin}/elsewhere lists no models at /v1/models. Name one with --model.\n`)
-  expect(code).toBe(2)
-})
-
 test.each([
   [['--rate', '20'], '--rate: expected a rate, as 20/s; came 20.'],
   [['--rate', '20/s', '--users', '5'], '--rate and --users: expected one of them; got both.'],

@@ -58,7 +58,7 @@ test.each([
     'a wrong path',
     404,
     'not_found',
-    'Correct --base-url, the model, or the paths of the --contract.',
+    'Correct the base URL, the model, or the paths of the --contract.',
   ],
   ['a wrong key', 401, 'invalid_api_key', 'Set ASSAY_API_KEY to a key that the service takes.'],
   ['an unknown model', 400, 'unknown_model', 'Correct the model and the fields of the step.'],
@@ -141,7 +141,7 @@ test('http where https is spoken is told after one request', async () => {
   await withStorePath(async (dbPath) => {
     const { code, error } = await runAgainst(baseUrl, dbPath)
     expect(error).toMatch(
-      /got no answer in HTTP \(.*\)\. Correct --base-url; https:\/\/ may be meant\.\n/,
+      /got no answer in HTTP \(.*\)\. Correct the base URL; https:\/\/ may be meant\.\n/,
     )
     expect(code).toBe(4)
     // One to see whether anything listens, one for the request.

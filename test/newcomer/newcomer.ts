@@ -21,15 +21,6 @@ function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what)
 }
 
-/** A machine that is busy otherwise measures itself: the run says so, and the rest goes on. */
-const isMeasured = ({
-  status,
-  stdout,
-}: {
-  readonly status: number | null
-  readonly stdout: string
-}) => status === 0 || (status === 4 && stdout.includes('Result is: INVALID'))
-
 function assay(...words: readonly string[]) {
   const ended = spawnSync('npx', ['--no', 'assay', ...words], {
     cwd: folder,
@@ -38,6 +29,19 @@ function assay(...words: readonly string[]) {
   })
   if (ended.status !== 0) process.stderr.write(`${ended.stdout}${ended.stderr}`)
   return ended
+}
+
+/** What a run prints whose requests all come back whole. A machine that is busy otherwise has two more tries. */
+function measured(...words: readonly string[]): string {
+  for (let tries = 3; ; tries--) {
+    const { status, stdout } = assay(...words)
+    if (status === 4 && stdout.includes('Result is: INVALID') && tries > 1) continue
+    must(status === 0, `it ends with 0, not ${status}`)
+    const [, sent] = /= sent ([\d,]+) \+ not sent 0\n/.exec(stdout) ?? []
+    must(sent !== undefined && stdout.includes(`sent = ok ${sent} +`), `all ${sent} are whole`)
+    must(!/NaN|undefined/.test(stdout), 'no figure is NaN or undefined')
+    return stdout
+  }
 }
 
 try {
@@ -58,20 +62,19 @@ try {
   must(packages < 110, `npm install: ${packages} packages, fewer than 110`)
 
   const url = `http://127.0.0.1:${port}/openai/v1`
-  const first = assay('bench', url, '--duration', '2s', '--max-rate', '40/s')
-  must(isMeasured(first), 'assay bench of a server with a path prefix and no credits')
-  must(/safe at [\d,.]+\/s/i.test(first.stdout), 'it says a safe rate')
+  const search = measured('bench', url, '--duration', '2s', '--max-rate', '40/s')
+  const safe = Number(/safe at ([\d.]+)\/s/i.exec(search)?.[1])
+  must(safe > 0 && safe <= 40, `assay bench of a path prefix, without credits: safe at ${safe}/s`)
   must(statSync(join(folder, 'assay-launch.html')).size > 50_000, 'it writes a page')
-  must(!/NaN|undefined/.test(first.stdout), 'no figure is NaN or undefined')
   for (const time of ['first', 'second']) {
     const load = ['--rate', '10/s', '--duration', '5s', '--slo', 'ttft.p50 < 1s']
-    const ended = assay('bench', url, ...load)
-    must(isMeasured(ended), `assay bench at one rate, the ${time} time`)
+    const text = measured('bench', url, ...load)
+    must(/ttft\.p50 < 1s +held/.test(text), `assay bench at one rate, the ${time} time`)
   }
 
   const runs = JSON.parse(assay('runs', '--json').stdout) as readonly { readonly runId: string }[]
   const [after, before] = runs.map(({ runId }) => runId)
-  must(runs.length === 3, 'assay runs lists all three')
+  must(runs.length >= 3, 'assay runs lists them')
   const gate = ['--fail-on', 'errors > +50%']
   const compared = assay('compare', before!, after!, ...gate)
   must(compared.status === 0, 'assay compare, with a gate that holds')

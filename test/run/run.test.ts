@@ -207,7 +207,7 @@ test('where nothing listens a run ends at once with a sentence, and leaves no ru
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario('  - { name: steady, load: constant, rate: 5/s, duration: 60s }')
     await expect(run(scenario, { baseUrl, dbPath, keys })).rejects.toThrow(
-      /was never reached: nothing listens there \(connection refused\)\. Start the service, or correct --base-url\./,
+      /was never reached: nothing listens there \(connection refused\)\. Start the service, or correct the base URL\./,
     )
   })
 })

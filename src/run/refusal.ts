@@ -1,0 +1,31 @@
+import { withoutHostile } from '../user/hostile.ts'
+import { remedyOf } from '../user/remedies.ts'
+
+/** What came instead of a completion. */
+export interface Refusal {
+  /** Null where no head of an answer came; `reason` says why. */
+  readonly status: number | null
+  readonly reason: string | null
+  readonly body: string | null
+}
+
+const longestBody = 300
+
+/**
+ * A refusal in a sentence, and what to do about it.
+ *
+ * @param sent the request: its method and URL
+ */
+export function refusalOf(sent: string, { status, reason, body }: Refusal): string {
+  if (status === null) {
+    const other = sent.includes(' https://') ? 'http' : 'https'
+    return `${sent} got no answer in HTTP (${reason}). Correct the base URL; ${other}:// may be meant.`
+  }
+  const text = withoutHostile(body ?? '', () => ' ').trim()
+  const shown = text.length > longestBody ? `${text.slice(0, longestBody)}…` : text
+  const remedy =
+    status === 404 && /model/i.test(text)
+      ? 'Correct the model; the service lists those that it has.'
+      : remedyOf(status)
+  return `${sent} answered ${status}${shown === '' ? '' : `: ${shown}`}\n${remedy}`
+}

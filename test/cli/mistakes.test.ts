@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+
+const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+const pem = (name: string) =>
+  readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
+
+const error = (message: string) => JSON.stringify({ error: { message } })
+
+/** A service behind the path /llm, with one key and one model, and what it was sent. */
+async function listen(secure: boolean) {
+  const sent: string[] = []
+  const answer: RequestListener = (request, response) => {
+    const pieces: Buffer[] = []
+    request.on('data', (piece) => pieces.push(piece))
+    request.on('end', () => {
+      sent.push(`${request.method} ${request.url}`)
+      const [status, body] = answerTo(request.headers.authorization, request.url!, pieces)
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+    })
+  }
+  const server: Server = secure
+    ? createTlsServer({ key: pem('server-key'), cert: pem('server') }, answer)
+    : createServer(answer)
+  server.on('tlsClientError', () => {})
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => void server.close())
+  return { sent, port: (server.address() as AddressInfo).port, server }
+}
+
+function answerTo(key: string | undefined, url: string, pieces: readonly Buffer[]) {
+  if (key !== 'Bearer right') return [401, error('No such key.')] as const
+  if (url === '/llm/v1/models') return [200, JSON.stringify({ data: [] })] as const
+  if (url !== '/llm/v1/chat/completions') return [404, error('Not found.')] as const
+  const { model } = JSON.parse(Buffer.concat(pieces).toString())
+  return [404, error(`The model ${model} does not exist.`)] as const
+}
+
+async function bench(key: string, ...words: readonly string[]) {
+  const cwd = mkdtempSync(join(tmpdir(), 'assay-mistake-'))
+  onTestFinished(() => rmSync(cwd, { recursive: true }))
+  const child = spawn(process.execPath, [main, 'bench', ...words], {
+    ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'] },
+    env: { ...process.env, ASSAY_API_KEY: key },
+  })
+  let [out, error] = ['', '']
+  child.stdout.on('data', (piece) => {
+    out += piece
+  })
+  child.stderr.on('data', (piece) => {
+    error += piece
+  })
+  const code = await new Promise<number | null>((done) => child.on('close', done))
+  return { code, out, error }
+}
+
+const list = 'GET /llm/v1/models'
+const chat = 'POST /llm/v1/chat/completions'
+
+type Mistake = readonly [
+  what: string,
+  words: string,
+  key: string,
+  sent: string | null,
+  says: string,
+]
+
+const unknownModel = `POST http://HOST/llm/v1/chat/completions (step chat-stream) answered 404: {"error":{"message":"The model m does not exist."}}
+Correct the model; the service lists those that it has.
+The load was not sent; the request is in run RUN.
+`
+
+test.each<Mistake>([
+  [
+    'a wrong key',
+    ...(['http://HOST/llm', 'wrong', list] as const),
+    'GET http://HOST/llm/v1/models answered 401: {"error":{"message":"No such key."}}\nSet ASSAY_API_KEY to a key that the service takes.\n',
+  ],
+  [
+    'a wrong path',
+    ...(['http://HOST/v1', 'right', 'GET /v1/models'] as const),
+    'http://HOST has no list of models at /v1/models: it answered 404. Correct the base URL, or name a model with --model.\n',
+  ],
+  [
+    'a service that lists no model',
+    ...(['http://HOST/llm/v1/', 'right', list] as const),
+    'http://HOST/llm lists no models at /v1/models. Name one with --model.\n',
+  ],
+  ['an unknown model and /v1', 'http://HOST/llm/v1 --model m', 'right', chat, unknownModel],
+  ['an unknown model', 'http://HOST/llm --model m', 'right', chat, unknownModel],
+  [
+    'https for http',
+    ...(['https://HOST/llm', 'right', null] as const),
+    'HOST was never reached: it does not speak TLS there (ERR_SSL_WRONG_VERSION_NUMBER). Correct the base URL; http:// may be meant.\n',
+  ],
+])('bench with %s: one request, one sentence, the remedy', async (_, words, key, sent, says) => {
+  const service = await listen(false)
+  const host = `127.0.0.1:${service.port}`
+  const { code, out, error } = await bench(key, ...words.replace('HOST', host).split(' '))
+  const shown = error.replace(/\b\d{8}-\d{6}-[0-9a-f]{4}\b/, 'RUN')
+  expect(shown).toBe(says.replaceAll('HOST', host))
+  expect(service.sent).toEqual(sent === null ? [] : [sent])
+  expect({ code, out }).toEqual({ code: says.includes('lists no models') ? 2 : 4, out: '' })
+})
+
+test.each([
+  [
+    'a certificate that nobody vouches for',
+    'https://HOST/llm',
+    "HOST was never reached: its certificate is not trusted (WHY). Name the authority's PEM file in ca_file of the scenario, or in NODE_EXTRA_CA_CERTS.\n",
+  ],
+  [
+    'http for https',
+    'http://HOST/llm',
+    'GET http://HOST/llm/v1/models got no answer in HTTP (WHY). Correct the base URL; https:// may be meant.\n',
+  ],
+])('bench with %s: nothing is answered, one sentence, the remedy', async (_, url, says) => {
+  const service = await listen(true)
+  const host = `127.0.0.1:${service.port}`
+  const { error, ...ended } = await bench('right', url.replace('HOST', host))
+  expect(error.replace(/\(.*\)/, '(WHY)')).toBe(says.replaceAll('HOST', host))
+  expect(service.sent).toEqual([])
+  expect(ended).toEqual({ code: 4, out: '' })
+})
+
+test('bench of a closed port says so in a sentence', async () => {
+  const { port, server } = await listen(false)
+  await new Promise((closed) => server.close(closed))
+  expect(await bench('right', `http://127.0.0.1:${port}/llm`)).toEqual({
+    ...{ code: 4, out: '' },
+    error: `127.0.0.1:${port} was never reached: nothing listens there (connection refused). Start the service, or correct the base URL.\n`,
+  })
+})
