@@ -147,7 +147,7 @@ const endings: ReadonlyMap<string, string> = new Map([
   ['interrupted', 'it was interrupted'],
   ['first-request', 'the service refused a first request for good'],
   ['budget', 'what was left of max_credits paid for no further request'],
-  ['errors', 'a stop condition came up, error_share or consecutive_failures'],
+  ['errors', 'a stop condition came up, error_share, consecutive_failures or refused_for'],
   ['threshold', 'a threshold marked abort was missed'],
   ['store', 'the store could not be written'],
 ])

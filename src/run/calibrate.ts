@@ -156,7 +156,7 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
       firstByteTimeoutUs: 30e6,
       idleTimeoutUs: 30e6,
       totalTimeoutUs: 30e6,
-      stop: { errorShare: null, consecutiveFailures: null },
+      stop: { errorShare: null, consecutiveFailures: null, refusedForUs: null },
     },
     capture: 'none',
     modulePath: null,

@@ -9,7 +9,7 @@ import { leadUs, slotAfter, startAfter } from './following.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { stepsOf } from './phase-steps.ts'
 import { SharedNumbers } from './shared.ts'
-import { reasonToStop, type StopReason } from './stop-conditions.ts'
+import { Refusals, reasonToStop, type StopReason } from './stop-conditions.ts'
 import { type Counted, type Progress, Tally } from './tally.ts'
 
 export interface CoordinatorOptions extends CrewOptions {
@@ -46,6 +46,7 @@ export class Coordinator {
   /** By phase, the threads that have sent their share of it. */
   private readonly issued = new Map<number, number>()
   private readonly conditions = new Conditions()
+  private readonly refusals = new Refusals()
   private ready = 0
   private finished = 0
   private recorderState: 'starting' | 'open' | 'closed' = 'starting'
@@ -206,7 +207,8 @@ export class Coordinator {
         })
         if (this.stopReason === null) {
           const { scenario, contract } = this.options
-          const reason = reasonToStop(scenario, contract, this.tally, this.shared)
+          const refusedUs = this.refusals.lastedUs(scenario, this.tally, nowUs)
+          const reason = reasonToStop(scenario, contract, this.tally, this.shared, refusedUs)
           if (reason !== null) this.stop(reason)
         }
         if (message.shard === this.options.shard.index * this.options.scenario.threads) {

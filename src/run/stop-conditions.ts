@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { missedEarly } from './early-miss.ts'
+import type { StepCounters } from './ledger.ts'
 import type { SharedNumbers } from './shared.ts'
 import { creditsOf } from './step-plan.ts'
 import type { Tally } from './tally.ts'
@@ -19,12 +20,17 @@ export type StopReason =
 const enoughForShare = 100
 const enoughForReach = 50
 
-/** Why a run is to give up by itself; null when it is to go on. */
+/**
+ * Why a run is to give up by itself; null when it is to go on.
+ *
+ * @param refusedUs how long every request was refused, as `Refusals` has it
+ */
 export function reasonToStop(
   scenario: Scenario,
   contract: Contract,
   tally: Tally,
   shared: SharedNumbers,
+  refusedUs = 0,
 ): StopReason | null {
   const { stop, maxCredits } = scenario.policy
   const { sent } = tally.ledger()
@@ -32,6 +38,7 @@ export function reasonToStop(
   const failures = counters.reduce((sum, each) => sum + each.failures, 0)
   if (shared.failuresInRow >= (stop.consecutiveFailures ?? Infinity)) return 'errors'
   if (sent >= enoughForShare && failures / sent > (stop.errorShare ?? 1)) return 'errors'
+  if (refusedUs >= (stop.refusedForUs ?? Infinity)) return 'errors'
   const refused = counters.some((each) => each.notSent > 0)
   if (
     maxCredits !== null &&
@@ -44,6 +51,26 @@ export function reasonToStop(
   return missedEarly(scenario, tally).length > 0 ? 'threshold' : null
 }
 
+/** For how long every request ended without a connection or with a 401: a service that went away, a key that was revoked. */
+export class Refusals {
+  private sinceUs = 0
+  private sentThen = 0
+  private others = 0
+
+  /** Microseconds; 0 until there are enough. Steps that are wrong on purpose say nothing. */
+  lastedUs(scenario: Scenario, tally: Tally, nowUs: number): number {
+    const counters = tally.countersWhere((_, step) => scenario.steps[step]!.wrong === null)
+    const sent = counters.reduce((sum, each) => sum + each.sent, 0)
+    const others = sent - errorsOf(counters, isRefusal)
+    if (others !== this.others || sent === this.sentThen) {
+      this.others = others
+      this.sentThen = sent
+      this.sinceUs = nowUs
+    }
+    return sent - this.sentThen < enoughForShare ? 0 : nowUs - this.sinceUs
+  }
+}
+
 /** Credits of the cheapest request that costs any: with less left, none can be sent. 0 where all are free. */
 function cheapest({ steps }: Scenario, contract: Contract): number {
   const prices = steps.map((step) => creditsOf(step, contract)).filter((price) => price > 0)
@@ -53,13 +80,17 @@ function cheapest({ steps }: Scenario, contract: Contract): number {
 /** Whether requests were sent, and no connection was ever made for one. */
 export function neverReached(tally: Tally): boolean {
   const { sent } = tally.ledger()
-  const refused = tally
-    .counters()
-    .reduce(
-      (sum, { errors }) => sum + noConnection.reduce((all, why) => all + (errors.get(why) ?? 0), 0),
-      0,
-    )
-  return sent > 0 && refused === sent
+  return sent > 0 && errorsOf(tally.counters(), (why) => noConnection.includes(why)) === sent
+}
+
+function errorsOf(counters: readonly StepCounters[], counts: (words: string) => boolean): number {
+  return counters.reduce(
+    (sum, { errors }) =>
+      [...errors].reduce((all, [words, count]) => all + (counts(words) ? count : 0), sum),
+    0,
+  )
 }
 
 const noConnection: readonly string[] = ['connect-refused', 'connect-failed', 'connect', 'tls']
+
+const isRefusal = (words: string) => words.startsWith('401') || noConnection.includes(words)

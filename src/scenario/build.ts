@@ -74,6 +74,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
       stop: {
         errorShare: file.stop.error_share ?? null,
         consecutiveFailures: file.stop.consecutive_failures ?? null,
+        refusedForUs: file.stop.refused_for ?? 30_000 * ms,
       },
     },
     capture: file.capture,

@@ -26,7 +26,7 @@ export const fileFields = {
   max_memory_mb: 'Memory for answers in flight, of the whole run, in MB. Default 512.',
   max_credits: 'Stop before the run spends more credits. Default: no bound.',
   timeouts: 'Deadlines of an attempt. Default: those of the contract.',
-  stop: 'When the run gives up by itself. Default: never.',
+  stop: 'When the run gives up by itself. Default: after 30 s of nothing but refusals.',
   capture: 'Bodies to keep: all; a sample of successes and failures; none. Default sample.',
 } as const
 
@@ -105,6 +105,7 @@ export const timeoutFields = {
 export const stopFields = {
   error_share: 'Share of failures among all requests, from the hundredth request on.',
   consecutive_failures: 'Failures in a row.',
+  refused_for: 'How long every request may get no connection or a 401. Default: 30s.',
 } as const
 
 export const lengthFields = {

@@ -195,6 +195,8 @@ export interface StopConditions {
   /** Share of failures among all requests so far, looked at from the hundredth on. */
   readonly errorShare: number | null
   readonly consecutiveFailures: number | null
+  /** How long every request may end without a connection or with a 401; null for no bound. */
+  readonly refusedForUs: number | null
 }
 
 export interface Policy {

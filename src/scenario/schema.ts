@@ -352,8 +352,9 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
         described(stopFields, {
           error_share: share().optional(),
           consecutive_failures: whole(1).optional(),
+          refused_for: duration().optional(),
         }),
-        'stop conditions: error_share, consecutive_failures',
+        'stop conditions: error_share, consecutive_failures, refused_for',
       ).default({}),
       capture: oneOf(['all', 'sample', 'none']).default('sample'),
     }),

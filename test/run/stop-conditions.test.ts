@@ -4,7 +4,7 @@ import { Counts } from '../../src/run/counts.ts'
 import { StepCounters } from '../../src/run/ledger.ts'
 import type { PhaseRun, SenderReport } from '../../src/run/messages.ts'
 import { SharedNumbers } from '../../src/run/shared.ts'
-import { reasonToStop } from '../../src/run/stop-conditions.ts'
+import { Refusals, reasonToStop } from '../../src/run/stop-conditions.ts'
 import { Tally } from '../../src/run/tally.ts'
 import { chatScenario } from './target.ts'
 
@@ -20,28 +20,12 @@ const phase: PhaseRun = {
   slotBase: 0,
 }
 
-/** Why a run would stop whose one thread has counted this. */
-function reason(
-  more: string,
-  count: (counters: StepCounters, shared: SharedNumbers) => void,
-  step = '',
-) {
-  const scenario = chatScenario(
-    '  - { name: steady, load: constant, rate: 1/s, duration: 1s }',
-    more,
-    step,
-  )
-  const tally = new Tally(scenario, 'r', [phase])
-  const counters = new StepCounters()
-  const shared = new SharedNumbers()
-  count(counters, shared)
-  const slow = new Counts()
-  for (let at = 0; at < 200; at++) slow.record(50_000)
-  const report: SenderReport = {
+function reportOf(counters: StepCounters, response = new Counts()): SenderReport {
+  return {
     type: 'report',
     shard: 0,
     atUs: 1e6,
-    steps: [{ ordinal: 0, step: 0, counters, counts: { response: slow.slice() } }],
+    steps: [{ ordinal: 0, step: 0, counters, counts: { response: response.slice() } }],
     keys: [],
     inFlight: 0,
     health: {
@@ -57,8 +41,28 @@ function reason(
       queuedBatches: 0,
     },
   }
-  tally.add(report)
-  return reasonToStop(scenario, defaultContract, tally, shared)
+}
+
+/** Why a run would stop whose one thread has counted this. */
+function reason(
+  more: string,
+  count: (counters: StepCounters, shared: SharedNumbers) => void,
+  step = '',
+  refusedUs = 0,
+) {
+  const scenario = chatScenario(
+    '  - { name: steady, load: constant, rate: 1/s, duration: 1s }',
+    more,
+    step,
+  )
+  const tally = new Tally(scenario, 'r', [phase])
+  const counters = new StepCounters()
+  const shared = new SharedNumbers()
+  count(counters, shared)
+  const slow = new Counts()
+  for (let at = 0; at < 200; at++) slow.record(50_000)
+  tally.add(reportOf(counters, slow))
+  return reasonToStop(scenario, defaultContract, tally, shared, refusedUs)
 }
 
 test('a run goes on while nothing speaks against it', () => {
@@ -93,6 +97,83 @@ test('a service that went away before it ever answered is unreachable', () => {
       for (let at = 0; at < 50; at++) counters.error('connect-refused')
     }),
   ).toBe('unreachable')
+})
+
+/** For how long everything was refused, after looks at a time, with so many sent and these errors. */
+function refused(
+  looks: readonly (readonly [s: number, sent: number, errors: Readonly<Record<string, number>>])[],
+  step = '',
+): number {
+  const scenario = chatScenario(
+    '  - { name: steady, load: constant, rate: 1/s, duration: 1s }',
+    '',
+    step,
+  )
+  const refusals = new Refusals()
+  return looks.reduce((_, [s, sent, errors]) => {
+    const counters = Object.assign(new StepCounters(), { sent })
+    for (const [words, count] of Object.entries(errors)) counters.errors.set(words, count)
+    const tally = new Tally(scenario, 'r', [phase])
+    tally.add(reportOf(counters))
+    return refusals.lastedUs(scenario, tally, s * 1e6) / 1e6
+  }, 0)
+}
+
+test('a service that went away is refused for as long as nothing else came, from a hundred requests on', () => {
+  expect(
+    refused([
+      [1, 500, {}],
+      [2, 560, { 'connect-refused': 60 }],
+      [31, 599, { 'connect-refused': 99 }],
+    ]),
+  ).toBe(0)
+  expect(
+    refused([
+      [1, 500, {}],
+      [2, 560, { 'connect-refused': 60 }],
+      [31, 600, { 'connect-refused': 100 }],
+    ]),
+  ).toBe(30)
+  expect(
+    refused([
+      [1, 500, {}],
+      [9, 500, {}],
+      [31, 600, { '401 invalid_api_key': 100 }],
+    ]),
+  ).toBe(22)
+  // It came back in between.
+  expect(
+    refused([
+      [1, 500, {}],
+      [20, 700, { 'connect-refused': 200 }],
+      [31, 900, { 'connect-refused': 399 }],
+    ]),
+  ).toBe(0)
+  // A limit that is met is what a load may be there for.
+  expect(
+    refused([
+      [1, 500, {}],
+      [31, 900, { '429 rate_limit_exceeded': 400 }],
+    ]),
+  ).toBe(0)
+})
+
+test('a step that is wrong on purpose may be refused for ever', () => {
+  expect(
+    refused(
+      [
+        [1, 10, {}],
+        [90, 900, { '401 invalid_api_key': 890 }],
+      ],
+      ', wrong: missing-key',
+    ),
+  ).toBe(0)
+})
+
+test('a run ends after 30 s of refusals, or after what the scenario says', () => {
+  expect(reason('', () => {}, '', 29e6)).toBeNull()
+  expect(reason('', () => {}, '', 30e6)).toBe('errors')
+  expect(reason('stop: { refused_for: 2m }', () => {}, '', 119e6)).toBeNull()
 })
 
 test('a budget stops it once a request was refused and all is spent or set aside', () => {
