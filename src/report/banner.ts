@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../user/html.ts'
 
 /** How something ended, in the four ways that a reader must tell apart at a glance. */
 export type Tone = 'good' | 'warn' | 'fail' | 'none'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type InteractiveChart, interactiveRuntime } from '../chart/interactive.ts'
 import { pageStyle } from '../chart/page-style.ts'
-import { type Html, html, scriptJson, trusted } from './html.ts'
+import { type Html, html, scriptJson, trusted } from '../user/html.ts'
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 

@@ -1,7 +1,7 @@
 import { type InteractiveChart, interactiveChart } from '../chart/interactive.ts'
 import type { ChartSpec } from '../chart/spec.ts'
 import { renderSvg } from '../chart/svg.ts'
-import { type Html, html, trusted } from './html.ts'
+import { type Html, html, trusted } from '../user/html.ts'
 import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
 

@@ -1,4 +1,5 @@
 import type { Store } from '../store/open.ts'
+import { type Html, html } from '../user/html.ts'
 import {
   type Answer,
   type Card,
@@ -9,7 +10,6 @@ import {
 } from './banner.ts'
 import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
-import { type Html, html } from './html.ts'
 import { type PageVerdict, readPageVerdict, stoppedText } from './page-verdict.ts'
 import { prepareFigures } from './shown-figures.ts'
 import { tokenReport } from './summary/figures.ts'

@@ -1,7 +1,7 @@
 import { samplesNeeded } from '../measure/percentile.ts'
+import { type Html, html } from '../user/html.ts'
 import { formatCell, formatNumber, unitOf, wordsOf } from './format.ts'
 import type { ColumnFront, Front } from './front.ts'
-import { type Html, html } from './html.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
+import { type Html, html } from '../user/html.ts'
 import { type Answer, type Card, type Check, renderAnswer, renderCards } from './banner.ts'
 import { formatNumber, formatShare } from './format.ts'
-import { type Html, html } from './html.ts'
 import { planInWords } from './usage/packages.ts'
 import {
   costText,

@@ -20,6 +20,21 @@ export function withoutHostile(
   )
 }
 
+const longestText = 2000
+
+/**
+ * A service's text as it may be shown: control characters as their pictures (ESC is ␛), marks that
+ * turn the direction of text as U+FFFD, and no more than a reader would read.
+ */
+export function visible(text: string): string {
+  const cut =
+    text.length > longestText ? `${text.slice(0, longestText)}… (${text.length} characters)` : text
+  return withoutHostile(cut, (sign) => (sign < ' ' ? pictureOf(sign) : '\ufffd'), '\t\n')
+}
+
+/** ESC as ␛, by Unicode's block of control pictures. */
+const pictureOf = (control: string) => String.fromCharCode(0x2400 + control.charCodeAt(0))
+
 /** The UTF-16 units of a character as JSON escapes them. */
 export const jsonEscape = (character: string): string =>
   Array.from(

@@ -25,7 +25,7 @@ test('the page of a run says which load was closed, as data', async () => {
   await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
   const top = (await launchTop(store)).text
   store.close()
-  expect(top).toContain('Closed load (users, flat &lt;out&gt;): its users wait for answers')
+  expect(top).toContain('Closed load (users, flat &#60;out&#62;): its users wait for answers')
 })
 
 test('where a load was closed, the cards claim no rate and say what response time leaves out', async () => {

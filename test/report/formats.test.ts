@@ -13,13 +13,14 @@ import {
   terminalSummary,
 } from '../../src/report/summary/formats.ts'
 import { summarySchema } from '../../src/report/summary/json-schema.ts'
-import { csvCell, markdownCell, printable, visible } from '../../src/report/summary/printable.ts'
+import { csvCell, markdownCell, printable } from '../../src/report/summary/printable.ts'
 import { summaryShape } from '../../src/report/summary/shape.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../../src/report/summary/vllm.ts'
 import { exportRows, exportTable } from '../../src/store/export.ts'
 import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import { visible } from '../../src/user/hostile.ts'
 import { attempt, enterRun } from './attempts.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-formats-'))

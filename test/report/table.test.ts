@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { formatCell, formatDuration, formatNumber, formatShare } from '../../src/report/format.ts'
 import { readFront } from '../../src/report/front.ts'
-import { scriptJson } from '../../src/report/html.ts'
 import { readPageVerdict } from '../../src/report/page-verdict.ts'
 import { readParts } from '../../src/report/part.ts'
 import { bucketWidthS } from '../../src/report/scope.ts'
 import { renderTable } from '../../src/report/table.ts'
+import { scriptJson } from '../../src/user/html.ts'
 
 const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { printable as auditText } from '../../src/audit/format/printable.ts'
-import { html as reportHtml } from '../../src/report/html.ts'
 import { csvCell, jsonText, markdownCell, printable } from '../../src/report/summary/printable.ts'
-import { html as serviceHtml } from '../../src/service/pages/html.ts'
 import { safeJson } from '../../src/user/hostile.ts'
+import { html } from '../../src/user/html.ts'
 
 /** A control, direction marks, zero widths, a soft hyphen, separators, a lone surrogate, a noncharacter. */
 const hostile =
@@ -16,8 +15,7 @@ test.each([
   ['JSON of a summary', (text: string) => jsonText(text)],
   ['JSON of an audit', (text: string) => safeJson(JSON.stringify(text))],
   ['CSV', csvCell],
-  ['a page of a report', (text: string) => reportHtml`${text}`.text],
-  ['a page of the service', (text: string) => serviceHtml`${text}`.text],
+  ['a page', (text: string) => html`${text}`.text],
 ])('no hostile character reaches %s', (_, shown) => {
   for (const character of hostile) {
     const text = shown(`a${character}ä`)

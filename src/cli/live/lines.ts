@@ -1,4 +1,4 @@
-import { type Html, html } from '../../report/html.ts'
+import { type Html, html } from '../../user/html.ts'
 
 /** What one line shows: a value at each time, null where there was none. */
 export interface Line {

@@ -1,9 +1,9 @@
 import { renderAnswer, renderCards } from '../../report/banner.ts'
 import { formatDuration, formatNumber, formatShare } from '../../report/format.ts'
 import type { Front } from '../../report/front.ts'
-import { type Html, html } from '../../report/html.ts'
 import { type Row, renderTable } from '../../report/table.ts'
 import type { Counted, Percentiles, Progress } from '../../run/tally.ts'
+import { type Html, html } from '../../user/html.ts'
 import { drawLines, Points } from './lines.ts'
 import { runMetrics } from './run-metrics.ts'
 import type { LiveSource } from './server.ts'
@@ -53,7 +53,7 @@ export class RunPage implements LiveSource {
   body(): Html {
     const progress = this.now?.progress ?? null
     return html`<header class="masthead"><h1>${this.title}</h1><span class="brand"><b>assay</b> live</span></header>
-<p class="about">${this.about}${progress !== null && html`. Run <span class="mono">${progress.runId}</span>`}.</p>
+<p class="about" data-part="about">${this.about}${progress !== null && html`. Run <span class="mono">${progress.runId}</span>`}.</p>
 <p class="about" data-gone hidden>The command gives no news any more: these are its last figures.</p>
 ${shown(progress, this.moments.kept)}
 <footer>Counted by the sending threads while the run lasts. The launch report follows when it has ended. <a href="/metrics">Metrics for Prometheus</a></footer>`

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { isLoopback } from '../../contract/base-url.ts'
 import { renderDocument } from '../../report/document.ts'
-import { type Html, html } from '../../report/html.ts'
+import { type Html, html } from '../../user/html.ts'
 import { UserError } from '../../user/user-error.ts'
 import { wholeOf } from '../numbers.ts'
 import { onStopSignal } from '../stop-signals.ts'

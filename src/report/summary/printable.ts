@@ -1,4 +1,4 @@
-import { safeJson, withoutHostile } from '../../user/hostile.ts'
+import { safeJson, visible, withoutHostile } from '../../user/hostile.ts'
 
 // Escape sequences whole: CSI, then OSC and its kin up to their end, then any other pair.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -20,21 +20,6 @@ export function printable(text: string, longest = 60): string {
 export function markdownCell(text: string, longest = 80): string {
   return printable(text, longest).replace(/[\\`*_{}[\]<>|#&!~]/g, (sign) => `\\${sign}`)
 }
-
-const longestText = 2000
-
-/**
- * A service's text as it may be shown: control characters as their pictures (ESC is ␛), marks that
- * turn the direction of text as U+FFFD, and no more than a reader would read.
- */
-export function visible(text: string): string {
-  const cut =
-    text.length > longestText ? `${text.slice(0, longestText)}… (${text.length} characters)` : text
-  return withoutHostile(cut, (sign) => (sign < ' ' ? pictureOf(sign) : '\ufffd'), '\t\n')
-}
-
-/** ESC as ␛, by Unicode's block of control pictures. */
-const pictureOf = (control: string) => String.fromCharCode(0x2400 + control.charCodeAt(0))
 
 /** JSON that a terminal shows as it is. */
 export const jsonText = (value: unknown): string => safeJson(JSON.stringify(value, null, 2))

@@ -1,3 +1,4 @@
+import type { Html } from '../../user/html.ts'
 import type { Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { CustomerError, type Fault } from '../customers.ts'
@@ -6,7 +7,6 @@ import type { Desk } from './desk.ts'
 import { messagePage, type Viewer } from './document.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
 import type { Flashes } from './flashes.ts'
-import type { Html } from './html.ts'
 import {
   type PageRoute,
   page,

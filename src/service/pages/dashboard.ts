@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Contract, Package } from '../../contract/contract.ts'
+import { type Html, html } from '../../user/html.ts'
 import type { Fault, Field } from '../customers.ts'
 import { bandOf } from '../honest/limits.ts'
 import type { ApiKey } from '../ledger/accounts.ts'
@@ -8,7 +9,6 @@ import type { Profile } from '../profile.ts'
 import type { Desk, Payment } from './desk.ts'
 import { complaint, document, type Viewer, wrong } from './document.ts'
 import { count, day, moment, plural, price } from './figures.ts'
-import { type Html, html } from './html.ts'
 import { nextExpiry } from './next-expiry.ts'
 
 export interface DashboardParts {

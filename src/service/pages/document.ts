@@ -1,6 +1,6 @@
+import { type Html, html } from '../../user/html.ts'
 import type { Fault, Field } from '../customers.ts'
 import type { Account } from '../ledger/accounts.ts'
-import { type Html, html } from './html.ts'
 
 /** Who looks at a page. */
 export interface Viewer {

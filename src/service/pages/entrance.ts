@@ -1,8 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
+import { type Html, html } from '../../user/html.ts'
 import type { Fault } from '../customers.ts'
 import { complaint, document, wrong } from './document.ts'
 import { count } from './figures.ts'
-import { type Html, html } from './html.ts'
 
 export interface EntranceForm {
   readonly email: string

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import type { Html } from '../../user/html.ts'
 import type { Call } from '../call.ts'
-import type { Html } from './html.ts'
 
 /** What a page answers; `cookie` sets or, with null, ends the session of the browser. */
 export type PageAnswer =

@@ -1,3 +1,4 @@
+import { Html, html } from '../../user/html.ts'
 import type { Fault } from '../customers.ts'
 import type { CreditsReport, EntryLine, UsageLine } from '../usage/report.ts'
 import { zone } from '../usage/zone.ts'
@@ -5,7 +6,6 @@ import { type Bar, barChart } from './charts.ts'
 import { complaint, document, type Viewer, wrong } from './document.ts'
 import type { Drawer } from './drawer.ts'
 import { average, count, moment, plural } from './figures.ts'
-import { Html, html } from './html.ts'
 import { nextExpiry } from './next-expiry.ts'
 
 /** Three looks at one account: all of it, its last hours, its last days. */

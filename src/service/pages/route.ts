@@ -1,8 +1,8 @@
+import type { Html } from '../../user/html.ts'
 import { CustomerError, type Fault, UnknownInvite } from '../customers.ts'
 import type { Accounts } from '../ledger/accounts.ts'
 import type { Viewer } from './document.ts'
 import type { PageAnswer, PageRequest } from './exchange.ts'
-import type { Html } from './html.ts'
 import type { Session } from './sessions.ts'
 import { type Guards, TooManyTries } from './tries.ts'
 

@@ -1,4 +1,4 @@
-import { visible } from './summary/printable.ts'
+import { jsonEscape, visible } from './hostile.ts'
 
 /**
  * Markup that cannot be forgotten to be escaped: what stands in a template is markup, what is put
@@ -28,26 +28,10 @@ function markup(part: Part): string {
   if (part instanceof Html) return part.text
   if (part === null || part === undefined || part === false) return ''
   if (typeof part === 'object') return part.map(markup).join('')
-  return escapeHtml(visible(String(part)))
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;')
+  return visible(String(part)).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
 /** JSON inside a script element: nothing in it can end the element or start another. */
 export function scriptJson(value: unknown): Html {
-  return new Html(
-    JSON.stringify(value)
-      .replaceAll('<', '\\u003c')
-      .replaceAll('>', '\\u003e')
-      .replaceAll('&', '\\u0026')
-      .replaceAll('\u2028', '\\u2028')
-      .replaceAll('\u2029', '\\u2029'),
-  )
+  return new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, jsonEscape))
 }
