@@ -1,4 +1,5 @@
-import { decodeHistogram } from '../store/gaps.ts'
+import type { JsHistogram } from 'hdr-histogram-js'
+import { histogramDecoder } from '../store/gaps.ts'
 import type { Store } from '../store/open.ts'
 import { fillTable } from './temp-table.ts'
 
@@ -36,14 +37,17 @@ export async function prepareHistograms(store: Store): Promise<void> {
     store,
     'shown_heat',
     { from_s: 'DOUBLE', to_s: 'DOUBLE', from_ms: 'DOUBLE', to_ms: 'DOUBLE', n: 'BIGINT' },
-    heatCells(stored),
+    heatCells(stored, await histogramDecoder()),
   )
 }
 
 /** At most this many columns: neighbours are merged beyond it. */
 const mostColumns = 90
 
-function heatCells(stored: readonly StoredHistogram[]): readonly Cell[] {
+function heatCells(
+  stored: readonly StoredHistogram[],
+  decode: (hdr: string) => JsHistogram,
+): readonly Cell[] {
   const starts = [...new Set(stored.map((each) => each.from_s))]
   const merged = Math.ceil(starts.length / mostColumns)
   const columnOf = new Map(starts.map((start, at) => [start, Math.floor(at / merged)]))
@@ -53,7 +57,7 @@ function heatCells(stored: readonly StoredHistogram[]): readonly Cell[] {
     const column = columnOf.get(from_s)!
     const span = spans.get(column) ?? { from: from_s, to: to_s }
     spans.set(column, { from: Math.min(span.from, from_s), to: Math.max(span.to, to_s) })
-    for (const [cell, n] of cellsOf(hdr)) {
+    for (const [cell, n] of cellsOf(decode(hdr))) {
       const key = `${column} ${cell}`
       counts.set(key, (counts.get(key) ?? 0) + n)
     }
@@ -72,9 +76,9 @@ function heatCells(stored: readonly StoredHistogram[]): readonly Cell[] {
 }
 
 /** Walks the recorded values of one histogram, in microseconds, into cells of latency. */
-function cellsOf(hdr: string): ReadonlyMap<number, number> {
+function cellsOf(histogram: JsHistogram): ReadonlyMap<number, number> {
   const cells = new Map<number, number>()
-  const values = decodeHistogram(hdr).recordedValuesIterator
+  const values = histogram.recordedValuesIterator
   values.reset()
   while (values.hasNext()) {
     const { valueIteratedTo: micros, countAtValueIteratedTo: n } = values.next()

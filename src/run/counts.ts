@@ -3,7 +3,7 @@ import type { Statistic } from '../scenario/scenario.ts'
 /**
  * Counts of whole microseconds in the layout of an HDR histogram of three significant digits, as a
  * plain typed array: recording costs a few nanoseconds and no call into a library, threads' counts
- * merge by addition, and `histogram-row.ts` hands them to HdrHistogram unchanged.
+ * merge by addition, and `histogram-bytes.ts` writes them as HdrHistogram does.
  *
  *     value        bucket                         width of a cell
  *     0 … 2047     0: 2,048 cells                 1 us

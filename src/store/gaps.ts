@@ -1,4 +1,4 @@
-import { decodeFromCompressedBase64, JsHistogram } from 'hdr-histogram-js'
+import type { JsHistogram } from 'hdr-histogram-js'
 import { percentileOf } from '../measure/percentile.ts'
 import type { Store } from './open.ts'
 
@@ -31,12 +31,14 @@ export async function readGaps(
     `SELECT step, to_base64(hdr) AS hdr FROM histograms WHERE metric = 'itl' AND samples > 0 AND ${where}`,
     [...parameters],
   )
+  if (rows.length === 0) return new Map()
+  const decode = await histogramDecoder()
   const merged = new Map<string | null, JsHistogram>()
   for (const { step, hdr } of rows) {
     for (const key of [step, null]) {
       const sum = merged.get(key)
-      if (sum === undefined) merged.set(key, decodeHistogram(hdr))
-      else sum.add(decodeHistogram(hdr))
+      if (sum === undefined) merged.set(key, decode(hdr))
+      else sum.add(decode(hdr))
     }
   }
   const found = new Map<string | null, Gaps>()
@@ -64,12 +66,19 @@ function exactGaps(sorted: Float64Array): Gaps {
   }
 }
 
-/** @param hdr as the store has it, in base64 */
-export function decodeHistogram(hdr: string): JsHistogram {
-  const histogram = decodeFromCompressedBase64(hdr, 64)
-  if (!(histogram instanceof JsHistogram)) throw new Error('a histogram of the WASM build')
-  histogram.autoResize = true
-  return histogram
+/**
+ * A plain run has no gaps: only who reads some waits for the library.
+ *
+ * @returns a function that takes a histogram as the store has it, in base64
+ */
+export async function histogramDecoder(): Promise<(hdr: string) => JsHistogram> {
+  const { decodeFromCompressedBase64, JsHistogram } = await import('hdr-histogram-js')
+  return (hdr) => {
+    const histogram = decodeFromCompressedBase64(hdr, 64)
+    if (!(histogram instanceof JsHistogram)) throw new Error('a histogram of the WASM build')
+    histogram.autoResize = true
+    return histogram
+  }
 }
 
 function gapsOf(histogram: JsHistogram): Gaps {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
+import { decodeFromCompressedBase64, type JsHistogram } from 'hdr-histogram-js'
 import { expect, test } from 'vitest'
 import { Counts, cellOf, highestUs, lowestOf, widthOf } from '../../src/run/counts.ts'
 import { histogramBytes } from '../../src/run/histogram-bytes.ts'
@@ -83,17 +83,24 @@ test('taking leaves nothing behind, and nothing is taken twice', () => {
   expect(counts.take()).toEqual({ from: 9, cells: new Uint32Array([1]), samples: 1 })
 })
 
-test('the stored bytes are an HDR histogram with the same counts and percentiles', () => {
-  const counts = new Counts()
-  for (let at = 1; at <= 5000; at++) counts.record(at * at)
-  const histogram = decodeFromCompressedBase64(
-    Buffer.from(histogramBytes(counts.slice())).toString('base64'),
+test('the library of HDR histograms reads the stored bytes: each count, at its own value', () => {
+  fc.assert(
+    fc.property(fc.array(anyUs, { maxLength: 300 }), fc.nat({ max: 2 ** 20 }), (values, often) => {
+      const counts = new Counts()
+      for (const us of values) counts.record(us)
+      // Counts of several bytes.
+      counts.add({ from: 70, cells: new Uint32Array([often, 0, often]), samples: 2 * often })
+      const histogram = decodeFromCompressedBase64(
+        Buffer.from(histogramBytes(counts.slice())).toString('base64'),
+      ) as JsHistogram
+      expect(histogram.totalCount).toBe(counts.samples)
+      for (const [us, count] of counts.filled()) {
+        expect(histogram.getCountAtIndex(cellOf(us))).toBe(count)
+        expect(histogram.valueFromIndex(cellOf(us))).toBe(us)
+      }
+    }),
+    { numRuns: 50 },
   )
-  expect(histogram.totalCount).toBe(5000)
-  for (const p of [50, 95, 99, 99.9]) {
-    const stored = histogram.getValueAtPercentile(p)
-    expect(Math.abs(stored / counts.percentile(p)! - 1)).toBeLessThan(0.001)
-  }
 })
 
 test('what is longer than any deadline is counted as the longest, and below zero as zero', () => {
