@@ -10,6 +10,7 @@ import { unlessSpoilt } from './evidence/spoilt.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 import { type AuditedRun, killedRuns, missingParts, selectRuns } from './runs.ts'
+import { type AccountShare, asOfShare, withinShare } from './shares.ts'
 import type { Finding } from './verdict.ts'
 
 export interface AuditOptions extends Work {
@@ -20,6 +21,8 @@ export interface AuditOptions extends Work {
   readonly runIds?: readonly string[]
   /** Ids of rules, or families such as `BILL`; empty or absent for all. */
   readonly rules?: readonly string[]
+  /** Judges these accounts alone and keeps no findings; all of them unless given. */
+  readonly accounts?: AccountShare
   /** A new one unless given. */
   readonly auditId?: string
   /** Now, unless given. */
@@ -32,6 +35,8 @@ export interface AuditReport {
   readonly auditId: string
   readonly auditedAt: Date
   readonly contract: string
+  /** Of one that judged a share of the accounts. */
+  readonly accounts?: AccountShare
   readonly runs: readonly AuditedRun[]
   /** One for each rule that was asked, in the order of the rulebook. */
   readonly findings: readonly Finding[]
@@ -43,7 +48,9 @@ export interface AuditReport {
  * @throws UserError for a run or a rule that there is not; the reason of the signal, once aborted
  */
 export function audit(store: Store, options: AuditOptions): Promise<AuditReport> {
-  return interruptible(store, options, () => decideAndKeep(store, options))
+  return interruptible(store, options, () =>
+    withinShare(store, options.accounts, () => decideAndKeep(store, options)),
+  )
 }
 
 async function decideAndKeep(store: Store, options: AuditOptions): Promise<AuditReport> {
@@ -63,10 +70,11 @@ async function decideAndKeep(store: Store, options: AuditOptions): Promise<Audit
     auditId: options.auditId ?? randomUUID(),
     auditedAt: options.auditedAt ?? new Date(),
     contract: options.contract.name,
+    ...(options.accounts === undefined ? {} : { accounts: options.accounts }),
     runs,
-    findings,
+    findings: options.accounts === undefined ? findings : findings.map(asOfShare),
   }
-  await keep(store, report)
+  if (options.accounts === undefined) await keepFindings(store, report)
   return report
 }
 
@@ -119,7 +127,11 @@ async function decideAll(
   return rules.map(({ id }) => byRule.get(id)!)
 }
 
-async function keep(store: Store, { auditId, auditedAt, runs, findings }: AuditReport) {
+/** Enters the verdicts into the store, where pages read them. */
+export async function keepFindings(
+  store: Store,
+  { auditId, auditedAt, runs, findings }: AuditReport,
+): Promise<void> {
   const runIds = JSON.stringify(runs.map((run) => run.runId))
   const auditedUs = BigInt(auditedAt.getTime()) * 1000n
   for (const { rule, severity, title, verdict } of findings) {

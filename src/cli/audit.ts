@@ -1,18 +1,21 @@
-import { type AuditReport, audit, isBroken } from '../audit/audit.ts'
+import { readFileSync } from 'node:fs'
+import { type AuditReport, audit, isBroken, keepFindings } from '../audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../audit/format/machine.ts'
 import { reproductions, shellWord } from '../audit/format/reproduce.ts'
 import { sarifText } from '../audit/format/sarif.ts'
 import { terminalText } from '../audit/format/terminal.ts'
 import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
+import { mergeShares, shareReportOf } from '../audit/shares.ts'
 import { loadContract } from '../contract/load.ts'
-import { openExistingStore } from '../store/open.ts'
+import { openExistingStore, type Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
 import type { auditFormats } from './commands/audit.ts'
 import { exit } from './exit.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
+import { shardOf } from './shard.ts'
 
 export interface Options {
   readonly db: string
@@ -24,7 +27,10 @@ export interface Options {
   readonly format: (typeof auditFormats)[number]
   readonly json?: boolean
   readonly strict?: boolean
+  readonly accounts?: string
 }
+
+export type MergeOptions = Pick<Options, 'db' | 'format' | 'json' | 'strict'>
 
 const formats = {
   text: (report: AuditReport, commands: ReadonlyMap<string, string>) =>
@@ -57,24 +63,62 @@ export async function auditAction(runIds: readonly string[], options: Options): 
           : { profile: readProfileFile('--profile', options.profile) }),
         runIds,
         rules: options.again === undefined ? options.rule : [options.again],
+        ...(options.accounts === undefined
+          ? {}
+          : { accounts: shardOf(options.accounts, process.env, '--accounts') }),
         onProgress,
       }),
     )
-    const commands = await reproductions(store, report)
     if (options.again !== undefined) {
+      const commands = await reproductions(store, report)
       process.stdout.write(`${commandOf(commands, options.again)}\n`)
       return
     }
-    const text = formats[options.json ? 'json' : options.format]
-    process.stdout.write(text(report, shortened(commands, runIds, options.db)))
-    const undecided = report.findings.some(
-      ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
-    )
-    const failed = report.findings.some(isBroken) || (options.strict === true && undecided)
-    process.exitCode = failed ? exit.failed : exit.ok
+    await printReport(store, report, runIds, options)
   } finally {
     store.close()
   }
+}
+
+/** Makes one audit of the reports of shares, keeps it in the store, and sets the exit code. */
+export async function mergeAuditsAction(
+  paths: readonly string[],
+  options: MergeOptions,
+): Promise<void> {
+  const shares = paths.map((path) => ({ path, report: shareReportOf(readReport(path), path) }))
+  const report = mergeShares(shares, new Date())
+  const store = await openExistingStore(options.db)
+  try {
+    await keepFindings(store, report)
+    const runIds = report.runs.map(({ runId }) => runId)
+    await printReport(store, report, runIds, options)
+  } finally {
+    store.close()
+  }
+}
+
+function readReport(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new UserError('usage', `audit merge: ${path} cannot be read.`)
+  }
+}
+
+async function printReport(
+  store: Store,
+  report: AuditReport,
+  runIds: readonly string[],
+  options: MergeOptions,
+): Promise<void> {
+  const commands = await reproductions(store, report)
+  const text = formats[options.json ? 'json' : options.format]
+  process.stdout.write(text(report, shortened(commands, runIds, options.db)))
+  const undecided = report.findings.some(
+    ({ verdict, severity }) => verdict.verdict === 'inconclusive' && severity !== 'advice',
+  )
+  const failed = report.findings.some(isBroken) || (options.strict === true && undecided)
+  process.exitCode = failed ? exit.failed : exit.ok
 }
 
 /** @throws UserError for a rule that did not fail, or whose witness is no request of ours */

@@ -19,21 +19,25 @@ const indexVariables = [
 const longestWaitMs = 7 * 86_400_000
 
 /** @throws UserError for options that are no shard, or not whole */
-export function shardOf(text: string | undefined, environment: NodeJS.ProcessEnv): Shard {
+export function shardOf(
+  text: string | undefined,
+  environment: NodeJS.ProcessEnv,
+  option = '--shard',
+): Shard {
   if (text === undefined) return unsharded
   const [, given, of = ''] = /^(?:(\d+)\/)?(\d+)$/.exec(text) ?? []
   const index = given ?? scheduledIndex(environment)
   if (of !== '' && index === null) {
     throw new UserError(
       'usage',
-      `--shard ${text}: which one this is was not given, and no scheduler says it (${indexVariables.map(([name]) => name).join(', ')}). Give it, as --shard 3/8.`,
+      `${option} ${text}: which one this is was not given, and no scheduler says it (${indexVariables.map(([name]) => name).join(', ')}). Give it, as ${option} 3/8.`,
     )
   }
   const shard = { index: Number(index), of: Number(of) }
   if (of === '' || shard.of > 100_000 || shard.index < 0 || shard.index >= shard.of) {
     throw new UserError(
       'usage',
-      `--shard: expected an index from 0 and the number of shards, as 3/8 (the last is 7/8), or the number alone on a scheduler; came ${of === '' ? text : `${index}/${of}`}.`,
+      `${option}: expected an index from 0 and the number of shards, as 3/8 (the last is 7/8), or the number alone on a scheduler; came ${of === '' ? text : `${index}/${of}`}.`,
     )
   }
   return shard

@@ -42,6 +42,8 @@ export interface Store {
   /** For the store's own rows: an appender of a table. It blocks its thread on every call. */
   createAppender(table: string): Promise<DuckDBAppender>
   /** Ends the query under way with an error. */
+  /** Shows only attempts for which a condition in SQL holds, to every query; null shows all again. */
+  showOnly(condition: string | null): Promise<void>
   interrupt(): void
   close(): void
 }
@@ -75,6 +77,8 @@ export async function openStore(path: string): Promise<Store> {
     throw openFailure(path, String(error))
   })
   const connection = await instance.connect()
+  /** Makes a view that comes before its namesake; a temporary one is of one connection. */
+  let narrowed: string | null = null
   const store: Store = {
     path,
     async rows<Row>(sql: string, parameters: readonly DuckDBValue[] = []) {
@@ -85,6 +89,7 @@ export async function openStore(path: string): Promise<Store> {
       // A result that is read bit by bit ends with the next query on its connection: it has its own.
       const own = await instance.connect()
       try {
+        if (narrowed !== null) await own.run(narrowed)
         return await readDoubles(await own.stream(sql, [...parameters]))
       } finally {
         own.closeSync()
@@ -93,6 +98,15 @@ export async function openStore(path: string): Promise<Store> {
     async execute(sql, parameters = []) {
       if (parameters.length > 0) await connection.run(sql, [...parameters])
       else await connection.run(sql)
+    },
+    async showOnly(condition) {
+      const [row] = await store.rows<{ name: string }>('SELECT current_database() AS name')
+      const all = `"${row!.name.replaceAll('"', '""')}".main.attempts`
+      narrowed =
+        condition === null
+          ? null
+          : `CREATE OR REPLACE TEMP VIEW attempts AS SELECT attempts.* FROM ${all} WHERE ${condition}`
+      await connection.run(narrowed ?? 'DROP VIEW IF EXISTS temp.attempts')
     },
     createAppender: (table) => connection.createAppender(table),
     interrupt: () => connection.interrupt(),

@@ -35,6 +35,15 @@ test('a command with a long body is named in the text, and printed whole when as
   expect((await assay('audit', '--rule', 'LIM')).stdout).toContain(
     '\n  again     assay audit --db assay.duckdb --again LIM-01 | sh\n',
   )
+  writeFileSync(
+    join(folder, '0.json'),
+    (await assay('audit', '--accounts', '0/1', '--json')).stdout,
+  )
+  const merged = await assay('audit', 'merge', '0.json', '--format', 'md')
+  expect(merged).toMatchObject({
+    code: 3,
+    stdout: expect.stringMatching(/^## Audit by the contract svc/),
+  })
   const { stdout } = await assay('audit', '--again', 'lim-01')
   const [first, body, end] = stdout.split('\n')
   expect(first).toMatch(/^curl .* --data-binary @- 'http:.*' <<'END-OF-BODY'$/)

@@ -1,4 +1,5 @@
-import type { Options } from '../audit.ts'
+import type { Command } from 'commander'
+import type { MergeOptions, Options } from '../audit.ts'
 import { choice, command, contractOption, storeOption } from './command.ts'
 
 export const auditFormats = ['text', 'json', 'junit', 'sarif', 'md'] as const
@@ -29,9 +30,34 @@ export const auditCommand = () =>
     .option('--again <rule>', 'print the command that sends the witness of that failed rule again')
     .addOption(contractOption())
     .option('--profile <file>', 'the profile by assay probe; some rules decide more with it')
-    .addOption(choice('--format <format>', 'output format', auditFormats).default('text'))
+    .option('--accounts <index/count>', 'judge a share of the accounts, as 3/16; see audit merge')
+    .addOption(formatOption())
     .option('--json', 'the same as --format json')
-    .option('--strict', 'exit with 3 for an inconclusive rule, too')
+    .option('--strict', strictDoes)
     .action(async (runIds: readonly string[], options: Options) =>
       (await import('../audit.ts')).auditAction(runIds, options),
+    )
+    .addCommand(mergeCommand())
+
+const formatOption = () =>
+  choice('--format <format>', 'output format', auditFormats).default('text')
+const strictDoes = 'exit with 3 for an inconclusive rule, too'
+
+const mergeCommand = () =>
+  command('merge', {
+    does: 'Make one audit of the reports that shares of the accounts gave, and keep it.',
+    examples: [
+      'audit --accounts 0/2 --json > 0.json',
+      'audit merge 0.json 1.json --db launch-7.duckdb',
+    ],
+    sends: false,
+  })
+    .argument('<reports...>', 'the JSON of each share')
+    // What it shares with audit, audit reads, wherever it stands.
+    .addOption(storeOption('the store that was judged'))
+    .addOption(formatOption())
+    .option('--json', 'the same as --format json')
+    .option('--strict', strictDoes)
+    .action(async (paths: readonly string[], _: unknown, merge: Command) =>
+      (await import('../audit.ts')).mergeAuditsAction(paths, merge.optsWithGlobals<MergeOptions>()),
     )
