@@ -11,5 +11,5 @@ export function coloured(text: string, stream: NodeJS.WriteStream = process.stdo
     .replace(/\b(?:MISSED|FAILED|INVALID)\b/g, paint(['red', 'bold']))
     .replace(/\b(?:INCONCLUSIVE|DEGRADED)\b/g, paint(['yellow', 'bold']))
     .replace(/\bVALID\b/g, paint(['green', 'bold']))
-    .replace(/(?<=^| {2})held(?= {2}|\n|$)/g, paint('green'))
+    .replace(/(?<=^| {2})(?:held|passed)(?= {2}|\n|$)/g, paint('green'))
 }

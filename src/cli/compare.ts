@@ -52,7 +52,7 @@ export async function compareAction(a: string, b: string, options: Options): Pro
       writeOutput(out, html)
       process.stdout.write(`${out}\n`)
     } else process.stdout.write(formatted(options, comparison, results))
-    if (results.some((result) => result.result !== 'held')) process.exitCode = exit.failed
+    if (results.some((result) => result.result !== 'passed')) process.exitCode = exit.failed
   } finally {
     for (const store of opened) store.close()
   }

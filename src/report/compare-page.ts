@@ -49,8 +49,8 @@ function sideWords({ run, verdict }: RunSummary) {
 }
 
 const gateTones: Readonly<Record<GateResult['result'], Tone>> = {
-  held: 'good',
-  missed: 'fail',
+  passed: 'good',
+  failed: 'fail',
   inconclusive: 'warn',
 }
 
@@ -59,12 +59,12 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
     among.filter((difference) => difference.verdict === verdict).length
   const whole = differences.filter((difference) => difference.step === null)
   const [worse, better] = [of('worse', whole), of('better', whole)]
-  const failed = gates.filter((gate) => gate.result !== 'held').length
+  const failed = gates.filter((gate) => gate.result !== 'passed').length
   const because = `Of ${differences.length} figures of all steps and of each, ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} would be by chance alone.`
   const checks = [
     ...gates.map(({ gate, result, says }) => ({
       tone: gateTones[result],
-      name: gate.text,
+      name: `fail on ${gate.text}`,
       figure: `${result}: ${says}`,
       remedy: null,
     })),
@@ -78,7 +78,7 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
   if (failed > 0) {
     return {
       tone: 'fail',
-      says: `${failed} of ${gates.length} conditions not held`,
+      says: `${failed} of ${gates.length} gates not passed`,
       because,
       checks,
     }

@@ -38,18 +38,18 @@ function assay(...args: readonly string[]) {
   })
 }
 
-test('compare ends with 3 when a condition is missed or cannot be told, else with 0', async () => {
+test('compare ends with 3 when a gate fails or cannot be told, else with 0', async () => {
   // One after the other: only one process can have the file.
   const missed = await assay('compare', 'fast', 'slow', '--fail-on', 'p95 > +10%')
   const untold = await assay('compare', 'fast', 'slow', '--fail-on', 'ttft.p95 > +10%')
   const held = await assay('compare', 'slow', 'fast', '--fail-on', 'p95 > +10%', '--format', 'md')
   const wrong = await assay('compare', 'fast', 'slow', '--fail-on', 'speed')
   expect(missed).toMatchObject({ code: 3, err: '' })
-  expect(missed.out).toMatch(/p95 > \+10% +MISSED +\+4\d\.\d %/)
+  expect(missed.out).toMatch(/fail on p95 > \+10% +FAILED +\+4\d\.\d %/)
   expect(untold.code).toBe(3)
   expect(untold.out).toContain('INCONCLUSIVE')
   expect(held).toMatchObject({ code: 0 })
-  expect(held.out).toContain('### Comparison: held')
+  expect(held.out).toContain('### Comparison: passed')
   expect(wrong.code).toBe(2)
   expect(wrong.err).toMatch(/--fail-on "speed": not a condition/)
 })

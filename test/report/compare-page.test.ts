@@ -24,8 +24,8 @@ test('a comparison as a page: conditions first, a change with its interval, no w
   expect(warnings).toEqual([])
   expect(html).toContain('How b differs from a')
   expect(html).toContain('all steps: response p95')
-  const notHeld = results.filter(({ result }) => result !== 'held').length
-  expect(html).toContain(`${notHeld} of 2 conditions not held`)
+  const notPassed = results.filter(({ result }) => result !== 'passed').length
+  expect(html).toContain(`${notPassed} of 2 gates not passed`)
 })
 
 test('a comparison says first on how many metrics b regressed, and folds what did not change', async () => {

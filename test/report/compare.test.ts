@@ -142,21 +142,21 @@ describe('two runs', () => {
     expect(p95.verdict).toBe('worse')
     expect(p95.interval![0]).toBeLessThan(0.2)
     expect(p95.interval![1]).toBeGreaterThan(0.2)
-    expect(judgeGate(comparison, parseGate('p95 > +10%')).result).toBe('missed')
-    expect(judgeGate(comparison, parseGate('p95 > +50%')).result).toBe('held')
-    expect(judgeGate(comparison, parseGate('chat.service.p50 > +10%')).result).toBe('missed')
+    expect(judgeGate(comparison, parseGate('p95 > +10%')).result).toBe('failed')
+    expect(judgeGate(comparison, parseGate('p95 > +50%')).result).toBe('passed')
+    expect(judgeGate(comparison, parseGate('chat.service.p50 > +10%')).result).toBe('failed')
     expect(comparison.warnings).toEqual([])
   })
 
   test('errors are told in points, credits by the price', async () => {
     const comparison = await compared(1, 7, { failB: 0.05, modelB: 'svc-k2.5' })
     expect(find(comparison, 'errors', 'share')).toMatchObject({ a: 0, verdict: 'worse' })
-    expect(judgeGate(comparison, parseGate('errors > +1%')).result).toBe('missed')
+    expect(judgeGate(comparison, parseGate('errors > +1%')).result).toBe('failed')
     expect(find(comparison, 'credits', 'each')).toMatchObject({ a: 1, b: 2, change: 1 })
-    expect(judgeGate(comparison, parseGate('credits > 0%')).result).toBe('missed')
+    expect(judgeGate(comparison, parseGate('credits > 0%')).result).toBe('failed')
   })
 
-  test('too few samples, and what was not measured, are inconclusive and never held', async () => {
+  test('too few samples, and what was not measured, are inconclusive and never passed', async () => {
     const comparison = await compared(3, 5, { n: 40 })
     expect(find(comparison, 'service', 'p95')).toMatchObject({ interval: null, verdict: 'unclear' })
     expect(judgeGate(comparison, parseGate('service.p95 > +10%'))).toMatchObject({
@@ -185,7 +185,7 @@ describe('two runs', () => {
       verdict: 'unclear',
     })
     expect(judgeGate(slowerB, parseGate('service.p95 > +10%')).result).toBe('inconclusive')
-    expect(judgeGate(slowerB, parseGate('service.p95 > +90%')).result).toBe('held')
+    expect(judgeGate(slowerB, parseGate('service.p95 > +90%')).result).toBe('passed')
     expect(find(slowerB, 'service', 'mean').marks).toEqual(['at-least', 'exact'])
     expect(find(slowerB, 'service', 'p50')).toMatchObject({ verdict: 'worse' })
     const cutB = await compared(1.5, 5, { timeouts: 'b' })
@@ -193,7 +193,7 @@ describe('two runs', () => {
       marks: ['exact', 'at-least'],
       verdict: 'worse',
     })
-    expect(judgeGate(cutB, parseGate('service.p95 > +10%')).result).toBe('missed')
+    expect(judgeGate(cutB, parseGate('service.p95 > +10%')).result).toBe('failed')
     expect(judgeGate(cutB, parseGate('service.p95 > +90%')).result).toBe('inconclusive')
     expect(terminalComparison(cutB, [])).toMatch(/service p95 +\d[\d.]* +>\d/)
   })
@@ -218,9 +218,9 @@ describe('two runs', () => {
     const terminal = terminalComparison(first, gates)
     expect(Math.max(...terminal.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(terminal).toMatch(/response p95 .* WORSE/)
-    expect(terminal).toMatch(/p95 > \+10% +MISSED/)
+    expect(terminal).toMatch(/fail on p95 > \+10% +FAILED/)
     const markdown = markdownComparison(first, gates)
-    expect(markdown).toContain('### Comparison: 1 of 1 not held')
+    expect(markdown).toContain('### Comparison: 1 of 1 not passed')
     expect(markdown).toMatch(/\| all \| response p95 \| .* \| worse \|/)
   })
 })

@@ -55,7 +55,9 @@ export function terminalComparison(
   }
   if (gates.length > 0) lines.push('')
   for (const { gate, result, says } of gates) {
-    lines.push(`${printable(gate.text, 30).padEnd(31)}${result.toUpperCase()}  ${says}`)
+    lines.push(
+      `fail on ${printable(gate.text, 30).padEnd(31)}${result === 'passed' ? result : result.toUpperCase()}  ${says}`,
+    )
   }
   return `${lines.join('\n')}\n`
 }
@@ -63,13 +65,13 @@ export function terminalComparison(
 /** The same for a pull request: what is beyond chance first, all figures folded away. */
 export function markdownComparison(comparison: Comparison, gates: readonly GateResult[]): string {
   const clear = comparison.differences.filter((difference) => difference.verdict !== 'unclear')
-  const failed = gates.filter((gate) => gate.result !== 'held')
+  const failed = gates.filter((gate) => gate.result !== 'passed')
   const head =
     gates.length === 0
       ? '### Comparison'
       : failed.length === 0
-        ? '### Comparison: held'
-        : `### Comparison: ${failed.length} of ${gates.length} not held`
+        ? '### Comparison: passed'
+        : `### Comparison: ${failed.length} of ${gates.length} not passed`
   const lines = [
     head,
     '',
@@ -79,10 +81,10 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
     ...comparison.warnings.map((warning) => `> ${markdownCell(warning, 200)}  `),
   ]
   if (gates.length > 0) {
-    lines.push('', '| condition | result | found |', '| --- | --- | --- |')
+    lines.push('', '| fails on | result | found |', '| --- | --- | --- |')
     for (const { gate, result, says } of gates) {
       lines.push(
-        `| ${markdownCell(gate.text)} | ${result === 'held' ? result : `**${result}**`} | ${markdownCell(says)} |`,
+        `| ${markdownCell(gate.text)} | ${result === 'passed' ? result : `**${result}**`} | ${markdownCell(says)} |`,
       )
     }
   }

@@ -12,10 +12,10 @@ export interface Gate {
   readonly bound: number
 }
 
-/** `missed` fails; so does `inconclusive`, which is no pass. */
+/** `inconclusive` is no pass: it ends with the exit code of `failed`. */
 export interface GateResult {
   readonly gate: Gate
-  readonly result: 'held' | 'missed' | 'inconclusive'
+  readonly result: 'passed' | 'failed' | 'inconclusive'
   readonly says: string
 }
 
@@ -80,7 +80,7 @@ export function parseGate(text: string): Gate {
 }
 
 /**
- * Holds a comparison to a gate. It is missed when the change is beyond the bound and beyond chance. A
+ * Holds a comparison to a gate. It fails when the change is beyond the bound and beyond chance. A
  * change beyond the bound that chance explains, one of too few samples, one that was not measured, and
  * one that samples cut off by timeouts leave open are inconclusive.
  */
@@ -109,12 +109,12 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   if (open === 'at-least') {
     return { gate, result: 'inconclusive', says: `${says}; timeouts cut samples off` }
   }
-  if (!beyond) return { gate, result: 'held', says }
+  if (!beyond) return { gate, result: 'passed', says }
   const [low, high] = found.interval
   const chance = low <= 0 && high >= 0 && !(low === 0 && high === 0 && points)
   return chance
     ? { gate, result: 'inconclusive', says: `${says}; the interval holds 0` }
-    : { gate, result: 'missed', says }
+    : { gate, result: 'failed', says }
 }
 
 function isOnlyStep(comparison: Comparison, step: string | null): boolean {
