@@ -62,7 +62,7 @@ const coordinator = new Coordinator({
   dbPath: join(home, 'bench.duckdb'),
   keys: resolveKeys(scenario, { default: 'sk-bench-pQ7wZx4mTd' }),
   prompts: promptPools(scenario, 1),
-  ca: null,
+  tls: {},
   proxy: null,
   onProgress: () => {},
   progressEveryMs: Infinity,

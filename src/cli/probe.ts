@@ -65,7 +65,7 @@ export async function probeAction(options: Options): Promise<void> {
   const key = apiKey()
   mustBeWritable(options.out)
   const there = only.length > 0 ? joinable(options.out, baseUrl, contract) : null
-  await reach(baseUrl, null, contract.timeouts.connectMs)
+  await reach(baseUrl, {}, contract.timeouts.connectMs)
   const operator =
     options.operator === undefined
       ? null

@@ -1,4 +1,5 @@
 import type { LocalLimit } from '../attempt/outcome.ts'
+import type { TlsTexts } from './authorities.ts'
 
 /**
  * One HTTP exchange, as the line needs it: bytes out, stamps and bytes in, no object per header
@@ -103,13 +104,11 @@ export interface Transport {
   close(): Promise<void>
 }
 
-export interface TransportOptions {
+export interface TransportOptions extends TlsTexts {
   /** Scheme, host and port; a path is not part of it. */
   readonly origin: string
   /** Upper bound of connections; Infinity unless a scenario says otherwise. */
   readonly maxConnections: number
   /** When a connection attempt is given up; the deadline of an attempt may come sooner. */
   readonly connectTimeoutMs: number
-  /** PEM of additional authorities to trust; verification itself cannot be turned off. */
-  readonly ca?: string
 }

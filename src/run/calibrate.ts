@@ -118,6 +118,8 @@ function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenar
     transport: 'own',
     proxyEnv: null,
     caFile: null,
+    certFile: null,
+    keyFile: null,
     keys: [{ name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' }],
     steps: [
       {

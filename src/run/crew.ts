@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { TlsTexts } from '../client/authorities.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { RunStart } from '../store/runs.ts'
@@ -26,7 +27,7 @@ export interface CrewOptions {
   readonly dbPath: string
   readonly keys: readonly ResolvedKey[]
   readonly prompts: readonly PromptPool[]
-  readonly ca: string | null
+  readonly tls: TlsTexts
   readonly proxy: string | null
 }
 
@@ -110,7 +111,7 @@ export class Crew {
       scenario: options.scenario,
       keys: options.keys,
       prompts: options.prompts,
-      ca: options.ca,
+      tls: options.tls,
       proxy: options.proxy,
       shared: this.shared,
       recorder,

@@ -17,7 +17,7 @@ export async function firstModel(
   key: string,
   contract: Contract,
 ): Promise<string> {
-  await reach(baseUrl, null, contract.timeouts.connectMs)
+  await reach(baseUrl, {}, contract.timeouts.connectMs)
   const reader = new Reader(baseUrl, key, contract, 'models')
   try {
     const { columns, captured } = await reader.read()

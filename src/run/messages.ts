@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { BatchMessage } from '../attempt/batch.ts'
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
+import type { TlsTexts } from '../client/authorities.ts'
 import type { MemoryFigures } from '../client/memory.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Load, Scenario } from '../scenario/scenario.ts'
@@ -41,7 +42,7 @@ export interface SenderData {
   readonly scenario: Scenario
   readonly keys: readonly ResolvedKey[]
   readonly prompts: readonly PromptPool[]
-  readonly ca: string | null
+  readonly tls: TlsTexts
   readonly proxy: string | null
   readonly shared: SharedArrayBuffer
   readonly recorder: MessagePort

@@ -29,6 +29,8 @@ export function planHash({
     version: assayVersion(),
     modulePath: modulePath === null ? null : readFileSync(modulePath, 'utf8'),
     caFile: null,
+    certFile: null,
+    keyFile: null,
     proxyEnv: null,
     keys: keys.map(({ name, account, weight }) => ({ name, account, weight })),
     steps: steps.map((step, at) => ({ ...step, prompt: prompts[at] })),

@@ -1,6 +1,6 @@
 import { connect, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { authorities } from '../client/authorities.ts'
+import { type TlsTexts, tlsOptions } from '../client/authorities.ts'
 import { isCertificateError, isTlsError } from '../client/tls-error.ts'
 import { UserError } from '../user/user-error.ts'
 
@@ -8,14 +8,9 @@ import { UserError } from '../user/user-error.ts'
  * Knocks once before a run: where nothing listens, or TLS fails, a thousand broken connections say no
  * more.
  *
- * @param ca further authorities to trust, as PEM
  * @throws UserError in one sentence, with the way out
  */
-export async function reach(
-  baseUrl: string,
-  ca: string | null = null,
-  waitMs: number,
-): Promise<void> {
+export async function reach(baseUrl: string, tls: TlsTexts, waitMs: number): Promise<void> {
   const { hostname, port, protocol } = new URL(baseUrl)
   const secure = protocol === 'https:'
   const number = Number(port || (secure ? 443 : 80))
@@ -25,7 +20,7 @@ export async function reach(
     const socket = secure
       ? connectTls({
           ...to,
-          ...authorities(ca ?? undefined),
+          ...tlsOptions(tls),
           servername: isIP(host) === 0 ? host : '',
         })
       : connect(to)

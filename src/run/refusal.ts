@@ -18,8 +18,10 @@ const longestBody = 300
  */
 export function refusalOf(sent: string, { status, reason, body }: Refusal): string {
   if (status === null) {
-    const other = sent.includes(' https://') ? 'http' : 'https'
-    return `${sent} got no answer in HTTP (${reason}). Correct the base URL; ${other}:// may be meant.`
+    const remedy = sent.includes(' https://')
+      ? "or name the client's certificate, where it asks for one, in cert_file and key_file of the scenario"
+      : 'https:// may be meant'
+    return `${sent} got no answer in HTTP (${reason}). Correct the base URL; ${remedy}.`
   }
   const text = withoutHostile(body ?? '', () => ' ').trim()
   const shown = text.length > longestBody ? `${text.slice(0, longestBody)}…` : text

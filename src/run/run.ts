@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { baseUrlSays, isBaseUrl, serviceUrl, shownBaseUrl } from '../contract/base-url.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
@@ -36,6 +35,7 @@ import { neverReached, type StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Counted, Progress } from './tally.ts'
 import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
+import { tlsOf } from './tls-files.ts'
 import { judge, type RunVerdict } from './verdict.ts'
 
 export interface RunOptions {
@@ -110,9 +110,9 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   const keys = resolveKeys(scenario, options.keys)
   const prompts = promptPools(scenario, seed)
   const loads = phaseLoads(scenario)
-  const ca = authoritiesOf(scenario)
+  const tls = tlsOf(scenario)
   const proxy = proxyOf(scenario)
-  if (proxy === null) await reach(baseUrl, ca, scenario.policy.connectTimeoutUs / 1000)
+  if (proxy === null) await reach(baseUrl, tls, scenario.policy.connectTimeoutUs / 1000)
 
   if (options.startAtUs !== undefined) await untilNear(options.startAtUs, options.signal)
   const nowUs = Date.now() * 1000
@@ -154,7 +154,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     dbPath: options.dbPath,
     keys,
     prompts,
-    ca,
+    tls,
     proxy,
     onProgress: options.onProgress ?? (() => {}),
     progressEveryMs: options.onProgress === undefined ? Infinity : (options.progressEveryMs ?? 0),
@@ -199,24 +199,6 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
 /** What a store that cannot be read or written any more says; null for any other error. */
 function storeFailureOf(error: unknown): string | null {
   return error instanceof UserError ? error.message : storeFailure(error)
-}
-
-function authoritiesOf({ caFile }: Scenario): string | null {
-  if (caFile === null) return null
-  let pem: string
-  try {
-    pem = readFileSync(caFile, 'utf8')
-  } catch {
-    throw new UserError(
-      'run',
-      `The authorities come from the file ${caFile}, which cannot be read. ca_file starts from the folder of the scenario.`,
-    )
-  }
-  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem
-  throw new UserError(
-    'run',
-    `The authorities come from the file ${caFile}, which holds no certificate. ca_file names a PEM file, with -----BEGIN CERTIFICATE----- in it.`,
-  )
 }
 
 function proxyOf({ proxyEnv }: Scenario): string | null {

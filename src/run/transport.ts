@@ -1,3 +1,4 @@
+import type { TlsTexts } from '../client/authorities.ts'
 import { Http1Transport } from '../client/http1/transport.ts'
 import type { Transport } from '../client/transport.ts'
 import type { UndiciOptions } from '../client/undici/transport.ts'
@@ -12,7 +13,7 @@ export async function transportOf(
   scenario: Pick<Scenario, 'transport' | 'policy'>,
   baseUrl: string,
   way: {
-    readonly ca: string | null
+    readonly tls: TlsTexts
     readonly proxy: string | null
     readonly shard: number
     readonly shards: number
@@ -26,7 +27,7 @@ export async function transportOf(
         ? Infinity
         : Math.max(1, shareOf(maxConnections, way.shard, way.shards)),
     connectTimeoutMs: Math.ceil(scenario.policy.connectTimeoutUs / 1000),
-    ...(way.ca === null ? {} : { ca: way.ca }),
+    ...way.tls,
     ...(way.proxy === null ? {} : { proxy: way.proxy }),
   }
   if (scenario.transport === 'own' && way.proxy === null) return new Http1Transport(options)

@@ -50,7 +50,9 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     shards: file.shards,
     transport: file.transport,
     proxyEnv: file.proxy_env ?? null,
-    caFile: file.ca_file === undefined ? null : resolve(origin.folder, file.ca_file),
+    caFile: pathOf(file.ca_file, origin),
+    certFile: pathOf(file.cert_file, origin),
+    keyFile: pathOf(file.key_file, origin),
     keys: keysOf(file, origin),
     steps: Object.entries(file.steps).map(([name, step]) => stepOf(name, step, file, origin)),
     phases: file.phases.map((phase) => phaseOf(phase, origin)),
@@ -81,6 +83,9 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     modulePath: origin.modulePath,
   })
 }
+
+const pathOf = (path: string | undefined, { folder }: Origin) =>
+  path === undefined ? null : resolve(folder, path)
 
 function keysOf(file: ScenarioOutput, origin: Origin): readonly KeySource[] {
   if (file.keys === undefined) return defaultKeys

@@ -14,6 +14,8 @@ export const fileFields = {
   transport: 'own: HTTP/1.1 of Assay. undici: HTTP/1.1 of undici. http2: HTTP/2. Default own.',
   proxy_env: 'Name of the variable that holds the URL of an HTTP proxy.',
   ca_file: 'PEM file of further authorities to trust; certificates are always verified.',
+  cert_file: "PEM file of the client's own certificate, for a service that asks for one.",
+  key_file: 'PEM file of the key of cert_file, without a passphrase.',
   model: 'Model of every step that names none.',
   keys: 'API keys by name, each from a variable or a file. Default: ASSAY_API_KEY.',
   steps: 'What to send: requests by name.',

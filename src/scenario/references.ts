@@ -15,9 +15,19 @@ export function crossFaults(data: unknown): readonly Found[] {
     ...stepFaults(scenario),
     ...phaseFaults(scenario),
     ...keyFaults(scenario),
+    ...identityFaults(scenario),
     ...thresholdFaults(scenario),
     ...rangeFaults(data),
   ]
+}
+
+/** A certificate without its key shows nothing, nor does a key alone. */
+function identityFaults(scenario: Loose): readonly Found[] {
+  const pair = ['cert_file', 'key_file'] as const
+  const [given, other] = scenario.cert_file === undefined ? [pair[1], pair[0]] : pair
+  return scenario[given] === undefined || scenario[other] !== undefined
+    ? []
+    : [{ path: [given], message: `${given} needs ${other} beside it: a certificate and its key.` }]
 }
 
 const entries = (value: unknown): readonly (readonly [string, Loose])[] =>

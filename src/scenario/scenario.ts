@@ -233,6 +233,9 @@ export interface Scenario {
   readonly proxyEnv: string | null
   /** PEM file of further authorities to trust. */
   readonly caFile: string | null
+  /** PEM files of the client's own certificate and key: both, or neither. */
+  readonly certFile: string | null
+  readonly keyFile: string | null
   readonly keys: readonly KeySource[]
   readonly steps: readonly Step[]
   readonly phases: readonly Phase[]

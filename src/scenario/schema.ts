@@ -309,6 +309,8 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       transport: oneOf(['own', 'undici', 'http2']).default('own'),
       proxy_env: text('the name of a variable that holds the URL of a proxy').optional(),
       ca_file: text('a path of a PEM file').optional(),
+      cert_file: text('a path of a PEM file').optional(),
+      key_file: text('a path of a PEM file').optional(),
       model: text('a model').optional(),
       keys: map(
         shape(

@@ -45,7 +45,7 @@ function dispatches(load: string, seed: number) {
       scenario,
       keys: [{ name: 'default', account: 'default', weight: 1, key }],
       prompts: [['Hello.']],
-      ca: null,
+      tls: {},
       proxy: null,
       shared: new SharedNumbers().buffer,
       recorder: channel.port1,

@@ -5,7 +5,8 @@ import { createServer } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { reach as reachWithin } from '../../src/run/preflight.ts'
 
-const reach = (baseUrl: string, ca: string | null = null) => reachWithin(baseUrl, ca, 5000)
+const reach = (baseUrl: string, ca?: string) =>
+  reachWithin(baseUrl, ca === undefined ? {} : { ca }, 5000)
 
 const pem = (name: string) =>
   readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
@@ -64,7 +65,7 @@ test('a handshake that stalls is given up after timeouts.connect, and is no serv
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  await expect(reachWithin(`https://127.0.0.1:${port}`, null, 100)).rejects.toThrow(
+  await expect(reachWithin(`https://127.0.0.1:${port}`, {}, 100)).rejects.toThrow(
     'was never reached: it accepts connections, but no TLS handshake ended within 0.1 s. Raise timeouts.connect',
   )
 })

@@ -57,7 +57,7 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
         scenario: own,
         keys: own.keys.map((key) => ({ ...key, key: 'sk-x' })),
         prompts: promptPools(own, seed),
-        ca: null,
+        tls: {},
         proxy: null,
         shared: shared.buffer,
         recorder: port1,

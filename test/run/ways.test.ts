@@ -15,10 +15,13 @@ const tls = (name: string) => new URL(`../client/tls/${name}.pem`, import.meta.u
 const phase = '  - { name: steady, load: constant, rate: 100/s, max_requests: 20 }'
 
 /** A service over TLS that tells by which protocol it was asked. */
-async function secureTarget() {
+async function secureTarget(asks = false) {
   const spoken = new Set<string>()
   const server = createSecureServer(
-    { key: readFileSync(tls('server-key')), cert: readFileSync(tls('server')), allowHTTP1: true },
+    {
+      ...{ key: readFileSync(tls('server-key')), cert: readFileSync(tls('server')) },
+      ...{ ca: readFileSync(tls('authority')), requestCert: asks, allowHTTP1: true },
+    },
     (request, response) => {
       spoken.add(`${request.httpVersion} ${request.headers.authorization}`)
       request.resume()
@@ -155,6 +158,45 @@ test('requests go through the proxy that the variable names, and its URL is not 
       expect(readFileSync(dbPath).includes('secret-word')).toBe(false)
     })
   }
+})
+
+test.each(['own', 'undici', 'http2'])(
+  'transport: %s shows the certificate of the client to a service that asks for one',
+  async (transport) => {
+    const { baseUrl, spoken, server } = await secureTarget(true)
+    const named = `transport: ${transport}\nca_file: ${tls('authority')}`
+    const pair = `cert_file: ${tls('other')}\nkey_file: ${tls('other-key')}`
+    await withStorePath(async (dbPath) => {
+      const few = phase.replace('20 }', '3 }')
+      const { ledger } = await run(chatScenario(few, named), { baseUrl, dbPath, keys })
+      expect(ledger).toMatchObject({ planned: 3, broken: 3 })
+    })
+    expect(spoken.size).toBe(0)
+    const shown = new Set<string>()
+    server.on('secureConnection', (socket) => shown.add(socket.getPeerCertificate().subject.CN))
+    await withStorePath(async (dbPath) => {
+      const { ledger } = await run(chatScenario(phase, `${named}\n${pair}`), {
+        ...{ baseUrl, dbPath, keys },
+      })
+      expect(ledger).toMatchObject({ planned: 20, ok: 20 })
+      const secret = readFileSync(tls('other-key'), 'utf8').split('\n')[1]!
+      expect(readFileSync(dbPath).includes(secret)).toBe(false)
+    })
+    expect([...shown]).toEqual(['elsewhere.test'])
+  },
+)
+
+test('a key that is not of the certificate, or no key, is told before anything is sent', async () => {
+  const told = (pair: string) =>
+    run(chatScenario(phase, pair), { baseUrl: 'http://127.0.0.1:9', dbPath: 'x', keys })
+  const cert = `cert_file: ${tls('other')}`
+  await expect(told(`${cert}\nkey_file: ${tls('server-key')}`)).rejects.toThrow(
+    /^The key in .+server-key\.pem is not the one of the certificate in .+other\.pem, or is encrypted\./,
+  )
+  await expect(told(`${cert}\nkey_file: ${tls('other')}`)).rejects.toThrow(
+    /^The client's key comes from the file .+other\.pem, which holds no private key\. key_file/,
+  )
+  expect(() => chatScenario(phase, cert)).toThrow('cert_file needs key_file beside it')
 })
 
 test('authorities that cannot be read are told before anything is sent', async () => {

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls'
-import { authorities } from '../authorities.ts'
+import { tlsOptions } from '../authorities.ts'
 import type {
   Exchange,
   ExchangeSink,
@@ -54,7 +54,7 @@ export class Http1Transport implements Transport, Pool {
     this.target = {
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: Number(url.port) || (secure ? 443 : 80),
-      secureContext: secure ? createSecureContext(authorities(options.ca)) : null,
+      secureContext: secure ? createSecureContext(tlsOptions(options)) : null,
       connectTimeoutMs: options.connectTimeoutMs,
     }
     this.maxConnections = options.maxConnections

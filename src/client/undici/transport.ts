@@ -1,5 +1,5 @@
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
-import { authorities } from '../authorities.ts'
+import { tlsOptions } from '../authorities.ts'
 import { linesOf } from '../headers.ts'
 import { maxHeadBytes } from '../limits.ts'
 import type {
@@ -34,7 +34,7 @@ export class UndiciTransport implements Transport {
 
   constructor(options: UndiciOptions) {
     this.origin = options.origin
-    const tls = authorities(options.ca)
+    const tls = tlsOptions(options)
     const pool: Pool.Options = {
       connections: Number.isFinite(options.maxConnections) ? options.maxConnections : null,
       pipelining: 1,
@@ -60,7 +60,8 @@ export class UndiciTransport implements Transport {
             // Through a tunnel the proxy cannot touch what is measured, plain HTTP or not.
             proxyTunnel: true,
             requestTls: tls,
-            proxyTls: tls,
+            // Who we are is the service's business alone.
+            proxyTls: options.ca === undefined ? {} : tlsOptions({ ca: options.ca }),
           })
   }
 
