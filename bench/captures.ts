@@ -1,7 +1,7 @@
 /**
- * `capture: all` over many GB of bodies: `node bench/captures.ts [GB]`, 2 unless given.
+ * `capture: all` over many GB of bodies: `node bench/captures.ts [GB] [all|sample]`, 2 GB unless given.
  *
- * A server sends streams of 80 KB that hardly pack, so that a run with `capture: all` brings them as
+ * A server sends streams of 80 KB that hardly pack, so that a run which captures them brings them as
  * fast as it can. Prints what came, what the disk holds, peak memory, and whether each row is there
  * and each kept body reads back as it was sent.
  */
@@ -18,6 +18,7 @@ import { bodiesPath, readPackedBodies } from '../src/store/packed-bodies.ts'
 import { rssMiB } from './process-memory.ts'
 
 const gigabytes = Number(process.argv[2] ?? 2)
+const capture = process.argv[3] ?? 'all'
 const home = mkdtempSync(join(tmpdir(), 'assay-captures-'))
 const db = join(home, 'captures.duckdb')
 
@@ -51,9 +52,9 @@ writeFileSync(
   `name: captures
 question: Is every row there, and every body that was kept?
 model: svc-k2
-capture: all
+capture: ${capture}
 steps: { stream: { endpoint: chat, stream: true } }
-phases: [{ name: a, load: concurrency, users: 8, max_requests: ${requests}, duration: 30m }]
+phases: [{ name: a, load: concurrency, users: 8, max_requests: ${requests}, duration: 10h }]
 `,
 )
 const began = performance.now()
