@@ -242,7 +242,7 @@ function ceilingTest({ ceilingShare }: RunFacts): RunTest {
   return {
     name,
     result: held ? 'held' : 'degraded',
-    figure: `${(ceilingShare * 100).toFixed(0)} %`,
+    figure: `${(ceilingShare * 100).toFixed(1)} %`,
     bound,
     remedy: held ? '' : 'The client is near its own limit: add threads or machines.',
   }

@@ -155,7 +155,7 @@ test('a calibration leaves its figures in the store and no attempts; a run is he
     target.close()
     const share = verdict.tests.find((each) => each.name === 'share of calibrated ceiling')!
     expect(share.result).not.toBe('not judged')
-    expect(share.figure).toMatch(/^\d+ %$/)
+    expect(share.figure).toMatch(/^\d+\.\d %$/)
   })
 })
 

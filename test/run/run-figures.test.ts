@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { runFigures } from '../../src/run/run-figures.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -30,4 +31,93 @@ test('what a run asked of the machine is the rate of its busiest steady phase, n
   const { busiestPerS } = await runFigures(store, 'r', defaultContract)
   store.close()
   expect(busiestPerS).toBeCloseTo(2000, 6)
+})
+
+/** Rows of a warm-up and of a steady phase: each figure of the run differs by which of them it takes. */
+const warm = Array.from({ length: 4 }, (_, slot) =>
+  attempt({
+    slot,
+    phase: 'warm',
+    part: 'warmup',
+    intendedUs: slot * 10,
+    dispatchedUs: slot * 10 + 7_000,
+  }),
+)
+const steady = Array.from({ length: 5 }, (_, at) =>
+  attempt({
+    slot: 10 + at,
+    intendedUs: 1_000_000 + at * 1_000,
+    dispatchedUs: 1_000_000 + at * 1_000 + (at + 1) * 100,
+    closedUs: 1_100_000 + at,
+    events: 3,
+  }),
+)
+const ends = (['http_error', 'broken', 'timeout', 'aborted', 'not_sent'] as const).map(
+  (outcome, at) =>
+    attempt({
+      slot: 20 + at,
+      step: outcome === 'timeout' ? 'chat' : `only-${outcome}`,
+      outcome,
+      intendedUs: 1_010_000,
+      dispatchedUs: null,
+      closedUs: outcome === 'not_sent' ? null : 1_200_000,
+    }),
+)
+const figuresOf = async (rows: readonly AttemptRow[]) => {
+  const store = await openStore(':memory:')
+  await startRun(store, startOf('r'))
+  await appendAttempts(store, rows)
+  const figures = await runFigures(store, 'r', defaultContract)
+  store.close()
+  return figures
+}
+
+test('counts are of all rows, lag and samples of the steady part', async () => {
+  const figures = await figuresOf([
+    ...warm,
+    ...steady,
+    ...ends,
+    attempt({ slot: 30, step: 'rare', intendedUs: 1_020_000, closedUs: 1_300_000 }),
+    attempt({ slot: 31, step: 'rare', intendedUs: 1_020_000, model: 'svc-k2.5' }),
+  ])
+  expect(figures).toEqual({
+    rows: {
+      planned: 16,
+      sent: 15,
+      notSent: 1,
+      ok: 11,
+      httpError: 1,
+      broken: 1,
+      timeout: 1,
+      aborted: 1,
+    },
+    lag: { p50Us: 300, p90Us: 460, p99Us: expect.closeTo(496, 6), samples: 5 },
+    fewestSamples: 2,
+    // Ten successes at 1, one at 2.
+    creditsByContract: 12,
+    busiestPerS: 0,
+    events: 15,
+    lastUs: 1_300_000,
+  })
+})
+
+test('a run without a steady part is figured by all that it has, and one without rows by nothing', async () => {
+  const { lag, fewestSamples, busiestPerS } = await figuresOf(warm)
+  expect([lag, fewestSamples, busiestPerS]).toEqual([
+    { p50Us: 7_000, p90Us: 7_000, p99Us: 7_000, samples: 4 },
+    4,
+    0,
+  ])
+  const none = await figuresOf([])
+  expect([none.lag, none.fewestSamples, none.lastUs, none.rows.planned]).toEqual([null, null, 0, 0])
+})
+
+test('a rate takes a hundred requests at more than one instant', async () => {
+  const burst = (n: number, apartUs: number) =>
+    Array.from({ length: n }, (_, slot) => attempt({ slot, intendedUs: slot * apartUs }))
+  const rates = []
+  for (const rows of [burst(99, 1000), burst(100, 1000), burst(100, 0)]) {
+    rates.push((await figuresOf(rows)).busiestPerS)
+  }
+  expect(rates).toEqual([0, 1000, 0])
 })

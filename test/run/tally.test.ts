@@ -70,3 +70,116 @@ test('progress takes time in proportion to the steps, not to their square', () =
   // By the square it took 0.9 s; so it takes 0.03 s.
   expect((user + system) / 1e6).toBeLessThan(0.3)
 })
+
+const small = parseScenario(
+  `name: two
+question: What do two threads add up to?
+model: svc-k2
+max_credits: 900
+keys: { a: { env: A }, b: { env: B }, c: { env: C } }
+steps: { chat: { endpoint: chat }, stream: { endpoint: chat, stream: true } }
+phases: [{ name: main, load: constant, rate: 10/s, duration: 20s }]
+`,
+  'two.yaml',
+)
+const rate = [{ durationUs: 20e6, fromPerS: 10, toPerS: 10 }]
+const main = {
+  ...{ ordinal: 0, name: 'main', part: 'steady', startUs: 0, durationUs: 12e6, maxRequests: null },
+  load: { kind: 'arrivals', spacing: { kind: 'constant' }, rate },
+  steps: [0, 1],
+}
+const late = { ...main, ordinal: 1, name: 'late', part: 'drain', startUs: 12e6, steps: [0] }
+
+interface Told {
+  readonly shard: number
+  readonly atUs: number
+  readonly sent: number
+  readonly remaining: readonly (number | null)[]
+  readonly errors?: Readonly<Record<string, number>>
+}
+
+/** A report of a thread: chat was sent so often, one request is not, and one stream failed. */
+function reportOf({ shard, atUs, sent, remaining, errors = {} }: Told): SenderReport {
+  const chat = Object.assign(new StepCounters(), {
+    ...{ planned: sent + 1, sent, notSent: 1, ok: sent, credits: 2 * sent },
+    errors: new Map(Object.entries(errors)),
+  })
+  const stream = Object.assign(new StepCounters(), { planned: 1, sent: 1, broken: 1, failures: 1 })
+  const answered = (us: number) => {
+    const counts = new Counts()
+    counts.record(us)
+    return counts.slice()
+  }
+  return {
+    ...{ type: 'report', shard, atUs, inFlight: 3, health: { shard } },
+    steps: [
+      { ordinal: 0, step: 0, counters: chat, counts: { service: answered(1000 * (shard + 1)) } },
+      { ordinal: 0, step: 1, counters: stream, counts: {} },
+    ],
+    keys: remaining.map((left) => ({ creditsRemaining: left, rateRemaining: left })),
+  } as unknown as SenderReport
+}
+
+test('what two threads report adds up, and of a balance the lowest counts', () => {
+  const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[])
+  const errors = { 'no-local-port': 2, '429': 1 }
+  tally.add(reportOf({ shard: 0, atUs: 1e6, sent: 5, remaining: [9, null], errors }))
+  tally.add(reportOf({ shard: 1, atUs: 1e6, sent: 7, remaining: [0, 4], errors: { '429': 4 } }))
+  const progress = tally.progress(2e6, 20e6)
+  expect(progress).toMatchObject({
+    ...{ runId: 'r', scenario: 'two', phase: 'main', atUs: 2e6, endsUs: 20e6 },
+    ...{ inFlight: 6, creditsSpent: 24, maxCredits: 900 },
+    ledger: { planned: 16, sent: 14, notSent: 2, ok: 12, broken: 2 },
+    errors: [
+      ['429', 5],
+      ['no-local-port', 2],
+    ],
+    keys: [
+      { name: 'a', creditsRemaining: 0, rateRemaining: 0 },
+      { name: 'b', creditsRemaining: 4, rateRemaining: 4 },
+      { name: 'c', creditsRemaining: null, rateRemaining: null },
+    ],
+    health: [{ shard: 0 }, { shard: 1 }],
+  })
+  expect([...tally.localLimits()]).toEqual([['no-local-port', 2]])
+  const [chat, stream] = progress.steps
+  expect(chat).toMatchObject({
+    ...{ step: 'chat', planned: 14, sent: 12, ok: 12, failures: 0 },
+    ...{ askedPerS: 5, achievedPerS: 6 },
+    serviceUs: { p50: 1000, p95: 2000, p99: 2000 },
+    ...{ responseUs: null, ttftUs: null },
+  })
+  expect(stream).toMatchObject({ step: 'stream', sent: 2, ok: 0, failures: 2, achievedPerS: 1 })
+  expect([...tally.countsOfSteps('service').keys()]).toEqual(['chat'])
+})
+
+test('rates are of the time since the last look, which lasts half a second or more', () => {
+  const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[], 2)
+  const look = (atUs: number, sent: number) => {
+    tally.add(reportOf({ shard: 0, atUs, sent, remaining: [] }))
+    const { phase, steps } = tally.progress(atUs, null)
+    return [phase, steps[0]!.askedPerS, steps[0]!.achievedPerS]
+  }
+  // Half of the plan is another machine's, and half of it is of the other step.
+  expect(look(1e6, 4)).toEqual(['main', 2.5, 4])
+  expect(look(1.4e6, 50)).toEqual(['main', 2.5, 4])
+  expect(look(3e6, 10)).toEqual(['main', 2.5, 3])
+  expect(look(12e6, 10)[0]).toBe('late')
+})
+
+test('histograms are stored when their interval is over, and one more', () => {
+  const tally = new Tally(small, 'r', [main] as unknown as PhaseRun[])
+  for (const atUs of [1e6, 4_999_999, 5e6]) {
+    tally.add(reportOf({ shard: 0, atUs, sent: 1, remaining: [] }))
+  }
+  const taken = (nowUs: number) =>
+    tally
+      .takeHistograms(nowUs)
+      .map(({ phase, part, step, metric, intervalUs, intervalLengthUs }) => [
+        ...[phase, part, step, metric, intervalUs, intervalLengthUs],
+      ])
+  expect(taken(9_999_999)).toEqual([])
+  expect(taken(10e6)).toEqual([['main', 'steady', 'chat', 'service', 0, 5e6]])
+  expect(taken(10e6)).toEqual([])
+  expect(taken(15e6)).toEqual([['main', 'steady', 'chat', 'service', 5e6, 5e6]])
+})

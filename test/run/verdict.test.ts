@@ -224,3 +224,90 @@ test('where a budget kept requests back, the remedy is a larger one', () => {
     })
   }
 })
+
+const rowOf = (facts: RunFacts, name: string) => {
+  const { result, figure, bound, remedy } = testOf(facts, name)
+  return [result, figure, bound, remedy]
+}
+
+test('a sound run shows the figure and the bound of each test', () => {
+  expect(judge(sound).tests.map(({ name, figure, bound }) => [name, figure, bound])).toEqual([
+    ['ledgers', 'planned 1000 = sent 1000 + not sent 0', 'they add up'],
+    ['recorder', '1000 of 1000 rows, at most 1 batches waiting', 'every row, at most 64 batches'],
+    ['memory of answers', 'at most 1.0 of 512 MB (0 %)', 'none given up'],
+    ['lag p99', '1.20 ms', '< 5.00 ms'],
+    ['achieved / planned rate', '1.0000 (1000 of 1000)', '0.99 to 1.01'],
+    ['not sent', '0 (0.00 %)', '0; up to 1 % is degraded'],
+    ['event-loop delay p99', '1.00 ms', '< 20 ms'],
+    [
+      'event-loop gap',
+      '1.50 ms; 0 of 1000 requests (0.00 %) in gaps over 20 ms',
+      'under 1 % of the requests in gaps',
+    ],
+    ['event-loop utilisation', '0.20', '< 0.8'],
+    ['in flight', '200 counted at 20 instants, 201 by the rows (0.50 %)', 'within 5 %'],
+    ['samples', '1000 behind the thinnest percentile', 'p99 needs 662, p95 130'],
+    ['share of calibrated ceiling', '10.0 %', '< 70 %'],
+  ])
+})
+
+test('what was not sent is told by its cause', () => {
+  const short = { ...emptyLedger, planned: 1000, sent: 995, ok: 995, notSent: 5 }
+  const remedyOf = (change: Partial<RunFacts>) =>
+    rowOf({ ...sound, ledger: short, rows: short, ...change }, 'not sent')
+  const told = (remedy: string) => ['degraded', '5 (0.50 %)', '0; up to 1 % is degraded', remedy]
+  expect(remedyOf({})).toEqual(told('Their rows tell why: raise max_in_flight or max_credits.'))
+  expect(remedyOf({ budgetSpent: true })).toEqual(
+    told(
+      'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.',
+    ),
+  )
+  const portsOf = (n: number) => ({ localLimits: new Map([['no-local-port', n]] as const) })
+  expect(remedyOf(portsOf(5))).toEqual(told('See this machine.'))
+  expect(remedyOf(portsOf(4))).toEqual(
+    told('Their rows tell why: raise max_in_flight or max_credits.'),
+  )
+  expect(rowOf({ ...sound, ...portsOf(4) }, 'this machine').slice(0, 3)).toEqual([
+    'failed',
+    'no-local-port, 4 requests',
+    'a connection for each request',
+  ])
+  // A run that planned nothing lost nothing.
+  expect(rowOf({ ...sound, ledger: emptyLedger, rows: emptyLedger }, 'not sent')).toEqual([
+    ...['held', '0 (0.00 %)', '0; up to 1 % is degraded', ''],
+  ])
+})
+
+test('counts that do not add up are a fault of Assay, unless the store could not be written', () => {
+  const lost = { ...sound, rows: { ...ledger, ok: 999, sent: 999 } }
+  const figure =
+    'sent: 1000 counted while sending, 999 rows in the store; ok: 1000 counted while sending, 999 rows in the store'
+  expect(rowOf(lost, 'ledgers')).toEqual([
+    ...['failed', figure, 'they add up', 'A fault of Assay; please report it with the store.'],
+  ])
+  const full = { ...lost, storeFailure: 'its disk is full' }
+  expect(rowOf(full, 'ledgers')).toEqual(['failed', figure, 'they add up', ''])
+  expect(rowOf(full, 'recorder')).toEqual([
+    ...['failed', '1000 of 1000 rows', 'every row', 'its disk is full'],
+  ])
+})
+
+test('few samples and no calibration are not judged; a client near its ceiling degrades', () => {
+  const samples = (fewestSamples: number | null) => rowOf({ ...sound, fewestSamples }, 'samples')
+  const needs = 'p99 needs 662, p95 130'
+  expect([662, 661, null].map(samples)).toEqual([
+    ['held', '662 behind the thinnest percentile', needs, ''],
+    [
+      ...['not judged', '661 behind the thinnest percentile', needs],
+      'Percentiles with fewer print "n too small": run longer.',
+    ],
+    ['not judged', 'no success', needs, ''],
+  ])
+  const ceiling = (ceilingShare: number | null) =>
+    rowOf({ ...sound, ceilingShare }, 'share of calibrated ceiling')
+  expect([0.699, 0.7, null].map(ceiling)).toEqual([
+    ['held', '69.9 %', '< 70 %', ''],
+    ['degraded', '70.0 %', '< 70 %', 'The client is near its own limit: add threads or machines.'],
+    ['not judged', 'this machine is not calibrated: assay calibrate', '< 70 %', ''],
+  ])
+})

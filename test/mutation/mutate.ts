@@ -1,0 +1,145 @@
+/**
+ * Do the tests notice? `npm run mutate -- [--each 12] [--seed 1] [files or folders of src]`.
+ *
+ * Changes one operator, number, condition or piece of SQL at a time in a copy of the tree, runs the tests
+ * nearest to the file, and counts the changes that no test notices. Ends with 1 where fewer than nine of ten
+ * are noticed.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { randomOf } from '../../src/report/random.ts'
+import { type Mutant, mutantsOf } from './mutants.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const usual = [
+  'src/run/verdict.ts',
+  'src/run/run-figures.ts',
+  'src/run/client-figures.ts',
+  'src/run/tally.ts',
+  'src/report/usage',
+  'src/audit/billing',
+  'src/limits',
+  'src/store/recorder.ts',
+]
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    each: { type: 'string', default: '12' },
+    seed: { type: 'string', default: '1' },
+  },
+})
+const files = (positionals.length > 0 ? positionals : usual).flatMap((path) =>
+  path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.ts`, { cwd: root }),
+)
+
+/** Who imports whom, by paths from the root. */
+const importers = new Map<string, string[]>()
+for (const file of globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: root })) {
+  for (const [, from] of readFileSync(join(root, file), 'utf8').matchAll(/from '(\.[^']+)'/g)) {
+    const imported = relative(root, resolve(root, dirname(file), from!))
+    importers.set(imported, [...(importers.get(imported) ?? []), file])
+  }
+}
+
+const most = 4
+/** Tests that take minutes, or look at a clock, say nothing of one line. */
+const isQuick = (file: string) => !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file)
+
+/** The tests that are the fewest imports away; at most four. */
+function nearestTests(file: string): readonly string[] {
+  const seen = new Set([file])
+  const tests: string[] = []
+  for (let ring = [file]; ring.length > 0 && tests.length === 0; ) {
+    ring = [...new Set(ring.flatMap((each) => importers.get(each) ?? []))].filter(
+      (each) => !seen.has(each),
+    )
+    for (const each of ring) seen.add(each)
+    tests.push(...ring.filter((each) => each.endsWith('.test.ts') && isQuick(each)).sort())
+  }
+  return tests.slice(0, most)
+}
+
+const copy = mkdtempSync(join(tmpdir(), 'assay-mutants-'))
+for (const name of [
+  'src',
+  'test',
+  'bench',
+  'reports',
+  'scenarios',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+  'README.md',
+]) {
+  cpSync(join(root, name), join(copy, name), { recursive: true })
+}
+symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+const remove = () => rmSync(copy, { recursive: true, force: true })
+process.on('exit', remove)
+process.on('SIGINT', () => process.exit(130))
+
+/** Whether the tests hold within some seconds; a mutant that never ends is noticed, too. */
+async function hold(tests: readonly string[], mostS = 300): Promise<boolean> {
+  const run = spawn(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--maxWorkers=1', ...tests],
+    { cwd: copy, stdio: 'ignore', detached: true },
+  )
+  const ended = once(run, 'close')
+  const timer = setTimeout(() => process.kill(-run.pid!, 'SIGKILL'), mostS * 1000)
+  const [code] = (await ended) as [number | null]
+  clearTimeout(timer)
+  return code === 0
+}
+
+function sampleOf(mutants: readonly Mutant[], random: () => number): readonly Mutant[] {
+  const keyed = mutants.map((mutant) => [random(), mutant] as const)
+  const drawn = keyed.sort(([a], [b]) => a - b).slice(0, Number(values.each))
+  return drawn.map(([, mutant]) => mutant).sort((a, b) => a.start - b.start)
+}
+
+const random = randomOf(Number(values.seed))
+let [all, noticed] = [0, 0]
+for (const file of files) {
+  const source = readFileSync(join(root, file), 'utf8')
+  const mutants = sampleOf(mutantsOf(source), random)
+  if (mutants.length === 0) continue
+  const tests = nearestTests(file)
+  const began = performance.now()
+  if (tests.length === 0 || !(await hold(tests))) {
+    process.stdout.write(
+      `${file}: ${tests.length === 0 ? 'no test is near' : `red without a change: ${tests.join(' ')}`}\n`,
+    )
+    process.exitCode = 1
+    continue
+  }
+  const mostS = 20 + (5 * (performance.now() - began)) / 1000
+  const survivors: string[] = []
+  for (const { start, end, replacement } of mutants) {
+    writeFileSync(join(copy, file), source.slice(0, start) + replacement + source.slice(end))
+    if (await hold(tests, mostS)) {
+      const line = source.slice(0, start).split('\n').length
+      survivors.push(`  line ${line}: ${source.slice(start, end)}  →  ${replacement}`)
+    }
+  }
+  writeFileSync(join(copy, file), source)
+  all += mutants.length
+  noticed += mutants.length - survivors.length
+  const row = `${mutants.length - survivors.length} of ${mutants.length}`
+  process.stdout.write(`${[`${row.padEnd(9)} ${file}`, ...survivors].join('\n')}\n`)
+}
+process.stdout.write(`${noticed} of ${all} noticed, ${((100 * noticed) / all).toFixed(1)} %\n`)
+if (noticed < 0.9 * all) process.exitCode = 1
