@@ -134,14 +134,6 @@ const goals: readonly (readonly [
   ['requests/s, times wrk', 'wrk', 'assay', 'rps', 'at least 0.85', (ratio) => ratio >= 0.85],
   ['CPU per request, times wrk', 'wrk', 'assay', 'cpuUs', 'at most 1.3', (ratio) => ratio <= 1.3],
   [
-    'requests/s, times autocannon',
-    'autocannon',
-    'assay',
-    'rps',
-    'at least 1.7',
-    (ratio) => ratio >= 1.7,
-  ],
-  [
     'requests/s at 2,000, times wrk',
     'wrk@2000',
     'assay@2000',
