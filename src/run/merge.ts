@@ -119,17 +119,16 @@ function verdictOf(
   return { verdict, tests, rowsHold, says: verdict === 'invalid' ? text : '' }
 }
 
-/** Of each test that of the shard that did worst in it. */
+/** Of each test that of a shard that did worst in it, and in how many shards it ended so. */
 function worstTests(shards: readonly RunShard[], says: readonly ShardSays[]): readonly RunTest[] {
-  const worst = new Map<string, RunTest>()
-  for (const [at, { shard }] of shards.entries()) {
-    for (const test of says[at]?.tests ?? []) {
-      const known = worst.get(test.name)
-      if (known !== undefined && results.indexOf(test.result) <= results.indexOf(known.result))
-        continue
-      const figure = `${test.figure} (shard ${shard}, the worst of ${shards.length})`
-      worst.set(test.name, { ...test, figure })
-    }
-  }
-  return [...worst.values()]
+  const all = shards.flatMap(({ shard }, at) =>
+    (says[at]?.tests ?? []).map((test) => ({ test, shard })),
+  )
+  return [...Map.groupBy(all, ({ test }) => test.name).values()].map((each) => {
+    const worst = Math.max(...each.map(({ test }) => results.indexOf(test.result)))
+    const so = each.filter(({ test }) => test.result === results[worst])
+    const { test, shard } = so[0]!
+    const where = `shard ${shard}; ${test.result} in ${so.length} of ${shards.length}`
+    return { ...test, figure: `${test.figure} (${where})` }
+  })
 }

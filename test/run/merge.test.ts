@@ -140,7 +140,7 @@ test('merged shards are row by row the open phases that one machine sends by the
       { us: 5000 },
     ])
     const lag = result.verdict.tests.find(({ name }) => name.startsWith('lag'))!
-    expect(lag.figure).toMatch(/ \(shard [012], the worst of 3\)$/)
+    expect(lag.figure).toMatch(/ \(shard [012]; [a-z ]+ in [123] of 3\)$/)
     const summary = await summarise(store, 'launch-7', defaultContract)
     expect(terminalFigures(summary)).toContain('Z, from 3 machines\n')
     expect(markdownSummary(summary)).toContain(', from 3 machines, Assay')
