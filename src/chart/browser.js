@@ -127,7 +127,8 @@
       link.href = URL.createObjectURL(new Blob([csvOf(chart)], { type: 'text/csv' }))
       link.download = `${figure.id}.csv`
       link.click()
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+      // A browser that is busy drawing begins the download later.
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
     })
     figure.querySelector('figcaption').append(button)
   }

@@ -8,6 +8,7 @@ import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
 import { mergeShares, shareReportOf } from '../audit/shares.ts'
 import { loadContract } from '../contract/load.ts'
+import { resolveRun } from '../report/summary/summarise.ts'
 import { openExistingStore, type Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
@@ -41,11 +42,11 @@ const formats = {
   md: markdownText,
 } as const satisfies Record<Options['format'], unknown>
 
-export async function auditAction(runIds: readonly string[], options: Options): Promise<void> {
+export async function auditAction(named: readonly string[], options: Options): Promise<void> {
   if (options.explain !== undefined) {
     const asked = options.explain === true ? [] : options.explain
     // No run is explained: what stands after the option are more rules.
-    const rules = selectRules([...options.rule, ...asked, ...runIds], '--explain')
+    const rules = selectRules([...options.rule, ...asked, ...named], '--explain')
     process.stdout.write(
       rules.map((rule) => explanationOf(rule, process.stdout.columns)).join('\n'),
     )
@@ -55,6 +56,8 @@ export async function auditAction(runIds: readonly string[], options: Options): 
   const contract = loadContract(options.contract)
   const store = await openExistingStore(options.db)
   try {
+    const runIds: string[] = []
+    for (const name of named) runIds.push(await resolveRun(store, name))
     const report = await shown(({ onProgress }) =>
       audit(store, {
         contract,

@@ -78,7 +78,7 @@ const skews = fc
       fc.tuple(...Array.from({ length: of }, () => fc.integer({ min: 0, max: boundUs }))),
     ),
   )
-const numRuns = process.env.NIGHTLY === undefined ? 5 : 40
+const numRuns = process.env.NIGHTLY === undefined ? 3 : 40
 const atTheBound: [[number, number[]]][] = [[[500_000, [0, 500_000, 250_000]]]]
 
 let folder: string

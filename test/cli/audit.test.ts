@@ -44,6 +44,15 @@ test('a command with a long body is named in the text, and printed whole when as
     code: 3,
     stdout: expect.stringMatching(/^## Audit by the contract svc/),
   })
+  const runsOf = async (...named: readonly string[]) => {
+    const { stdout } = await assay('audit', ...named, '--rule', 'LIM', '--json')
+    return (JSON.parse(stdout) as { runs: unknown }).runs
+  }
+  expect(await runsOf('latest')).toEqual(await runsOf())
+  expect(await assay('audit', 'none')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no run "none"'),
+  })
   const { stdout } = await assay('audit', '--again', 'lim-01')
   const [first, body, end] = stdout.split('\n')
   expect(first).toMatch(/^curl .* --data-binary @- 'http:.*' <<'END-OF-BODY'$/)

@@ -18,9 +18,9 @@ export function usageRoutes(kit: Kit, behaviour: Behaviour): readonly PageRoute[
   ]
 }
 
-const newsEveryMs = 1000
+const newsEveryUs = 1e6
 
-/** Says each second what time it is, and when something of the account has changed. */
+/** Says each second of the service's time what time it is, and when something of the account has changed. */
 function news({ accounts, clock, ledger }: Kit, session: Session | null): PageAnswer {
   const viewer = viewerOf(session, accounts)
   if (viewer === null) return redirect('/sign-in')
@@ -30,13 +30,14 @@ function news({ accounts, clock, ledger }: Kit, session: Session | null): PageAn
     is: 'events',
     listen: (tell) => {
       let told = state()
-      const timer = setInterval(() => {
+      const stop = clock.pace(clock.nowUs() + newsEveryUs, (nowUs) => {
         const now = state()
-        tell(`event: ${now === told ? 'time' : 'change'}\ndata: ${clock.nowUs() / 1000}\n\n`)
+        tell(`event: ${now === told ? 'time' : 'change'}\ndata: ${nowUs / 1000}\n\n`)
         told = now
-      }, newsEveryMs).unref()
+        return nowUs + newsEveryUs
+      })
       tell(': begun\n\n')
-      return () => clearInterval(timer)
+      return stop
     },
   }
 }
