@@ -120,7 +120,7 @@ describe.skipIf(!canBrowse)(
     })
 
     test('usage that comes while the page is open shows itself, and what was unfolded or in focus stays so', async () => {
-      const { target } = await openHouse()
+      const { target, clock } = await openHouse()
       const { page, context, faults } = await opened(target)
       await register(page)
       const key = await makeKey(page, 'laptop')
@@ -129,7 +129,11 @@ describe.skipIf(!canBrowse)(
       await page.getByText('As a table').first().click()
       await page.getByText('As a table').nth(1).focus()
       await target.chat({ model: 'svc-k2.5' }, key)
-      await page.locator('#remaining', { hasText: '98' }).waitFor()
+      const remaining = async () => {
+        clock.advance(1e6)
+        return page.locator('#remaining').textContent()
+      }
+      await expect.poll(remaining, { timeout: 20_000 }).toBe('98')
       expect(await page.locator('#consumed').textContent()).toBe('2')
       expect(await page.getByRole('status').textContent()).toBe('Credits left: 98')
       expect(await page.locator('#hours details').getAttribute('open')).not.toBeNull()

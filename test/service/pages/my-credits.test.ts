@@ -117,7 +117,7 @@ test('what each key used has its name and last letters; a range leaves out what 
 })
 
 test('news of an account are for who is signed in', async () => {
-  const { target, visitor } = await openHouse()
+  const { target, clock, visitor } = await openHouse()
   const events = await fetch(`${target.service.baseUrl}/my-credits/events`, { redirect: 'manual' })
   expect([events.status, events.headers.get('location')]).toEqual([303, '/sign-in'])
   const ada = visitor()
@@ -129,12 +129,13 @@ test('news of an account are for who is signed in', async () => {
   })
   expect(news.headers.get('content-type')).toBe('text/event-stream')
   await ada.buy('Starter')
+  clock.advance(1e6)
   let heard = ''
   for await (const piece of news.body!.pipeThrough(new TextDecoderStream())) {
     heard += piece
     if (heard.includes('event: change')) break
   }
-  expect(heard).toMatch(/event: change\ndata: 1769860800000\n\n$/)
+  expect(heard).toMatch(/event: change\ndata: 1769860801000\n\n$/)
   leave.abort()
 })
 
