@@ -6,7 +6,8 @@ import { firstDifference, freePort, shownIn, Terminal } from './console.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-test.each(['docs/tutorial.md'])(
+// A minute in which nothing else may run: for the night.
+test.skipIf(process.env.NIGHTLY === undefined).each(['docs/tutorial.md'])(
   'every command of %s prints what the page shows',
   async (page) => {
     const folder = mkdtempSync(join(tmpdir(), 'assay-page-'))

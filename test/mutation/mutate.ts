@@ -40,6 +40,11 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 })
+const each = Number(values.each)
+if (!Number.isInteger(each) || each < 1) {
+  process.stderr.write(`mutate: expected --each above 0, came ${values.each}\n`)
+  process.exit(2)
+}
 const files = (positionals.length > 0 ? positionals : usual).flatMap((path) =>
   path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.ts`, { cwd: root }),
 )
@@ -88,8 +93,14 @@ for (const name of [
 }
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
 const remove = () => rmSync(copy, { recursive: true, force: true })
-process.on('exit', remove)
+/** The tests that run now, a group of processes of their own. */
+let running: number | null = null
+process.on('exit', () => {
+  if (running !== null) process.kill(-running, 'SIGKILL')
+  remove()
+})
 process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
 
 /** Whether the tests hold within some seconds; a mutant that never ends is noticed, too. */
 async function hold(tests: readonly string[], mostS = 300): Promise<boolean> {
@@ -98,16 +109,18 @@ async function hold(tests: readonly string[], mostS = 300): Promise<boolean> {
     ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--maxWorkers=1', ...tests],
     { cwd: copy, stdio: 'ignore', detached: true },
   )
+  running = run.pid!
   const ended = once(run, 'close')
   const timer = setTimeout(() => process.kill(-run.pid!, 'SIGKILL'), mostS * 1000)
   const [code] = (await ended) as [number | null]
   clearTimeout(timer)
+  running = null
   return code === 0
 }
 
 function sampleOf(mutants: readonly Mutant[], random: () => number): readonly Mutant[] {
   const keyed = mutants.map((mutant) => [random(), mutant] as const)
-  const drawn = keyed.sort(([a], [b]) => a - b).slice(0, Number(values.each))
+  const drawn = keyed.sort(([a], [b]) => a - b).slice(0, each)
   return drawn.map(([, mutant]) => mutant).sort((a, b) => a.start - b.start)
 }
 
@@ -142,4 +155,4 @@ for (const file of files) {
   process.stdout.write(`${[`${row.padEnd(9)} ${file}`, ...survivors].join('\n')}\n`)
 }
 process.stdout.write(`${noticed} of ${all} noticed, ${((100 * noticed) / all).toFixed(1)} %\n`)
-if (noticed < 0.9 * all) process.exitCode = 1
+if (all === 0 || noticed < 0.9 * all) process.exitCode = 1
