@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { defaultContract } from '../src/contract/default.ts'
 import { readUsage } from '../src/report/usage/read.ts'
+import type { LogFormat } from '../src/store/import/log-scan.ts'
 import { ownMapping } from '../src/store/import/mapping.ts'
-import { importUsageLog, type LogFormat } from '../src/store/import/usage-log.ts'
+import { importUsageLog } from '../src/store/import/usage-log.ts'
 import { openStore, type Store } from '../src/store/open.ts'
 
 /**

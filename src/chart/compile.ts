@@ -5,6 +5,7 @@ import { withoutEmptyDomains } from './domains.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { chartConfig } from './theme.ts'
 import { tidy } from './tidy.ts'
+import { warningsInto } from './warnings.ts'
 
 export interface Size {
   readonly widthPx: number
@@ -44,7 +45,7 @@ export function compileChart(
     } as Parameters<typeof compile>[0],
     { config: chartConfig(narrow), logger: warningsInto(warnings) },
   )
-  const spec = withoutEmptyDomains(compiled.spec, warningsInto)
+  const spec = withoutEmptyDomains(compiled.spec)
   return spec === null ? null : { spec, warnings }
 }
 
@@ -60,22 +61,6 @@ function heightOf({ stepPx, heightPx, vegaLite }: ChartSpec, rows: readonly Char
 }
 
 type Channels = Readonly<Record<string, { readonly field?: string } | undefined>>
-
-/** A Vega logger that keeps warnings and errors, and prints nothing. */
-export function warningsInto(warnings: string[]) {
-  const keep = (...parts: readonly unknown[]) => {
-    warnings.push(parts.map(String).join(' '))
-    return logger
-  }
-  const logger = {
-    level: (_?: number) => logger as never,
-    error: keep,
-    warn: keep,
-    info: () => logger,
-    debug: () => logger,
-  }
-  return logger as never
-}
 
 /** What Vega can draw: dates as milliseconds, bigint as number, strings without control codes. */
 function plain(row: ChartRow): ChartRow {

@@ -1,5 +1,6 @@
 import { type Data, field, parse, type Scale, type Spec, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
+import { warningsInto } from './warnings.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -12,15 +13,12 @@ const continuous = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog', 'time', 'u
  *
  * @returns null when an axis has no value left: there is nothing to draw
  */
-export function withoutEmptyDomains(
-  spec: Spec,
-  warningsInto: (warnings: string[]) => never,
-): Spec | null {
+export function withoutEmptyDomains(spec: Spec): Spec | null {
   const scales = spec.scales ?? []
   const isMeasured = ({ type = 'linear' }: Scale) => continuous.has(type) || type === 'bin-ordinal'
   if (!scales.some(isMeasured)) return spec
   const warnings: string[] = []
-  const hasValue = valuesOf(spec, warningsInto(warnings))
+  const hasValue = valuesOf(spec, warnings)
   // Bins are made of values: without any, nothing tells how wide they are.
   if (warnings.some((warning) => warning.startsWith('Infinite extent'))) return null
   const settled: Scale[] = []
@@ -61,10 +59,10 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Runs the data of a spec alone, without its drawing, and tells which columns hold a value. */
-function valuesOf({ data, signals }: Spec, logger: never): HasValue {
+function valuesOf({ data, signals }: Spec, warnings: string[]): HasValue {
   const view = new View(
     parse({ data: data as Data[], signals: signals ?? [] }, undefined, { ast: true }),
-    { expr: expressionInterpreter, renderer: 'none', logger },
+    { expr: expressionInterpreter, renderer: 'none', logger: warningsInto(warnings) },
   ).run()
   const rows = new Map((data ?? []).map(({ name }) => [name, view.data(name) as readonly object[]]))
   view.finalize()

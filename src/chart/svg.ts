@@ -1,9 +1,10 @@
 import { parse, resetSVGDefIds, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compactSvg } from './compact.ts'
-import { compileChart, type Size, warningsInto } from './compile.ts'
+import { compileChart, type Size } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { drawingFont, toCssVariables } from './theme.ts'
+import { warningsInto } from './warnings.ts'
 
 export interface Drawing {
   /** One `<svg>` element, sized by its viewBox. */

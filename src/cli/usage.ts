@@ -9,8 +9,6 @@ import { checkTimeZone } from '../report/usage/zone.ts'
 import { type ClickHouse, openClickhouse } from '../store/clickhouse/clickhouse.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
-import { openLive } from './live/server.ts'
-import { WatchPage } from './live/watch-page.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { apiKey, baseUrlOf } from './target.ts'
@@ -57,9 +55,10 @@ export async function watchAction(flags: WatchFlags): Promise<void> {
   const contract = loadContract(flags.contract)
   const baseUrl = baseUrlOf(flags.baseUrl, contract)
   const stop = new AbortController()
-  const page = new WatchPage(baseUrl)
-  const server = flags.live === undefined ? null : await openLive(flags.live, page)
   const clickhouse = flags.engine === undefined ? null : await openClickhouse(flags.engine)
+  // Pages wait for libraries that polls without one do not.
+  const pages = flags.live === undefined ? null : await import('./live/watch-page.ts')
+  const live = await pages?.openLiveWatch(flags.live!, baseUrl)
   const ignoreSignals = onStopSignal(() => stop.abort())
   try {
     await watch({
@@ -74,15 +73,14 @@ export async function watchAction(flags: WatchFlags): Promise<void> {
       signal: stop.signal,
       onPoll: (poll, isKept) => {
         printPoll(poll, isKept, flags.json === true)
-        page.add(poll, isKept)
-        server?.tell(Date.now())
+        live?.show(poll, isKept)
       },
     })
-    await server?.end()
+    await live?.end()
     if (stop.signal.aborted) process.exitCode = exit.interrupted
   } finally {
     ignoreSignals()
-    server?.close()
+    live?.close()
     await clickhouse?.close()
   }
 }

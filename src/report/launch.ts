@@ -12,7 +12,7 @@ import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
 import { type PageVerdict, readPageVerdict, stoppedText } from './page-verdict.ts'
 import { prepareFigures } from './shown-figures.ts'
-import { tokenReport } from './summary/figures.ts'
+import { failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
 
@@ -151,7 +151,7 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
     },
     {
       label: 'Unexpected failures',
-      value: share(counts.sent === 0 ? null : counts.failed / counts.sent),
+      value: share(failureShare(counts)),
       aside: `${formatNumber(counts.failed)}, and ${formatNumber(counts.onPurpose)} on purpose`,
     },
     ...(goodput === null

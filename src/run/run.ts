@@ -5,38 +5,27 @@ import { defaultContract } from '../contract/default.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { storeFailure } from '../store/errors.ts'
 import { assayVersion, machineJson } from '../store/machine.ts'
-import { openStore, type Store } from '../store/open.ts'
-import { endShard } from '../store/run-shards.ts'
-import {
-  type Ceiling,
-  endRun,
-  latestCeiling,
-  type RunEnd,
-  type RunStart,
-  withoutCredentials,
-} from '../store/runs.ts'
+import { openStore } from '../store/open.ts'
+import type { RunStart } from '../store/runs.ts'
 import { storeFile } from '../store/store-file.ts'
 import { UserError } from '../user/user-error.ts'
-import { arrivalsInTime } from './arrivals-in-time.ts'
-import { clientGaps, inFlightFigures, mediansOf } from './client-figures.ts'
-import { gapLimitUs } from './client-tests.ts'
 import { monotonicNs } from './clock.ts'
+import { conclude, concludeWithoutStore, type Ended } from './conclude.ts'
 import { Coordinator } from './coordinator.ts'
-import { firstRefusal, sendFirstRequests } from './first-requests.ts'
+import { sendFirstRequests } from './first-requests.ts'
 import { resolveKeys } from './keys.ts'
-import { emptyLedger, type Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 import { phaseLoads } from './loads.ts'
 import { planHash } from './plan-hash.ts'
 import { reach } from './preflight.ts'
 import { promptPools } from './prompts.ts'
-import { runFigures } from './run-figures.ts'
 import { type Shard, scenarioOf, unsharded } from './shard.ts'
-import { neverReached, type StopReason } from './stop-conditions.ts'
+import type { StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Counted, Progress } from './tally.ts'
-import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
+import type { ThresholdResult } from './thresholds.ts'
 import { tlsOf } from './tls-files.ts'
-import { judge, type RunVerdict } from './verdict.ts'
+import type { RunVerdict } from './verdict.ts'
 
 export interface RunOptions {
   /** `run` unless given. */
@@ -210,164 +199,6 @@ function proxyOf({ proxyEnv }: Scenario): string | null {
     `The proxy comes from the variable ${proxyEnv}, which holds no URL. Set it, as http://127.0.0.1:3128.`,
   )
 }
-
-interface Ended {
-  readonly scenario: Scenario
-  readonly options: RunOptions
-  readonly contract: Contract
-  readonly start: RunStart
-  readonly coordinator: Coordinator
-  readonly sweeps: readonly SweepResult[]
-}
-
-/** Reads the rows back, judges them, and enters the end of the run. */
-async function conclude(store: Store, ended: Ended): Promise<RunResult> {
-  const { scenario, options, contract, start, coordinator } = ended
-  const { runId } = start
-  const { tally } = coordinator
-  const ledger = tally.ledger()
-  const { stopReason } = coordinator
-  const stopped =
-    stopReason !== 'interrupted' && stopReason !== 'first-request' && neverReached(tally)
-      ? 'unreachable'
-      : stopReason
-  const figures = await runFigures(store, runId, contract)
-  let planned = 0
-  let inTime = 0
-  for (const phase of coordinator.phases) {
-    if (phase.load.kind === 'concurrency' || phase.part !== 'steady') continue
-    const counted = await arrivalsInTime(store, runId, phase)
-    planned += counted.planned
-    inTime += counted.inTime
-  }
-  const seconds = figures.lastUs / 1e6
-  const medians = mediansOf(scenario, coordinator.phases, tally)
-  const verdict = judge({
-    ...countedFacts(ended),
-    rows: figures.rows,
-    lag: figures.lag,
-    medians,
-    plannedArrivals: planned,
-    arrivedInTime: inTime,
-    budgetSpent: stopped === 'budget',
-    gaps: await clientGaps(store, runId, gapLimitUs(medians)),
-    inFlight: await inFlightFigures(store, runId),
-    fewestSamples: figures.fewestSamples,
-    ceilingShare: shareOfCeiling(await latestCeiling(store, start.machineJson, scenario.threads), {
-      perS: figures.busiestPerS,
-      eventsPerS: seconds > 0 ? figures.events / seconds : 0,
-    }),
-  })
-  const thresholds: ThresholdResult[] = []
-  for (const threshold of isPart(options) ? [] : scenario.thresholds) {
-    thresholds.push(
-      await checkThreshold(store, threshold, {
-        runId,
-        contract,
-        objectives: scenario.objectives,
-      }),
-    )
-  }
-  // Of a part alone nobody can judge an account that other machines used, too.
-  const parts = isPart(options) ? { parts: { of: options.shard!.of, present: 1 } } : {}
-  const end: RunEnd = {
-    endedUs: figures.lastUs,
-    ledgerJson: JSON.stringify({ ...ledger, ...parts }),
-    verdict: verdict.verdict,
-    verdictJson: JSON.stringify({
-      ...verdict,
-      thresholds,
-      sweeps: ended.sweeps,
-      stopped,
-    }),
-  }
-  await endRun(store, runId, end)
-  if (isPart(options)) await endShard(store, runId, { ...end, ledgerJson: JSON.stringify(ledger) })
-  return {
-    ...identityOf(ended),
-    durationUs: figures.lastUs,
-    ledger,
-    creditsByContract: figures.creditsByContract,
-    thresholds,
-    sweeps: ended.sweeps,
-    verdict,
-    stopped,
-    refusal: stopped === 'first-request' ? await firstRefusal(store, runId, start.baseUrl) : null,
-  }
-}
-
-/** What counters alone tell: the run ended, and its store can neither be read nor written. */
-function concludeWithoutStore(ended: Ended, why: string): RunResult {
-  const { scenario, options, coordinator } = ended
-  const { tally } = coordinator
-  const ledger = tally.ledger()
-  return {
-    ...identityOf(ended),
-    durationUs: coordinator.now(),
-    ledger,
-    creditsByContract: tally.counters().reduce((sum, { credits }) => sum + credits, 0),
-    thresholds: isPart(options) ? [] : scenario.thresholds.map(undecided),
-    sweeps: ended.sweeps,
-    verdict: judge({
-      ...countedFacts(ended),
-      storeFailure: why,
-      // Nobody can look whether they are there.
-      rows: emptyLedger,
-      lag: null,
-      medians: [],
-      plannedArrivals: 0,
-      arrivedInTime: 0,
-      budgetSpent: false,
-      gaps: null,
-      inFlight: null,
-      fewestSamples: null,
-      ceilingShare: null,
-    }),
-    stopped: 'store',
-    refusal: null,
-  }
-}
-
-/** What the threads of the run counted. */
-function countedFacts({ scenario, coordinator }: Ended) {
-  const { tally, handedOver, recorded, threads, memory, deepestQueue } = coordinator
-  const { storeFailure, bodiesGivenUp } = coordinator
-  return {
-    ledger: tally.ledger(),
-    handedOver,
-    recorded,
-    threads,
-    memory,
-    deepestQueue,
-    storeFailure,
-    bodiesGivenUp,
-    pacing: scenario.pacing,
-    localLimits: tally.localLimits(),
-  }
-}
-
-function identityOf({ scenario, options, start }: Ended) {
-  return {
-    runId: start.runId,
-    scenario: scenario.name,
-    question: scenario.question,
-    seed: start.seed,
-    baseUrl: withoutCredentials(start.baseUrl),
-    dbPath: options.dbPath,
-  }
-}
-
-/** Requests and events each take their share of what the machine can do. */
-function shareOfCeiling(
-  ceiling: Ceiling | null,
-  offered: { readonly perS: number; readonly eventsPerS: number },
-): number | null {
-  if (ceiling === null) return null
-  return offered.perS / ceiling.plainPerS + offered.eventsPerS / ceiling.eventsPerS
-}
-
-/** Whether thresholds wait for the merge: a part's percentiles are not those of the whole. */
-const isPart = ({ shard }: RunOptions) => (shard ?? unsharded).of > 1
 
 /** Threads need a moment to stand ready; what is earlier only waits. */
 const readyUs = 5e6

@@ -16,6 +16,7 @@ import type { Step } from '../scenario/scenario.ts'
 import { ScenarioFault } from './errors.ts'
 import { KeyChoice } from './key-choice.ts'
 import type { PromptPool, ResolvedKey } from './messages.ts'
+
 /** A request ready to be sent, and the number under which the store shows it. */
 export interface Ready {
   readonly request: PreparedRequest

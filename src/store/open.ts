@@ -41,9 +41,9 @@ export interface Store {
   execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
   /** For the store's own rows: an appender of a table. It blocks its thread on every call. */
   createAppender(table: string): Promise<DuckDBAppender>
-  /** Ends the query under way with an error. */
   /** Shows only attempts for which a condition in SQL holds, to every query; null shows all again. */
   showOnly(condition: string | null): Promise<void>
+  /** Ends the query under way with an error. */
   interrupt(): void
   close(): void
 }

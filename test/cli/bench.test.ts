@@ -1,16 +1,14 @@
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { mustMaySpend } from '../../src/cli/spending.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { type QuickLoad, quickScenario } from '../../src/scenario/quick.ts'
-
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
+import { assay } from '../e2e/command.ts'
 
 /**
  * A server in the manner of vLLM, not ours: behind a path, no credits, no limits, no key, and usage
@@ -81,27 +79,13 @@ function emptyFolder(): string {
   return folder
 }
 
-async function assay(cwd: string, ...words: readonly string[]) {
-  const { ASSAY_API_KEY: _, ...env } = process.env
-  const child = spawn(process.execPath, [main, ...words], { cwd, env })
-  let [out, error] = ['', '']
-  child.stdout.on('data', (piece) => {
-    out += piece
-  })
-  child.stderr.on('data', (piece) => {
-    error += piece
-  })
-  const code = await new Promise<number | null>((done) => child.on('close', done))
-  return { code, out, error }
-}
-
 test('bench goes from an address to a page: no file, no key, no model named', async () => {
   const { asked, origin } = await foreignServer()
   const folder = emptyFolder()
-  const { out, error } = await assay(
-    folder,
-    ...['bench', `${origin}/llm/v1`, '--rate', '20/s', '--duration', '3s', '--save', 'made.yaml'],
-  )
+  const { stdout: out, stderr: error } = await assay(
+    ['bench', `${origin}/llm/v1`, '--rate', '20/s', '--duration', '3s', '--save', 'made.yaml'],
+    { cwd: folder },
+  ).ended
   expect(out, error).toContain('page  assay-launch.html\n')
   expect(out).toMatch(/ttft\.p95 < 1s +/)
   expect(out).toMatch(/output tokens [\d.]+\/s/)
@@ -134,10 +118,10 @@ test.each([
   ],
   [['--header', 'x team: a'], "--header: expected a name and a value, as 'x-team: a'; header"],
 ])('%j is refused in a sentence before anything is sent', async (words, sentence) => {
-  const { code, error } = await assay(
-    emptyFolder(),
-    ...['bench', 'http://127.0.0.1:1', '--model', 'm', ...words],
-  )
+  const { code, stderr: error } = await assay(
+    ['bench', 'http://127.0.0.1:1', '--model', 'm', ...words],
+    { cwd: emptyFolder() },
+  ).ended
   expect(error).toMatch(/^[^\n]+\n$/)
   expect(error).toContain(sentence)
   expect(code).toBe(2)

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { assay } from '../e2e/command.ts'
 import {
   answerChat,
   key,
@@ -13,8 +13,6 @@ import {
   type Target,
   withStorePath,
 } from '../run/target.ts'
-
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 
 const scenario = `
 name: launch
@@ -31,20 +29,9 @@ phases: [{ name: load, load: constant, rate: 50/s, max_requests: 30 }]
 async function runAgainst(baseUrl: string, dbPath: string, ...more: readonly string[]) {
   const file = join(dirname(dbPath), 'launch.yaml')
   writeFileSync(file, scenario)
-  const child = spawn(
-    process.execPath,
-    [main, 'run', file, '--base-url', baseUrl, '--db', dbPath, ...more],
-    { env: { ...process.env, ASSAY_API_KEY: key } },
-  )
-  let [out, error] = ['', '']
-  child.stdout.on('data', (piece) => {
-    out += piece
-  })
-  child.stderr.on('data', (piece) => {
-    error += piece
-  })
-  const code = await new Promise<number | null>((done) => child.on('close', done))
-  return { code, out, error }
+  const words = ['run', file, '--base-url', baseUrl, '--db', dbPath, ...more]
+  const { code, stdout, stderr } = await assay(words, { env: { ASSAY_API_KEY: key } }).ended
+  return { code, out: stdout, error: stderr }
 }
 
 async function target(...handle: Parameters<typeof startTarget>): Promise<Target> {

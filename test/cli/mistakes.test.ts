@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { assay } from '../e2e/command.ts'
 
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
 const pem = (name: string) =>
   readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
 
@@ -45,20 +44,12 @@ function answerTo(key: string | undefined, url: string, pieces: readonly Buffer[
 async function bench(key: string, ...words: readonly string[]) {
   const cwd = mkdtempSync(join(tmpdir(), 'assay-mistake-'))
   onTestFinished(() => rmSync(cwd, { recursive: true }))
-  const child = spawn(process.execPath, [main, 'bench', ...words], {
-    ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'] },
-    env: { ...process.env, ASSAY_API_KEY: key },
-  })
-  let [out, error] = ['', '']
-  child.stdout.on('data', (piece) => {
-    out += piece
-  })
-  child.stderr.on('data', (piece) => {
-    error += piece
-  })
-  const code = await new Promise<number | null>((done) => child.on('close', done))
+  const { code, stdout, stderr } = await assay(['bench', ...words], {
+    cwd,
+    env: { ASSAY_API_KEY: key },
+  }).ended
   // A machine that is busy shows how far it is.
-  return { code, out, error: error.replace(/^\d+ s \| .*\n/gm, '') }
+  return { code, out: stdout, error: stderr.replace(/^\d+ s \| .*\n/gm, '') }
 }
 
 const list = 'GET /llm/v1/models'

@@ -40,8 +40,8 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 })
-const each = Number(values.each)
-if (!Number.isInteger(each) || each < 1) {
+const drawnEach = Number(values.each)
+if (!Number.isInteger(drawnEach) || drawnEach < 1) {
   process.stderr.write(`mutate: expected --each above 0, came ${values.each}\n`)
   process.exit(2)
 }
@@ -120,7 +120,7 @@ async function hold(tests: readonly string[], mostS = 300): Promise<boolean> {
 
 function sampleOf(mutants: readonly Mutant[], random: () => number): readonly Mutant[] {
   const keyed = mutants.map((mutant) => [random(), mutant] as const)
-  const drawn = keyed.sort(([a], [b]) => a - b).slice(0, each)
+  const drawn = keyed.sort(([a], [b]) => a - b).slice(0, drawnEach)
   return drawn.map(([, mutant]) => mutant).sort((a, b) => a.start - b.start)
 }
 

@@ -125,6 +125,23 @@ function scenarioWith(more: object): Scenario {
   )
 }
 
+/** What each shard sends: together the whole plan, each request once, as many users, and as its plan says. */
+function wholeOfShards(scenario: Scenario, seed: number, of: number) {
+  const whole = sentBy(scenario, seed, 0, 1)
+  const parts = Array.from({ length: of }, (_, index) => sentBy(scenario, seed, index, of))
+  const sent = parts.flatMap((part) => part.sent)
+  expect(sent.toSorted()).toEqual(whole.sent.toSorted())
+  const users = parts.flatMap((part) => part.users)
+  expect(users.length).toBe(whole.users.length)
+  expect(new Set(users).size).toBe(users.length)
+  for (const [index, part] of parts.entries()) {
+    const planned = planOf(scenario, defaultContract, seed, { index, of })
+    const requests = planned.reduce((sum, each) => sum + (each.requests ?? 0), 0)
+    expect(part.sent.length).toBe(requests)
+  }
+  return parts
+}
+
 test('shards of any number send the whole plan, each request once, and as many users', () => {
   fc.assert(
     fc.property(
@@ -137,18 +154,7 @@ test('shards of any number send the whole plan, each request once, and as many u
           threads,
           phases: phases.map((each, at) => ({ name: `p${at}`, ...each })),
         })
-        const whole = sentBy(scenario, seed, 0, 1)
-        const parts = Array.from({ length: of }, (_, index) => sentBy(scenario, seed, index, of))
-        const sent = parts.flatMap((part) => part.sent)
-        expect(sent.toSorted()).toEqual(whole.sent.toSorted())
-        const users = parts.flatMap((part) => part.users)
-        expect(users.length).toBe(whole.users.length)
-        expect(new Set(users).size).toBe(users.length)
-        for (const [index, part] of parts.entries()) {
-          const planned = planOf(scenario, defaultContract, seed, { index, of })
-          const requests = planned.reduce((sum, each) => sum + (each.requests ?? 0), 0)
-          expect(part.sent.length).toBe(requests)
-        }
+        wholeOfShards(scenario, seed, of)
       },
     ),
     { numRuns: 40 },
@@ -176,18 +182,9 @@ test('by account, shards send the whole plan, and each account has one shard', (
           shards: 'by account',
           phases: phases.map((each, at) => ({ name: `p${at}`, ...each })),
         })
-        const whole = sentBy(scenario, seed, 0, 1)
-        const parts = Array.from({ length: of }, (_, index) => sentBy(scenario, seed, index, of))
-        const sent = parts.flatMap((part) => part.sent)
-        expect(sent.toSorted()).toEqual(whole.sent.toSorted())
-        const users = parts.flatMap((part) => part.users)
-        expect(users.length).toBe(whole.users.length)
-        expect(new Set(users).size).toBe(users.length)
+        const parts = wholeOfShards(scenario, seed, of)
         const owner = new Map<string, number>()
         for (const [index, part] of parts.entries()) {
-          const planned = planOf(scenario, defaultContract, seed, { index, of })
-          const requests = planned.reduce((sum, each) => sum + (each.requests ?? 0), 0)
-          expect(part.sent.length).toBe(requests)
           for (const key of part.keys) {
             const { account } = scenario.keys[key]!
             expect(owner.get(account) ?? index).toBe(index)

@@ -5,12 +5,26 @@ import { renderTable } from '../../report/table.ts'
 import { type Html, html } from '../../user/html.ts'
 import { drawLines, Points } from './lines.ts'
 import { family } from './prometheus.ts'
-import type { LiveSource } from './server.ts'
+import { type LiveSource, openLive } from './server.ts'
 
 const rowsShown = 20
 
+/** A page of the polls while they go on. */
+export async function openLiveWatch(port: string | true, baseUrl: string) {
+  const page = new WatchPage(baseUrl)
+  const server = await openLive(port, page)
+  return {
+    show(poll: Poll, isKept: boolean) {
+      page.add(poll, isKept)
+      server.tell(Date.now())
+    },
+    end: () => server.end(),
+    close: () => server.close(),
+  }
+}
+
 /** The balance of a key while it is polled. */
-export class WatchPage implements LiveSource {
+class WatchPage implements LiveSource {
   readonly title = 'Usage watch'
   private readonly baseUrl: string
   private readonly polls = new Points<Poll>()

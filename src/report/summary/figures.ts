@@ -132,16 +132,21 @@ export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): s
 
 /** What became of the requests: the share that failed unexpectedly, and goodput where there are objectives. */
 export function outcomeTexts({ counts, goodput }: SummaryGroup): readonly string[] {
-  const failures = `${shareOf(counts.failed, counts.sent)} unexpected failures: ${whole(counts.failed)} of ${whole(counts.sent)} sent`
+  const failures = `${shareText(failureShare(counts))} unexpected failures: ${whole(counts.failed)} of ${whole(counts.sent)} sent`
   return goodput === null
     ? [failures]
     : [
         failures,
-        `${shareOf(counts.good ?? 0, counts.judged)} goodput: ${whole(counts.good)} of ${whole(counts.judged)} met every objective`,
+        `${shareText(goodput)} goodput: ${whole(counts.good)} of ${whole(counts.judged)} met every objective`,
       ]
 }
 
-const shareOf = (part: number, all: number) => (all === 0 ? '-' : `${formatShare(part / all)} %`)
+const shareText = (share: number | null) => (share === null ? '-' : `${formatShare(share)} %`)
+
+/** Unexpected failures among the requests that were sent; null where none was. */
+export function failureShare({ failed, sent }: SummaryGroup['counts']): number | null {
+  return sent === 0 ? null : failed / sent
+}
 
 export function whole(value: number | null): string {
   return value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 0 })

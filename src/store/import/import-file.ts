@@ -4,6 +4,7 @@ import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { Store } from '../open.ts'
 import { knownLog } from './known-logs.ts'
+import type { LogFormat } from './log-scan.ts'
 import type { Mapping } from './mapping.ts'
 import {
   importRecords,
@@ -12,7 +13,7 @@ import {
   type RecordTool,
   recordTools,
 } from './records.ts'
-import { formatOf, type ImportLedger, importUsageLog, type LogFormat } from './usage-log.ts'
+import { formatOf, type ImportLedger, importUsageLog } from './usage-log.ts'
 
 export interface FileImport extends Work {
   readonly file: string

@@ -3,16 +3,9 @@ import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { Store } from '../open.ts'
 import { writeOutputBy } from '../output.ts'
-import { beginningOf, headerOf } from './csv-header.ts'
-import {
-  type ColumnReader,
-  creditsTypes,
-  mappedColumns,
-  type StagedField,
-  stagedCredits,
-  stagedFields,
-} from './fields.ts'
-import { identifier, literal, pathLiteral } from './literal.ts'
+import { creditsTypes, type StagedField, stagedCredits, stagedFields } from './fields.ts'
+import { literal } from './literal.ts'
+import { type LogFormat, scanOf } from './log-scan.ts'
 import type { Mapping } from './mapping.ts'
 
 export interface UsageLogImport extends Work {
@@ -27,8 +20,6 @@ export interface UsageLogImport extends Work {
   readonly rejectsFile: string
   readonly nowUs: number
 }
-
-export type LogFormat = 'jsonl' | 'csv' | 'parquet'
 
 /** The ledger of an import: lines = accepted + duplicates + rejected. */
 export interface ImportLedger {
@@ -122,7 +113,8 @@ export function formatOf(file: string): LogFormat | null {
 }
 
 async function stage(store: Store, log: UsageLogImport): Promise<void> {
-  const { scan, reader, raw } = await scanOf(store, log)
+  const read = log.lines ? linesPath(store, log) : log.file
+  const { scan, reader, raw } = await scanOf(store, { ...log, read })
   const fields = stagedFields(log.mapping, reader)
   const unread = log.format === 'jsonl' ? `WHEN v IS NULL THEN 'line: expected JSON'` : ''
   const checked = fields.filter((field) => field.wrong !== null)
@@ -142,115 +134,6 @@ async function stage(store: Store, log: UsageLogImport): Promise<void> {
 function reasonSql({ name, wrong, expected, came }: StagedField): string {
   return `WHEN ${wrong} THEN ${literal(`${name === 'at_us' ? 'time' : name}: expected ${expected}, came `)}
     || coalesce(to_json(left(${came}, 80))::VARCHAR, 'nothing')`
-}
-
-interface Scan {
-  readonly scan: string
-  readonly reader: ColumnReader
-  /** A line as it goes to the rejects file. */
-  readonly raw: string
-}
-
-const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
-
-async function scanOf(store: Store, log: UsageLogImport): Promise<Scan> {
-  const read = log.lines ? linesPath(store, log) : log.file
-  const path = pathLiteral(read)
-  const secret = secretColumn(log.mapping)
-  switch (log.format) {
-    case 'jsonl': {
-      // Each line as one column: a delimiter that no line holds, no quotes, no escapes.
-      const pointers = [...new Set(mappedColumns(log.mapping).map((column) => pointerOf(column)))]
-      const at = (column: string | readonly string[]) =>
-        `v[${pointers.indexOf(pointerOf(column)) + 1}]`
-      const values = `[${pointers.map(literal).join()}]`
-      const isArray = beginningOf(read).trimStart().startsWith('[')
-      return {
-        scan: isArray
-          ? `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${values}) AS v
-             FROM read_json_objects(${path}, format = 'array', maximum_object_size = 16000000)`
-          : `SELECT full_text, TRY(json_extract_string(full_text, ${values})) AS v
-               FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
-                 escape = '', header = false, auto_detect = false, strict_mode = false,
-                 null_padding = true, max_line_size = 16000000, ${csvErrors})
-               WHERE trim(full_text) <> ''`,
-        reader: { text: at, raw: at, kind: () => 'text' },
-        raw:
-          secret === null
-            ? 'full_text'
-            : `replace(full_text, coalesce(nullif(${at(secret)}, ''), chr(1)), '[key]')`,
-      }
-    }
-    case 'csv': {
-      // Columns from the header, nothing sniffed: a bad row must not change how the rest is read.
-      const columns = headerOf(log.file, log.mapping.delimiter).map(
-        (name) => `${literal(name)}: 'VARCHAR'`,
-      )
-      const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,
-        columns = {${columns.join(', ')}}, delim = ${literal(log.mapping.delimiter)}, quote = '"',
-        escape = '"', max_line_size = 16000000, ${csvErrors})`
-      return tableScan(store, log, scan, secret)
-    }
-    case 'parquet':
-      return tableScan(store, log, `SELECT * FROM read_parquet(${path})`, secret)
-  }
-}
-
-/** A scan of a file that has columns; a mapped one that is missing is told with those there are. */
-async function tableScan(
-  store: Store,
-  log: UsageLogImport,
-  scan: string,
-  secret: string | null,
-): Promise<Scan> {
-  const described = await store.rows<{ column_name: string; column_type: string }>(
-    `DESCRIBE ${scan}`,
-  )
-  const types = new Map(described.map((column) => [column.column_name, column.column_type]))
-  const nameOf = (column: string | readonly string[]) =>
-    typeof column === 'string' ? column : column.join('.')
-  const missing = mappedColumns(log.mapping).filter((column) => !types.has(nameOf(column)))
-  if (missing.length > 0) {
-    throw new UserError(
-      'import',
-      `${log.file} has no column ${missing.map((column) => `"${nameOf(column)}"`).join(', ')}; it has ${[...types.keys()].join(', ')}`,
-    )
-  }
-  const raw = (column: string | readonly string[]) => `s.${identifier(nameOf(column))}`
-  const reader: ColumnReader = {
-    raw,
-    text: (column) =>
-      types.get(nameOf(column)) === 'VARCHAR' ? raw(column) : `(${raw(column)})::VARCHAR`,
-    kind: (column) => {
-      const type = types.get(nameOf(column))!
-      if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
-      if (/^(TIMESTAMP|DATE)/.test(type)) return 'timestamp'
-      if (/^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\))$/.test(type)) return 'exact'
-      return type === 'VARCHAR' ? 'text' : 'other'
-    },
-  }
-  return {
-    scan: `SELECT s FROM (${scan}) AS s`,
-    reader,
-    raw:
-      secret === null
-        ? 'to_json(s)::VARCHAR'
-        : `replace(to_json(s)::VARCHAR, coalesce(nullif(${raw(secret)}::VARCHAR, ''), chr(1)), '[key]')`,
-  }
-}
-
-/** The column that holds API keys: its values never reach a file of ours. */
-function secretColumn(mapping: Mapping): string | null {
-  const at = mapping.fields.key
-  if (at === undefined || (typeof at === 'object' && 'value' in at)) return null
-  const column = typeof at === 'string' ? at : at.column
-  return typeof column === 'string' ? column : column.join('.')
-}
-
-/** `usage.prompt_tokens` as a JSON pointer; a list names each step, dots and all. */
-function pointerOf(column: string | readonly string[]): string {
-  const steps = typeof column === 'string' ? column.split('.') : column
-  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
 const content = [
@@ -372,7 +255,13 @@ async function storedCredits(store: Store): Promise<string> {
     `SELECT 1 AS there FROM staging.lines WHERE reason IS NULL AND credits_wide IS NOT NULL LIMIT 1`,
   )
   if (wide.length === 0) return 'credits'
-  await store.execute(`ALTER TABLE usage_events ALTER credits TYPE ${creditsTypes.any}`)
+  const [stored] = await store.rows<{ type: string }>(
+    `SELECT column_type AS type FROM (DESCRIBE usage_events) WHERE column_name = 'credits'`,
+  )
+  // Each change of a type writes the whole table anew.
+  if (stored!.type !== creditsTypes.any) {
+    await store.execute(`ALTER TABLE usage_events ALTER credits TYPE ${creditsTypes.any}`)
+  }
   return stagedCredits
 }
 

@@ -1,0 +1,130 @@
+import { UserError } from '../../user/user-error.ts'
+import type { Store } from '../open.ts'
+import { beginningOf, headerOf } from './csv-header.ts'
+import { type ColumnReader, mappedColumns } from './fields.ts'
+import { identifier, literal, pathLiteral } from './literal.ts'
+import type { Mapping } from './mapping.ts'
+
+export type LogFormat = 'jsonl' | 'csv' | 'parquet'
+
+/** A file as it is named to a user, and where its lines are read. */
+interface ScannedLog {
+  readonly file: string
+  readonly read: string
+  readonly format: LogFormat
+  readonly mapping: Mapping
+}
+
+/** How a log is read as a table. */
+export interface Scan {
+  readonly scan: string
+  readonly reader: ColumnReader
+  /** A line as it goes to the rejects file. */
+  readonly raw: string
+}
+
+const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
+
+/**
+ * @param log what to read; its format decides how
+ * @throws UserError when a mapped column is missing
+ */
+export async function scanOf(store: Store, log: ScannedLog): Promise<Scan> {
+  const { read } = log
+  const path = pathLiteral(read)
+  const secret = secretColumn(log.mapping)
+  switch (log.format) {
+    case 'jsonl': {
+      // Each line as one column: a delimiter that no line holds, no quotes, no escapes.
+      const pointers = [...new Set(mappedColumns(log.mapping).map((column) => pointerOf(column)))]
+      const at = (column: string | readonly string[]) =>
+        `v[${pointers.indexOf(pointerOf(column)) + 1}]`
+      const values = `[${pointers.map(literal).join()}]`
+      const isArray = beginningOf(read).trimStart().startsWith('[')
+      return {
+        scan: isArray
+          ? `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${values}) AS v
+             FROM read_json_objects(${path}, format = 'array', maximum_object_size = 16000000)`
+          : `SELECT full_text, TRY(json_extract_string(full_text, ${values})) AS v
+               FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
+                 escape = '', header = false, auto_detect = false, strict_mode = false,
+                 null_padding = true, max_line_size = 16000000, ${csvErrors})
+               WHERE trim(full_text) <> ''`,
+        reader: { text: at, raw: at, kind: () => 'text' },
+        raw:
+          secret === null
+            ? 'full_text'
+            : `replace(full_text, coalesce(nullif(${at(secret)}, ''), chr(1)), '[key]')`,
+      }
+    }
+    case 'csv': {
+      // Columns from the header, nothing sniffed: a bad row must not change how the rest is read.
+      const columns = headerOf(log.file, log.mapping.delimiter).map(
+        (name) => `${literal(name)}: 'VARCHAR'`,
+      )
+      const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,
+        columns = {${columns.join(', ')}}, delim = ${literal(log.mapping.delimiter)}, quote = '"',
+        escape = '"', max_line_size = 16000000, ${csvErrors})`
+      return tableScan(store, log, scan, secret)
+    }
+    case 'parquet':
+      return tableScan(store, log, `SELECT * FROM read_parquet(${path})`, secret)
+  }
+}
+
+/** A scan of a file that has columns; a mapped one that is missing is told with those there are. */
+async function tableScan(
+  store: Store,
+  log: ScannedLog,
+  scan: string,
+  secret: string | null,
+): Promise<Scan> {
+  const described = await store.rows<{ column_name: string; column_type: string }>(
+    `DESCRIBE ${scan}`,
+  )
+  const types = new Map(described.map((column) => [column.column_name, column.column_type]))
+  const nameOf = (column: string | readonly string[]) =>
+    typeof column === 'string' ? column : column.join('.')
+  const missing = mappedColumns(log.mapping).filter((column) => !types.has(nameOf(column)))
+  if (missing.length > 0) {
+    throw new UserError(
+      'import',
+      `${log.file} has no column ${missing.map((column) => `"${nameOf(column)}"`).join(', ')}; it has ${[...types.keys()].join(', ')}`,
+    )
+  }
+  const raw = (column: string | readonly string[]) => `s.${identifier(nameOf(column))}`
+  const reader: ColumnReader = {
+    raw,
+    text: (column) =>
+      types.get(nameOf(column)) === 'VARCHAR' ? raw(column) : `(${raw(column)})::VARCHAR`,
+    kind: (column) => {
+      const type = types.get(nameOf(column))!
+      if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
+      if (/^(TIMESTAMP|DATE)/.test(type)) return 'timestamp'
+      if (/^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\))$/.test(type)) return 'exact'
+      return type === 'VARCHAR' ? 'text' : 'other'
+    },
+  }
+  return {
+    scan: `SELECT s FROM (${scan}) AS s`,
+    reader,
+    raw:
+      secret === null
+        ? 'to_json(s)::VARCHAR'
+        : `replace(to_json(s)::VARCHAR, coalesce(nullif(${raw(secret)}::VARCHAR, ''), chr(1)), '[key]')`,
+  }
+}
+
+/** The column that holds API keys: its values never reach a file of ours. */
+function secretColumn(mapping: Mapping): string | null {
+  const at = mapping.fields.key
+  if (at === undefined || (typeof at === 'object' && 'value' in at)) return null
+  const column = typeof at === 'string' ? at : at.column
+  return typeof column === 'string' ? column : column.join('.')
+}
+
+/** `usage.prompt_tokens` as a JSON pointer; a list names each step, dots and all. */
+function pointerOf(column: string | readonly string[]): string {
+  const steps = typeof column === 'string' ? column.split('.') : column
+  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
