@@ -1,4 +1,4 @@
-import { stoppedText } from '../report/page-verdict.ts'
+import { selfTestsText, stoppedText } from '../report/page-verdict.ts'
 import type { RunResult } from '../run/run.ts'
 import type { ThresholdResult } from '../run/thresholds.ts'
 import { duration, table, wrapped } from './text.ts'
@@ -89,9 +89,11 @@ function verdictLines({ verdict }: RunResult): readonly string[] {
   const indent = ' '.repeat(names + 17)
   return [
     ...wrapped(
-      `self-tests: ${tests.length - told.length - unjudged.length} of ${tests.length} held${
-        unjudged.length === 0 ? '' : `; not judged: ${unjudged.map(({ name }) => name).join(', ')}`
-      }`,
+      selfTestsText(
+        tests.length,
+        told.length,
+        unjudged.map(({ name }) => name),
+      ),
       '  ',
     ),
     ...told.flatMap((test) =>

@@ -10,7 +10,7 @@ import {
 } from './banner.ts'
 import { closedPhases } from './closed-phases.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
-import { type PageVerdict, readPageVerdict, stoppedText } from './page-verdict.ts'
+import { type PageVerdict, readPageVerdict, selfTestsText, stoppedText } from './page-verdict.ts'
 import { prepareFigures } from './shown-figures.ts'
 import { failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
@@ -91,7 +91,11 @@ function answerOf(
     because: `${more} ${because}`.trim(),
     checks: [...sweeps, ...thresholds, ...failuresOf(counts), ...doubtful],
     folded: {
-      name: `${count(tests.length - doubtful.length, 'self-test')} of this client held`,
+      name: selfTestsText(
+        tests.length,
+        doubtful.length,
+        tests.filter(({ tone }) => tone === 'none').map(({ name }) => name),
+      ),
       checks: tests.filter((test) => !doubtful.includes(test)),
     },
   })
@@ -126,12 +130,13 @@ function answerOf(
 }
 
 /** A good verdict never stands above failures that nobody planned without a word of them. */
-const yet = ({ failed, sent }: SummaryGroup['counts']) =>
-  failed === 0 ? '' : `, yet ${formatShare(failed / sent)} % failed unexpectedly`
+const yet = (counts: SummaryGroup['counts']) =>
+  counts.failed === 0 ? '' : `, yet ${formatShare(failureShare(counts)!)} % failed unexpectedly`
 
-function failuresOf({ failed, sent }: SummaryGroup['counts']): readonly Check[] {
+function failuresOf(counts: SummaryGroup['counts']): readonly Check[] {
+  const { failed, sent } = counts
   if (failed === 0) return []
-  const figure = `${formatShare(failed / sent)} %, ${formatNumber(failed)} of ${formatNumber(sent)} requests`
+  const figure = `${formatShare(failureShare(counts)!)} %, ${formatNumber(failed)} of ${formatNumber(sent)} requests`
   return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy: null }]
 }
 
@@ -186,7 +191,8 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
 
 const isTold = ({ mark }: Percentile) => mark !== 'none' && mark !== 'too-few'
 
-const samplesOf = ({ n, p95 }: Distribution) => `${formatNumber(n)} of ${p95.needs} samples`
+const samplesOf = ({ n, p95 }: Distribution) =>
+  `p95 takes ${p95.needs} samples; n = ${formatNumber(n)}`
 
 function cardValue(percentile: Percentile): string {
   if (!isTold(percentile)) return 'n too small'

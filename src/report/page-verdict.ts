@@ -116,6 +116,12 @@ export function readPageVerdict(json: string | null): PageVerdict {
   }
 }
 
+/** `self-tests: 10 of 12 held; not judged: samples, …`: one that was not judged is none that held. */
+export function selfTestsText(of: number, unheld: number, notJudged: readonly string[]): string {
+  const held = `self-tests: ${of - unheld - notJudged.length} of ${of} held`
+  return notJudged.length === 0 ? held : `${held}; not judged: ${notJudged.join(', ')}`
+}
+
 interface Sweep {
   readonly failedPerS: number | null
   readonly trials: readonly {

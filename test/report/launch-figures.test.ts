@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { launchTop } from '../../src/report/launch.ts'
 import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
 import { prepareScope } from '../../src/report/scope.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -161,4 +162,24 @@ test('kinds of errors past thirty are counted in one row', async () => {
     n: 20,
     share_ratio: 0.25,
   })
+})
+
+test('a self-test that was not judged is none that held', async () => {
+  const tests = ['held', 'held', 'not judged', 'degraded'].map((result, at) => ({
+    ...{ name: `test ${at}`, result, figure: '1', bound: '< 2', remedy: '' },
+  }))
+  await store.execute(`UPDATE runs SET verdict = 'degraded', verdict_json = $1`, [
+    JSON.stringify({ verdict: 'degraded', says: '', stopped: null, tests }),
+  ])
+  await prepareScope(store, { runIds: ['r'], timeZone: 'UTC' })
+  const top = (await launchTop(store)).text
+  expect(top).toContain('self-tests: 2 of 4 held; not judged: test 2')
+  expect(top).not.toContain('client held')
+})
+
+test('a card without its percentile says how many samples that takes', async () => {
+  const top = (await launchTop(store)).text
+  expect(/<dt>Time to first token, median<\/dt>.*?<span[^>]*>([^<]*)</.exec(top)?.[1]).toBe(
+    'p95 takes 130 samples; n = 101',
+  )
 })
