@@ -31,7 +31,7 @@ export async function writeAuditHistory(store: Store, attempts: number): Promise
     assayVersion: '0',
     machineJson: '{}',
   })
-  const end = { endedUs: 0, ledgerJson: '{}', verdictJson: '[]' }
+  const end = { endedUs: 0, attemptCountsJson: '{}', verdictJson: '[]' }
   await endRun(store, 'bench', { ...end, verdict: 'valid' })
   await store.execute('CREATE TEMP TABLE made AS FROM attempts LIMIT 0')
   await store.execute(`

@@ -82,8 +82,8 @@ const [code] = (await once(run, 'close')) as [number | null]
 clearInterval(look)
 server.close()
 const seconds = (performance.now() - began) / 1000
-const { ledger, verdict } = JSON.parse(out) as {
-  readonly ledger: { readonly sent: number }
+const { counts, verdict } = JSON.parse(out) as {
+  readonly counts: { readonly sent: number }
   readonly verdict: {
     readonly tests: readonly { readonly name: string; readonly figure: string }[]
   }
@@ -109,12 +109,12 @@ process.stdout.write(
   `${[
     `exit ${code} after ${seconds.toFixed(0)} s`,
     `bodies sent    ${sent.toLocaleString('en')}, ${mb(sent * streams[0]!.length)}`,
-    `rows           ${rows!.n.toLocaleString('en')} of ${ledger.sent.toLocaleString('en')}`,
+    `rows           ${rows!.n.toLocaleString('en')} of ${counts.sent.toLocaleString('en')}`,
     `bodies kept    ${places.length.toLocaleString('en')}, ${whole.toLocaleString('en')} read back as they were sent; ${captures?.figure ?? 'none was given up'}`,
     `disk           store ${mb(size(db))}, bodies ${mb(size(bodiesPath(db)))}`,
     `peak memory    ${Math.round(peakMiB)} MiB`,
   ].join('\n')}\n`,
 )
 rmSync(home, { recursive: true })
-const kept = rows!.n === ledger.sent && whole === places.length && rows!.flagged >= places.length
+const kept = rows!.n === counts.sent && whole === places.length && rows!.flagged >= places.length
 process.exit(code === 0 || code === 4 ? (kept ? 0 : 1) : 1)

@@ -109,8 +109,8 @@ async function assay(): Promise<void> {
     dbPath: join(home, 'bench.duckdb'),
     keys: { default: key },
     signal: stop.signal,
-    onProgress: ({ ledger }) => {
-      reported.resolve(sampleOf(ledger.ok))
+    onProgress: ({ counts }) => {
+      reported.resolve(sampleOf(counts.ok))
       reported = Promise.withResolvers<Sample>()
     },
   })
@@ -120,8 +120,8 @@ async function assay(): Promise<void> {
     () => reported.promise,
     async () => {
       stop.abort()
-      const { ledger } = await running
-      return sampleOf(ledger.ok)
+      const { counts } = await running
+      return sampleOf(counts.ok)
     },
   )
   rmSync(home, { recursive: true })

@@ -13,7 +13,7 @@ import { openTransport } from '../src/client/open-transport.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
 import { UndiciTransport } from '../src/client/undici/transport.ts'
 import { defaultContract } from '../src/contract/default.ts'
-import { StepCounters } from '../src/run/ledger.ts'
+import { StepCounters } from '../src/run/attempt-counts.ts'
 
 const memoryMb = 512
 /** Node, undici, the rows and what the collector has not yet taken. */

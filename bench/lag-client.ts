@@ -40,8 +40,8 @@ try {
     dbPath,
     keys: { default: 'bench' },
     // CPU of all threads of this process, between two reports within the steady phase.
-    onProgress: ({ phase, atUs, ledger }) => {
-      if (phase !== 'steady' || ledger.sent === 0) return
+    onProgress: ({ phase, atUs, counts }) => {
+      if (phase !== 'steady' || counts.sent === 0) return
       if (before.us === 0) Object.assign(before, { us: atUs, cpu: process.cpuUsage() })
       else after = { us: atUs, cpu: process.cpuUsage() }
     },
@@ -59,7 +59,7 @@ try {
       ...lag,
       achieved: Number(achieved!.figure.split(' ')[0]),
       cores: cpuUs / (after.us - before.us),
-      ledger: summary.ledger,
+      counts: summary.counts,
     })}\n`,
   )
 } finally {

@@ -72,7 +72,7 @@ const before = process.cpuUsage()
 await coordinator.runPhases(scenario.phases, phaseLoads(scenario))
 await coordinator.finish()
 const { user, system } = process.cpuUsage(before)
-const { ok } = coordinator.tally.ledger()
+const { ok } = coordinator.tally.counts()
 if (ok !== Number(requests) || coordinator.recorded !== ok) {
   throw new Error(`${requests} requests, ${ok} answers, ${coordinator.recorded} rows`)
 }

@@ -103,7 +103,7 @@ const charged = ledger
   .get() as { requests: number; credits: number; ids: number; balance: number; streams: number }
 ledger.close()
 const result = JSON.parse(out) as {
-  readonly ledger: { readonly planned: number; readonly sent: number; readonly ok: number }
+  readonly counts: { readonly planned: number; readonly sent: number; readonly ok: number }
   readonly creditsByContract: number
   readonly verdict: { readonly verdict: string }
 }
@@ -119,7 +119,7 @@ const failures = await store.rows<{ n: number; what: string }>(
 )
 store.close()
 const agreements: readonly (readonly [string, number, string, number])[] = [
-  ['requests planned', result.ledger.planned, 'rows', rows!.n],
+  ['requests planned', result.counts.planned, 'rows', rows!.n],
   ['rows', rows!.n, 'slots', rows!.slots],
   ['rows of successes', rows!.ok, "charges in the service's ledger", charged.requests],
   ['of them streams', rows!.streams, 'charges of streams', charged.streams],
@@ -127,7 +127,7 @@ const agreements: readonly (readonly [string, number, string, number])[] = [
 ]
 const n = (value: number) => value.toLocaleString('en')
 process.stdout.write(
-  `\nexit ${code}, ${result.verdict.verdict}; ${n(result.ledger.sent)} sent, ${n(result.ledger.ok)} ok\n` +
+  `\nexit ${code}, ${result.verdict.verdict}; ${n(result.counts.sent)} sent, ${n(result.counts.ok)} ok\n` +
     failures.map(({ n: count, what }) => `        ${n(count)} ${what}\n`).join('') +
     agreements
       .map(

@@ -162,7 +162,7 @@ function bareUndici(): void {
 function bareSockets(): void {
   const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
   const { path, body } = request.wire
-  const asking = Buffer.concat([
+  const request_kind = Buffer.concat([
     Buffer.from(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`),
     body,
   ])
@@ -178,7 +178,7 @@ function bareSockets(): void {
       // The chunk of length 0 that ends a body.
       if (readBuffer[length - 5] === 48 && readBuffer[length - 6] === 10) {
         truth = new Truth()
-        socket.write(asking)
+        socket.write(request_kind)
       }
       return true
     }
@@ -189,7 +189,7 @@ function bareSockets(): void {
         noDelay: true,
         onread: { buffer: readBuffer, callback },
       },
-      () => socket.write(asking),
+      () => socket.write(request_kind),
     )
   }
   for (let at = 0; at < streams; at++) setTimeout(start, (at * 1000) / streams, at)

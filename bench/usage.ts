@@ -86,7 +86,7 @@ async function makeLog(): Promise<void> {
 }
 
 async function importLog(store: Store): Promise<void> {
-  const ledger = await importUsageLog(store, {
+  const counts = await importUsageLog(store, {
     file: log,
     mapping: ownMapping,
     source: 'gateway',
@@ -94,7 +94,7 @@ async function importLog(store: Store): Promise<void> {
     rejectsFile: join(folder, 'rejects.jsonl'),
     nowUs: Date.UTC(2026, 10, 20) * 1000,
   })
-  if (ledger.rejected > 0) throw new Error(`${ledger.rejected} of our own lines were rejected`)
+  if (counts.rejected > 0) throw new Error(`${counts.rejected} of our own lines were rejected`)
 }
 
 async function page(store: Store, by: 'model' | 'key'): Promise<void> {

@@ -7,7 +7,7 @@
 --   below the first that did not is the safe rate; the limit lies in the shaded bracket above it.
 WITH
   -- One rate is no curve: nothing else is looked at then.
-  several AS (FROM (SELECT DISTINCT run_id, phase FROM askings SEMI JOIN shown_runs USING (run_id)) QUALIFY count(*) OVER () >= 3),
+  several AS (FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN shown_runs USING (run_id)) QUALIFY count(*) OVER () >= 3),
   rates AS (
     SELECT run_id, phase,
       (count(*) FILTER (retry = 0) - 1) / nullif((max(intended_us) - min(intended_us)) / 1e6, 0) AS offered_per_s,

@@ -1,5 +1,5 @@
 /**
- * How an attempt ended. The ledgers of a run must add up:
+ * How an attempt ended. The counts of a run must add up:
  *
  *     planned = sent + not_sent          sent = ok + http_error + broken + timeout + aborted
  */

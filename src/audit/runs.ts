@@ -56,7 +56,7 @@ export async function killedRuns(
 }
 
 /**
- * Runs of several processes or hosts of which not every part is in the store: `ledger_json` of such a run tells
+ * Runs of several processes or hosts of which not every part is in the store: `attempt_counts_json` of such a run tells
  * of how many it is, and how many are there (`{"parts": {"of": 3, "present": 2}}`).
  */
 export function missingParts(
@@ -65,8 +65,8 @@ export function missingParts(
 ): Promise<readonly MissingParts[]> {
   return store.rows<MissingParts>(
     `SELECT run_id AS "runId", of, present
-     FROM (SELECT run_id, (ledger_json->>'$.parts.of')::INTEGER AS of,
-             coalesce((ledger_json->>'$.parts.present')::INTEGER, 0) AS present
+     FROM (SELECT run_id, (attempt_counts_json->>'$.parts.of')::INTEGER AS of,
+             coalesce((attempt_counts_json->>'$.parts.present')::INTEGER, 0) AS present
            FROM runs WHERE list_contains($1::VARCHAR[], run_id))
      WHERE present < of ORDER BY run_id`,
     [JSON.stringify(runIds)],
@@ -77,7 +77,7 @@ export function missingParts(
  * How far the clocks of a run's hosts may be apart, in SQL over `runs`: microseconds of the run's time, by
  * which every attempt may have begun earlier and ended later; 0 where the run tells of none.
  */
-export const clockErrorUs = `coalesce((runs.ledger_json->>'$.clockErrorUs')::DOUBLE, 0)`
+export const clockErrorUs = `coalesce((runs.attempt_counts_json->>'$.clockErrorUs')::DOUBLE, 0)`
 
 /**
  * Runs of several machines whose clocks nobody compared, with an account that more than one machine used:
@@ -89,8 +89,8 @@ export async function unknownClocks(
 ): Promise<readonly { readonly runId: string }[]> {
   const open = await store.rows<{ runId: string; threads: number }>(
     `SELECT run_id AS "runId", (scenario_json->>'$.threads')::INTEGER AS threads FROM runs
-     WHERE list_contains($1::VARCHAR[], run_id) AND (ledger_json->>'$.parts.present')::INTEGER > 1
-       AND (ledger_json->>'$.clockErrorUs') IS NULL ORDER BY run_id`,
+     WHERE list_contains($1::VARCHAR[], run_id) AND (attempt_counts_json->>'$.parts.present')::INTEGER > 1
+       AND (attempt_counts_json->>'$.clockErrorUs') IS NULL ORDER BY run_id`,
     [JSON.stringify(runIds)],
   )
   const shared: { runId: string }[] = []

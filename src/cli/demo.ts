@@ -100,7 +100,7 @@ function demoText(result: RunResult, report: AuditReport, made: Made): string {
   const failed = report.findings.filter(isBroken)
   const time = ({ us }: Percentile) => (us === null ? '-' : duration(us))
   return [
-    `${result.ledger.sent} attempts in ${duration(result.durationUs)}, four accounts, one in each band; a service minute took ${60 / timeScale} s.`,
+    `${result.counts.sent} attempts in ${duration(result.durationUs)}, four accounts, one in each band; a service minute took ${60 / timeScale} s.`,
     '',
     ...table([
       ['status', ...made.statuses.map(({ status }) => String(status ?? 'none'))],

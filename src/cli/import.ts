@@ -75,11 +75,11 @@ async function importOne(
       ...(model === undefined ? {} : { model }),
     }),
   )
-  const { kind, ...ledger } = imported
-  const bad = ledger.rejectsFile === null ? [] : [`  rejected lines are in ${ledger.rejectsFile}`]
+  const { kind, ...counts } = imported
+  const bad = counts.rejectsFile === null ? [] : [`  rejected lines are in ${counts.rejectsFile}`]
   if (imported.kind === 'records') {
     const { accepted, duplicates, rejected, runId, lacks } = imported
-    print(options, ledger, [
+    print(options, counts, [
       duplicates > 0
         ? `${file}: imported before as run ${runId}`
         : `${file}: run ${runId}, ${count(accepted)} attempts, ${count(rejected)} rejected`,
@@ -88,7 +88,7 @@ async function importOne(
     ])
     return
   }
-  print(options, { file, ...ledger }, [
+  print(options, { file, ...counts }, [
     `${file}: ${count(imported.lines)} lines = ${count(imported.accepted)} accepted + ${count(imported.duplicates)} known + ${count(imported.rejected)} rejected`,
     ...bad,
   ])
@@ -100,8 +100,8 @@ function mappingOf(map: string): Mapping {
   return parseMapping(readFileSync(map, 'utf8'), map)
 }
 
-function print(options: Options, ledger: object, lines: readonly string[]): void {
-  process.stdout.write(options.json ? `${JSON.stringify(ledger)}\n` : `${lines.join('\n')}\n`)
+function print(options: Options, counts: object, lines: readonly string[]): void {
+  process.stdout.write(options.json ? `${JSON.stringify(counts)}\n` : `${lines.join('\n')}\n`)
 }
 
 function count(value: number): string {

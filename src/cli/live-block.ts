@@ -13,14 +13,14 @@ const mostNameLength = 20
 
 /** Lines of the live view; none is longer than the terminal is wide, and all fit its height. */
 export function blockOf(progress: Progress, room: Room): readonly string[] {
-  const { ledger, maxCredits } = progress
+  const { counts, maxCredits } = progress
   const ends = progress.endsUs === null ? '' : ` of ${duration(progress.endsUs)}`
   const budget = maxCredits === null ? '' : `/${maxCredits}`
   const failed = progress.steps.reduce((sum, step) => sum + step.failures, 0)
   const above = [
     `${progress.scenario}  ${progress.phase ?? ''}  ${duration(progress.atUs)}${ends}`,
     ...wrapped(
-      `planned ${ledger.planned}  sent ${ledger.planned - ledger.notSent}  ok ${ledger.ok}  failed ${failed}  not sent ${ledger.notSent}  in flight ${progress.inFlight}  credits ${progress.creditsSpent}${budget}`,
+      `planned ${counts.planned}  sent ${counts.planned - counts.notSent}  ok ${counts.ok}  failed ${failed}  not sent ${counts.notSent}  in flight ${progress.inFlight}  credits ${progress.creditsSpent}${budget}`,
       '  ',
       room.columns,
     ),
@@ -61,11 +61,11 @@ function stepLines(steps: readonly StepProgress[], room: Room): readonly string[
 const figures = (step: StepProgress) => [
   cut(step.step, mostNameLength),
   step.achievedPerS.toFixed(1),
-  step.askedPerS === null ? 'closed' : step.askedPerS.toFixed(1),
+  step.plannedPerS === null ? 'closed' : step.plannedPerS.toFixed(1),
   String(step.sent),
   String(step.failures),
 ]
-const head = ['step', 'got/s', 'asked', 'sent', 'failed']
+const head = ['step', 'sent/s', 'planned', 'sent', 'failed']
 const percentiles = ['p50', 'p95', 'p99'].map((name) => name.padStart(6)).join('')
 
 /** Head and steps, a line each. */

@@ -56,18 +56,18 @@ export class LiveView {
 }
 
 export function lineOf(progress: Progress): string {
-  const { ledger, steps } = progress
-  const open = steps.filter((step) => step.askedPerS !== null)
-  const asked = open.reduce((sum, step) => sum + (step.askedPerS ?? 0), 0)
+  const { counts, steps } = progress
+  const open = steps.filter((step) => step.plannedPerS !== null)
+  const planned = open.reduce((sum, step) => sum + (step.plannedPerS ?? 0), 0)
   const achieved = steps.reduce((sum, step) => sum + step.achievedPerS, 0)
   return [
     `${(progress.atUs / 1e6).toFixed(0)} s`,
     progress.phase ?? '-',
-    `${achieved.toFixed(1)}/s${open.length > 0 ? ` of ${asked.toFixed(1)}/s` : ', closed'}`,
-    `${ledger.planned - ledger.notSent} sent`,
-    `${ledger.ok} ok`,
+    `${achieved.toFixed(1)}/s${open.length > 0 ? ` of ${planned.toFixed(1)}/s` : ', closed'}`,
+    `${counts.planned - counts.notSent} sent`,
+    `${counts.ok} ok`,
     `${steps.reduce((sum, step) => sum + step.failures, 0)} failed`,
-    `${ledger.notSent} not sent`,
+    `${counts.notSent} not sent`,
     `${progress.inFlight} in flight`,
     `${progress.creditsSpent} credits`,
   ].join(' | ')

@@ -37,7 +37,7 @@ export async function mergeAction(paths: readonly string[], options: Options): P
     isDone = true
     const result = await judgeParts(store, runId, contract, clockErrorUs)
     process.exitCode = exitOf(result)
-    const summary = result.ledger.planned === 0 ? null : await summarise(store, runId, contract)
+    const summary = result.counts.planned === 0 ? null : await summarise(store, runId, contract)
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ ...result, summary }, null, 2)}\n`

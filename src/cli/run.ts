@@ -134,8 +134,8 @@ export async function runAndPrint(
 }
 
 /** Without a summary: nothing was planned, or the store cannot be read. */
-function countedText({ ledger }: RunResult, last: Progress | null): string {
-  if (ledger.planned === 0 || last === null) {
+function countedText({ counts }: RunResult, last: Progress | null): string {
+  if (counts.planned === 0 || last === null) {
     return 'No request was planned: ask for a longer phase or a higher rate.\n'
   }
   return `Counted while it ran: ${lineOf(last)}\n`
@@ -143,7 +143,7 @@ function countedText({ ledger }: RunResult, last: Progress | null): string {
 
 /** Null when nothing was even planned, or the store was lost: there are no figures then. */
 async function summaryOf(result: RunResult, contract: Contract): Promise<RunSummary | null> {
-  if (result.ledger.planned === 0) return null
+  if (result.counts.planned === 0) return null
   try {
     const store = await openStore(result.dbPath)
     try {

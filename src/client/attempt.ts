@@ -43,7 +43,7 @@ export class Attempt extends ResponseFields implements BodyReader {
   constructor(bench: Bench) {
     super()
     this.bench = bench
-    this.plain = new PlainBody(bench.reply, bench.memory, (wellFormed) =>
+    this.plain = new PlainBody(bench.document, bench.memory, (wellFormed) =>
       this.onDocument(wellFormed),
     )
   }
@@ -138,31 +138,31 @@ export class Attempt extends ResponseFields implements BodyReader {
 
   /** What its stream said, once it says no more. */
   private take(stream: EventStream): void {
-    this.takeReply(stream.result())
+    this.takeDocument(stream.result())
     this.stream = null
   }
 
   /** The plain body was read whole; the reader holds what it said. */
   private onDocument(wellFormed: boolean): void {
-    const { reply } = this.bench
-    const bytes = reply.source
+    const { document } = this.bench
+    const bytes = document.source
     const { endpoint, key } = this.request
     this.wellFormed = wellFormed
     if (!wellFormed) {
       // A body that may be empty, as that of a preflight, is not asked to be JSON.
-      if (this.bytesIn > 0 || endpoint !== 'other') this.keepUnread(reply)
+      if (this.bytesIn > 0 || endpoint !== 'other') this.keepUnread(document)
     }
     const success = this.status >= 200 && this.status < 300
-    const failed = reply.hasError || spanIs(bytes, reply.type, errorType)
-    const completed = reply.choices >= 0 || reply.blocks >= 0
-    if (failed) this.keepError(reply, bytes, this.bench.words, key)
+    const failed = document.hasError || spanIs(bytes, document.type, errorType)
+    const completed = document.choices >= 0 || document.blocks >= 0
+    if (failed) this.keepError(document, bytes, this.bench.words, key)
     else if (!success) this.errorShape = 'other'
     if (endpoint === 'chat' || endpoint === 'messages') {
-      this.keepReply(reply, bytes, this.bench.words, key)
-      if (reply.choices >= 0) this.choices = reply.choices
-      else if (reply.blocks >= 0) this.choices = reply.blocks
+      this.keepDocument(document, bytes, this.bench.words, key)
+      if (document.choices >= 0) this.choices = document.choices
+      else if (document.blocks >= 0) this.choices = document.blocks
       if (success ? failed : completed) this.flags |= flags.bodyContradictsStatus
-      if (endpoint === 'chat' ? reply.choices < 0 : reply.blocks < 0) this.wellFormed = false
+      if (endpoint === 'chat' ? document.choices < 0 : document.blocks < 0) this.wellFormed = false
     } else if (success && failed) this.flags |= flags.bodyContradictsStatus
     if (failed) this.wellFormed = false
   }

@@ -1,9 +1,9 @@
 import type { Attempt } from './attempt.ts'
 import type { Call } from './call.ts'
 import type { DeadlineTimer } from './deadlines.ts'
+import type { DocumentReader } from './document.ts'
 import type { EventNumbers } from './event-stream.ts'
 import type { AnswerMemory } from './memory.ts'
-import type { ReplyReader } from './reply.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseWords } from './response-words.ts'
 import type { Transport } from './transport.ts'
@@ -29,7 +29,7 @@ export interface Bench {
   readonly now: () => number
   readonly timer: DeadlineTimer
   readonly head: ResponseHead
-  readonly reply: ReplyReader
+  readonly document: DocumentReader
   readonly words: ResponseWords
   readonly numbers: EventNumbers
   readonly captureBytes: number

@@ -5,7 +5,7 @@ import type { AttemptListener, Bench, BodyReader, CaptureChoice } from './bench.
 import { type Armed, disarmed } from './deadlines.ts'
 import { broken } from './end.ts'
 import type { PreparedRequest } from './request.ts'
-import type { Exchange, ExchangeSink, Failure, HeaderLines } from './transport.ts'
+import type { Failure, HeaderLines, WireExchange, WireSink } from './transport.ts'
 
 /**
  * The asking half of an attempt: its request on the wire, its deadlines, and where it is left.
@@ -17,7 +17,7 @@ import type { Exchange, ExchangeSink, Failure, HeaderLines } from './transport.t
  * answer comes. What answers say is read into an `Attempt`, taken when there is a head. Answers that
  * come in one read, as most do, all take the same one, which is never cold.
  */
-export class Call implements ExchangeSink {
+export class Call implements WireSink {
   // What each read asks for comes first, so that it lies together.
   private readonly bench: Bench
   listener!: AttemptListener
@@ -30,7 +30,7 @@ export class Call implements ExchangeSink {
   dispatchedUs = Number.NaN
   sentUs = Number.NaN
   flags = 0
-  private exchange: Exchange | null = null
+  private exchange: WireExchange | null = null
   private attempt: Attempt | null = null
   private readonly stage: Armed
   private readonly total: Armed

@@ -3,9 +3,9 @@ import { Attempt } from './attempt.ts'
 import type { AttemptListener, Bench, CaptureChoice } from './bench.ts'
 import { Call } from './call.ts'
 import { type Deadlines, DeadlineTimer } from './deadlines.ts'
+import { DocumentReader } from './document.ts'
 import { EventNumbers } from './event-stream.ts'
 import { AnswerMemory } from './memory.ts'
-import { ReplyReader } from './reply.ts'
 import type { PreparedRequest } from './request.ts'
 import { ResponseHead } from './response-head.ts'
 import { ResponseWords } from './response-words.ts'
@@ -38,7 +38,7 @@ export class AttemptClient {
       now: options.now,
       timer: new DeadlineTimer(options.now, options.deadlines),
       head: new ResponseHead(options.contract),
-      reply: new ReplyReader(),
+      document: new DocumentReader(),
       words: new ResponseWords(),
       numbers: new EventNumbers(),
       captureBytes: options.captureBytes ?? 128 * 1024,

@@ -3,9 +3,9 @@ import type { AbortPoint } from '../contract/request.ts'
 import type { Bench, BodyReader } from './bench.ts'
 import type { Call } from './call.ts'
 import type { Capture } from './capture.ts'
+import type { DocumentReader } from './document.ts'
+import { DocumentFields } from './document-fields.ts'
 import { broken } from './end.ts'
-import type { ReplyReader } from './reply.ts'
-import { ReplyFields } from './reply-fields.ts'
 import { isWord, spanIs } from './span.ts'
 import { SseDecoder, type SseSink } from './sse.ts'
 
@@ -60,7 +60,7 @@ export class EventStream implements SseSink, BodyReader {
   private named = false
   private reasoned = false
   private choices = -1
-  private readonly said = new ReplyFields()
+  private readonly said = new DocumentFields()
 
   constructor(bench: Bench) {
     this.bench = bench
@@ -77,7 +77,7 @@ export class EventStream implements SseSink, BodyReader {
     this.named = false
     this.reasoned = false
     this.choices = -1
-    this.said.clearReply()
+    this.said.clearDocument()
     const { row } = this
     const { cells } = this.bench.numbers
     cells.fill(0, row, row + rowCells)
@@ -97,7 +97,7 @@ export class EventStream implements SseSink, BodyReader {
   }
 
   /** What it said so far; good until the next body. */
-  result(): ReplyFields {
+  result(): DocumentFields {
     const { row, said } = this
     const { cells } = this.bench.numbers
     said.lastContentUs = cells[row + lastContentUsCell]!
@@ -147,39 +147,39 @@ export class EventStream implements SseSink, BodyReader {
 
   private onChunk(bytes: Buffer, start: number, end: number): void {
     const { said } = this
-    const { reply, words } = this.bench
+    const { document, words } = this.bench
     const { key } = this.call.request
-    if (!reply.read(bytes, start, end)) {
-      said.keepUnread(reply)
+    if (!document.read(bytes, start, end)) {
+      said.keepUnread(document)
       return
     }
-    if (reply.hasError || spanIs(bytes, reply.type, errorType)) {
+    if (document.hasError || spanIs(bytes, document.type, errorType)) {
       said.flags |= flags.errorInStream
-      said.keepError(reply, bytes, words, key)
+      said.keepError(document, bytes, words, key)
       return
     }
-    if (this.isNews(reply)) {
-      said.keepReply(reply, bytes, words, key)
+    if (this.isNews(document)) {
+      said.keepDocument(document, bytes, words, key)
       this.named = said.id.isKnown && said.responseModel !== null
-      this.reasoned ||= reply.hasReasoning
-      this.choices = Math.max(this.choices, choicesOf(reply))
+      this.reasoned ||= document.hasReasoning
+      this.choices = Math.max(this.choices, choicesOf(document))
       if (this.choices >= 0) said.choices = this.choices
     }
-    if (spanIs(bytes, reply.type, messageStop)) this.onDone()
-    if (reply.hasText) this.onContent()
+    if (spanIs(bytes, document.type, messageStop)) this.onDone()
+    if (document.hasText) this.onContent()
   }
 
   /** Whether it says what none before it said. */
-  private isNews(reply: ReplyReader): boolean {
+  private isNews(document: DocumentReader): boolean {
     return (
-      (!this.named && (reply.id.start >= 0 || reply.model.start >= 0)) ||
-      reply.finish.start >= 0 ||
-      (reply.hasReasoning && !this.reasoned) ||
-      choicesOf(reply) > this.choices ||
+      (!this.named && (document.id.start >= 0 || document.model.start >= 0)) ||
+      document.finish.start >= 0 ||
+      (document.hasReasoning && !this.reasoned) ||
+      choicesOf(document) > this.choices ||
       !(
-        Number.isNaN(reply.promptTokens) &&
-        Number.isNaN(reply.completionTokens) &&
-        Number.isNaN(reply.totalTokens)
+        Number.isNaN(document.promptTokens) &&
+        Number.isNaN(document.completionTokens) &&
+        Number.isNaN(document.totalTokens)
       )
     )
   }
@@ -204,6 +204,6 @@ export class EventStream implements SseSink, BodyReader {
 }
 
 /** How many choices an event tells of; -1 when it tells of none. */
-function choicesOf(reply: ReplyReader): number {
-  return Math.max(reply.choices, reply.maxIndex >= 0 ? reply.maxIndex + 1 : -1)
+function choicesOf(document: DocumentReader): number {
+  return Math.max(document.choices, document.maxIndex >= 0 ? document.maxIndex + 1 : -1)
 }

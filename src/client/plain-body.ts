@@ -1,6 +1,6 @@
+import type { DocumentReader } from './document.ts'
 import { HeldBytes } from './held-bytes.ts'
 import type { AnswerMemory } from './memory.ts'
-import type { ReplyReader } from './reply.ts'
 
 /** Larger bodies are broken: nothing that the contract promises comes near it. */
 export const maxBodyBytes = 64 * 1024 * 1024
@@ -10,7 +10,7 @@ export const maxBodyBytes = 64 * 1024 * 1024
  * `onDocument` comes at most once, while the reader holds what the body said.
  */
 export class PlainBody {
-  private readonly reply: ReplyReader
+  private readonly document: DocumentReader
   private readonly onDocument: (wellFormed: boolean) => void
   private readonly held: HeldBytes
   /** The whole document was read; only white space may follow. */
@@ -18,8 +18,12 @@ export class PlainBody {
   /** Something else followed. */
   trailing = false
 
-  constructor(reply: ReplyReader, memory: AnswerMemory, onDocument: (wellFormed: boolean) => void) {
-    this.reply = reply
+  constructor(
+    document: DocumentReader,
+    memory: AnswerMemory,
+    onDocument: (wellFormed: boolean) => void,
+  ) {
+    this.document = document
     this.held = new HeldBytes(memory)
     this.onDocument = onDocument
   }
@@ -46,7 +50,7 @@ export class PlainBody {
     }
     const { held } = this
     if (held.length === 0 && mayBeWhole(bytes, start, end, contentLength)) {
-      const wellFormed = this.reply.read(bytes, start, end)
+      const wellFormed = this.document.read(bytes, start, end)
       if (wellFormed || contentLength === end - start) {
         this.read = true
         this.onDocument(wellFormed)
@@ -64,7 +68,7 @@ export class PlainBody {
     const { held } = this
     const bytes = held.bytes()
     if (bytes === null) return false
-    this.onDocument(this.reply.read(bytes, 0, held.length))
+    this.onDocument(this.document.read(bytes, 0, held.length))
     return true
   }
 }

@@ -8,10 +8,10 @@ import {
   writeColumns,
   writeOwnColumns,
 } from './columns.ts'
-import { ReplyFields } from './reply-fields.ts'
+import { DocumentFields } from './document-fields.ts'
 
 /** The response half of a row while it is filled: fields by the names of the columns, NaN for null. */
-export class ResponseFields extends ReplyFields implements ResponseValues {
+export class ResponseFields extends DocumentFields implements ResponseValues {
   dispatchedUs = Number.NaN
   sentUs = Number.NaN
   headersUs = Number.NaN
@@ -51,7 +51,7 @@ export class ResponseFields extends ReplyFields implements ResponseValues {
 
   /** Ready for the next attempt. What every attempt sets is left as it is. */
   protected clear(): void {
-    this.clearReply()
+    this.clearDocument()
     this.sentUs = Number.NaN
     this.headersUs = Number.NaN
     this.closedUs = Number.NaN

@@ -69,7 +69,7 @@ export interface HeaderLines {
 }
 
 /** Receives one exchange. Buffers belong to the transport and are valid during the call only. */
-export interface ExchangeSink {
+export interface WireSink {
   /** The first byte of the request is about to be written to a connected socket. */
   onSent(reusedConnection: boolean): void
   /**
@@ -92,14 +92,14 @@ export interface ExchangeSink {
 }
 
 /** A running exchange; not to be used after `onEnd` or `onFailure`. */
-export interface Exchange {
+export interface WireExchange {
   /** Ends it now: its connection is closed, and `onFailure` comes with `aborted` during the call. */
   abort(): void
 }
 
 export interface Transport {
   /** Starts one exchange. `onSent` may come during the call, all other callbacks come later. */
-  dispatch(request: WireRequest, sink: ExchangeSink): Exchange
+  dispatch(request: WireRequest, sink: WireSink): WireExchange
   /** Closes idle connections at once and busy ones when they are done. */
   close(): Promise<void>
 }

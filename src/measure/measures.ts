@@ -127,7 +127,7 @@ export const countedSql = (hasSteady: string) => `(part = 'steady' OR NOT ${hasS
 /** How an attempt counts: SQL over a row of `attempts`. */
 export const standings = {
   counted: {
-    sql: countedSql(`run_id IN (SELECT run_id FROM askings WHERE part = 'steady')`),
+    sql: countedSql(`run_id IN (SELECT run_id FROM request_kinds WHERE part = 'steady')`),
     says: 'it is of the steady part, or its run has none: figures are of these alone',
   },
   was_sent: { sql: `outcome <> 'not_sent'`, says: 'it was sent' },

@@ -30,7 +30,7 @@ export class Balances {
     this.#prober = prober
   }
 
-  /** Notes what a reply that came back has cost, when it is a read. */
+  /** Notes what a response that came back has cost, when it is a read. */
   note({ spec: { endpoint }, status }: ProbeResponse): void {
     const isRead = endpoint === 'models' || endpoint === 'credits'
     if (isRead && status === 200) this.spentOnReads += this.readPrices[endpoint]

@@ -63,16 +63,16 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 }
 
 /** Text of a success, in either format, streamed or not. */
-export function textOf(reply: ProbeResponse): string {
-  if (reply.spec.stream) {
-    return reply.chunks
+export function textOf(response: ProbeResponse): string {
+  if (response.spec.stream) {
+    return response.chunks
       .map((chunk) => at(chunk, 'choices', 0, 'delta', 'content') ?? at(chunk, 'delta', 'text'))
       .filter((piece) => typeof piece === 'string')
       .join('')
   }
-  const chat = at(reply.json, 'choices', 0, 'message', 'content')
+  const chat = at(response.json, 'choices', 0, 'message', 'content')
   if (typeof chat === 'string') return chat
-  const blocks = at(reply.json, 'content')
+  const blocks = at(response.json, 'content')
   return Array.isArray(blocks)
     ? blocks
         .map((block) => at(block, 'text'))

@@ -148,7 +148,7 @@ export async function probe(given: ProbeOptions): Promise<ProbeResult> {
     await recorder.close()
     await endRun(store, runId, {
       endedUs: prober.now(),
-      ledgerJson: JSON.stringify(ledgerOf(prober)),
+      attemptCountsJson: JSON.stringify(countsOf(prober)),
       verdict: 'valid',
       verdictJson: JSON.stringify([]),
     })
@@ -231,10 +231,10 @@ async function ask(
   }
 }
 
-function ledgerOf({ replies }: Prober): Record<string, number> {
-  const outcomes = Map.groupBy(replies, ({ columns }) => columns.outcome)
+function countsOf({ responses }: Prober): Record<string, number> {
+  const outcomes = Map.groupBy(responses, ({ columns }) => columns.outcome)
   const counts = Object.fromEntries(
     [...outcomes].map(([outcome, group]) => [outcome, group.length]),
   )
-  return { planned: replies.length, sent: replies.length, not_sent: 0, ...counts }
+  return { planned: responses.length, sent: responses.length, not_sent: 0, ...counts }
 }

@@ -69,7 +69,7 @@ export class Prober {
   readonly operator: Operator | null
   readonly recording: Recording
   /** Everything that came back, for questions that look back over it. */
-  readonly replies: ProbeResponse[] = []
+  readonly responses: ProbeResponse[] = []
   /** The same as the limiter saw them, in the service's time. */
   readonly limited: LimitedRequest[] = []
   /** The question that is being asked, as the column `phase`. */
@@ -137,15 +137,15 @@ export class Prober {
   async send(spec: RequestSpec, options: SendOptions = {}): Promise<ProbeResponse> {
     let waitUs = windowUs.minute / 20
     for (let failures = 0; ; ) {
-      const reply = await this.sendOnce(spec, options)
-      if ((reply.status ?? 0) >= 500 && options.patient !== false && failures < mostFailures) {
+      const response = await this.sendOnce(spec, options)
+      if ((response.status ?? 0) >= 500 && options.patient !== false && failures < mostFailures) {
         await this.options.sleep(200_000 * 4 ** failures++)
         continue
       }
-      if (reply.status !== 429 || options.patient === false || waitUs > 2 * windowUs.minute) {
-        return reply
+      if (response.status !== 429 || options.patient === false || waitUs > 2 * windowUs.minute) {
+        return response
       }
-      await this.rest(reply.columns.retryAfter === null ? waitUs : waitOf(reply, waitUs))
+      await this.rest(response.columns.retryAfter === null ? waitUs : waitOf(response, waitUs))
       waitUs *= 4
     }
   }
@@ -182,7 +182,7 @@ export class Prober {
   /** Requests of a minute by the last limit header that named one, or by the balance. */
   async minuteLimit(): Promise<number | null> {
     const minutes = this.contract.bands.map((band) => band.requests.minute)
-    const shown = this.replies
+    const shown = this.responses
       .map(({ columns }) => columns.rateLimit)
       .findLast((limit) => limit !== null && minutes.includes(limit))
     if (shown !== undefined) return shown
@@ -242,14 +242,14 @@ export class Prober {
       ),
     })
     this.recording.record(row, received)
-    const reply = probeResponseOf(spec, row, received)
-    this.replies.push(reply)
-    this.balances.note(reply)
+    const response = probeResponseOf(spec, row, received)
+    this.responses.push(response)
+    this.balances.note(response)
     if (sendsKey && columns.sentUs !== null) {
       const limited = limitedRequestOf(row, contract, this.options.timeScale)
       this.limited.push({ ...limited, key: keysSent(limited.key, template, contract) })
     }
-    return reply
+    return response
   }
 
   /** Credits that a request may cost. */

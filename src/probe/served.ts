@@ -4,9 +4,9 @@ import { at, type ProbeResponse } from './probe-response.ts'
 import type { Prober } from './prober.ts'
 
 /** @throws UserError where the first read of the balance brought no answer at all */
-export function mustAnswer({ replies }: Prober): void {
-  const last = replies.at(-1)
-  if (last === undefined || replies.some(({ status }) => status !== null)) return
+export function mustAnswer({ responses }: Prober): void {
+  const last = responses.at(-1)
+  if (last === undefined || responses.some(({ status }) => status !== null)) return
   throw new UserError(
     'unreachable',
     `The service gave no answer: ${requestOf(last)} ended with ${endOf(last)}. Is --base-url the address of an API?`,
@@ -14,13 +14,17 @@ export function mustAnswer({ replies }: Prober): void {
 }
 
 /** @throws UserError where generations were asked for, and none was served or read and refused */
-export function mustServe({ replies }: Prober): void {
-  const asked = replies.filter(
+export function mustServe({ responses }: Prober): void {
+  const asked = responses.filter(
     ({ spec: { endpoint, wrong } }) =>
       wrong === null && (endpoint === 'chat' || endpoint === 'messages'),
   )
   const last = asked.at(-1)
-  if (last === undefined || asked.some((reply) => isServed(reply) || isRefusedAsRead(reply))) return
+  if (
+    last === undefined ||
+    asked.some((response) => isServed(response) || isRefusedAsRead(response))
+  )
+    return
   throw new UserError(
     'unreachable',
     `The service served nothing, so there is nothing to ask it: ${requestOf(last)} ended with ${endOf(last)}. ${last.status === null || last.status === 200 ? 'Expected status 200 and a completion.' : remedyOf(last.status)}`,

@@ -48,7 +48,7 @@ export async function prepareScope(store: Store, scope: Scope): Promise<void> {
     SET VARIABLE timezone = ${literal(scope.timeZone)};
     CREATE OR REPLACE TEMP TABLE shown_runs AS
       SELECT *, epoch_us(started_at) - min(epoch_us(started_at)) OVER () AS offset_us,
-        run_id IN (SELECT run_id FROM askings WHERE part = 'steady') AS has_steady,
+        run_id IN (SELECT run_id FROM request_kinds WHERE part = 'steady') AS has_steady,
         ${objectiveNames.map((name) => `${boundOf(name)} AS "${name}"`).join(', ')}
       FROM runs WHERE list_contains(getvariable('run_ids'), run_id);
   `)

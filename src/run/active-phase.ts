@@ -3,20 +3,20 @@ import { ArrivalPlan } from '../schedule/arrivals.ts'
 import { WeightedChoice } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import type { TraceRequest } from '../schedule/trace.ts'
-import { Counts, type CountsSlice } from './counts.ts'
+import { StepCounters } from './attempt-counts.ts'
 import type { GapCells } from './gap-cells.ts'
 import type { KeyChoice } from './key-choice.ts'
-import { StepCounters } from './ledger.ts'
 import { countedMetrics, type Metric, type PhaseRun, type StepReport } from './messages.ts'
+import { type HistogramSlice, TimeHistogram } from './time-histogram.ts'
 
 const plainMetrics: readonly Metric[] = ['service', 'response']
 const streamMetrics: readonly Metric[] = [...plainMetrics, 'ttft', 'itl']
 
 /** What is counted of one step. */
-class StepCounts {
+class StepHistograms {
   readonly counters = new StepCounters()
   /** Made when first needed: each takes a hundred kilobytes. */
-  readonly counts: Record<Metric, Counts | null> = {
+  readonly histograms: Record<Metric, TimeHistogram | null> = {
     service: null,
     response: null,
     ttft: null,
@@ -35,7 +35,7 @@ export class ActivePhase {
   /** Null where the load is closed. */
   readonly arrivals: Arrivals | null
   /** By the step's place in the scenario. */
-  private readonly counted: (StepCounts | undefined)[] = []
+  private readonly counted: (StepHistograms | undefined)[] = []
   private readonly choice: WeightedChoice
   private readonly stepDraws: RandomStream
   private readonly keyDraws: RandomStream
@@ -63,8 +63,9 @@ export class ActivePhase {
     for (const [at, step] of steps.entries()) {
       const index = run.steps[at]!
       this.countedOf(index)
-      const { counts } = this.countedOf(index)
-      for (const metric of step.stream ? streamMetrics : plainMetrics) counts[metric] = new Counts()
+      const { histograms } = this.countedOf(index)
+      for (const metric of step.stream ? streamMetrics : plainMetrics)
+        histograms[metric] = new TimeHistogram()
     }
   }
 
@@ -93,50 +94,52 @@ export class ActivePhase {
 
   /** Counts by their names: a look-up by a name that differs from call to call is a slow one. */
   countSuccess(step: number, serviceUs: number, responseUs: number): void {
-    const { counts } = this.countedOf(step)
-    counts.service ??= new Counts()
-    counts.service.record(serviceUs)
-    counts.response ??= new Counts()
-    counts.response.record(responseUs)
+    const { histograms } = this.countedOf(step)
+    histograms.service ??= new TimeHistogram()
+    histograms.service.record(serviceUs)
+    histograms.response ??= new TimeHistogram()
+    histograms.response.record(responseUs)
   }
 
   countFailure(step: number, serviceUs: number, responseUs: number): void {
-    const { counts } = this.countedOf(step)
-    counts.failed_service ??= new Counts()
-    counts.failed_service.record(serviceUs)
-    counts.failed_response ??= new Counts()
-    counts.failed_response.record(responseUs)
+    const { histograms } = this.countedOf(step)
+    histograms.failed_service ??= new TimeHistogram()
+    histograms.failed_service.record(serviceUs)
+    histograms.failed_response ??= new TimeHistogram()
+    histograms.failed_response.record(responseUs)
   }
 
   countTtft(step: number, us: number): void {
-    const { counts } = this.countedOf(step)
-    counts.ttft ??= new Counts()
-    counts.ttft.record(us)
+    const { histograms } = this.countedOf(step)
+    histograms.ttft ??= new TimeHistogram()
+    histograms.ttft.record(us)
   }
 
   countGaps(step: number, gaps: GapCells): void {
-    const { counts } = this.countedOf(step)
-    counts.itl ??= new Counts()
-    gaps.addTo(counts.itl)
+    const { histograms } = this.countedOf(step)
+    histograms.itl ??= new TimeHistogram()
+    gaps.addTo(histograms.itl)
   }
 
   /** Each step's counters, and what was counted of it since the last call. */
   takeCounts(): readonly Omit<StepReport, 'ordinal'>[] {
     return this.counted.flatMap((counted, step) =>
-      counted === undefined ? [] : [{ step, counters: counted.counters, counts: taken(counted) }],
+      counted === undefined
+        ? []
+        : [{ step, counters: counted.counters, histograms: taken(counted) }],
     )
   }
 
-  private countedOf(step: number): StepCounts {
-    this.counted[step] ??= new StepCounts()
+  private countedOf(step: number): StepHistograms {
+    this.counted[step] ??= new StepHistograms()
     return this.counted[step]
   }
 }
 
-function taken({ counts }: StepCounts): Partial<Record<Metric, CountsSlice>> {
-  const slices: Partial<Record<Metric, CountsSlice>> = {}
+function taken({ histograms }: StepHistograms): Partial<Record<Metric, HistogramSlice>> {
+  const slices: Partial<Record<Metric, HistogramSlice>> = {}
   for (const metric of countedMetrics) {
-    const slice = counts[metric]?.take() ?? null
+    const slice = histograms[metric]?.take() ?? null
     if (slice !== null) slices[metric] = slice
   }
   return slices

@@ -14,14 +14,14 @@ export function mediansOf(
   return steps.flatMap((step, index) =>
     (['response', 'ttft', 'itl'] as const).flatMap((of) => {
       const us = tally
-        .counts(of, ({ part }, at) => at === index && (part === 'steady' || !someSteady))
+        .histogram(of, ({ part }, at) => at === index && (part === 'steady' || !someSteady))
         .percentile(50)
       return us === null ? [] : [{ of, step: step.name, us }]
     }),
   )
 }
 
-const noSteady = `NOT EXISTS (FROM askings WHERE run_id = $1 AND part = 'steady')`
+const noSteady = `NOT EXISTS (FROM request_kinds WHERE run_id = $1 AND part = 'steady')`
 
 /**
  * The gaps of sending threads that were longer than the limit, and the requests that were due or in

@@ -11,11 +11,11 @@ import {
   withoutCredentials,
 } from '../store/runs.ts'
 import { arrivalsInTime } from './arrivals-in-time.ts'
+import { noCounts } from './attempt-counts.ts'
 import { clientGaps, inFlightFigures, mediansOf } from './client-figures.ts'
 import { gapLimitUs } from './client-tests.ts'
 import type { Coordinator } from './coordinator.ts'
 import { firstRefusal } from './first-requests.ts'
-import { emptyLedger } from './ledger.ts'
 import type { RunOptions, RunResult } from './run.ts'
 import { runFigures } from './run-figures.ts'
 import { unsharded } from './shard.ts'
@@ -39,7 +39,7 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   const { scenario, options, contract, start, coordinator } = ended
   const { runId } = start
   const { tally } = coordinator
-  const ledger = tally.ledger()
+  const counts = tally.counts()
   const { stopReason } = coordinator
   const stopped =
     stopReason !== 'interrupted' && stopReason !== 'first-request' && neverReached(tally)
@@ -86,7 +86,7 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   const parts = isPart(options) ? { parts: { of: options.shard!.of, present: 1 } } : {}
   const end: RunEnd = {
     endedUs: figures.lastUs,
-    ledgerJson: JSON.stringify({ ...ledger, ...parts }),
+    attemptCountsJson: JSON.stringify({ ...counts, ...parts }),
     verdict: verdict.verdict,
     verdictJson: JSON.stringify({
       ...verdict,
@@ -96,11 +96,12 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
     }),
   }
   await endRun(store, runId, end)
-  if (isPart(options)) await endShard(store, runId, { ...end, ledgerJson: JSON.stringify(ledger) })
+  if (isPart(options))
+    await endShard(store, runId, { ...end, attemptCountsJson: JSON.stringify(counts) })
   return {
     ...identityOf(ended),
     durationUs: figures.lastUs,
-    ledger,
+    counts,
     creditsByContract: figures.creditsByContract,
     thresholds,
     sweeps: ended.sweeps,
@@ -114,11 +115,11 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
 export function concludeWithoutStore(ended: Ended, why: string): RunResult {
   const { scenario, options, coordinator } = ended
   const { tally } = coordinator
-  const ledger = tally.ledger()
+  const counts = tally.counts()
   return {
     ...identityOf(ended),
     durationUs: coordinator.now(),
-    ledger,
+    counts,
     creditsByContract: tally.counters().reduce((sum, { credits }) => sum + credits, 0),
     thresholds: isPart(options) ? [] : scenario.thresholds.map(undecided),
     sweeps: ended.sweeps,
@@ -126,7 +127,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
       ...countedFacts(ended),
       storeFailure: why,
       // Nobody can look whether they are there.
-      rows: emptyLedger,
+      rows: noCounts,
       lag: null,
       medians: [],
       plannedArrivals: 0,
@@ -147,7 +148,7 @@ function countedFacts({ scenario, coordinator }: Ended) {
   const { tally, handedOver, recorded, threads, memory, deepestQueue } = coordinator
   const { storeFailure, bodiesGivenUp } = coordinator
   return {
-    ledger: tally.ledger(),
+    counts: tally.counts(),
     handedOver,
     recorded,
     threads,

@@ -120,7 +120,7 @@ export class Coordinator {
     )
   }
 
-  /** Waits until nothing is in flight, asking the senders as often as it takes, or until a time of the run. */
+  /** Waits until nothing is in flight, request_kind the senders as often as it takes, or until a time of the run. */
   async untilDrained(endUs = Infinity): Promise<void> {
     for (const phase of this.phases) await this.untilIssued(phase.ordinal)
     for (;;) {
@@ -130,7 +130,7 @@ export class Coordinator {
         () =>
           this.reportCount >= before + this.options.scenario.threads || this.stopReason !== null,
       )
-      const { planned, sent, notSent } = this.tally.ledger()
+      const { planned, sent, notSent } = this.tally.counts()
       if (planned === sent + notSent || this.stopReason !== null || this.now() > endUs) return
       await new Promise((resolve) => setTimeout(resolve, 20))
     }

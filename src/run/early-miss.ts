@@ -1,10 +1,10 @@
 import { intervalRanks } from '../measure/percentile.ts'
 import type { Scenario, Threshold } from '../scenario/scenario.ts'
-import type { Counts } from './counts.ts'
-import type { StepCounters } from './ledger.ts'
+import type { StepCounters } from './attempt-counts.ts'
 import { countedMetrics, type Metric, type PhaseRun } from './messages.ts'
 import type { Tally } from './tally.ts'
 import { type Figure, judgeFigure } from './thresholds.ts'
+import type { TimeHistogram } from './time-histogram.ts'
 
 /** Fewer samples than this say nothing early. */
 const enough = 100
@@ -33,8 +33,8 @@ function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): Fi
   const { metric, statistic, filter } = threshold
   if ((countedMetrics as readonly string[]).includes(metric)) {
     if (Object.keys(filter).length > 0) return null
-    const counts = tally.counts(metric as Metric, wants)
-    return counts.samples < enough ? null : timeSoFar(counts, statistic)
+    const histogram = tally.histogram(metric as Metric, wants)
+    return histogram.samples < enough ? null : timeSoFar(histogram, statistic)
   }
   if (statistic.kind === 'rate') return null
   const counters = tally.countersWhere(wants)
@@ -49,12 +49,12 @@ function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): Fi
 }
 
 /** Timeouts are among the times, as at least their deadline: so the truth has no upper end here. */
-function timeSoFar(counts: Counts, statistic: Threshold['statistic']): Figure {
-  const value = counts.statistic(statistic)
-  const { samples } = counts
+function timeSoFar(histogram: TimeHistogram, statistic: Threshold['statistic']): Figure {
+  const value = histogram.statistic(statistic)
+  const { samples } = histogram
   const low =
     statistic.kind === 'percentile'
-      ? counts.atRank(intervalRanks(statistic.p / 100, samples)[0])
+      ? histogram.atRank(intervalRanks(statistic.p / 100, samples)[0])
       : value
   return { value, low: low ?? -Infinity, high: Infinity, samples, within: null }
 }

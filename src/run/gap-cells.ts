@@ -1,7 +1,7 @@
-import { type Counts, cellFor } from './counts.ts'
+import { cellFor, type TimeHistogram } from './time-histogram.ts'
 
 /**
- * The gaps of one stream, as cells of `Counts`, two bytes each: only a stream that succeeds counts,
+ * The gaps of one stream, as cells of `TimeHistogram`, two bytes each: only a stream that succeeds counts,
  * and that is known at its end.
  */
 export class GapCells {
@@ -21,7 +21,7 @@ export class GapCells {
     this.length = 0
   }
 
-  addTo(counts: Counts): void {
-    for (let at = 0; at < this.length; at++) counts.recordCell(this.cells[at]!)
+  addTo(histogram: TimeHistogram): void {
+    for (let at = 0; at < this.length; at++) histogram.recordCell(this.cells[at]!)
   }
 }

@@ -1,12 +1,12 @@
 import { deflateSync } from 'node:zlib'
-import { type CountsSlice, highestUs } from './counts.ts'
+import { type HistogramSlice, highestUs } from './time-histogram.ts'
 
 /**
  * Counts as HdrHistogram's own bytes (V2, deflated), as the store keeps them. The cells are those of such a
  * histogram already, so that the recorder needs no library, whose loading takes 50 ms of each start.
  * Source: `AbstractHistogram.encodeIntoByteBuffer` of HdrHistogram (Java).
  */
-export function histogramBytes({ from, cells }: CountsSlice): Uint8Array {
+export function histogramBytes({ from, cells }: HistogramSlice): Uint8Array {
   const words: number[] = []
   let zeros = from
   for (const count of cells) {

@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
 import { enterClockError, type RunShard, readShards } from '../store/run-shards.ts'
 import { endRun } from '../store/runs.ts'
-import { addLedgers, emptyLedger, type Ledger, ledgerFaults } from './ledger.ts'
+import { type AttemptCounts, addCounts, countFaults, noCounts } from './attempt-counts.ts'
 import type { RunResult } from './run.ts'
 import { runFigures } from './run-figures.ts'
 import type { RunTest } from './run-test.ts'
@@ -36,12 +36,13 @@ export async function judgeParts(
   )
   const scenario = JSON.parse(run!.scenario) as Scenario
   const says = shards.map(({ verdictJson }) => JSON.parse(verdictJson ?? 'null') as ShardSays)
-  const ledger = shards.reduce(
-    (sum, { ledgerJson }) => addLedgers(sum, JSON.parse(ledgerJson ?? 'null') ?? emptyLedger),
-    emptyLedger,
+  const counts = shards.reduce(
+    (sum, { attemptCountsJson }) =>
+      addCounts(sum, JSON.parse(attemptCountsJson ?? 'null') ?? noCounts),
+    noCounts,
   )
   const figures = await runFigures(store, runId, contract)
-  const verdict = verdictOf(shards, says, ledger, figures.rows)
+  const verdict = verdictOf(shards, says, counts, figures.rows)
   const thresholds: ThresholdResult[] = []
   for (const threshold of scenario.thresholds) {
     const scope = { runId, contract, objectives: scenario.objectives }
@@ -54,7 +55,7 @@ export async function judgeParts(
   const machine = JSON.parse(shards[0]!.machineJson)
   await endRun(store, runId, {
     endedUs: figures.lastUs,
-    ledgerJson: JSON.stringify({ ...ledger, parts, clockErrorUs }),
+    attemptCountsJson: JSON.stringify({ ...counts, parts, clockErrorUs }),
     verdict: verdict.verdict,
     verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps: [], stopped }),
   })
@@ -71,7 +72,7 @@ export async function judgeParts(
     baseUrl: run!.baseUrl,
     dbPath: store.path,
     durationUs: figures.lastUs,
-    ledger,
+    counts,
     creditsByContract: figures.creditsByContract,
     thresholds,
     sweeps: [],
@@ -84,8 +85,8 @@ export async function judgeParts(
 function verdictOf(
   shards: readonly RunShard[],
   says: readonly ShardSays[],
-  ledger: Ledger,
-  rows: Ledger,
+  counts: AttemptCounts,
+  rows: AttemptCounts,
 ): RunVerdict {
   const of = shards[0]!.shards
   const killed = shards.filter((_, at) => says[at] === null).map(({ shard }) => shard)
@@ -97,13 +98,13 @@ function verdictOf(
     bound: 'every shard, to its end',
     remedy: isWhole ? '' : 'Requests are missing that the service got: run again.',
   }
-  const faults = killed.length > 0 ? [] : ledgerFaults(ledger, rows)
+  const faults = killed.length > 0 ? [] : countFaults(counts, rows)
   const added: RunTest = {
-    name: 'merged ledgers',
+    name: 'merged counts',
     result: faults.length === 0 ? 'held' : 'failed',
     figure:
       faults.length === 0
-        ? `planned ${ledger.planned} in ${shards.length} shards`
+        ? `planned ${counts.planned} in ${shards.length} shards`
         : faults.join('; '),
     bound: 'they add up',
     remedy: faults.length === 0 ? '' : 'A fault of Assay; please report it with the stores.',

@@ -8,8 +8,8 @@ import type { Load, Scenario } from '../scenario/scenario.ts'
 import type { TraceRequest } from '../schedule/trace.ts'
 import type { HealthRow, HistogramRow } from '../store/recorder.ts'
 import type { RunStart } from '../store/runs.ts'
-import type { CountsSlice } from './counts.ts'
-import type { StepCounters } from './ledger.ts'
+import type { StepCounters } from './attempt-counts.ts'
+import type { HistogramSlice } from './time-histogram.ts'
 
 /**
  * What crosses between the threads of a run.
@@ -83,7 +83,7 @@ export interface StepReport {
   readonly ordinal: number
   readonly step: number
   readonly counters: StepCounters
-  readonly counts: Readonly<Partial<Record<Metric, CountsSlice>>>
+  readonly histograms: Readonly<Partial<Record<Metric, HistogramSlice>>>
 }
 
 /** What is counted per step: times of successes and, apart, of failures. */
@@ -156,14 +156,14 @@ export interface RecorderData {
   readonly zeroNs: bigint
 }
 
-export interface HistogramCounts extends Omit<HistogramRow, 'hdr' | 'samples'> {
-  readonly slice: CountsSlice
+export interface IntervalHistogram extends Omit<HistogramRow, 'hdr' | 'samples'> {
+  readonly slice: HistogramSlice
 }
 
 export type RecorderControl =
   | {
       readonly type: 'evidence'
-      readonly histograms: readonly HistogramCounts[]
+      readonly histograms: readonly IntervalHistogram[]
       readonly health: readonly HealthRow[]
     }
   | { readonly type: 'close' }

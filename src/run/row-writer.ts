@@ -19,7 +19,7 @@ import type { PhaseRun, ResolvedKey } from './messages.ts'
 import type { StepPlan } from './step-plan.ts'
 
 /** What rows of one phase, step, key and kind of request have in common. */
-const askedColumns = [
+const requestColumns = [
   'runId',
   'retry',
   'shard',
@@ -85,7 +85,7 @@ export class RowWriter {
   private readonly stepCodes: (StepCodes | undefined)[] = []
   private readonly handOver: (message: BatchMessage) => void
   private readonly successes = new Run(plainSuccessColumns)
-  private readonly asked = new Run(askedColumns)
+  private readonly requestRun = new Run(requestColumns)
   /** Of the last row. */
   private phase: PhaseRun | null = null
   private plan: StepPlan | null = null
@@ -117,7 +117,7 @@ export class RowWriter {
       if (attempt.isPlainSuccess) this.successes.from = row
     }
     if (!keepBody) batch.columns.flags[row]! &= ~flags.captured
-    this.writeAsked(flight, row, nowUs)
+    this.writeRequest(flight, row, nowUs)
   }
 
   writeNotSent(flight: Flight, reason: NotSentReason, nowUs: number): void {
@@ -141,7 +141,7 @@ export class RowWriter {
     }
     columns.outcome[row] = this.words.codeOf('not_sent')
     columns.reason[row] = this.words.codeOf(reason)
-    this.writeAsked(flight, row, nowUs)
+    this.writeRequest(flight, row, nowUs)
   }
 
   /** Hands over what has waited long enough. A thread without a pause does so with its next row. */
@@ -153,7 +153,7 @@ export class RowWriter {
     const { batch } = this
     if (batch.rows === 0) return
     this.successes.end(batch.columns, batch.rows)
-    this.asked.end(batch.columns, batch.rows)
+    this.requestRun.end(batch.columns, batch.rows)
     this.rows += batch.rows
     this.queued++
     this.handOver({ buffer: batch.buffer, rows: batch.rows, newWords: this.words.takeNew() })
@@ -166,7 +166,7 @@ export class RowWriter {
     if (this.free.length < 64) this.free.push(new Batch(buffer))
   }
 
-  private writeAsked(flight: Flight, row: number, nowUs: number): void {
+  private writeRequest(flight: Flight, row: number, nowUs: number): void {
     const { batch } = this
     const { columns } = batch
     if (row === 0) this.beganUs = nowUs
@@ -174,8 +174,8 @@ export class RowWriter {
     columns.template[row] = flight.template < 0 ? nullCount : flight.template
     columns.intendedUs[row] = Math.round(flight.intendedUs)
     if (!this.asksAsBefore(flight)) {
-      this.asked.end(columns, row)
-      this.writeAskedColumns(flight, row)
+      this.requestRun.end(columns, row)
+      this.writeRequestColumns(flight, row)
     }
     batch.rows = row + 1
     if (
@@ -187,9 +187,9 @@ export class RowWriter {
     }
   }
 
-  /** Whether `askedColumns` of a flight are those of the run of rows under way. */
+  /** Whether `requestColumns` of a flight are those of the run of rows under way. */
   private asksAsBefore(flight: Flight): boolean {
-    if (this.asked.from < 0 || flight.conversation !== null) return false
+    if (this.requestRun.from < 0 || flight.conversation !== null) return false
     const { request } = flight
     const last = this.request!
     return (
@@ -204,7 +204,7 @@ export class RowWriter {
     )
   }
 
-  private writeAskedColumns(flight: Flight, row: number): void {
+  private writeRequestColumns(flight: Flight, row: number): void {
     const { columns } = this.batch
     const { phase, plan } = flight
     const named = this.phaseCodesOf(phase.run)
@@ -230,7 +230,7 @@ export class RowWriter {
       flight.request.model === plan.step.model ? step.model : this.word(flight.request.model)
     columns.expects[row] = step.expects
     if (flight.conversation !== null) return
-    this.asked.from = row
+    this.requestRun.from = row
     this.phase = phase.run
     this.plan = plan
     this.key = flight.key

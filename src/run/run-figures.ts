@@ -1,12 +1,12 @@
 import type { Contract } from '../contract/contract.ts'
 import { creditsSql } from '../measure/measures.ts'
 import type { Store } from '../store/open.ts'
+import { type AttemptCounts, noCounts } from './attempt-counts.ts'
 import type { LagFigures } from './client-tests.ts'
-import { emptyLedger, type Ledger } from './ledger.ts'
 
 export interface RunFigures {
   /** Counts of attempts as the store has them. */
-  readonly rows: Ledger
+  readonly rows: AttemptCounts
   readonly lag: LagFigures | null
   /** Answers and timeouts of the step that has the fewest; null when there are none. */
   readonly fewestSamples: number | null
@@ -30,13 +30,13 @@ export async function runFigures(
        min(first_us) AS first_us, max(last_us) AS last_us, max(end_us) AS end_us,
        sum(events) AS events,
        sum(n * (${creditsSql(contract.models)}))::DOUBLE AS credits
-     FROM (SELECT asking, ending, count(*) AS n, count(dispatched_us) AS lag_n,
+     FROM (SELECT request_kind, ending, count(*) AS n, count(dispatched_us) AS lag_n,
              min(intended_us) AS first_us, max(intended_us) AS last_us,
              max(coalesce(closed_us, intended_us)) AS end_us,
              sum(events)::DOUBLE AS events
-           FROM all_rows WHERE asking IN (SELECT asking FROM askings WHERE run_id = $1)
-           GROUP BY asking, ending)
-     JOIN askings USING (asking) JOIN endings USING (ending)
+           FROM all_rows WHERE request_kind IN (SELECT request_kind FROM request_kinds WHERE run_id = $1)
+           GROUP BY request_kind, ending)
+     JOIN request_kinds USING (request_kind) JOIN endings USING (ending)
      GROUP BY phase, part, step, outcome`,
     [runId],
   )
@@ -48,7 +48,7 @@ export async function runFigures(
     [runId],
   )
   return {
-    rows: ledgerOf(groups),
+    rows: countsOf(groups),
     lag: lagOf(row, sumOf(chosen, 'lag_n')),
     fewestSamples: fewestOf(chosen),
     creditsByContract: sumOf(groups, 'credits'),
@@ -95,11 +95,11 @@ function busiestOf(steady: readonly Group[]): number {
   return Math.max(0, ...rates)
 }
 
-function ledgerOf(groups: readonly Group[]): Ledger {
+function countsOf(groups: readonly Group[]): AttemptCounts {
   const count = (outcome: string) =>
     groups.reduce((sum, group) => sum + (group.outcome === outcome ? group.n : 0), 0)
-  const ledger = {
-    ...emptyLedger,
+  const counts = {
+    ...noCounts,
     notSent: count('not_sent'),
     ok: count('ok'),
     httpError: count('http_error'),
@@ -107,8 +107,8 @@ function ledgerOf(groups: readonly Group[]): Ledger {
     timeout: count('timeout'),
     aborted: count('aborted'),
   }
-  const sent = ledger.ok + ledger.httpError + ledger.broken + ledger.timeout + ledger.aborted
-  return { ...ledger, sent, planned: sent + ledger.notSent }
+  const sent = counts.ok + counts.httpError + counts.broken + counts.timeout + counts.aborted
+  return { ...counts, sent, planned: sent + counts.notSent }
 }
 
 function fewestOf(groups: readonly Group[]): number | null {

@@ -9,12 +9,12 @@ import { openStore } from '../store/open.ts'
 import type { RunStart } from '../store/runs.ts'
 import { storeFile } from '../store/store-file.ts'
 import { UserError } from '../user/user-error.ts'
+import type { AttemptCounts } from './attempt-counts.ts'
 import { monotonicNs } from './clock.ts'
 import { conclude, concludeWithoutStore, type Ended } from './conclude.ts'
 import { Coordinator } from './coordinator.ts'
 import { sendFirstRequests } from './first-requests.ts'
 import { resolveKeys } from './keys.ts'
-import type { Ledger } from './ledger.ts'
 import { phaseLoads } from './loads.ts'
 import { planHash } from './plan-hash.ts'
 import { reach } from './preflight.ts'
@@ -64,7 +64,7 @@ export interface RunResult {
   readonly baseUrl: string
   readonly dbPath: string
   readonly durationUs: number
-  readonly ledger: Ledger
+  readonly counts: AttemptCounts
   readonly creditsByContract: number
   readonly thresholds: readonly ThresholdResult[]
   readonly sweeps: readonly SweepResult[]

@@ -1,6 +1,6 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import type { HealthRow } from '../store/recorder.ts'
-import { Counts } from './counts.ts'
+import { TimeHistogram } from './time-histogram.ts'
 
 const beatMs = 5
 
@@ -16,8 +16,8 @@ interface LoopTimes {
 export class SenderHealth {
   private readonly now: () => number
   private readonly timer: NodeJS.Timeout
-  private readonly delays = new Counts()
-  private readonly allDelays = new Counts()
+  private readonly delays = new TimeHistogram()
+  private readonly allDelays = new TimeHistogram()
   private readonly nappedUs: () => number
   private readonly first: LoopTimes
   private last: LoopTimes

@@ -8,9 +8,7 @@ import { RandomStream } from '../schedule/random.ts'
 import { joinsUs, leavesUs } from '../schedule/users.ts'
 import { ActivePhase } from './active-phase.ts'
 import { answerOf } from './answer.ts'
-import { Asker, type AskerParts } from './asker.ts'
 import { countEnded } from './count-ended.ts'
-import { Counts } from './counts.ts'
 import { DueQueue } from './due.ts'
 import { Flight, type FlightDeck, type User } from './flight.ts'
 import { mostOfClosed } from './following.ts'
@@ -18,12 +16,14 @@ import { InFlight } from './in-flight.ts'
 import { KeptBodies } from './kept-bodies.ts'
 import { KeysSeen } from './keys-seen.ts'
 import type { KeyReport, PhaseRun, StepReport } from './messages.ts'
+import { Requester, type RequesterParts } from './requester.ts'
 import { RowWriter } from './row-writer.ts'
 import { ownersOf } from './shard.ts'
 import { SharedNumbers, shareOf } from './shared.ts'
 import type { StepPlan } from './step-plan.ts'
+import { TimeHistogram } from './time-histogram.ts'
 
-export interface SenderParts extends AskerParts {
+export interface SenderParts extends RequesterParts {
   readonly client: AttemptClient
   readonly now: () => number
   readonly handOver: ConstructorParameters<typeof RowWriter>[1]
@@ -42,7 +42,7 @@ export interface SenderParts extends AskerParts {
 export class Sender implements FlightDeck {
   readonly rows: RowWriter
   private readonly parts: SenderParts
-  private readonly asker: Asker
+  private readonly requester: Requester
   readonly bodies: KeptBodies
   private readonly shared: SharedNumbers
   private readonly phases: ActivePhase[] = []
@@ -58,7 +58,7 @@ export class Sender implements FlightDeck {
   private stopping = false
   private finishing = false
   /** Lags since the last report. */
-  private readonly lags = new Counts()
+  private readonly lags = new TimeHistogram()
 
   constructor(parts: SenderParts) {
     this.parts = parts
@@ -72,7 +72,7 @@ export class Sender implements FlightDeck {
     this.retryDraws = new RandomStream(data.seed, 'retries')
     this.keysSeen = new KeysSeen(data.keys.length)
     this.bodies = new KeptBodies(data.runId, scenario.capture)
-    this.asker = new Asker(parts)
+    this.requester = new Requester(parts)
     this.due = new DueQueue(parts.onDueSooner)
   }
 
@@ -157,7 +157,7 @@ export class Sender implements FlightDeck {
     readonly templates: readonly TemplateRow[]
     readonly bodies: readonly BodyRow[]
   } {
-    return { templates: this.asker.takeTemplates(), bodies: this.bodies.take() }
+    return { templates: this.requester.takeTemplates(), bodies: this.bodies.take() }
   }
 
   /** Of what was sent since the last call, in microseconds; null when that is nothing. */
@@ -210,7 +210,7 @@ export class Sender implements FlightDeck {
     next.conversation = conversation
     next.user = flight.user
     next.intendedUs = atUs
-    this.asker.say(next)
+    this.requester.say(next)
     this.due.add(atUs, next)
     return true
   }
@@ -233,7 +233,7 @@ export class Sender implements FlightDeck {
 
   private ownsKey(phase: ActivePhase, index: number, owners: readonly number[]): boolean {
     const { shard, scenario } = this.parts.data
-    const { keys } = this.asker.plans[phase.stepAt(index)]!
+    const { keys } = this.requester.plans[phase.stepAt(index)]!
     return owners[phase.keyOf(index, keys)] === Math.floor(shard / scenario.threads)
   }
 
@@ -244,7 +244,7 @@ export class Sender implements FlightDeck {
 
   /** An arrival of an open plan. */
   private arrive(phase: ActivePhase, index: number, intendedUs: number): void {
-    const plan = this.asker.plans[phase.stepAt(index)]!
+    const plan = this.requester.plans[phase.stepAt(index)]!
     this.launch(this.draw(phase, plan, index, intendedUs))
   }
 
@@ -264,7 +264,7 @@ export class Sender implements FlightDeck {
       this.issued(phase)
       return
     }
-    const plan = this.asker.plans[phase.stepAt(index)]!
+    const plan = this.requester.plans[phase.stepAt(index)]!
     const flight = this.draw(phase, plan, index, atUs)
     flight.user = user
     this.launch(flight)
@@ -288,7 +288,7 @@ export class Sender implements FlightDeck {
     const flight = this.acquire(phase, plan, key)
     flight.slot = phase.slotOf(index, 0)
     flight.intendedUs = intendedUs
-    this.asker.ask(flight, index)
+    this.requester.ask(flight, index)
     return flight
   }
 

@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
+import type { StepCounters } from './attempt-counts.ts'
 import { missedEarly } from './early-miss.ts'
-import type { StepCounters } from './ledger.ts'
 import type { SharedNumbers } from './shared.ts'
 import { creditsOf } from './step-plan.ts'
 import type { Tally } from './tally.ts'
@@ -33,7 +33,7 @@ export function reasonToStop(
   refusedUs = 0,
 ): StopReason | null {
   const { stop, maxCredits } = scenario.policy
-  const { sent } = tally.ledger()
+  const { sent } = tally.counts()
   const counters = tally.counters()
   const failures = counters.reduce((sum, each) => sum + each.failures, 0)
   if (shared.failuresInRow >= (stop.consecutiveFailures ?? Infinity)) return 'errors'
@@ -79,7 +79,7 @@ function cheapest({ steps }: Scenario, contract: Contract): number {
 
 /** Whether requests were sent, and no connection was ever made for one. */
 export function neverReached(tally: Tally): boolean {
-  const { sent } = tally.ledger()
+  const { sent } = tally.counts()
   return sent > 0 && errorsOf(tally.counters(), (why) => noConnection.includes(why)) === sent
 }
 

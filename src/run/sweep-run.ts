@@ -1,7 +1,7 @@
 import type { Phase } from '../scenario/scenario.ts'
 import { bracketOf, nextTrial, type Trial } from '../schedule/sweep.ts'
+import type { StepCounters } from './attempt-counts.ts'
 import type { Coordinator } from './coordinator.ts'
-import type { StepCounters } from './ledger.ts'
 
 /** What a sweep found: the highest rate that held, and the lowest that did not. */
 export interface SweepResult {

@@ -1,10 +1,10 @@
 import { type LocalLimit, localLimits } from '../attempt/outcome.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { HealthRow } from '../store/recorder.ts'
-import { askedBetween } from './asked.ts'
-import { Counts } from './counts.ts'
-import { addLedgers, emptyLedger, type Ledger, type StepCounters } from './ledger.ts'
-import type { HistogramCounts, KeyReport, Metric, PhaseRun, SenderReport } from './messages.ts'
+import { type AttemptCounts, addCounts, noCounts, type StepCounters } from './attempt-counts.ts'
+import type { IntervalHistogram, KeyReport, Metric, PhaseRun, SenderReport } from './messages.ts'
+import { plannedBetween } from './planned-rate.ts'
+import { TimeHistogram } from './time-histogram.ts'
 
 /** How one step stands, for the live view. Times in microseconds; null without samples. */
 export interface StepProgress {
@@ -14,7 +14,7 @@ export interface StepProgress {
   readonly ok: number
   readonly failures: number
   /** What the plan wants, over the last second or so; null where users and answers decide. */
-  readonly askedPerS: number | null
+  readonly plannedPerS: number | null
   /** What was sent in that time. */
   readonly achievedPerS: number
   readonly responseUs: Percentiles | null
@@ -36,7 +36,7 @@ export interface Progress {
   readonly atUs: number
   /** When the last phase ends by its plan; null when that is not known. */
   readonly endsUs: number | null
-  readonly ledger: Ledger
+  readonly counts: AttemptCounts
   readonly inFlight: number
   readonly creditsSpent: number
   /** What the run may spend; null for no bound. */
@@ -52,7 +52,7 @@ export interface Progress {
 /** Counts that are too many to be summed up each second: who asks for them waits. */
 export interface Counted {
   /** By the name of the step, over all phases; steps without a sample are left out. */
-  countsOfSteps(metric: Metric): ReadonlyMap<string, Counts>
+  histogramsOfSteps(metric: Metric): ReadonlyMap<string, TimeHistogram>
 }
 
 /** Histograms of an interval are stored when it is over and all threads have told of it. */
@@ -63,7 +63,7 @@ interface Interval {
   readonly step: number
   readonly metric: Metric
   readonly fromUs: number
-  readonly counts: Counts
+  readonly histogram: TimeHistogram
 }
 
 /** Adds up what the sending threads report. */
@@ -72,17 +72,17 @@ export class Tally implements Counted {
   private readonly runId: string
   private readonly phases: readonly PhaseRun[]
   private readonly reports = new Map<number, SenderReport>()
-  private readonly whole = new Map<string, Counts>()
+  private readonly whole = new Map<string, TimeHistogram>()
   /** The same by step and metric, one for each phase. */
-  private readonly ofSteps = new Map<string, Counts[]>()
+  private readonly ofSteps = new Map<string, TimeHistogram[]>()
   /** For sums over phases. */
-  private readonly merged = new Counts()
+  private readonly merged = new TimeHistogram()
   private readonly intervals = new Map<string, Interval>()
   private before: { readonly atUs: number; readonly steps: ReadonlyMap<number, StepSum> } = {
     atUs: 0,
     steps: new Map(),
   }
-  private rates = new Map<number, { askedPerS: number | null; achievedPerS: number }>()
+  private rates = new Map<number, { plannedPerS: number | null; achievedPerS: number }>()
 
   private readonly machines: number
 
@@ -100,17 +100,17 @@ export class Tally implements Counted {
   add(report: SenderReport): void {
     this.reports.set(report.shard, report)
     const fromUs = Math.floor(report.atUs / intervalUs) * intervalUs
-    for (const { ordinal, step, counts } of report.steps) {
-      for (const [metric, slice] of Object.entries(counts)) {
-        this.countsOf(ordinal, step, metric as Metric).add(slice)
-        this.intervalOf(ordinal, step, metric as Metric, fromUs).counts.add(slice)
+    for (const { ordinal, step, histograms } of report.steps) {
+      for (const [metric, slice] of Object.entries(histograms)) {
+        this.histogramOf(ordinal, step, metric as Metric).add(slice)
+        this.intervalOf(ordinal, step, metric as Metric, fromUs).histogram.add(slice)
       }
     }
   }
 
-  /** Ledger of one phase, or of all. */
-  ledger(ordinal: number | null = null): Ledger {
-    return this.counters(ordinal).reduce(addLedgers, emptyLedger)
+  /** AttemptCounts of one phase, or of all. */
+  counts(ordinal: number | null = null): AttemptCounts {
+    return this.counters(ordinal).reduce(addCounts, noCounts)
   }
 
   counters(ordinal: number | null = null): readonly StepCounters[] {
@@ -142,27 +142,27 @@ export class Tally implements Counted {
   }
 
   /** Everything counted for a metric, over phases and steps; null stands for all. */
-  counts(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): Counts {
-    const merged = new Counts()
-    for (const [key, counts] of this.whole) {
+  histogram(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): TimeHistogram {
+    const merged = new TimeHistogram()
+    for (const [key, histogram] of this.whole) {
       const [ordinal, step, name] = key.split(' ') as [string, string, string]
       if (name === metric && wants(this.phases[Number(ordinal)]!, Number(step))) {
-        merged.add(counts.slice())
+        merged.add(histogram.slice())
       }
     }
     return merged
   }
 
-  countsOfSteps(metric: Metric): ReadonlyMap<string, Counts> {
-    const counts = this.scenario.steps.map(
-      ({ name }, at) => [name, this.counts(metric, (_, step) => step === at)] as const,
+  histogramsOfSteps(metric: Metric): ReadonlyMap<string, TimeHistogram> {
+    const histograms = this.scenario.steps.map(
+      ({ name }, at) => [name, this.histogram(metric, (_, step) => step === at)] as const,
     )
-    return new Map(counts.filter(([, { samples }]) => samples > 0))
+    return new Map(histograms.filter(([, { samples }]) => samples > 0))
   }
 
   /** Intervals that are over by now, for the store; all of them at the end. */
-  takeHistograms(nowUs: number): readonly HistogramCounts[] {
-    const rows: HistogramCounts[] = []
+  takeHistograms(nowUs: number): readonly IntervalHistogram[] {
+    const rows: IntervalHistogram[] = []
     for (const [key, interval] of this.intervals) {
       if (interval.fromUs + intervalUs * 2 > nowUs) continue
       this.intervals.delete(key)
@@ -174,7 +174,7 @@ export class Tally implements Counted {
         metric: interval.metric,
         intervalUs: interval.fromUs,
         intervalLengthUs: intervalUs,
-        slice: interval.counts.slice(),
+        slice: interval.histogram.slice(),
       })
     }
     return rows
@@ -195,7 +195,7 @@ export class Tally implements Counted {
       phase: phase?.name ?? null,
       atUs,
       endsUs,
-      ledger: this.ledger(),
+      counts: this.counts(),
       inFlight: reports.reduce((sum, report) => sum + report.inFlight, 0),
       creditsSpent: this.counters().reduce((sum, counters) => sum + counters.credits, 0),
       maxCredits: this.scenario.policy.maxCredits,
@@ -216,23 +216,23 @@ export class Tally implements Counted {
       const ofPhases = this.ofSteps.get(`${step} ${metric}`) ?? []
       // Most steps are of one phase.
       const alone = ofPhases.length === 1
-      const counts = alone ? ofPhases[0]! : this.merged
-      if (!alone) for (const each of ofPhases) counts.add(each.slice())
+      const histogram = alone ? ofPhases[0]! : this.merged
+      if (!alone) for (const each of ofPhases) histogram.add(each.slice())
       const found =
-        counts.samples === 0
+        histogram.samples === 0
           ? null
           : {
-              p50: counts.percentile(50)!,
-              p95: counts.percentile(95)!,
-              p99: counts.percentile(99)!,
+              p50: histogram.percentile(50)!,
+              p95: histogram.percentile(95)!,
+              p99: histogram.percentile(99)!,
             }
-      if (!alone) counts.take()
+      if (!alone) histogram.take()
       return found
     }
     return {
       step: this.scenario.steps[step]!.name,
       ...sum,
-      askedPerS: rate === undefined ? 0 : rate.askedPerS,
+      plannedPerS: rate === undefined ? 0 : rate.plannedPerS,
       achievedPerS: rate?.achievedPerS ?? 0,
       responseUs: percentiles('response'),
       serviceUs: percentiles('service'),
@@ -261,14 +261,14 @@ export class Tally implements Counted {
     const { before } = this
     if (atUs - before.atUs < 500_000) return
     const seconds = (atUs - before.atUs) / 1e6
-    const asked = askedBetween(this.scenario, this.phases, before.atUs, atUs)
+    const asked = plannedBetween(this.scenario, this.phases, before.atUs, atUs)
     for (const [step, sum] of sums) {
       const last = before.steps.get(step)
       const due = asked[step]!
       // Later turns and retries are asked for by answers, on top of the plan.
       const planned = this.followsUp(step) ? sum.planned - (last?.planned ?? 0) : 0
       this.rates.set(step, {
-        askedPerS: due === null ? null : Math.max(due / this.machines, planned) / seconds,
+        plannedPerS: due === null ? null : Math.max(due / this.machines, planned) / seconds,
         achievedPerS: (sum.sent - (last?.sent ?? 0)) / seconds,
       })
     }
@@ -279,23 +279,29 @@ export class Tally implements Counted {
     return this.scenario.policy.retries !== 'none' || this.scenario.steps[step]!.session !== null
   }
 
-  private countsOf(ordinal: number, step: number, metric: Metric): Counts {
+  private histogramOf(ordinal: number, step: number, metric: Metric): TimeHistogram {
     const key = `${ordinal} ${step} ${metric}`
-    let counts = this.whole.get(key)
-    if (counts === undefined) {
-      counts = new Counts()
-      this.whole.set(key, counts)
+    let histogram = this.whole.get(key)
+    if (histogram === undefined) {
+      histogram = new TimeHistogram()
+      this.whole.set(key, histogram)
       const ofStep = `${step} ${metric}`
-      this.ofSteps.set(ofStep, [...(this.ofSteps.get(ofStep) ?? []), counts])
+      this.ofSteps.set(ofStep, [...(this.ofSteps.get(ofStep) ?? []), histogram])
     }
-    return counts
+    return histogram
   }
 
   private intervalOf(ordinal: number, step: number, metric: Metric, fromUs: number): Interval {
     const key = `${ordinal} ${step} ${metric} ${fromUs}`
     let interval = this.intervals.get(key)
     if (interval === undefined) {
-      interval = { phase: this.phases[ordinal]!, step, metric, fromUs, counts: new Counts() }
+      interval = {
+        phase: this.phases[ordinal]!,
+        step,
+        metric,
+        fromUs,
+        histogram: new TimeHistogram(),
+      }
       this.intervals.set(key, interval)
     }
     return interval

@@ -1,5 +1,6 @@
 import type { LocalLimit } from '../attempt/outcome.ts'
 import type { MemoryFigures } from '../client/memory.ts'
+import { type AttemptCounts, countFaults } from './attempt-counts.ts'
 import {
   delayTest,
   type GapFigures,
@@ -13,7 +14,6 @@ import {
   type ThreadFigures,
   utilisationTest,
 } from './client-tests.ts'
-import { type Ledger, ledgerFaults } from './ledger.ts'
 import { notJudged, type RunTest, samplesFor } from './run-test.ts'
 
 /** What a run says of itself, after MLPerf LoadGen's closing line. */
@@ -28,8 +28,8 @@ export interface RunVerdict {
 
 /** What the judgement looks at; null where nothing was measured. */
 export interface RunFacts {
-  readonly ledger: Ledger
-  readonly rows: Ledger
+  readonly counts: AttemptCounts
+  readonly rows: AttemptCounts
   /** Rows that senders handed over, and those that the recorder appended. */
   readonly handedOver: number
   readonly recorded: number
@@ -67,7 +67,7 @@ export const queueLimit = 64
 /** Judges a run (measurement of loadgen: each constraint with its figure and one remedy). */
 export function judge(facts: RunFacts): RunVerdict {
   const tests = [
-    ledgerTest(facts),
+    countsTest(facts),
     recorderTest(facts),
     ...capturesTests(facts),
     memoryTest(facts.memory),
@@ -90,7 +90,7 @@ export function judge(facts: RunFacts): RunVerdict {
         ? 'degraded'
         : 'valid'
   // A store that could not be written at the end may have every row all the same.
-  const rowsHold = !failed.includes('ledgers') && facts.recorded === facts.handedOver
+  const rowsHold = !failed.includes('counts') && facts.recorded === facts.handedOver
   const says =
     verdict !== 'invalid'
       ? ''
@@ -100,14 +100,14 @@ export function judge(facts: RunFacts): RunVerdict {
   return { verdict, tests, rowsHold, says }
 }
 
-function ledgerTest({ ledger, rows, storeFailure }: RunFacts): RunTest {
-  const faults = ledgerFaults(ledger, rows)
+function countsTest({ counts, rows, storeFailure }: RunFacts): RunTest {
+  const faults = countFaults(counts, rows)
   return {
-    name: 'ledgers',
+    name: 'counts',
     result: faults.length === 0 ? 'held' : 'failed',
     figure:
       faults.length === 0
-        ? `planned ${ledger.planned} = sent ${ledger.sent} + not sent ${ledger.notSent}`
+        ? `planned ${counts.planned} = sent ${counts.sent} + not sent ${counts.notSent}`
         : faults.join('; '),
     bound: 'they add up',
     // Rows that could not be written have a remedy of the recorder's.
@@ -199,20 +199,20 @@ function localLimitTests({ localLimits }: RunFacts): readonly RunTest[] {
   }))
 }
 
-function notSentTest({ ledger, budgetSpent, localLimits }: RunFacts): RunTest {
-  const share = ledger.planned === 0 ? 0 : ledger.notSent / ledger.planned
+function notSentTest({ counts, budgetSpent, localLimits }: RunFacts): RunTest {
+  const share = counts.planned === 0 ? 0 : counts.notSent / counts.planned
   const own = [...localLimits.values()].reduce((sum, count) => sum + count, 0)
   return {
     name: 'not sent',
     result: share === 0 ? 'held' : share <= 0.01 ? 'degraded' : 'failed',
-    figure: `${ledger.notSent} (${(share * 100).toFixed(2)} %)`,
+    figure: `${counts.notSent} (${(share * 100).toFixed(2)} %)`,
     bound: '0; up to 1 % is degraded',
     remedy:
       share === 0
         ? ''
         : budgetSpent
           ? budgetRemedy
-          : own === ledger.notSent
+          : own === counts.notSent
             ? 'See this machine.'
             : 'Their rows tell why: raise max_in_flight or max_credits.',
   }

@@ -137,7 +137,7 @@ export interface Behaviour {
   wireError(call: Call, refusal: Refusal): WireError
   errorBody(call: Call, error: WireError): object
   headers(call: Call, status: number, headers: Record<string, string>): Record<string, string>
-  reply(call: Call, reply: ServiceResponse): ServiceResponse
+  respond(call: Call, response: ServiceResponse): ServiceResponse
 }
 
 /** The moments of a stream at which events are made. */

@@ -28,7 +28,7 @@ export function attemptTablesSql(): string {
     `CREATE VIEW all_rows AS ${forms.map(selectSql).join(' UNION ALL ')}`,
     // One row for each HTTP attempt.
     `CREATE VIEW attempts AS SELECT ${names.join(', ')}
-     FROM all_rows JOIN askings USING (asking) JOIN endings USING (ending)`,
+     FROM all_rows JOIN request_kinds USING (request_kind) JOIN endings USING (ending)`,
     ...columnNames.map(
       (name) =>
         `COMMENT ON COLUMN attempts.${sqlName(name)} IS ${literal(attemptColumns[name].description)}`,

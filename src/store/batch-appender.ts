@@ -38,7 +38,7 @@ export class BatchAppender {
   private journal: Journal | null = null
   private readonly senders = new Map<number, Sender>()
   private readonly numbers: Readonly<Record<SharedTable, Int32Array>> = {
-    askings: new Int32Array(batchRows),
+    request_kinds: new Int32Array(batchRows),
     endings: new Int32Array(batchRows),
   }
 
@@ -50,8 +50,9 @@ export class BatchAppender {
   ) {
     this.sharedAppenders = appenders
     this.nextNumbers = nextNumbers
-    const firstAsking = nextNumbers.askings
-    this.openJournal = journalPath === null ? null : () => new Journal(journalPath, firstAsking)
+    const firstRequestKind = nextNumbers.request_kinds
+    this.openJournal =
+      journalPath === null ? null : () => new Journal(journalPath, firstRequestKind)
     for (const table of sharedTables) {
       expectTypes(path, table, appenders[table], sharedColumnsOf(table))
     }
@@ -70,7 +71,7 @@ export class BatchAppender {
     return new BatchAppender(
       store.path,
       {
-        askings: await store.createAppender('askings'),
+        request_kinds: await store.createAppender('request_kinds'),
         endings: await store.createAppender('endings'),
         narrow_rows: await store.createAppender('narrow_rows'),
         attempt_rows: await store.createAppender('attempt_rows'),
@@ -137,7 +138,7 @@ export class BatchAppender {
         new SharedValues(shared[table], () => this.nextNumbers[table]++)
       known = {
         words: [],
-        shared: { askings: valuesOf('askings'), endings: valuesOf('endings') },
+        shared: { request_kinds: valuesOf('request_kinds'), endings: valuesOf('endings') },
       }
       this.senders.set(sender, known)
     }
@@ -171,10 +172,10 @@ const nextNumbers = new WeakMap<Store, Record<SharedTable, number>>()
 /** Whoever appends to a store takes numbers from the same count. */
 async function nextNumbersOf(store: Store): Promise<Record<SharedTable, number>> {
   const [found] = await store.rows<Record<SharedTable, number>>(
-    `SELECT (SELECT coalesce(max(asking) + 1, 0) FROM askings)::INTEGER AS askings,
+    `SELECT (SELECT coalesce(max(request_kind) + 1, 0) FROM request_kinds)::INTEGER AS request_kinds,
             (SELECT coalesce(max(ending) + 1, 0) FROM endings)::INTEGER AS endings`,
   )
-  const next = nextNumbers.get(store) ?? { askings: 0, endings: 0 }
+  const next = nextNumbers.get(store) ?? { request_kinds: 0, endings: 0 }
   for (const table of sharedTables) next[table] = Math.max(next[table], found![table])
   nextNumbers.set(store, next)
   return next

@@ -19,7 +19,7 @@ import { rowColumns } from './layout.ts'
 export interface NumberedRows {
   readonly batch: Batch
   readonly rows: number
-  readonly askings: Int32Array
+  readonly request_kinds: Int32Array
   readonly endings: Int32Array
   /** Bytes of the arena that are in use. */
   readonly arenaUsed: number
@@ -30,7 +30,7 @@ export interface NumberedRows {
  * which costs half of what a commit each second does, and a kill must not wait for that.
  *
  *     head      64 bytes of text: the version
- *     records   mark, length, rows, arena bytes, place of its first row, first asking of the journal,
+ *     records   mark, length, rows, arena bytes, place of its first row, first request_kind of the journal,
  *               id of the journal, CRC of what follows, CRC of all this; then the columns
  *
  * Once DuckDB has everything, the file is cut back to its head. The place of a row counts all rows
@@ -40,14 +40,14 @@ export class Journal {
   private readonly path: string
   private readonly file: number
   private readonly id = randomBytes(8)
-  private readonly firstAsking: number
+  private readonly firstRequestKind: number
   private position = headBytes
   private synced = true
 
-  /** @param firstAsking every asking of the rows to come has this number or a higher one */
-  constructor(path: string, firstAsking: number) {
+  /** @param firstRequestKind every request_kind of the rows to come has this number or a higher one */
+  constructor(path: string, firstRequestKind: number) {
     this.path = path
-    this.firstAsking = firstAsking
+    this.firstRequestKind = firstRequestKind
     try {
       this.file = openSync(path, 'w')
       writeAll(this.file, [Buffer.from(title.padEnd(headBytes))], 0)
@@ -57,8 +57,8 @@ export class Journal {
   }
 
   /** @param place of the first row, counted since the journal began */
-  write({ batch, rows, askings, endings, arenaUsed }: NumberedRows, place: number): void {
-    const pieces = piecesOf(batch, rows, askings, endings, arenaUsed)
+  write({ batch, rows, request_kinds, endings, arenaUsed }: NumberedRows, place: number): void {
+    const pieces = piecesOf(batch, rows, request_kinds, endings, arenaUsed)
     const head = Buffer.alloc(recordHeadBytes)
     head.writeUInt32LE(mark, at.mark)
     head.writeUInt32LE(
@@ -68,7 +68,7 @@ export class Journal {
     head.writeInt32LE(rows, at.rows)
     head.writeInt32LE(arenaUsed, at.arenaUsed)
     head.writeDoubleLE(place, at.place)
-    head.writeDoubleLE(this.firstAsking, at.firstAsking)
+    head.writeDoubleLE(this.firstRequestKind, at.firstRequestKind)
     this.id.copy(head, at.id)
     head.writeUInt32LE(
       pieces.reduce((sum, piece) => crc32(piece, sum), 0),
@@ -115,8 +115,8 @@ export interface JournalRecord {
 }
 
 export interface FoundJournal {
-  /** Of the journal, and the first asking of its rows; null where no record is whole. */
-  readonly from: { readonly id: string; readonly firstAsking: number } | null
+  /** Of the journal, and the first request_kind of its rows; null where no record is whole. */
+  readonly from: { readonly id: string; readonly firstRequestKind: number } | null
   /** Every whole record, in order. */
   readonly records: readonly JournalRecord[]
   /** Rows of records that are damaged or cut off, as far as they can be counted. */
@@ -165,7 +165,7 @@ export function readJournal(path: string): FoundJournal {
 
 interface FoundRecord {
   readonly id: string
-  readonly firstAsking: number
+  readonly firstRequestKind: number
   readonly rows: number
   readonly length: number
   /** Null where what follows the head is damaged or cut off. */
@@ -184,7 +184,7 @@ function recordAt(bytes: Buffer, position: number): FoundRecord | null {
   ]
   const from = {
     id: head.toString('hex', at.id, at.id + 8),
-    firstAsking: head.readDoubleLE(at.firstAsking),
+    firstRequestKind: head.readDoubleLE(at.firstRequestKind),
     rows,
     length,
   }
@@ -198,14 +198,14 @@ function recordAt(bytes: Buffer, position: number): FoundRecord | null {
 
 function unpacked(body: Buffer, rows: number, arenaUsed: number): NumberedRows {
   const batch = new Batch()
-  const askings = new Int32Array(batchRows)
+  const request_kinds = new Int32Array(batchRows)
   const endings = new Int32Array(batchRows)
   let offset = 0
-  for (const piece of piecesOf(batch, rows, askings, endings, arenaUsed)) {
+  for (const piece of piecesOf(batch, rows, request_kinds, endings, arenaUsed)) {
     piece.set(body.subarray(offset, offset + piece.byteLength))
     offset += piece.byteLength
   }
-  return { batch, rows, askings, endings, arenaUsed }
+  return { batch, rows, request_kinds, endings, arenaUsed }
 }
 
 const title = 'assay journal 3'
@@ -219,7 +219,7 @@ const at = {
   rows: 8,
   arenaUsed: 12,
   place: 16,
-  firstAsking: 24,
+  firstRequestKind: 24,
   id: 32,
   crc: 40,
   headCrc: 44,
@@ -230,12 +230,12 @@ const recordHeadBytes = 48
 function piecesOf(
   batch: Batch,
   rows: number,
-  askings: Int32Array,
+  request_kinds: Int32Array,
   endings: Int32Array,
   arenaUsed: number,
 ): readonly Uint8Array[] {
   return [
-    new Uint8Array(askings.buffer, 0, rows * 4),
+    new Uint8Array(request_kinds.buffer, 0, rows * 4),
     new Uint8Array(endings.buffer, 0, rows * 4),
     ...rowColumns.map((name) => {
       const { buffer, byteOffset, BYTES_PER_ELEMENT } = batch.columns[name]

@@ -10,16 +10,16 @@ import {
  * How attempts lie in the store. What many of them share is kept once: how they were asked, and how
  * they ended. A row holds two numbers for it, and what is its own.
  *
- *     askings (asking, run_id, step, model, ...)   endings (ending, outcome, status, ...)
+ *     request_kinds (request_kind, run_id, step, model, ...)   endings (ending, outcome, status, ...)
  *                     ▲                                        ▲
- *                     └──── attempt_rows (asking, ending, slot, sent_us, ...)
+ *                     └──── attempt_rows (request_kind, ending, slot, sent_us, ...)
  *                           narrow_rows: the same, smaller
  *
  * `attempt-tables.ts` makes the tables from this, and the view `attempts` that puts them together
  * again: readers know nothing else. A column that is not listed here is a row's own.
  */
 export const shared = {
-  askings: [
+  request_kinds: [
     'runId',
     'retry',
     'shard',
@@ -53,13 +53,13 @@ export const sharedTables = Object.keys(shared) as readonly SharedTable[]
 
 /** The column by which a row names its row of a shared table. */
 export const numberOf: Readonly<Record<SharedTable, string>> = {
-  askings: 'asking',
+  request_kinds: 'request_kind',
   endings: 'ending',
 }
 
 const isShared: ReadonlySet<string> = new Set(Object.values(shared).flat())
 
-/** The columns that a row has to itself: those of `attempt_rows` after `asking` and `ending`. */
+/** The columns that a row has to itself: those of `attempt_rows` after `request_kind` and `ending`. */
 export const rowColumns: readonly ColumnName[] = columnNames.filter((name) => !isShared.has(name))
 
 /** How a cell of a row lies in its table. Those that are not as in the row type need a value to fit. */

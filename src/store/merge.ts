@@ -121,7 +121,7 @@ async function copySql(store: Store): Promise<readonly string[]> {
   )
   const moved = (table: (typeof sharedTables)[number], own = '') =>
     `(${own}${numberOf[table]} + ${next![numberOf[table]]})::INTEGER`
-  const ofRun = 'asking IN (SELECT asking FROM part.askings WHERE run_id = $1)'
+  const ofRun = 'request_kind IN (SELECT request_kind FROM part.request_kinds WHERE run_id = $1)'
   const rowsSql = (form: Form) => {
     const cells = rowColumns.map((name) => ({
       sql: sqlName(name),
@@ -144,7 +144,7 @@ async function copySql(store: Store): Promise<readonly string[]> {
     ...forms.map((form) => `INSERT INTO ${form.table} ${rowsSql(form)}`),
     ...sharedTables.map(
       (table) =>
-        `INSERT INTO ${table} SELECT ${[moved(table), ...shared[table].map(sqlName)].join(', ')} FROM part.${table} ${table === 'askings' ? 'WHERE run_id = $1' : ''}`,
+        `INSERT INTO ${table} SELECT ${[moved(table), ...shared[table].map(sqlName)].join(', ')} FROM part.${table} ${table === 'request_kinds' ? 'WHERE run_id = $1' : ''}`,
     ),
     `INSERT INTO templates BY NAME SELECT * FROM part.templates WHERE run_id = $1
        AND template NOT IN (SELECT template FROM templates WHERE run_id = $1)`,

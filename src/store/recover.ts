@@ -43,18 +43,18 @@ async function takeIn(
   if (from === null) return { taken: 0, strangers: 0 }
   const [known] = await store.rows<{
     rows: number
-    askings: number
+    request_kinds: number
     endings: number
     before: boolean
   }>(
-    `SELECT (SELECT count(*) FROM all_rows WHERE asking >= $1)::BIGINT AS rows,
-       (SELECT coalesce(max(asking), -1) FROM askings) AS askings,
+    `SELECT (SELECT count(*) FROM all_rows WHERE request_kind >= $1)::BIGINT AS rows,
+       (SELECT coalesce(max(request_kind), -1) FROM request_kinds) AS request_kinds,
        (SELECT coalesce(max(ending), -1) FROM endings) AS endings,
        EXISTS (FROM recovered_journals WHERE id = $2) AS before`,
-    [from.firstAsking, from.id],
+    [from.firstRequestKind, from.id],
   )
-  const isKnown = ({ rows, askings, endings }: NumberedRows) =>
-    highest(askings, rows) <= known!.askings && highest(endings, rows) <= known!.endings
+  const isKnown = ({ rows, request_kinds, endings }: NumberedRows) =>
+    highest(request_kinds, rows) <= known!.request_kinds && highest(endings, rows) <= known!.endings
   let [taken, strangers] = [0, 0]
   await store.execute('BEGIN')
   try {

@@ -56,7 +56,7 @@ export class RowChunk {
     const { batch } = numbered
     this.encoder.setBase(batch.columns.intendedUs as Float64Array, from, rows)
     for (const target of this.targets) if (!this.copy(target, numbered, from, rows)) return null
-    for (const [at, { buffer }] of [numbered.askings, numbered.endings].entries()) {
+    for (const [at, { buffer }] of [numbered.request_kinds, numbered.endings].entries()) {
       duckdb.copy_data_to_vector(this.numbers[at]!, 0, buffer as ArrayBuffer, from * 4, rows * 4)
     }
     this.chunk.rowCount = rows

@@ -26,7 +26,7 @@ export interface RunShard {
   readonly startedAt: string
   readonly machineJson: string
   /** These are null of a shard that was killed. */
-  readonly ledgerJson: string | null
+  readonly attemptCountsJson: string | null
   readonly verdict: RunEnd['verdict'] | null
   readonly verdictJson: string | null
 }
@@ -35,7 +35,7 @@ export interface RunShard {
 export const runShardsSql = `CREATE TABLE IF NOT EXISTS run_shards (
   run_id VARCHAR NOT NULL, shard INTEGER NOT NULL, shards INTEGER NOT NULL, attempt VARCHAR NOT NULL,
   plan_hash VARCHAR NOT NULL, began_at TIMESTAMP NOT NULL, machine_json VARCHAR NOT NULL,
-  ended_us BIGINT, ledger_json VARCHAR, verdict VARCHAR, verdict_json VARCHAR);
+  ended_us BIGINT, attempt_counts_json VARCHAR, verdict VARCHAR, verdict_json VARCHAR);
   ALTER TABLE run_shards ADD COLUMN IF NOT EXISTS clock_error_us DOUBLE`
 
 export async function startShard(
@@ -60,9 +60,9 @@ export async function startShard(
 
 export async function endShard(store: Store, runId: string, end: RunEnd): Promise<void> {
   await store.execute(
-    `UPDATE run_shards SET ended_us = $2, ledger_json = $3, verdict = $4, verdict_json = $5
+    `UPDATE run_shards SET ended_us = $2, attempt_counts_json = $3, verdict = $4, verdict_json = $5
      WHERE run_id = $1`,
-    [runId, BigInt(Math.round(end.endedUs)), end.ledgerJson, end.verdict, end.verdictJson],
+    [runId, BigInt(Math.round(end.endedUs)), end.attemptCountsJson, end.verdict, end.verdictJson],
   )
 }
 
@@ -86,7 +86,7 @@ export function readShards(
   return store.rows<RunShard>(
     `SELECT run_id AS "runId", shard, shards, attempt, plan_hash AS "planHash",
        (SELECT started_at::VARCHAR FROM runs WHERE runs.run_id = run_shards.run_id) AS "startedAt",
-       machine_json AS "machineJson", ledger_json AS "ledgerJson", verdict, verdict_json AS "verdictJson"
+       machine_json AS "machineJson", attempt_counts_json AS "attemptCountsJson", verdict, verdict_json AS "verdictJson"
      FROM run_shards WHERE coalesce(run_id = $1, true) ORDER BY run_id, shard, attempt`,
     [runId],
   )

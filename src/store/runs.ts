@@ -28,7 +28,7 @@ export interface RunStart {
 /** What is known when it ended. */
 export interface RunEnd {
   readonly endedUs: number
-  readonly ledgerJson: string
+  readonly attemptCountsJson: string
   readonly verdict: 'valid' | 'degraded' | 'invalid'
   readonly verdictJson: string
 }
@@ -66,9 +66,9 @@ export async function startRun(store: Store, run: RunStart): Promise<void> {
 /** Enters how a run ended. */
 export async function endRun(store: Store, runId: string, end: RunEnd): Promise<void> {
   await store.execute(
-    `UPDATE runs SET ended_us = $2, ledger_json = $3, verdict = $4, verdict_json = $5
+    `UPDATE runs SET ended_us = $2, attempt_counts_json = $3, verdict = $4, verdict_json = $5
      WHERE run_id = $1`,
-    [runId, BigInt(Math.round(end.endedUs)), end.ledgerJson, end.verdict, end.verdictJson],
+    [runId, BigInt(Math.round(end.endedUs)), end.attemptCountsJson, end.verdict, end.verdictJson],
   )
 }
 
@@ -131,12 +131,19 @@ export async function latestCeiling(
 export async function dropAttempts(store: Store, runId: string): Promise<void> {
   for (const { table, struct } of forms) {
     await store.execute(
-      `DELETE FROM ${table} WHERE ${struct ? 'own.asking' : 'asking'} IN
-         (SELECT asking FROM askings WHERE run_id = $1)`,
+      `DELETE FROM ${table} WHERE ${struct ? 'own.request_kind' : 'request_kind'} IN
+         (SELECT request_kind FROM request_kinds WHERE run_id = $1)`,
       [runId],
     )
   }
-  for (const table of ['askings', 'templates', 'bodies', 'histograms', 'health', 'run_shards']) {
+  for (const table of [
+    'request_kinds',
+    'templates',
+    'bodies',
+    'histograms',
+    'health',
+    'run_shards',
+  ]) {
     await store.execute(`DELETE FROM ${table} WHERE run_id = $1`, [runId])
   }
 }

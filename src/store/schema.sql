@@ -22,7 +22,7 @@ CREATE TABLE runs (
   time_scale DOUBLE NOT NULL,           -- seconds of the service's time in one of ours
   assay_version VARCHAR NOT NULL,
   machine_json VARCHAR NOT NULL,        -- cores, memory, platform, Node
-  ledger_json VARCHAR,                  -- planned, sent, not_sent, and each outcome
+  attempt_counts_json VARCHAR,        -- planned, sent, not_sent, and each outcome
   verdict VARCHAR,                      -- valid, degraded or invalid
   verdict_json VARCHAR                  -- each test with its figure and remedy
 );

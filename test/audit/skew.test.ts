@@ -44,13 +44,13 @@ const times = columnNames.filter((name) => attemptColumns[name].kind === 'micros
 
 /** Turns the clock of a machine: narrow rows hang on their first time, others hold each. */
 async function turn(store: Store, machine: number, us: number): Promise<void> {
-  const asked = `IN (SELECT asking FROM askings WHERE shard = ${machine})`
+  const asked = `IN (SELECT request_kind FROM request_kinds WHERE shard = ${machine})`
   const moved = (time: string) => `${time} = ${time} + ${us}`
   await store.execute(
-    `UPDATE narrow_rows SET own = struct_update(own, intended_us := own.intended_us + ${us}) WHERE own.asking ${asked}`,
+    `UPDATE narrow_rows SET own = struct_update(own, intended_us := own.intended_us + ${us}) WHERE own.request_kind ${asked}`,
   )
   await store.execute(
-    `UPDATE attempt_rows SET ${times.map(moved).join(', ')} WHERE asking ${asked}`,
+    `UPDATE attempt_rows SET ${times.map(moved).join(', ')} WHERE request_kind ${asked}`,
   )
 }
 

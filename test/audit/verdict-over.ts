@@ -23,7 +23,7 @@ export async function verdictOver(
   const store = await openStore(':memory:')
   try {
     for (const runId of new Set(attempts.map((row) => row.runId))) await enterEndedRun(store, runId)
-    await store.execute('UPDATE runs SET ledger_json = $1', [JSON.stringify(ledger)])
+    await store.execute('UPDATE runs SET attempt_counts_json = $1', [JSON.stringify(ledger)])
     await appendAttempts(store, attempts)
     const recorder = await Recorder.open(store)
     recorder.appendTemplates(templates)

@@ -102,7 +102,7 @@ test.each([
   const service = await target((_, response) => refuse(response, status, code))
   await withStorePath(async (dbPath) => {
     const { out } = await runAgainst(service.baseUrl, dbPath, '--json')
-    expect(JSON.parse(out)).toMatchObject({ stopped: null, ledger: { planned: 31 } })
+    expect(JSON.parse(out)).toMatchObject({ stopped: null, counts: { planned: 31 } })
   })
 })
 
@@ -110,7 +110,7 @@ test('--no-first-requests sends the load alone', async () => {
   const service = await target((_, response) => refuse(response, 404, 'not_found'))
   await withStorePath(async (dbPath) => {
     const { out } = await runAgainst(service.baseUrl, dbPath, '--json', '--no-first-requests')
-    expect(JSON.parse(out)).toMatchObject({ stopped: null, ledger: { planned: 30 } })
+    expect(JSON.parse(out)).toMatchObject({ stopped: null, counts: { planned: 30 } })
     expect(service.requests).toBe(30)
   })
 })

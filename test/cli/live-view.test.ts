@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { blockOf } from '../../src/cli/live-block.ts'
 import { LiveView, lineOf } from '../../src/cli/live-view.ts'
-import { emptyLedger } from '../../src/run/ledger.ts'
+import { noCounts } from '../../src/run/attempt-counts.ts'
 import type { Progress } from '../../src/run/tally.ts'
 
 const times = { p50: 12_000, p95: 80_000, p99: 1_500_000 }
@@ -11,7 +11,7 @@ const progress: Progress = {
   phase: 'steady',
   atUs: 7e6,
   endsUs: 30e6,
-  ledger: { ...emptyLedger, planned: 141, sent: 137, ok: 131, httpError: 9, notSent: 1 },
+  counts: { ...noCounts, planned: 141, sent: 137, ok: 131, httpError: 9, notSent: 1 },
   inFlight: 3,
   creditsSpent: 131,
   maxCredits: 500,
@@ -22,7 +22,7 @@ const progress: Progress = {
       sent: 140,
       ok: 131,
       failures: 9,
-      askedPerS: 20,
+      plannedPerS: 20,
       achievedPerS: 19.5,
       responseUs: times,
       serviceUs: times,
@@ -34,7 +34,7 @@ const progress: Progress = {
       sent: 30,
       ok: 30,
       failures: 0,
-      askedPerS: null,
+      plannedPerS: null,
       achievedPerS: 12,
       responseUs: null,
       serviceUs: null,
@@ -68,10 +68,10 @@ test('the block shows rates, times, errors, balances and the health of the clien
   expect(blockOf(progress, wide)).toEqual([
     'quick  steady  7.00 s of 30.0 s',
     'planned 141  sent 140  ok 131  failed 9  not sent 1  in flight 3  credits 131/500',
-    '                                           response ms          service ms             TTFT ms',
-    'step   got/s   asked  sent  failed     p50   p95   p99     p50   p95   p99     p50   p95   p99',
-    'chat    19.5    20.0   140       9    12.0  80.0  1500    12.0  80.0  1500    0.80  4.00  9.99',
-    'users   12.0  closed    30       0',
+    '                                             response ms          service ms             TTFT ms',
+    'step   sent/s  planned  sent  failed     p50   p95   p99     p50   p95   p99     p50   p95   p99',
+    'chat     19.5     20.0   140       9    12.0  80.0  1500    12.0  80.0  1500    0.80  4.00  9.99',
+    'users    12.0   closed    30       0',
     'errors: 429 rate_limit_exceeded ×7; no-done ×2',
     'left: gold 869 credits, 53 of its limit',
     'thread 0: lag p99 1.30 ms, loop delay 900 us, 21 % busy, 1 batches waiting',
@@ -81,11 +81,11 @@ test('the block shows rates, times, errors, balances and the health of the clien
 test('where that is too wide, the times of a step stand under each other', () => {
   const lines = blockOf(progress, { columns: 80, rows: 40 })
   expect(lines.slice(3, 9)).toEqual([
-    'step   got/s   asked  sent  failed  ms           p50   p95   p99',
-    'chat    19.5    20.0   140       9  response    12.0  80.0  1500',
-    '                                    service     12.0  80.0  1500',
-    '                                    TTFT        0.80  4.00  9.99',
-    'users   12.0  closed    30       0  -',
+    'step   sent/s  planned  sent  failed  ms           p50   p95   p99',
+    'chat     19.5     20.0   140       9  response    12.0  80.0  1500',
+    '                                      service     12.0  80.0  1500',
+    '                                      TTFT        0.80  4.00  9.99',
+    'users    12.0   closed    30       0  -',
     'errors: 429 rate_limit_exceeded ×7; no-done ×2',
   ])
 })

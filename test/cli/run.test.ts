@@ -170,14 +170,14 @@ test('Ctrl-C twice leaves what is in flight, keeps every row and ends with 130',
   child.kill('SIGINT')
   const { code, out } = await ended
   expect(code).toBe(130)
-  const { ledger, stopped } = JSON.parse(out) as RunResult
+  const { counts, stopped } = JSON.parse(out) as RunResult
   expect(stopped).toBe('interrupted')
-  expect(ledger.aborted).toBeGreaterThan(0)
-  expect(ledger.planned).toBe(ledger.aborted + ledger.notSent)
+  expect(counts.aborted).toBeGreaterThan(0)
+  expect(counts.planned).toBe(counts.aborted + counts.notSent)
   const store = await openStore(db)
   const [row] = await store.rows<{ n: number }>('SELECT count(*)::INTEGER AS n FROM attempts')
   store.close()
-  expect(row!.n).toBe(ledger.planned)
+  expect(row!.n).toBe(counts.planned)
 })
 
 test('Ctrl-C once drains: what was sent is answered, and nothing new begins', async () => {
@@ -195,10 +195,10 @@ test('Ctrl-C once drains: what was sent is answered, and nothing new begins', as
   const { code, out } = await ended
   target.close()
   expect(code).toBe(130)
-  const { ledger } = JSON.parse(out) as RunResult
-  expect(ledger.ok).toBe(ledger.sent)
-  expect(ledger.ok).toBe(target.requests)
-  expect(ledger.planned).toBeLessThan(1000)
+  const { counts } = JSON.parse(out) as RunResult
+  expect(counts.ok).toBe(counts.sent)
+  expect(counts.ok).toBe(target.requests)
+  expect(counts.planned).toBeLessThan(1000)
 })
 
 test('a dry run says what would be sent, and sends nothing', async () => {
@@ -294,8 +294,8 @@ thresholds: ["requests.count > 1000"]`,
   expect(alone.error).toContain('of 2 shards, 1 are missing: 1.')
   expect(existsSync(store('gap'))).toBe(false)
   const whole = await assay('merge', store('0'), store('1'), '--db', store('all'), '--json')
-  const { ledger, thresholds, verdict } = JSON.parse(whole.out) as RunResult
-  expect(ledger).toMatchObject({ planned: 20, ok: 20 })
+  const { counts, thresholds, verdict } = JSON.parse(whole.out) as RunResult
+  expect(counts).toMatchObject({ planned: 20, ok: 20 })
   expect(thresholds).toMatchObject([{ result: 'missed', value: 20 }])
   expect(whole.code).toBe(verdict.verdict === 'invalid' ? 4 : 3)
 })

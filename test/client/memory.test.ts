@@ -3,7 +3,7 @@ import { AttemptClient } from '../../src/client/client.ts'
 import { AnswerMemory } from '../../src/client/memory.ts'
 import { openTransport } from '../../src/client/open-transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { StepCounters } from '../../src/run/ledger.ts'
+import { StepCounters } from '../../src/run/attempt-counts.ts'
 import { ask, noDeadlines, now } from './asking.ts'
 import { chunk, scriptedServer, streamHead } from './scripted-server.ts'
 

@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest'
 import { Http1Transport } from '../../src/client/http1/transport.ts'
 import type {
-  Exchange,
   Failure,
   Transport,
   TransportOptions,
+  WireExchange,
   WireRequest,
 } from '../../src/client/transport.ts'
 import { UndiciTransport } from '../../src/client/undici/transport.ts'
@@ -67,7 +67,7 @@ export function exchange(
   transport: Transport,
   request: WireRequest = getRequest,
   hooks: Hooks = {},
-): { readonly done: Promise<Exchanged>; readonly handle: Exchange } {
+): { readonly done: Promise<Exchanged>; readonly handle: WireExchange } {
   const calls: string[] = []
   const pieces: string[] = []
   let status: number | null = null

@@ -116,10 +116,10 @@ test.skipIf(why !== null)(
              (SELECT count(*) FROM runs)::INTEGER AS runs
            FROM attempts`,
         )
-        const { planned, ok } = result.ledger
+        const { planned, ok } = result.counts
         expect(rows).toMatchObject({ n: planned, slots: planned, ok, runs: 1 })
-        const ledgers = parts.map(({ stdout }) => (JSON.parse(stdout) as RunResult).ledger)
-        expect(ledgers.reduce((sum, ledger) => sum + ledger.planned, 0)).toBe(planned)
+        const counts = parts.map(({ stdout }) => (JSON.parse(stdout) as RunResult).counts)
+        expect(counts.reduce((sum, counts) => sum + counts.planned, 0)).toBe(planned)
 
         expect(result.summary.all.metrics.service.p95.us).toBeCloseTo(
           await p95Of(net.machines.map((_, at) => path(`${at}`))),

@@ -222,7 +222,7 @@ export class Stage {
     const endedUs = Math.max(0, ...this.rows.map(({ closedUs }) => closedUs ?? 0))
     await endRun(store, this.runId, {
       endedUs,
-      ledgerJson: '{}',
+      attemptCountsJson: '{}',
       verdict: 'valid',
       verdictJson: '[]',
     })

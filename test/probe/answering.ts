@@ -22,28 +22,28 @@ export function answeredBy(
   answer: (sent: Sent, nth: number) => Answer,
   change: Partial<Prober> = {},
 ): Prober {
-  const replies: ProbeResponse[] = []
+  const responses: ProbeResponse[] = []
   const send = async (sent: Sent) => {
-    const told = answer(sent, replies.length)
+    const told = answer(sent, responses.length)
     const {
       status,
       columns = {},
       json,
     } = typeof told === 'object' && told ? told : { status: told }
     const outcome = status === null ? 'timeout' : status < 400 ? 'ok' : 'http_error'
-    const reply = {
+    const response = {
       spec: { stream: false, ...sent },
       status,
       json,
       columns: { outcome, status, errorCode: null, ...columns },
     }
-    replies.push(reply as unknown as ProbeResponse)
-    return reply
+    responses.push(response as unknown as ProbeResponse)
+    return response
   }
   const to = (endpoint: Sent['endpoint']) => (spec: Partial<RequestSpec>) =>
     send({ ...spec, endpoint })
   return {
-    ...{ contract: defaultContract, options: { runId: 'a', timeScale: 1 }, replies, limited: [] },
+    ...{ contract: defaultContract, options: { runId: 'a', timeScale: 1 }, responses, limited: [] },
     ...{ chat: to('chat'), messages: to('messages'), send, now: () => 0, rest: async () => {} },
     read: (endpoint: 'models' | 'credits', spec: Partial<RequestSpec>) =>
       send({ ...spec, endpoint }),

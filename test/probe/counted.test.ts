@@ -21,18 +21,18 @@ function service({
     ...changed,
   }
   let nowS = 1_000
-  const replies: unknown[] = []
+  const responses: unknown[] = []
   const answer = (isPaid: boolean, status: number) => {
     nowS += answerS
-    if (replies.length === edgeAfter) remaining = 60
+    if (responses.length === edgeAfter) remaining = 60
     remaining += perS * answerS - (isPaid || countsAll ? 1 : 0)
-    const reply = { status, columns: { rateLimit: 60, rateRemaining: Math.floor(remaining) } }
-    replies.push(reply)
-    return reply
+    const response = { status, columns: { rateLimit: 60, rateRemaining: Math.floor(remaining) } }
+    responses.push(response)
+    return response
   }
   return {
     contract: defaultContract,
-    ...{ limited: [], replies },
+    ...{ limited: [], responses },
     options: { timeScale: 1 },
     now: () => nowS * 1e6,
     chat: async ({ wrong }: { readonly wrong?: string } = {}) =>

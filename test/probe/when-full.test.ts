@@ -39,7 +39,7 @@ test('a standstill between two rejections is no answer while the limit is still 
   })
   const before = { columns: met(429, 0) } as unknown as ProbeResponse
   expect(await askWhenFull(prober, before, 300_000)).toBe('400')
-  expect(prober.replies).toHaveLength(6)
+  expect(prober.responses).toHaveLength(6)
 })
 
 /** A service that judges the rate first, and whose limit has room again after two rejections. */

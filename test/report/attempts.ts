@@ -44,7 +44,12 @@ export function attempt(slot: number, change: Partial<AttemptRow> = {}): Attempt
 /** Enters a run that came to its end, with all rows. */
 export async function enterEndedRun(store: Store, runId = 'a', change: object = {}): Promise<void> {
   await enterRun(store, runId, change)
-  await endRun(store, runId, { endedUs: 0, ledgerJson: '{}', verdict: 'valid', verdictJson: '[]' })
+  await endRun(store, runId, {
+    endedUs: 0,
+    attemptCountsJson: '{}',
+    verdict: 'valid',
+    verdictJson: '[]',
+  })
 }
 
 /** Enters the run that attempts belong to; it has not ended. */

@@ -43,7 +43,7 @@ export const ours: Readonly<Record<string, readonly string[]>> = {
     'contract',
     'scenario_json',
     'machine_json',
-    'ledger_json',
+    'attempt_counts_json',
     'verdict',
     'verdict_json',
   ],
@@ -62,7 +62,7 @@ export async function hostileColumns(
     SELECT table_name, column_name FROM duckdb_columns()
     WHERE data_type = 'VARCHAR' AND (table_name = 'attempts' OR table_name IN (
         SELECT table_name FROM duckdb_tables() WHERE NOT temporary))
-      AND table_name NOT IN ('askings', 'endings', 'attempt_rows', 'narrow_rows')
+      AND table_name NOT IN ('request_kinds', 'endings', 'attempt_rows', 'narrow_rows')
     ORDER BY ALL`)
   const found = new Map<string, string[]>()
   for (const { table_name: table, column_name: column } of rows) {

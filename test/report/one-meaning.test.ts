@@ -15,9 +15,9 @@ import {
 } from '../../src/report/summary/formats.ts'
 import { percentiles, type RunSummary, type SummaryGroup } from '../../src/report/summary/shape.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
-import { Counts } from '../../src/run/counts.ts'
 import { histogramBytes } from '../../src/run/histogram-bytes.ts'
 import { checkThreshold } from '../../src/run/thresholds.ts'
+import { TimeHistogram } from '../../src/run/time-histogram.ts'
 import { type Objectives, timeMetrics } from '../../src/scenario/scenario.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -39,7 +39,7 @@ async function enter(
     store,
     rows.map((row) => ({ ...row, runId })),
   )
-  const counts = new Counts()
+  const counts = new TimeHistogram()
   for (const us of gapsUs) counts.record(us)
   const recorder = await Recorder.open(store)
   recorder.appendHistograms(

@@ -101,7 +101,7 @@ test('figures cover the steady part, credits the whole run, each by the contract
   store.close()
   expect(summary.part).toBe('steady')
   expect(summary.all.counts).toMatchObject({ attempts: 3, sent: 2, notSent: 1, ok: 1, aborted: 1 })
-  expect(summary.ledgerAddsUp).toBe(true)
+  expect(summary.countsAddUp).toBe(true)
   expect(summary.credits).toEqual({
     spent: 3,
     spentAtMost: 5,

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
+import { StepCounters } from '../../src/run/attempt-counts.ts'
 import { clientGaps, inFlightFigures, mediansOf } from '../../src/run/client-figures.ts'
-import { Counts } from '../../src/run/counts.ts'
-import { StepCounters } from '../../src/run/ledger.ts'
 import type { PhaseRun } from '../../src/run/messages.ts'
 import { run } from '../../src/run/run.ts'
 import { Tally } from '../../src/run/tally.ts'
+import { TimeHistogram } from '../../src/run/time-histogram.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts, type HealthRow, Recorder } from '../../src/store/recorder.ts'
@@ -68,14 +68,14 @@ test('the medians are those of what each step reports in steady phases, or of al
     const phases = parts.map((part) => ({ part }) as PhaseRun)
     const tally = new Tally(scenario, 'r', phases)
     const steps = parts.map((part, ordinal) => {
-      const [response, ttft, itl] = [new Counts(), new Counts(), new Counts()]
+      const [response, ttft, itl] = [new TimeHistogram(), new TimeHistogram(), new TimeHistogram()]
       for (const ms of part === 'steady' ? [100, 200, 300] : [8000]) {
         response.record(ms * 1000)
         ttft.record(ms * 100)
         itl.record(ms * 10)
       }
-      const counts = { response: response.slice(), ttft: ttft.slice(), itl: itl.slice() }
-      return { ordinal, step: 0, counters: new StepCounters(), counts }
+      const histograms = { response: response.slice(), ttft: ttft.slice(), itl: itl.slice() }
+      return { ordinal, step: 0, counters: new StepCounters(), histograms }
     })
     tally.add({
       type: 'report',

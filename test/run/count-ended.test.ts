@@ -5,10 +5,10 @@ import type { Attempt } from '../../src/client/attempt.ts'
 import { columnOf, goodSql } from '../../src/measure/measures.ts'
 import { ActivePhase } from '../../src/run/active-phase.ts'
 import { countEnded } from '../../src/run/count-ended.ts'
-import { cellFor } from '../../src/run/counts.ts'
 import type { Flight } from '../../src/run/flight.ts'
 import { GapCells } from '../../src/run/gap-cells.ts'
 import { SharedNumbers } from '../../src/run/shared.ts'
+import { cellFor } from '../../src/run/time-histogram.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import type { Objectives } from '../../src/scenario/scenario.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -84,8 +84,8 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
   const sum = (pick: (counters: (typeof taken)[number]['counters']) => number) =>
     taken.reduce((all, { counters }) => all + pick(counters), 0)
   const cells = (metric: 'service' | 'response' | 'ttft') =>
-    taken.flatMap(({ counts }) => {
-      const slice = counts[metric]
+    taken.flatMap(({ histograms }) => {
+      const slice = histograms[metric]
       if (slice === undefined) return []
       return [...slice.cells].flatMap((n, at) => Array<number>(n).fill(slice.from + at))
     })
@@ -94,7 +94,7 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
     judged: sum((each) => each.judged),
     failed: sum((each) => each.failures),
     tokens: sum((each) => each.tokens),
-    gaps: taken.reduce((all, { counts }) => all + (counts.itl?.samples ?? 0), 0),
+    gaps: taken.reduce((all, { histograms }) => all + (histograms.itl?.samples ?? 0), 0),
     times: (['service', 'response', 'ttft'] as const).map((metric) =>
       cells(metric).sort((a, b) => a - b),
     ),

@@ -95,7 +95,7 @@ test('a stall of the service shows in p99, for the arrivals never wait for it', 
     const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     expect(seenInStall).toBeGreaterThanOrEqual(99)
     // Of 200, a hundred wait 0.02, 0.04 … 2.00 s: the 99th percentile lies at 1.96 s.
-    expect(summary.ledger).toMatchObject({ planned: 200, ok: 200 })
+    expect(summary.counts).toMatchObject({ planned: 200, ok: 200 })
     const store = await openStore(dbPath)
     const { steps } = await summarise(store, summary.runId, defaultContract)
     store.close()
@@ -128,7 +128,7 @@ test('a thousand users asked for are a thousand that the service sees at once', 
       '  - { name: steady, load: concurrency, users: 1000, max_requests: 1000 }',
     )
     const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(summary.ledger).toMatchObject({ planned: 1000, ok: 1000 })
+    expect(summary.counts).toMatchObject({ planned: 1000, ok: 1000 })
     expect(most).toBe(1000)
   })
   target.close()
@@ -207,11 +207,11 @@ test('a sweep finds the capacity of a queue with a known service time within 5 %
     arrivals: constant`,
       'objectives: { response: 60ms }',
     )
-    const { sweeps, ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const { sweeps, counts } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     const [sweep] = sweeps
     expect(Math.abs(sweep!.safePerS! / 50 - 1)).toBeLessThan(0.05)
     expect(sweep!.failedPerS! / sweep!.safePerS! - 1).toBeLessThan(0.05)
-    expect(ledger.planned).toBe(ledger.ok)
+    expect(counts.planned).toBe(counts.ok)
   })
   target.close()
 })

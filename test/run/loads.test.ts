@@ -34,8 +34,8 @@ test('a trace is replayed at tenfold speed, each request as long as the trace sa
     const scenario = chatScenario(
       `  - { name: steady, load: replay, file: ${folder}/trace.jsonl, format: mooncake, speed: 10 }`,
     )
-    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(ledger).toMatchObject({ planned: 3, ok: 3 })
+    const { counts } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(counts).toMatchObject({ planned: 3, ok: 3 })
     expect(asked).toEqual([
       { prompt: 100, maxTokens: 10 },
       { prompt: 101, maxTokens: 11 },
@@ -122,8 +122,8 @@ test('precise pacing sends the same plan', async () => {
       '  - { name: steady, load: poisson, rate: 200/s, max_requests: 100 }',
       'pacing: precise',
     )
-    const { ledger, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(ledger).toMatchObject({ planned: 100, ok: 100 })
+    const { counts, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(counts).toMatchObject({ planned: 100, ok: 100 })
     const busy = verdict.tests.find((each) => each.name === 'event-loop utilisation')!
     expect(busy).toMatchObject({ result: 'not judged' })
     const [early] = await query<{ n: number }>(
@@ -194,7 +194,7 @@ test('a budget counts each request of a trace at the price of its own model', as
   expect(planOf(scenario, defaultContract, 1)[0]!.mostCredits).toBe(16)
   await withStorePath(async (dbPath) => {
     const result = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(result.ledger).toMatchObject({ planned: 8, ok: 3, notSent: 5 })
+    expect(result.counts).toMatchObject({ planned: 8, ok: 3, notSent: 5 })
     expect(result.creditsByContract).toBe(6)
   })
   rmSync(folder, { recursive: true })

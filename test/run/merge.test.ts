@@ -119,8 +119,8 @@ test('merged shards are row by row the open phases that one machine sends by the
          count(DISTINCT slot) AS slots, count(DISTINCT shard) AS machines FROM attempts`,
     )
     expect(rows!.open).toBeGreaterThan(50)
-    expect(rows).toMatchObject({ n: result.ledger.planned, slots: rows!.n, machines: of })
-    expect(result.ledger).toMatchObject({ ok: rows!.n, notSent: 0 })
+    expect(rows).toMatchObject({ n: result.counts.planned, slots: rows!.n, machines: of })
+    expect(result.counts).toMatchObject({ ok: rows!.n, notSent: 0 })
     const [counted] = await store.rows<{ n: number }>(
       `SELECT sum(samples)::INTEGER AS n FROM histograms WHERE metric = 'service'`,
     )
@@ -128,10 +128,10 @@ test('merged shards are row by row the open phases that one machine sends by the
     expect(result.thresholds.map((threshold) => threshold.result)).toEqual(['held', 'held'])
     expect(result.verdict.tests[0]).toMatchObject({ name: 'shards', figure: '3 of 3 there' })
     expect(result.verdict.rowsHold).toBe(true)
-    const [entered] = await store.rows<{ ledger: string; machine: string }>(
-      'SELECT ledger_json AS ledger, machine_json AS machine FROM runs',
+    const [entered] = await store.rows<{ counts: string; machine: string }>(
+      'SELECT attempt_counts_json AS counts, machine_json AS machine FROM runs',
     )
-    expect(JSON.parse(entered!.ledger)).toMatchObject({
+    expect(JSON.parse(entered!.counts)).toMatchObject({
       parts: { of, present: of },
       clockErrorUs: 5000,
     })
@@ -185,7 +185,7 @@ test('a run with a shard missing is judged invalid, and says how many are there'
       expect(verdict.verdict).toBe('invalid')
       expect(verdict.tests[0]).toMatchObject({ result: 'failed', figure: '2 of 3 there' })
       const [row] = await store.rows<{ parts: string }>(
-        `SELECT ledger_json->>'$.parts' AS parts FROM runs`,
+        `SELECT attempt_counts_json->>'$.parts' AS parts FROM runs`,
       )
       expect(JSON.parse(row!.parts)).toEqual({ of: 3, present: 2 })
     },

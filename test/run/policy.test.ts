@@ -15,7 +15,7 @@ import {
 
 const keys = { default: key }
 
-test('what may not be sent is a row that says why, and the ledgers add up', async () => {
+test('what may not be sent is a row that says why, and the counts add up', async () => {
   const target = await startTarget(
     (_, response) => void setTimeout(() => answerChat(response), 300),
   )
@@ -24,10 +24,10 @@ test('what may not be sent is a row that says why, and the ledgers add up', asyn
       '  - { name: steady, load: constant, rate: 100/s, max_requests: 50 }',
       'max_in_flight: 7',
     )
-    const { ledger, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(ledger.planned).toBe(50)
-    expect(ledger.notSent).toBeGreaterThan(20)
-    expect(ledger.planned).toBe(ledger.sent + ledger.notSent)
+    const { counts, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(counts.planned).toBe(50)
+    expect(counts.notSent).toBeGreaterThan(20)
+    expect(counts.planned).toBe(counts.sent + counts.notSent)
     expect(verdict.tests.find((each) => each.name === 'not sent')!.result).toBe('failed')
     const rows = await query(
       dbPath,
@@ -53,15 +53,15 @@ test('a budget is never passed, for what is in flight counts as spent', async ()
       'max_credits: 30\nthreads: 2',
     )
     const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(summary.ledger.ok).toBe(30)
+    expect(summary.counts.ok).toBe(30)
     expect(open).toBe(30)
     expect(summary.stopped).toBe('budget')
-    expect(summary.ledger.planned).toBeLessThan(2000)
+    expect(summary.counts.planned).toBeLessThan(2000)
     const [row] = await query<{ n: number }>(
       dbPath,
       `SELECT count(*)::INTEGER AS n FROM attempts WHERE reason = 'budget'`,
     )
-    expect(row!.n).toBe(summary.ledger.notSent)
+    expect(row!.n).toBe(summary.counts.notSent)
   })
   target.close()
 })
@@ -76,8 +76,8 @@ test('a refused request gives its credits back, so that a budget counts charges 
       '  - { name: steady, load: concurrency, users: 1, max_requests: 58 }',
       'max_credits: 30',
     )
-    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(ledger).toMatchObject({ planned: 58, ok: 29, httpError: 29, notSent: 0 })
+    const { counts } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(counts).toMatchObject({ planned: 58, ok: 29, httpError: 29, notSent: 0 })
   })
   target.close()
 })
@@ -90,8 +90,8 @@ test('retries by the specification are rows of their own that name their parent'
   await withStorePath(async (dbPath) => {
     const phases = '  - { name: steady, load: constant, rate: 5/s, max_requests: 2 }'
     const scenario = chatScenario(phases, 'retries: specification')
-    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(ledger).toMatchObject({ planned: 3, ok: 2, httpError: 1 })
+    const { counts } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(counts).toMatchObject({ planned: 3, ok: 2, httpError: 1 })
     const rows = await query<{ slot: number; retry: number; waited: number }>(
       dbPath,
       `SELECT slot, retry, (intended_us - lag(closed_us) OVER (PARTITION BY slot ORDER BY retry)) / 1e6 AS waited
@@ -118,7 +118,7 @@ test('a run gives up by itself when failures follow each other', async () => {
     )
     const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     expect(summary.stopped).toBe('errors')
-    expect(summary.ledger.planned).toBeLessThan(2000)
+    expect(summary.counts.planned).toBeLessThan(2000)
   })
   target.close()
 })
@@ -130,8 +130,8 @@ test('a deadline ends an attempt as a timeout that is at least as long', async (
       '  - { name: steady, load: constant, rate: 50/s, max_requests: 4 }',
       'timeouts: { first_byte: 300ms }',
     )
-    const { ledger, runId } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(ledger).toMatchObject({ planned: 4, timeout: 4 })
+    const { counts, runId } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(counts).toMatchObject({ planned: 4, timeout: 4 })
     const store = await openStore(dbPath)
     const { all } = await summarise(store, runId, defaultContract)
     store.close()
@@ -159,7 +159,7 @@ test('a threshold that is to abort ends the run as soon as it is missed', async 
     const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     expect(summary.stopped).toBe('threshold')
     expect(summary.thresholds.map((threshold) => threshold.result)).toEqual(['missed', 'held'])
-    expect(summary.ledger.planned).toBeLessThan(4000)
+    expect(summary.counts.planned).toBeLessThan(4000)
   })
   target.close()
 })
@@ -176,20 +176,20 @@ test('a run that is interrupted while a sweep cools down ends then and there', a
       baseUrl: target.baseUrl,
       dbPath,
       keys,
-      onProgress: ({ ledger, inFlight, atUs, endsUs }) => {
-        if (ledger.ok === 0 || inFlight > 0 || atUs < endsUs! || drain.signal.aborted) return
+      onProgress: ({ counts, inFlight, atUs, endsUs }) => {
+        if (counts.ok === 0 || inFlight > 0 || atUs < endsUs! || drain.signal.aborted) return
         setTimeout(() => drain.abort(), 500)
       },
       signal: drain.signal,
       stopNow: leave.signal,
     })
     const giveUp = setTimeout(() => leave.abort(), 20_000)
-    const { stopped, sweeps, ledger } = await running
+    const { stopped, sweeps, counts } = await running
     clearTimeout(giveUp)
     expect(leave.signal.aborted).toBe(false)
     expect(stopped).toBe('interrupted')
     expect(sweeps[0]!.trials.length).toBe(1)
-    expect(ledger.planned).toBe(ledger.ok)
+    expect(counts.planned).toBe(counts.ok)
   })
   target.close()
 })

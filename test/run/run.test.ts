@@ -24,7 +24,7 @@ test('two sending threads share one plan: each slot once, the same as one thread
         `threads: ${threads}\nkeys: { one: { env: A }, two: { env: B, weight: 3 } }`,
         ', weight: 2 }\n  list: { endpoint: models }\n  long: { endpoint: chat, prompt: { synthetic: { uniform: { min: 5, max: 50 } } }',
       )
-      const { ledger } = await run(scenario, {
+      const { counts } = await run(scenario, {
         baseUrl: target.baseUrl,
         dbPath,
         keys: { one: 'sk-one', two: 'sk-two' },
@@ -34,14 +34,14 @@ test('two sending threads share one plan: each slot once, the same as one thread
         `SELECT slot, intended_us - min(intended_us) OVER () AS us, step, key_fp, template, shard
          FROM attempts ORDER BY slot`,
       )
-      expect(rows.length).toBe(ledger.planned)
+      expect(rows.length).toBe(counts.planned)
       expect(new Set(rows.map((row) => row.shard)).size).toBe(threads)
       // Both threads' counts are in one histogram of each metric, and not one is lost.
       const counted = await query(
         dbPath,
         `SELECT metric, sum(samples)::INTEGER AS n FROM histograms GROUP BY metric ORDER BY metric`,
       )
-      const n = ledger.ok
+      const n = counts.ok
       expect(counted).toEqual([
         { metric: 'response', n },
         { metric: 'service', n },
@@ -96,8 +96,8 @@ test('success is a 2xx with a whole body: errors and broken answers are told apa
     const scenario = chatScenario(
       '  - { name: steady, load: constant, rate: 50/s, max_requests: 40 }',
     )
-    const { ledger } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(ledger).toMatchObject({ planned: 40, ok: 10, httpError: 10, broken: 20 })
+    const { counts } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    expect(counts).toMatchObject({ planned: 40, ok: 10, httpError: 10, broken: 20 })
   })
   target.close()
 })
@@ -115,12 +115,12 @@ test('a conversation carries on what was said, on one key, turn by turn', async 
       'keys: { one: { env: A }, two: { env: B } }',
       ', session: { turns: 3, think: 20ms }',
     )
-    const { ledger } = await run(scenario, {
+    const { counts } = await run(scenario, {
       baseUrl: target.baseUrl,
       dbPath,
       keys: { one: 'sk-one', two: 'sk-two' },
     })
-    expect(ledger).toMatchObject({ planned: 12, ok: 12 })
+    expect(counts).toMatchObject({ planned: 12, ok: 12 })
     const last = asked.filter(({ messages }) => messages.length === 5)
     expect(last.length).toBe(4)
     expect(last[0]!.messages.map(({ role, content }) => `${role}: ${content}`)).toEqual([
@@ -160,7 +160,7 @@ test('no key is to be found in the store, in whatever encoding a service sends i
       'capture: all',
     )
     const summary = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
-    expect(summary.ledger.httpError).toBe(forms.length)
+    expect(summary.counts.httpError).toBe(forms.length)
     const rows = await query<Record<string, unknown>>(
       dbPath,
       'SELECT * FROM attempts JOIN bodies USING (run_id, slot, retry)',
@@ -255,13 +255,13 @@ test('saturating finds a ceiling: a row for each answer, one request on each con
       `  - { name: flat-out, load: saturate, connections: 8, duration: 2s }
   - { name: after, load: constant, rate: 20/s, max_requests: 4 }`,
     )
-    const { ledger, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const { counts, verdict } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     // Eight connections of 20 ms each: at most 400 in a second. A busy machine does less.
-    expect(ledger.ok).toBeGreaterThan(150)
-    expect(ledger.ok).toBeLessThanOrEqual(820)
-    expect(ledger.sent).toBe(ledger.ok)
-    expect(target.requests).toBe(ledger.sent)
-    expect(verdict.tests.find((each) => each.name === 'ledgers')!.result).toBe('held')
+    expect(counts.ok).toBeGreaterThan(150)
+    expect(counts.ok).toBeLessThanOrEqual(820)
+    expect(counts.sent).toBe(counts.ok)
+    expect(target.requests).toBe(counts.sent)
+    expect(verdict.tests.find((each) => each.name === 'counts')!.result).toBe('held')
     const [row] = await query<{ fast: number; n: number; slots: number }>(
       dbPath,
       `SELECT min(service_us) AS fast, count(*)::INTEGER AS n, count(DISTINCT slot)::INTEGER AS slots
@@ -292,12 +292,12 @@ test('saturating sends steps, keys and prompts by their weights, and a wrong ste
       'keys: { one: { env: A }, two: { env: B, weight: 2 } }\nstop: { consecutive_failures: 3 }',
       ', weight: 3 }\n  wrong: { endpoint: chat, wrong: missing-messages, keys: [one] }\n  long: { endpoint: chat, weight: 2, prompt: { synthetic: 5, pool: 7 }',
     )
-    const { ledger, stopped } = await run(scenario, {
+    const { counts, stopped } = await run(scenario, {
       baseUrl: target.baseUrl,
       dbPath,
       keys: { one: 'sk-one', two: 'sk-two' },
     })
-    expect([stopped, ledger.broken]).toEqual([null, 0])
+    expect([stopped, counts.broken]).toEqual([null, 0])
     const shares = await query<{ what: string; share: number }>(
       dbPath,
       `SELECT step || ' ' || dense_rank() OVER (ORDER BY key_fp) AS what,
@@ -339,13 +339,13 @@ test('saturating never passes the budget, what is in flight counted, and says th
       '  - { name: flat-out, load: saturate, connections: 8, duration: 4s }',
       'max_credits: 40',
     )
-    const { ledger, stopped } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const { counts, stopped } = await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
     expect(target.requests).toBeLessThanOrEqual(40)
-    expect(ledger.ok).toBe(40)
+    expect(counts.ok).toBe(40)
     expect(stopped).toBe('budget')
     // Once for each connection, and again where the second was not over yet.
-    expect(ledger.notSent).toBeGreaterThanOrEqual(8)
-    expect(ledger.notSent).toBeLessThanOrEqual(16)
+    expect(counts.notSent).toBeGreaterThanOrEqual(8)
+    expect(counts.notSent).toBeLessThanOrEqual(16)
     const rows = await query(
       dbPath,
       `SELECT DISTINCT reason FROM attempts WHERE outcome = 'not_sent'`,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { Counts } from '../../src/run/counts.ts'
-import { StepCounters } from '../../src/run/ledger.ts'
+import { StepCounters } from '../../src/run/attempt-counts.ts'
 import type { PhaseRun, SenderReport } from '../../src/run/messages.ts'
 import { SharedNumbers } from '../../src/run/shared.ts'
 import { Refusals, reasonToStop } from '../../src/run/stop-conditions.ts'
 import { Tally } from '../../src/run/tally.ts'
+import { TimeHistogram } from '../../src/run/time-histogram.ts'
 import { chatScenario } from './target.ts'
 
 const phase: PhaseRun = {
@@ -20,12 +20,12 @@ const phase: PhaseRun = {
   slotBase: 0,
 }
 
-function reportOf(counters: StepCounters, response = new Counts()): SenderReport {
+function reportOf(counters: StepCounters, response = new TimeHistogram()): SenderReport {
   return {
     type: 'report',
     shard: 0,
     atUs: 1e6,
-    steps: [{ ordinal: 0, step: 0, counters, counts: { response: response.slice() } }],
+    steps: [{ ordinal: 0, step: 0, counters, histograms: { response: response.slice() } }],
     keys: [],
     inFlight: 0,
     health: {
@@ -59,7 +59,7 @@ function reason(
   const counters = new StepCounters()
   const shared = new SharedNumbers()
   count(counters, shared)
-  const slow = new Counts()
+  const slow = new TimeHistogram()
   for (let at = 0; at < 200; at++) slow.record(50_000)
   tally.add(reportOf(counters, slow))
   return reasonToStop(scenario, defaultContract, tally, shared, refusedUs)

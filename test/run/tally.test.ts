@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Counts } from '../../src/run/counts.ts'
-import { StepCounters } from '../../src/run/ledger.ts'
+import { StepCounters } from '../../src/run/attempt-counts.ts'
 import type { PhaseRun, SenderReport } from '../../src/run/messages.ts'
 import { Tally } from '../../src/run/tally.ts'
+import { TimeHistogram } from '../../src/run/time-histogram.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
 const stepCount = 400
@@ -30,10 +30,10 @@ phases: [{ name: a, load: constant, rate: 1/s, duration: 1s }]
     slotBase: 0,
   })) as unknown as PhaseRun[]
   const tally = new Tally(scenario, 'r', phases)
-  const countsOf = (us: number) => {
-    const counts = new Counts()
-    counts.record(us)
-    return counts.slice()
+  const histogramOf = (us: number) => {
+    const histogram = new TimeHistogram()
+    histogram.record(us)
+    return histogram.slice()
   }
   tally.add({
     type: 'report',
@@ -44,7 +44,7 @@ phases: [{ name: a, load: constant, rate: 1/s, duration: 1s }]
         ordinal,
         step,
         counters: new StepCounters(),
-        counts: { service: countsOf(1000 + step + ordinal), response: countsOf(2000) },
+        histograms: { service: histogramOf(1000 + step + ordinal), response: histogramOf(2000) },
       })),
     ),
     keys: [],
@@ -106,15 +106,20 @@ function reportOf({ shard, atUs, sent, remaining, errors = {} }: Told): SenderRe
   })
   const stream = Object.assign(new StepCounters(), { planned: 1, sent: 1, broken: 1, failures: 1 })
   const answered = (us: number) => {
-    const counts = new Counts()
-    counts.record(us)
-    return counts.slice()
+    const histogram = new TimeHistogram()
+    histogram.record(us)
+    return histogram.slice()
   }
   return {
     ...{ type: 'report', shard, atUs, inFlight: 3, health: { shard } },
     steps: [
-      { ordinal: 0, step: 0, counters: chat, counts: { service: answered(1000 * (shard + 1)) } },
-      { ordinal: 0, step: 1, counters: stream, counts: {} },
+      {
+        ordinal: 0,
+        step: 0,
+        counters: chat,
+        histograms: { service: answered(1000 * (shard + 1)) },
+      },
+      { ordinal: 0, step: 1, counters: stream, histograms: {} },
     ],
     keys: remaining.map((left) => ({ creditsRemaining: left, rateRemaining: left })),
   } as unknown as SenderReport
@@ -129,7 +134,7 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
   expect(progress).toMatchObject({
     ...{ runId: 'r', scenario: 'two', phase: 'main', atUs: 2e6, endsUs: 20e6 },
     ...{ inFlight: 6, creditsSpent: 24, maxCredits: 900 },
-    ledger: { planned: 16, sent: 14, notSent: 2, ok: 12, broken: 2 },
+    counts: { planned: 16, sent: 14, notSent: 2, ok: 12, broken: 2 },
     errors: [
       ['429', 5],
       ['no-local-port', 2],
@@ -145,12 +150,12 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
   const [chat, stream] = progress.steps
   expect(chat).toMatchObject({
     ...{ step: 'chat', planned: 14, sent: 12, ok: 12, failures: 0 },
-    ...{ askedPerS: 5, achievedPerS: 6 },
+    ...{ plannedPerS: 5, achievedPerS: 6 },
     serviceUs: { p50: 1000, p95: 2000, p99: 2000 },
     ...{ responseUs: null, ttftUs: null },
   })
   expect(stream).toMatchObject({ step: 'stream', sent: 2, ok: 0, failures: 2, achievedPerS: 1 })
-  expect([...tally.countsOfSteps('service').keys()]).toEqual(['chat'])
+  expect([...tally.histogramsOfSteps('service').keys()]).toEqual(['chat'])
 })
 
 test('rates are of the time since the last look, which lasts half a second or more', () => {
@@ -158,7 +163,7 @@ test('rates are of the time since the last look, which lasts half a second or mo
   const look = (atUs: number, sent: number) => {
     tally.add(reportOf({ shard: 0, atUs, sent, remaining: [] }))
     const { phase, steps } = tally.progress(atUs, null)
-    return [phase, steps[0]!.askedPerS, steps[0]!.achievedPerS]
+    return [phase, steps[0]!.plannedPerS, steps[0]!.achievedPerS]
   }
   // Half of the plan is another machine's, and half of it is of the other step.
   expect(look(1e6, 4)).toEqual(['main', 2.5, 4])

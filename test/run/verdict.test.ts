@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
+import { noCounts } from '../../src/run/attempt-counts.ts'
 import { gapLimitUs } from '../../src/run/client-tests.ts'
-import { emptyLedger } from '../../src/run/ledger.ts'
 import { judge, type RunFacts } from '../../src/run/verdict.ts'
 
-const ledger = { ...emptyLedger, planned: 1000, sent: 1000, ok: 1000 }
+const counts = { ...noCounts, planned: 1000, sent: 1000, ok: 1000 }
 const sound: RunFacts = {
-  ledger,
-  rows: ledger,
+  counts,
+  rows: counts,
   handedOver: 1000,
   recorded: 1000,
   lag: { p50Us: 500, p90Us: 900, p99Us: 1200, samples: 1000 },
@@ -62,7 +62,7 @@ test.each([
     'failed',
   ],
   ['this machine', { localLimits: new Map([['no-local-port', 4674]] as const) }, 'failed'],
-  ['ledgers', { rows: { ...ledger, ok: 999, sent: 999 } }, 'failed'],
+  ['counts', { rows: { ...counts, ok: 999, sent: 999 } }, 'failed'],
 ] as const)('%s is judged by its bound, with a remedy', (name, change, result) => {
   const found = testOf({ ...sound, ...change }, name)
   expect(found.result).toBe(result)
@@ -73,13 +73,13 @@ test.each([
 test('up to one in a hundred not sent degrades a run, more makes it invalid', () => {
   const missing = (notSent: number) => {
     const short = {
-      ...emptyLedger,
+      ...noCounts,
       planned: 1000,
       sent: 1000 - notSent,
       ok: 1000 - notSent,
       notSent,
     }
-    return judge({ ...sound, ledger: short, rows: short }).verdict
+    return judge({ ...sound, counts: short, rows: short }).verdict
   }
   expect([0, 10, 11].map(missing)).toEqual(['valid', 'degraded', 'invalid'])
 })
@@ -181,7 +181,7 @@ test('a run that is invalid for latency still says that its rows can be judged',
   ).toContain('billing and rate limits can be judged')
   expect(judge({ ...sound, recorded: 1 }).says).toContain('nothing can be judged')
   expect(judge({ ...sound, storeFailure: 'disk full' }).says).toContain('can be judged')
-  expect(judge({ ...sound, storeFailure: 'disk full', rows: emptyLedger }).says).toContain(
+  expect(judge({ ...sound, storeFailure: 'disk full', rows: noCounts }).says).toContain(
     'nothing can be judged',
   )
 })
@@ -201,9 +201,9 @@ test('what was not measured is not judged, and is no reason to call a run valid 
   expect(tests.filter((each) => each.result === 'not judged').length).toBe(6)
 })
 
-test('a ledger that does not add up is told with its numbers', () => {
-  const odd = { ...ledger, ok: 900 }
-  expect(testOf({ ...sound, ledger: odd, rows: odd }, 'ledgers').figure).toBe(
+test('counts that do not add up are told with its numbers', () => {
+  const odd = { ...counts, ok: 900 }
+  expect(testOf({ ...sound, counts: odd, rows: odd }, 'counts').figure).toBe(
     'sent 1000 is not ok 900 + http_error 0 + broken 0 + timeout 0 + aborted 0',
   )
 })
@@ -211,8 +211,8 @@ test('a ledger that does not add up is told with its numbers', () => {
 test('where a budget kept requests back, the remedy is a larger one', () => {
   const spent = {
     ...sound,
-    ledger: { ...ledger, sent: 400, ok: 400, notSent: 600 },
-    rows: { ...ledger, sent: 400, ok: 400, notSent: 600 },
+    counts: { ...counts, sent: 400, ok: 400, notSent: 600 },
+    rows: { ...counts, sent: 400, ok: 400, notSent: 600 },
     arrivedInTime: 400,
     budgetSpent: true,
   }
@@ -232,7 +232,7 @@ const rowOf = (facts: RunFacts, name: string) => {
 
 test('a sound run shows the figure and the bound of each test', () => {
   expect(judge(sound).tests.map(({ name, figure, bound }) => [name, figure, bound])).toEqual([
-    ['ledgers', 'planned 1000 = sent 1000 + not sent 0', 'they add up'],
+    ['counts', 'planned 1000 = sent 1000 + not sent 0', 'they add up'],
     ['recorder', '1000 of 1000 rows, at most 1 batches waiting', 'every row, at most 64 batches'],
     ['memory of answers', 'at most 1.0 of 512 MB (0 %)', 'none given up'],
     ['lag p99', '1.20 ms', '< 5.00 ms'],
@@ -252,9 +252,9 @@ test('a sound run shows the figure and the bound of each test', () => {
 })
 
 test('what was not sent is told by its cause', () => {
-  const short = { ...emptyLedger, planned: 1000, sent: 995, ok: 995, notSent: 5 }
+  const short = { ...noCounts, planned: 1000, sent: 995, ok: 995, notSent: 5 }
   const remedyOf = (change: Partial<RunFacts>) =>
-    rowOf({ ...sound, ledger: short, rows: short, ...change }, 'not sent')
+    rowOf({ ...sound, counts: short, rows: short, ...change }, 'not sent')
   const told = (remedy: string) => ['degraded', '5 (0.50 %)', '0; up to 1 % is degraded', remedy]
   expect(remedyOf({})).toEqual(told('Their rows tell why: raise max_in_flight or max_credits.'))
   expect(remedyOf({ budgetSpent: true })).toEqual(
@@ -273,20 +273,20 @@ test('what was not sent is told by its cause', () => {
     'a connection for each request',
   ])
   // A run that planned nothing lost nothing.
-  expect(rowOf({ ...sound, ledger: emptyLedger, rows: emptyLedger }, 'not sent')).toEqual([
+  expect(rowOf({ ...sound, counts: noCounts, rows: noCounts }, 'not sent')).toEqual([
     ...['held', '0 (0.00 %)', '0; up to 1 % is degraded', ''],
   ])
 })
 
 test('counts that do not add up are a fault of Assay, unless the store could not be written', () => {
-  const lost = { ...sound, rows: { ...ledger, ok: 999, sent: 999 } }
+  const lost = { ...sound, rows: { ...counts, ok: 999, sent: 999 } }
   const figure =
     'sent: 1000 counted while sending, 999 rows in the store; ok: 1000 counted while sending, 999 rows in the store'
-  expect(rowOf(lost, 'ledgers')).toEqual([
+  expect(rowOf(lost, 'counts')).toEqual([
     ...['failed', figure, 'they add up', 'A fault of Assay; please report it with the store.'],
   ])
   const full = { ...lost, storeFailure: 'its disk is full' }
-  expect(rowOf(full, 'ledgers')).toEqual(['failed', figure, 'they add up', ''])
+  expect(rowOf(full, 'counts')).toEqual(['failed', figure, 'they add up', ''])
   expect(rowOf(full, 'recorder')).toEqual([
     ...['failed', '1000 of 1000 rows', 'every row', 'its disk is full'],
   ])

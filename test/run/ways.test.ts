@@ -43,8 +43,8 @@ test.each([
     const { baseUrl, spoken } = await secureTarget()
     await withStorePath(async (dbPath) => {
       const scenario = chatScenario(phase, `transport: ${transport}\nca_file: ${tls('authority')}`)
-      const { ledger } = await run(scenario, { baseUrl, dbPath, keys })
-      expect(ledger).toMatchObject({ planned: 20, ok: 20 })
+      const { counts } = await run(scenario, { baseUrl, dbPath, keys })
+      expect(counts).toMatchObject({ planned: 20, ok: 20 })
       expect([...spoken]).toEqual([`${version} Bearer ${key}`])
       const store = await openStore(dbPath)
       const [row] = await store.rows(
@@ -82,8 +82,8 @@ test('a service that nobody vouches for from now on gets no request, whatever th
     await withStorePath(async (dbPath) => {
       const few = phase.replace('20 }', '3 }')
       const scenario = chatScenario(few, `transport: ${transport}\nca_file: ${tls('authority')}`)
-      const { ledger, stopped } = await run(scenario, { baseUrl, dbPath, keys })
-      expect(ledger).toMatchObject({ planned: 3, broken: 3 })
+      const { counts, stopped } = await run(scenario, { baseUrl, dbPath, keys })
+      expect(counts).toMatchObject({ planned: 3, broken: 3 })
       expect(stopped).toBe('unreachable')
       const store = await openStore(dbPath)
       const reasons = await store.rows('SELECT DISTINCT reason FROM attempts')
@@ -108,9 +108,9 @@ test('a service that was never reached is unreachable, whatever stop condition c
       '  - { name: steady, load: constant, rate: 20/s, duration: 20s }',
       'stop: { consecutive_failures: 5 }',
     )
-    const { ledger, stopped } = await run(scenario, { baseUrl, dbPath, keys })
-    expect(ledger.planned).toBeLessThan(400)
-    expect(ledger.broken).toBe(ledger.planned)
+    const { counts, stopped } = await run(scenario, { baseUrl, dbPath, keys })
+    expect(counts.planned).toBeLessThan(400)
+    expect(counts.broken).toBe(counts.planned)
     expect(stopped).toBe('unreachable')
   })
 })
@@ -149,8 +149,8 @@ test('requests go through the proxy that the variable names, and its URL is not 
         phase,
         `proxy_env: ASSAY_TEST_PROXY\nca_file: ${tls('authority')}`,
       )
-      const { ledger } = await run(scenario, { baseUrl, dbPath, keys })
-      expect(ledger).toMatchObject({ planned: 20, ok: 20 })
+      const { counts } = await run(scenario, { baseUrl, dbPath, keys })
+      expect(counts).toMatchObject({ planned: 20, ok: 20 })
       expect(asked.at(-1)).toEqual({
         to: new URL(baseUrl).host,
         as: `Basic ${Buffer.from('me:secret-word').toString('base64')}`,
@@ -168,17 +168,17 @@ test.each(['own', 'undici', 'http2'])(
     const pair = `cert_file: ${tls('other')}\nkey_file: ${tls('other-key')}`
     await withStorePath(async (dbPath) => {
       const few = phase.replace('20 }', '3 }')
-      const { ledger } = await run(chatScenario(few, named), { baseUrl, dbPath, keys })
-      expect(ledger).toMatchObject({ planned: 3, broken: 3 })
+      const { counts } = await run(chatScenario(few, named), { baseUrl, dbPath, keys })
+      expect(counts).toMatchObject({ planned: 3, broken: 3 })
     })
     expect(spoken.size).toBe(0)
     const shown = new Set<string>()
     server.on('secureConnection', (socket) => shown.add(socket.getPeerCertificate().subject.CN))
     await withStorePath(async (dbPath) => {
-      const { ledger } = await run(chatScenario(phase, `${named}\n${pair}`), {
+      const { counts } = await run(chatScenario(phase, `${named}\n${pair}`), {
         ...{ baseUrl, dbPath, keys },
       })
-      expect(ledger).toMatchObject({ planned: 20, ok: 20 })
+      expect(counts).toMatchObject({ planned: 20, ok: 20 })
       const secret = readFileSync(tls('other-key'), 'utf8').split('\n')[1]!
       expect(readFileSync(dbPath).includes(secret)).toBe(false)
     })
@@ -224,8 +224,8 @@ test('a proxy that is not there is told in a row of each request', async () => {
       phase.replace('20 }', '3 }'),
       'proxy_env: ASSAY_TEST_NO_PROXY_THERE',
     )
-    const { ledger } = await run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath, keys })
-    expect(ledger).toMatchObject({ planned: 3, broken: 3 })
+    const { counts } = await run(scenario, { baseUrl: 'http://127.0.0.1:9', dbPath, keys })
+    expect(counts).toMatchObject({ planned: 3, broken: 3 })
     const store = await openStore(dbPath)
     const reasons = await store.rows('SELECT DISTINCT reason FROM attempts')
     store.close()

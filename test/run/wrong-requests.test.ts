@@ -39,12 +39,12 @@ test('every wrong request meets its own error in both formats, and none is a fai
   })
   const [full, empty] = service.keys
   await withStorePath(async (dbPath) => {
-    const { ledger, stopped } = await run(scenario, {
+    const { counts, stopped } = await run(scenario, {
       baseUrl: service.baseUrl,
       dbPath,
       keys: { full: full!.apiKey, empty: empty!.apiKey },
     })
-    expect([stopped, ledger]).toMatchObject([null, { planned: 110, httpError: 110 }])
+    expect([stopped, counts]).toMatchObject([null, { planned: 110, httpError: 110 }])
     const rows = await query<{ expects: string; endpoint: string; came: string }>(
       dbPath,
       `SELECT DISTINCT expects, endpoint, status || ' ' || coalesce(error_code, error_type) AS came

@@ -28,9 +28,9 @@ export async function adoptAttempts(store: Store, table: string): Promise<void> 
   for (const into of sharedTables) await adoptShared(store, table, into)
   await store.execute(
     `INSERT INTO attempt_rows
-     SELECT asking, ending, ${list(rowColumns)} FROM ${table} AS given
-     JOIN (SELECT min(asking) AS asking, ${list(shared.askings)} FROM askings GROUP BY ALL) AS askings
-       ON ${same('askings')}
+     SELECT request_kind, ending, ${list(rowColumns)} FROM ${table} AS given
+     JOIN (SELECT min(request_kind) AS request_kind, ${list(shared.request_kinds)} FROM request_kinds GROUP BY ALL) AS request_kinds
+       ON ${same('request_kinds')}
      JOIN (SELECT min(ending) AS ending, ${list(shared.endings)} FROM endings GROUP BY ALL) AS endings
        ON ${same('endings')}`,
   )

@@ -196,7 +196,7 @@ test('a run is entered without the credentials of its URL, and its end is entere
   })
   await endRun(store, 'r', {
     endedUs: 2e6,
-    ledgerJson: '{}',
+    attemptCountsJson: '{}',
     verdict: 'valid',
     verdictJson: '[]',
   })

@@ -43,7 +43,7 @@ export type JsonObject = { readonly [name: string]: Json | undefined }
 
 export class Exchange {
   readonly row: ExchangeRow
-  private parsedAsked: Json | undefined | null = null
+  private parsedRequest: Json | undefined | null = null
   private parsedCame: Json | undefined | null = null
   private parsedEvents: StreamEvents | null = null
 
@@ -52,14 +52,14 @@ export class Exchange {
   }
 
   /** The request's body; undefined for none or one that is not JSON. */
-  get asked(): Json | undefined {
-    if (this.parsedAsked === null) this.parsedAsked = parse(this.row.requestBody)
-    return this.parsedAsked
+  get requestJson(): Json | undefined {
+    if (this.parsedRequest === null) this.parsedRequest = parse(this.row.requestBody)
+    return this.parsedRequest
   }
 
   /** A field of the request; undefined where it is absent. */
-  askedFor(field: string): Json | undefined {
-    return isObject(this.asked) ? this.asked[field] : undefined
+  requestField(field: string): Json | undefined {
+    return isObject(this.requestJson) ? this.requestJson[field] : undefined
   }
 
   /** The body of a plain answer; undefined where none was captured whole, or it is not JSON. */

@@ -59,7 +59,7 @@ a large n (G-31).`,
     if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
       return undefined
     }
-    const { faults, open, allowed } = validityOf(contract, format, exchange.asked)
+    const { faults, open, allowed } = validityOf(contract, format, exchange.requestJson)
     const refused = row.status === 400
     if (faults.length > 0) {
       if (!faults.every((fault) => fault.rule === rule.id)) return undefined
@@ -89,7 +89,7 @@ function isAboutTheRequest({ row }: Exchange): boolean {
 
 /** A known model and a prompt that fits: nothing but the parameters could be refused. */
 function isServed(exchange: Exchange, contract: Contract): boolean {
-  const known = contract.models.some((model) => model.id === exchange.askedFor('model'))
+  const known = contract.models.some((model) => model.id === exchange.requestField('model'))
   return known && (exchange.row.requestBody?.length ?? 0) < contract.limits.maxInputTokens / 2
 }
 

@@ -1,4 +1,4 @@
-import type { Counts } from '../../run/counts.ts'
+import type { TimeHistogram } from '../../run/time-histogram.ts'
 
 type Labels = Readonly<Record<string, string>>
 type Sample = readonly [Labels, number]
@@ -21,23 +21,23 @@ export function family(
     : head(name, type, help) + samples.map(([labels, value]) => line(name, labels, value)).join('')
 }
 
-/** The same of times, in seconds; each counts as the lowest of its cell, within 0.1 %. */
+/** The same of times, in seconds; each histogram as the lowest of its cell, within 0.1 %. */
 export function histogram(
   name: string,
   help: string,
-  samples: readonly (readonly [Labels, Counts])[],
+  samples: readonly (readonly [Labels, TimeHistogram])[],
 ): string {
   if (samples.length === 0) return ''
   return (
     head(name, 'histogram', help) +
-    samples.map(([labels, counts]) => buckets(name, labels, counts)).join('')
+    samples.map(([labels, histogram]) => buckets(name, labels, histogram)).join('')
   )
 }
 
-function buckets(name: string, labels: Labels, counts: Counts): string {
+function buckets(name: string, labels: Labels, histogram: TimeHistogram): string {
   const below = [...bounds, Infinity].map(() => 0)
   let [at, sumUs, seen] = [0, 0, 0]
-  for (const [us, count] of counts.filled()) {
+  for (const [us, count] of histogram.filled()) {
     while (us > (bounds[at] ?? Infinity) * 1e6) at++
     below[at]! += count
     sumUs += us * count
@@ -47,9 +47,9 @@ function buckets(name: string, labels: Labels, counts: Counts): string {
       seen += below[place]!
       return line(`${name}_bucket`, { ...labels, le: String(bound) }, seen)
     }),
-    line(`${name}_bucket`, { ...labels, le: '+Inf' }, counts.samples),
+    line(`${name}_bucket`, { ...labels, le: '+Inf' }, histogram.samples),
     line(`${name}_sum`, labels, sumUs / 1e6),
-    line(`${name}_count`, labels, counts.samples),
+    line(`${name}_count`, labels, histogram.samples),
   ].join('')
 }
 

@@ -12,7 +12,7 @@ const times: readonly (readonly [name: string, help: string, ok: Metric, failed:
 
 /** A run under way as Prometheus text; names of its keys are the scenario's. */
 export function runMetrics(progress: Progress, counted: Counted): string {
-  const { ledger, steps, keys, health } = progress
+  const { counts, steps, keys, health } = progress
   const ofSteps = (value: (step: StepProgress) => number | null) =>
     steps.flatMap((step) => {
       const is = value(step)
@@ -26,12 +26,12 @@ export function runMetrics(progress: Progress, counted: Counted): string {
       return is === null ? [] : [[{ thread: String(thread.shard) }, is] as const]
     })
   const outcomes = Object.entries({
-    ok: ledger.ok,
-    http_error: ledger.httpError,
-    broken: ledger.broken,
-    timeout: ledger.timeout,
-    aborted: ledger.aborted,
-    not_sent: ledger.notSent,
+    ok: counts.ok,
+    http_error: counts.httpError,
+    broken: counts.broken,
+    timeout: counts.timeout,
+    aborted: counts.aborted,
+    not_sent: counts.notSent,
   })
   return [
     family('assay_run_info', 'gauge', 'The run.', [
@@ -70,10 +70,10 @@ export function runMetrics(progress: Progress, counted: Counted): string {
     ),
     family('assay_requests_in_flight', 'gauge', 'Sent and not ended.', [[{}, progress.inFlight]]),
     family(
-      'assay_requests_asked_per_second',
+      'assay_requests_planned_per_second',
       'gauge',
       'What the plan asks for now.',
-      ofSteps((step) => step.askedPerS),
+      ofSteps((step) => step.plannedPerS),
     ),
     family('assay_credits_spent_total', 'counter', 'Credits by the contract.', [
       [{}, progress.creditsSpent],
@@ -104,10 +104,10 @@ export function runMetrics(progress: Progress, counted: Counted): string {
     ),
     ...times.map(([name, help, ok, failed]) =>
       histogram(name, help, [
-        ...[...counted.countsOfSteps(ok)].map(
+        ...[...counted.histogramsOfSteps(ok)].map(
           ([step, counts]) => [{ step, outcome: 'ok' }, counts] as const,
         ),
-        ...[...(failed === null ? [] : counted.countsOfSteps(failed))].map(
+        ...[...(failed === null ? [] : counted.histogramsOfSteps(failed))].map(
           ([step, counts]) => [{ step, outcome: 'failed' }, counts] as const,
         ),
       ]),

@@ -11,7 +11,7 @@ import type { LiveSource } from './server.ts'
 interface Moment {
   readonly atS: number
   readonly sentPerS: number
-  readonly askedPerS: number | null
+  readonly plannedPerS: number | null
   readonly failedPerS: number
 }
 
@@ -36,12 +36,13 @@ export class RunPage implements LiveSource {
     const seconds = (atUs - this.before.atUs) / 1e6
     if (atUs - this.before.atUs < everyUs) return
     const [sent, failed] = [sumOf(progress, 'sent'), sumOf(progress, 'failures')]
-    const asked = steps.filter((step) => step.askedPerS !== null)
+    const planned = steps.filter((step) => step.plannedPerS !== null)
     this.moments.add({
       atS: atUs / 1e6,
       sentPerS: (sent - this.before.sent) / seconds,
       failedPerS: (failed - this.before.failed) / seconds,
-      askedPerS: asked.length === 0 ? null : asked.reduce((sum, step) => sum + step.askedPerS!, 0),
+      plannedPerS:
+        planned.length === 0 ? null : planned.reduce((sum, step) => sum + step.plannedPerS!, 0),
     })
     this.before = { atUs, sent, failed }
   }
@@ -113,13 +114,13 @@ function shown(progress: Progress | null, moments: readonly Moment[]): Html {
 }
 
 function answer(progress: Progress): Html {
-  const { ledger, atUs, endsUs, phase } = progress
+  const { counts, atUs, endsUs, phase } = progress
   const failed = sumOf(progress, 'failures')
   const ends = endsUs === null ? '' : ` of ${formatDuration(endsUs / 1e6)}`
   return renderAnswer({
     tone: failed > 0 ? 'warn' : 'none',
     says: `Running for ${formatDuration(atUs / 1e6)}${ends}${phase === null ? '' : `, phase ${phase}`}`,
-    because: `${formatNumber(ledger.planned - ledger.notSent)} of ${formatNumber(ledger.planned)} requests that were due have been sent, ${formatNumber(ledger.ok)} succeeded, ${formatNumber(failed)} failed unexpectedly${mostly(progress)}.`,
+    because: `${formatNumber(counts.planned - counts.notSent)} of ${formatNumber(counts.planned)} requests that were due have been sent, ${formatNumber(counts.ok)} succeeded, ${formatNumber(failed)} failed unexpectedly${mostly(progress)}.`,
     checks: [],
   })
 }
@@ -158,7 +159,7 @@ const perS = (value: number) => `${value.toFixed(1)}/s`
 
 function rates(moments: readonly Moment[]): Html | null {
   if (moments.length < 2) return null
-  const open = moments.some(({ askedPerS }) => askedPerS !== null)
+  const open = moments.some(({ plannedPerS }) => plannedPerS !== null)
   const line = (name: string, color: string, of: (moment: Moment) => number | null) => ({
     name,
     color,
@@ -168,7 +169,7 @@ function rates(moments: readonly Moment[]): Html | null {
     'Requests per second',
     moments.map(({ atS }) => atS),
     [
-      ...(open ? [line('asked', 'c8', ({ askedPerS }) => askedPerS)] : []),
+      ...(open ? [line('planned', 'c8', ({ plannedPerS }) => plannedPerS)] : []),
       line('sent', 'c1', ({ sentPerS }) => sentPerS),
       line('failed', 'c4', ({ failedPerS }) => failedPerS),
     ],

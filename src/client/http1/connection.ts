@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { localLimitOf } from '../local-limit.ts'
 import { isTlsError } from '../tls-error.ts'
-import type { Exchange, ExchangeSink, Failure, FailureCode, WireRequest } from '../transport.ts'
+import type { Failure, FailureCode, WireExchange, WireRequest, WireSink } from '../transport.ts'
 import type { ResponseParser } from './response-parser.ts'
 
 /** Where and how to connect. */
@@ -35,13 +35,13 @@ export interface Pool {
 }
 
 /** One exchange: from `dispatch` to its last callback. */
-export class Http1Exchange implements Exchange {
+export class Http1Exchange implements WireExchange {
   request: WireRequest
   /** Null once it is over. */
-  sink: ExchangeSink | null
+  sink: WireSink | null
   connection: Connection | null = null
 
-  constructor(request: WireRequest, sink: ExchangeSink) {
+  constructor(request: WireRequest, sink: WireSink) {
     this.request = request
     this.sink = sink
   }

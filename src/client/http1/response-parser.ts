@@ -1,6 +1,6 @@
 import { hexDigit } from '../hex.ts'
 import { maxHeadBytes } from '../limits.ts'
-import type { ExchangeSink, FailureCode } from '../transport.ts'
+import type { FailureCode, WireSink } from '../transport.ts'
 import { afterByte, type ExtensionState, mayEnd } from './chunk-extension.ts'
 import { headEnd, isToken, isValue, type ResponseFraming } from './response-framing.ts'
 
@@ -8,7 +8,7 @@ import { headEnd, isToken, isValue, type ResponseFraming } from './response-fram
 export type ParseResult = 'more' | 'done' | Extract<FailureCode, 'protocol' | 'too-large'>
 
 /** Where the parts of a response go; offsets, never strings or slices. */
-export type ParserSink = Pick<ExchangeSink, 'onHead' | 'onBody'>
+export type ParserSink = Pick<WireSink, 'onHead' | 'onBody'>
 
 type State =
   | 'head'

@@ -1,11 +1,11 @@
 import { createSecureContext } from 'node:tls'
 import { tlsOptions } from '../authorities.ts'
 import type {
-  Exchange,
-  ExchangeSink,
   Transport,
   TransportOptions,
+  WireExchange,
   WireRequest,
+  WireSink,
 } from '../transport.ts'
 import { Connection, Http1Exchange, type Pool, type Target } from './connection.ts'
 import { RequestEncoder } from './request-bytes.ts'
@@ -63,7 +63,7 @@ export class Http1Transport implements Transport, Pool {
     this.ticker.unref()
   }
 
-  dispatch(request: WireRequest, sink: ExchangeSink): Exchange {
+  dispatch(request: WireRequest, sink: WireSink): WireExchange {
     const exchange = this.exchangeOf(request, sink)
     if (this.closed !== null) {
       queueMicrotask(() => exchange.fail('aborted', 'the transport is closed'))
@@ -100,7 +100,7 @@ export class Http1Transport implements Transport, Pool {
     this.exchanges.push(exchange)
   }
 
-  private exchangeOf(request: WireRequest, sink: ExchangeSink): Http1Exchange {
+  private exchangeOf(request: WireRequest, sink: WireSink): Http1Exchange {
     const exchange = this.exchanges.pop()
     if (exchange === undefined) return new Http1Exchange(request, sink)
     exchange.request = request

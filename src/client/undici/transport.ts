@@ -3,12 +3,12 @@ import { tlsOptions } from '../authorities.ts'
 import { linesOf } from '../headers.ts'
 import { maxHeadBytes } from '../limits.ts'
 import type {
-  Exchange,
-  ExchangeSink,
   FailureCode,
   Transport,
   TransportOptions,
+  WireExchange,
   WireRequest,
+  WireSink,
 } from '../transport.ts'
 import { failureOf, type Progress } from './failure.ts'
 
@@ -79,7 +79,7 @@ export class UndiciTransport implements Transport {
       })
   }
 
-  dispatch(request: WireRequest, sink: ExchangeSink): Exchange {
+  dispatch(request: WireRequest, sink: WireSink): WireExchange {
     const exchange = new UndiciExchange(sink, () => this.isResetting)
     this.dispatcher.dispatch(
       {
@@ -102,9 +102,9 @@ export class UndiciTransport implements Transport {
 
 const noBytes = Buffer.alloc(0)
 
-class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
+class UndiciExchange implements WireExchange, Dispatcher.DispatchHandler {
   /** Null once the exchange is over. */
-  private sink: ExchangeSink | null
+  private sink: WireSink | null
   private controller: Dispatcher.DispatchController | null = null
   private progress: Progress = 'connecting'
   private readonly isResetting: () => boolean
@@ -112,7 +112,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   /** Whether `dispatch` has returned. */
   dispatched = false
 
-  constructor(sink: ExchangeSink, isResetting: () => boolean) {
+  constructor(sink: WireSink, isResetting: () => boolean) {
     this.sink = sink
     this.isResetting = isResetting
   }

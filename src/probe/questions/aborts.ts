@@ -135,8 +135,8 @@ function toHeadersUs(prober: Prober, stream: boolean): number {
 }
 
 /** There and back, at most: the quickest read. Infinite where none was answered. */
-function wayUs({ replies }: Prober): number {
-  const reads = replies.filter(
+function wayUs({ responses }: Prober): number {
+  const reads = responses.filter(
     ({ spec: { endpoint }, columns }) =>
       (endpoint === 'credits' || endpoint === 'models') && columns.outcome === 'ok',
   )
@@ -145,12 +145,12 @@ function wayUs({ replies }: Prober): number {
 
 /** What whole answers took between two moments; of shorter ones what they took to their headers alone. */
 function tookUs(
-  { replies }: Prober,
+  { responses }: Prober,
   stream: boolean,
   from: 'sentUs' | 'headersUs',
   to: 'headersUs' | 'doneUs',
 ): readonly number[] {
-  return replies
+  return responses
     .filter(({ spec }) => spec.endpoint === 'chat' && spec.stream === stream)
     .filter(({ spec }) => to === 'headersUs' || spec.maxTokens === maxTokens)
     .filter(({ columns }) => columns.outcome === 'ok')

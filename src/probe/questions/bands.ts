@@ -20,11 +20,11 @@ export const bandEdges: Question = {
     const price = pricesOf(prober.contract).least
     const limitAt = async (balance: number) => {
       await prober.setBalance(balance)
-      const reply = await prober.chat(
+      const response = await prober.chat(
         { maxTokens: 1 },
         { step: `balance ${balance}`, expects: 'any' },
       )
-      return reply
+      return response
     }
     // For the auditor: each edge crossed slowly, with the limit on both sides.
     for (const { upper } of edges) {
@@ -91,17 +91,17 @@ export const bandChange: Question = {
     )
     if (edge === undefined) return { 'G-23': notAskable('no edge has limits far enough apart') }
     for (let nth = 1; ; nth++) {
-      const replies = await walkOver(edge, prober)
-      const at = replies.findIndex(
+      const responses = await walkOver(edge, prober)
+      const at = responses.findIndex(
         ({ columns }) => columns.rateLimit === edge.lower.requests.minute,
       )
-      const below = replies[at]
+      const below = responses[at]
       if (below === undefined) {
         return { 'G-23': notAskable('the limit had not changed after the edge') }
       }
       const evidence = `${usedAbove} used of ${edge.upper.requests.minute}; below the edge status ${below.status}, ${below.columns.rateRemaining} of ${below.columns.rateLimit} remaining`
-      if (isOneCount(replies.slice(0, at + 1), edge)) {
-        return { 'G-23': answered({ counts: countsBelow(replies, at, edge) }, evidence) }
+      if (isOneCount(responses.slice(0, at + 1), edge)) {
+        return { 'G-23': answered({ counts: countsBelow(responses, at, edge) }, evidence) }
       }
       if (nth === mostWalks) {
         const why = 'what remained did not fall by one for each request, or a minute ended'
@@ -115,22 +115,22 @@ async function walkOver({ upper }: Edge, prober: Prober): Promise<readonly Probe
   await prober.setBalance(upper.minBalance - 1 + usedAbove * pricesOf(prober.contract).least)
   await prober.rest(121e6)
   const once = { patient: false, expects: 'any', step: 'over the edge' } as const
-  const replies: ProbeResponse[] = []
+  const responses: ProbeResponse[] = []
   for (let nth = 0; nth < usedAbove + 3; nth++) {
-    replies.push(await prober.chat({ maxTokens: 1 }, once))
+    responses.push(await prober.chat({ maxTokens: 1 }, once))
   }
-  return replies
+  return responses
 }
 
 /**
  * Whether the requests above the edge were counted one by one up to the first below it, in one window:
  * where one ended, or where what remains is no count, any of the answers may look like another.
  */
-function isOneCount(replies: readonly ProbeResponse[], { upper }: Edge): boolean {
-  const counts = replies.flatMap(({ columns: { rateLimit, rateRemaining } }, nth) =>
+function isOneCount(responses: readonly ProbeResponse[], { upper }: Edge): boolean {
+  const counts = responses.flatMap(({ columns: { rateLimit, rateRemaining } }, nth) =>
     rateLimit === upper.requests.minute && rateRemaining !== null ? [rateRemaining + nth] : [],
   )
-  const minutes = replies.map(({ columns }) => Math.floor((columns.dateS ?? Number.NaN) / 60))
+  const minutes = responses.map(({ columns }) => Math.floor((columns.dateS ?? Number.NaN) / 60))
   return (
     counts.length > usedAbove / 4 &&
     Math.max(...counts) - Math.min(...counts) <= slack &&
@@ -140,13 +140,13 @@ function isOneCount(replies: readonly ProbeResponse[], { upper }: Edge): boolean
 }
 
 function countsBelow(
-  replies: readonly ProbeResponse[],
+  responses: readonly ProbeResponse[],
   at: number,
   { lower, upper }: Edge,
 ): string {
-  const { status, columns } = replies[at]!
+  const { status, columns } = responses[at]!
   const lowerRow = Object.values(lower.requests)
-  const crossing = replies.findIndex(({ columns }) => lowerRow.includes(columns.rateLimit ?? -1))
+  const crossing = responses.findIndex(({ columns }) => lowerRow.includes(columns.rateLimit ?? -1))
   const used = columns.rateLimit! - (columns.rateRemaining ?? 0)
   const scaled = (usedAbove * lower.requests.minute) / upper.requests.minute
   if (status === 429 || used >= lower.requests.minute) return 'kept'

@@ -120,12 +120,12 @@ async function remainingFall(
   { statuses, call }: Pick<Class, 'statuses' | 'call'>,
 ): Promise<Fall | string> {
   const beganUs = prober.now()
-  const began = prober.replies.length
+  const began = prober.responses.length
   const before = await prober.chat({}, { step: 'counter' })
   for (let nth = 0; nth < calls; nth++) await call(prober)
   const after = await prober.chat({}, { step: 'counter' })
   // What was asked again may have been counted each time.
-  const seen = prober.replies.slice(began).map(({ status }) => status)
+  const seen = prober.responses.slice(began).map(({ status }) => status)
   const expected = [[200], ...Array.from({ length: calls }, () => statuses), [200]]
   const isAsExpected = expected.every((each, nth) => each.includes(seen[nth] ?? 0))
   if (seen.length !== expected.length || !isAsExpected) {

@@ -162,10 +162,10 @@ export const creditsHeader: Question = {
     for (const [endpoint, stream] of kinds) {
       const name = stream ? `${endpoint} stream` : endpoint
       const before = await prober.idleBalance()
-      const reply = await prober[endpoint]({ stream, model })
-      const header = reply.columns.creditsRemaining
+      const response = await prober[endpoint]({ stream, model })
+      const header = response.columns.creditsRemaining
       const shown = header === null ? null : header + balances.spentOnReads
-      if (reply.columns.outcome !== 'ok') found[name] = `status ${reply.status}`
+      if (response.columns.outcome !== 'ok') found[name] = `status ${response.status}`
       else if (shown === null) found[name] = 'absent'
       else if (before === null) found[name] = { oneOf: [meanings.after, meanings.before] }
       else headers.push({ name, before, shown })
@@ -251,17 +251,17 @@ export const chargeTime: Question = {
     let before = await prober.idleBalance()
     if (before === null) return { 'G-13': notAskable('no balance can be read') }
     for (let nth = 1; ; nth++) {
-      const { reply, open, readUs } = await readWhileOpen(prober)
+      const { response, open, readUs } = await readWhileOpen(prober)
       const after = await prober.idleBalance()
       const evidence = `balance ${before}, ${open} while the stream was open, ${after} after it`
-      if (reply.columns.outcome !== 'ok') {
-        return { 'G-13': notAskable(`the stream ended ${reply.status}`) }
+      if (response.columns.outcome !== 'ok') {
+        return { 'G-13': notAskable(`the stream ended ${response.status}`) }
       }
       if (open === before && after !== null && after < before) {
         return { 'G-13': answered({ charge: 'end' }, evidence) }
       }
       if (open === null || open >= before) return { 'G-13': notAskable(evidence) }
-      if (wentOn(reply, readUs)) return { 'G-13': answered({ charge: 'start' }, evidence) }
+      if (wentOn(response, readUs)) return { 'G-13': answered({ charge: 'start' }, evidence) }
       if (nth === openStreams || after === null) {
         const why =
           'the stream was over before the balance was read, or may have been; a longer answer is needed'
@@ -276,7 +276,7 @@ export const chargeTime: Question = {
 async function readWhileOpen(prober: Prober) {
   let during: Promise<number | null> | null = null
   let readUs = Number.POSITIVE_INFINITY
-  const reply = await prober.chat(
+  const response = await prober.chat(
     { stream: true, maxTokens: 512, messages: [{ role: 'user', content: longPrompt }] },
     {
       step: 'open stream',
@@ -289,7 +289,7 @@ async function readWhileOpen(prober: Prober) {
     },
   )
   const open = await (during as Promise<number | null> | null)
-  return { reply, open, readUs }
+  return { response, open, readUs }
 }
 
 /**

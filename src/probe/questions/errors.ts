@@ -68,10 +68,10 @@ export const refusals: Question = {
       wrong: 'unknown-path',
       auth: 'both',
     })
-    const shape = (reply: ProbeResponse) =>
-      reply.status !== null && reply.status < 400
+    const shape = (response: ProbeResponse) =>
+      response.status !== null && response.status < 400
         ? 'no error'
-        : (reply.columns.errorShape ?? 'none')
+        : (response.columns.errorShape ?? 'none')
     return {
       'G-27': ofFacets(
         {
@@ -79,8 +79,8 @@ export const refusals: Question = {
           'unknown model on messages': statusOf(messages),
           'context too long':
             long.length === null
-              ? { oneOf: [...new Set(['400', '404', '200', statusOf(long.reply)])] }
-              : statusOf(long.reply),
+              ? { oneOf: [...new Set(['400', '404', '200', statusOf(long.response)])] }
+              : statusOf(long.response),
         },
         `codes ${chat.columns.errorCode}, ${messages.columns.errorType}; of the long context ${long.evidence}`,
       ),
@@ -104,14 +104,14 @@ export const sizes: Question = {
       ({ contextWindowTokens }) => contextWindowTokens > maxInputTokens + 4_000,
     )
     const tokens = most.columns.completionTokens ?? 0
-    const treatment = (reply: ProbeResponse): string | { oneOf: readonly string[] } =>
-      isFailure(reply.status)
+    const treatment = (response: ProbeResponse): string | { oneOf: readonly string[] } =>
+      isFailure(response.status)
         ? { oneOf: ['refused', 'clamped', 'honoured'] }
-        : reply.status === 400
+        : response.status === 400
           ? 'refused'
-          : reply.status !== 200
-            ? `status ${reply.status}`
-            : (reply.columns.completionTokens ?? 0) > maxOutputTokens
+          : response.status !== 200
+            ? `status ${response.status}`
+            : (response.columns.completionTokens ?? 0) > maxOutputTokens
               ? 'honoured'
               : { oneOf: ['clamped', 'honoured'] }
     const answers = {
@@ -139,7 +139,7 @@ export const sizes: Question = {
 }
 
 interface Beyond {
-  readonly reply: ProbeResponse
+  readonly response: ProbeResponse
   /** What became of the length: null where the answer may have another cause, or a prompt that was cut. */
   readonly length: 'taken' | 'refused' | null
   readonly evidence: string
@@ -150,21 +150,21 @@ interface Beyond {
  * where a short prompt to the same model is served.
  */
 async function askBeyond(prober: Prober, model: string, tokens: number): Promise<Beyond> {
-  const reply = await prober.chat(
+  const response = await prober.chat(
     { model, messages: [{ role: 'user', content: textOf(tokens + 2_000) }] },
     { step: 'long input', expects: 'any' },
   )
-  const { errorCode, promptTokens } = reply.columns
-  const evidence = `status ${reply.status}, ${errorCode ?? 'no code'}, ${promptTokens ?? 'no'} prompt tokens counted`
-  if (reply.status === 200) {
-    return { reply, length: (promptTokens ?? 0) > tokens ? 'taken' : null, evidence }
+  const { errorCode, promptTokens } = response.columns
+  const evidence = `status ${response.status}, ${errorCode ?? 'no code'}, ${promptTokens ?? 'no'} prompt tokens counted`
+  if (response.status === 200) {
+    return { response, length: (promptTokens ?? 0) > tokens ? 'taken' : null, evidence }
   }
-  if (isFailure(reply.status)) return { reply, length: null, evidence }
-  if (errorCode === 'context_length_exceeded') return { reply, length: 'refused', evidence }
-  if (!mayNameLength.has(reply.status)) return { reply, length: null, evidence }
+  if (isFailure(response.status)) return { response, length: null, evidence }
+  if (errorCode === 'context_length_exceeded') return { response, length: 'refused', evidence }
+  if (!mayNameLength.has(response.status)) return { response, length: null, evidence }
   const { status } = await prober.chat({ model }, { step: 'short input', expects: 'any' })
   const length = status === 200 ? 'refused' : null
-  return { reply, length, evidence: `${evidence}; status ${status} of a short prompt` }
+  return { response, length, evidence: `${evidence}; status ${status} of a short prompt` }
 }
 
 /** Others speak of the key, of credits, or of bytes. */

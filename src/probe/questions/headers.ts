@@ -18,14 +18,14 @@ export const headersShown: Question = {
   },
 }
 
-function statusesWithHeaders({ replies }: Prober): GapAnswer {
+function statusesWithHeaders({ responses }: Prober): GapAnswer {
   const found: Record<string, string> = {}
-  const generations = replies.filter(
+  const generations = responses.filter(
     ({ spec, status }) =>
       status !== null && (spec.endpoint === 'chat' || spec.endpoint === 'messages'),
   )
   if (generations.length === 0) return notAskable('no generation was asked for')
-  for (const [status, group] of Map.groupBy(generations, (reply) => reply.status!)) {
+  for (const [status, group] of Map.groupBy(generations, (response) => response.status!)) {
     const share = (has: number) =>
       has === group.length ? 'always' : has === 0 ? 'never' : `${has} of ${group.length}`
     found[`rate on ${status}`] = share(

@@ -73,8 +73,8 @@ export const limiter: Question = {
     const polls = Math.ceil(1.2 * limit * pollsPerToken)
     for (let nth = 0; nth < polls && admitted < Math.min(limit, 12); nth++) {
       await prober.rest(gapUs / pollsPerToken)
-      const reply = await prober.chat({ maxTokens: 1 }, once)
-      if (reply.status === 200) admitted++
+      const response = await prober.chat({ maxTokens: 1 }, once)
+      if (response.status === 200) admitted++
     }
     let algorithm = algorithmOf(prober, began, limit)
     if (limit <= refillUpTo && prober.options.budget.left >= limit + 5) {
@@ -210,7 +210,7 @@ function nameOf(model: Model, limit: number): string {
 
 /** G-32: what rejections carried so far. */
 function retryAfterOf(prober: Prober): GapAnswer {
-  const rejections = prober.replies.filter(({ status }) => status === 429)
+  const rejections = prober.responses.filter(({ status }) => status === 429)
   if (rejections.length === 0) return notAskable('nothing was rejected')
   const values = rejections.map(({ headers }) => headers.get('retry-after') ?? null)
   const form = (value: string | null) =>

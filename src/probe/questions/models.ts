@@ -9,10 +9,10 @@ export const modelList: Question = {
   gaps: ['G-02', 'G-03'],
   price: ({ readCredits }) => readCredits,
   async ask(prober) {
-    const reply = await prober.read('models')
-    const list = at(reply.json, 'data')
-    if (reply.status !== 200 || !Array.isArray(list)) {
-      const why = `GET ${prober.contract.paths.models} gave status ${reply.status} and no list`
+    const response = await prober.read('models')
+    const list = at(response.json, 'data')
+    if (response.status !== 200 || !Array.isArray(list)) {
+      const why = `GET ${prober.contract.paths.models} gave status ${response.status} and no list`
       return { 'G-02': notAskable(why), 'G-03': notAskable(why) }
     }
     const ids = list.map((model) => at(model, 'id')).filter((id) => typeof id === 'string')
@@ -56,8 +56,8 @@ export const readKeys: Question = {
 
 async function askHeaders(prober: Prober, endpoint: 'models' | 'credits'): Promise<GapAnswer> {
   const status = async (auth: NonNullable<RequestSpec['auth']>) => {
-    const reply = await prober.read(endpoint, { auth }, { step: `auth ${auth}`, expects: 'any' })
-    return reply.status
+    const response = await prober.read(endpoint, { auth }, { step: `auth ${auth}`, expects: 'any' })
+    return response.status
   }
   const { chat, messages } = prober.contract.auth
   const none = await status('none')

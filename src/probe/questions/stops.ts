@@ -28,10 +28,10 @@ export const ends: Question = {
       tells && from !== null && to !== null
         ? chargeOf(from - to, price)
         : { oneOf: ['charged', 'free'] }
-    const included = (reply: ProbeResponse, stopped: string) =>
-      reply.columns.finishReason !== stopped || goesOn(textOf(reply))
+    const included = (response: ProbeResponse, stopped: string) =>
+      response.columns.finishReason !== stopped || goesOn(textOf(response))
         ? { oneOf: ['included', 'excluded'] }
-        : firstEnd(textOf(reply)) === null
+        : firstEnd(textOf(response)) === null
           ? 'excluded'
           : 'included'
     return {
@@ -89,7 +89,7 @@ function chargeOf(fell: number, price: number): string {
 
 /** G-04: the reason in each message that was served; one that was refused ended for none. */
 function stopReasons(causes: Readonly<Record<string, ProbeResponse>>): GapAnswer {
-  const served = Object.entries(causes).filter(([, reply]) => isServed(reply))
+  const served = Object.entries(causes).filter(([, response]) => isServed(response))
   if (served.length === 0) {
     const statuses = Object.values(causes).map(({ status }) => status)
     return notAskable(`no message was served: statuses ${statuses.join(', ')}`)

@@ -6,24 +6,24 @@ export const messagesStream: Question = {
   gaps: ['G-10'],
   price: ({ contract }) => pricesOf(contract).least,
   async ask(prober) {
-    const reply = await prober.messages({ stream: true }, { expects: 'any' })
-    if (isRefused(reply)) {
-      return { 'G-10': answered({ framing: `status ${reply.status}` }, 'stream: true refused') }
+    const response = await prober.messages({ stream: true }, { expects: 'any' })
+    if (isRefused(response)) {
+      return { 'G-10': answered({ framing: `status ${response.status}` }, 'stream: true refused') }
     }
-    if (reply.columns.outcome !== 'ok') return { 'G-10': notAskable(notServed(reply)) }
-    const types = [...new Set(reply.chunks.map((chunk) => at(chunk, 'type')))].filter(
+    if (response.columns.outcome !== 'ok') return { 'G-10': notAskable(notServed(response)) }
+    const types = [...new Set(response.chunks.map((chunk) => at(chunk, 'type')))].filter(
       (type) => typeof type === 'string',
     )
     const framing =
       types.length > 0
         ? 'named events'
-        : reply.chunks.some((chunk) => at(chunk, 'choices') !== undefined)
+        : response.chunks.some((chunk) => at(chunk, 'choices') !== undefined)
           ? 'chat chunks'
-          : reply.events.length === 0
+          : response.events.length === 0
             ? 'JSON'
             : 'other'
     return {
-      'G-10': answered({ framing, events: types as string[] }, `${reply.events.length} events`),
+      'G-10': answered({ framing, events: types as string[] }, `${response.events.length} events`),
     }
   },
 }
@@ -60,14 +60,14 @@ export const chatStream: Question = {
   },
 }
 
-function usageIn(reply: ProbeResponse): string {
-  const bearing = reply.chunks.filter((chunk) => {
+function usageIn(response: ProbeResponse): string {
+  const bearing = response.chunks.filter((chunk) => {
     const usage = at(chunk, 'usage')
     return typeof usage === 'object' && usage !== null
   })
   const [first] = bearing
   if (first === undefined) {
-    const inside = reply.chunks.some((chunk) => at(chunk, 'choices', 0, 'usage') != null)
+    const inside = response.chunks.some((chunk) => at(chunk, 'choices', 0, 'usage') != null)
     return inside ? 'inside a choice' : 'none'
   }
   if (bearing.length > 1) return 'several chunks'
@@ -90,32 +90,32 @@ export const reasoning: Question = {
       maxTokens: 256,
       messages: [{ role: 'user', content: 'What is 17 times 23? Think step by step.' }],
     }
-    const replies = {
+    const responses = {
       chat: await prober.chat(ask),
       'chat stream': await prober.chat({ ...ask, stream: true }),
       messages: await prober.messages(ask),
       'messages stream': await prober.messages({ ...ask, stream: true }),
     }
     const plain = await prober.messages()
-    const blocks = [replies.messages, plain].flatMap((reply) => {
-      const content = at(reply.json, 'content')
+    const blocks = [responses.messages, plain].flatMap((response) => {
+      const content = at(response.json, 'content')
       return Array.isArray(content) ? content.map((block) => String(at(block, 'type'))) : []
     })
-    const streamed = replies['messages stream'].chunks
+    const streamed = responses['messages stream'].chunks
       .map((chunk) => at(chunk, 'content_block', 'type'))
       .filter((type) => typeof type === 'string')
-    const places = Object.entries(replies).flatMap(([name, reply]) => {
-      const place = placeOf(reply)
+    const places = Object.entries(responses).flatMap(([name, response]) => {
+      const place = placeOf(response)
       return place === null ? [] : [[name, place] as const]
     })
-    const served = [replies.messages, replies['messages stream'], plain].some(
+    const served = [responses.messages, responses['messages stream'], plain].some(
       ({ columns }) => columns.outcome === 'ok',
     )
     return {
       'G-01':
         places.length > 0
           ? ofFacets(Object.fromEntries(places), `model ${model}`)
-          : notAskable(notServed(replies.chat)),
+          : notAskable(notServed(responses.chat)),
       'G-05': served
         ? answered(
             { types: [...new Set([...blocks, ...(streamed as string[])])].sort() },
@@ -126,11 +126,11 @@ export const reasoning: Question = {
   },
 }
 
-/** Where its reasoning is; null where that is not told by this reply. */
-function placeOf(reply: ProbeResponse): string | { oneOf: readonly string[] } | null {
-  if (isRefused(reply)) return `status ${reply.status}`
-  if (reply.columns.outcome !== 'ok') return null
-  const all = reply.spec.stream ? reply.chunks : [reply.json]
+/** Where its reasoning is; null where that is not told by this response. */
+function placeOf(response: ProbeResponse): string | { oneOf: readonly string[] } | null {
+  if (isRefused(response)) return `status ${response.status}`
+  if (response.columns.outcome !== 'ok') return null
+  const all = response.spec.stream ? response.chunks : [response.json]
   const found = (...path: readonly (string | number)[]) =>
     all.some((value) => {
       const text = at(value, ...path)
@@ -149,8 +149,8 @@ function placeOf(reply: ProbeResponse): string | { oneOf: readonly string[] } | 
     return 'thinking block'
   }
   // Templates may open the thought themselves, so that only its end is in the text.
-  if (/<\/?think/i.test(textOf(reply))) return 'inline <think>'
-  const cutOff = ['length', 'max_tokens'].includes(reply.columns.finishReason ?? '')
+  if (/<\/?think/i.test(textOf(response))) return 'inline <think>'
+  const cutOff = ['length', 'max_tokens'].includes(response.columns.finishReason ?? '')
   return cutOff ? { oneOf: ['inline <think>', 'nowhere'] } : 'nowhere'
 }
 

@@ -40,7 +40,7 @@ export interface Counted {
 
 /** The rows of one run that count. */
 export function countedOf(runId: string, scenarioJson: string): Counted {
-  const where = `run_id = $1 AND ${countedSql(`EXISTS (FROM askings WHERE run_id = $1 AND part = 'steady')`)}`
+  const where = `run_id = $1 AND ${countedSql(`EXISTS (FROM request_kinds WHERE run_id = $1 AND part = 'steady')`)}`
   return {
     from: `(FROM attempt_values WHERE ${where})`,
     histograms: where,

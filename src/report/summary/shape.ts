@@ -106,7 +106,7 @@ export const summaryShape = z.object({
   }),
   verdict: z.enum(['valid', 'degraded', 'invalid']).nullable(),
   verdictTests: z.array(z.unknown()).describe('each test with its figure and remedy'),
-  ledgerAddsUp: z.boolean(),
+  countsAddUp: z.boolean(),
   part: z.enum(['steady', 'all']).describe('which part of the run the figures cover'),
   closedPhases: z
     .array(z.string())

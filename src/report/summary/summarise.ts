@@ -23,7 +23,7 @@ export async function summarise(
   const run = await readRun(store, runId)
   const counted = countedOf(runId, run.scenario_json)
   const phases = await store.rows<{ phase: string; part: string }>(
-    `SELECT DISTINCT phase, part FROM askings WHERE run_id = $1 AND ${standings.counted.sql}`,
+    `SELECT DISTINCT phase, part FROM request_kinds WHERE run_id = $1 AND ${standings.counted.sql}`,
     [runId],
   )
   const groups = await readGroups(store, counted)
@@ -47,7 +47,7 @@ export async function summarise(
     },
     verdict: run.verdict,
     verdictTests: testsOf(run.verdict_json),
-    ledgerAddsUp:
+    countsAddUp:
       counts.attempts === counts.sent + counts.notSent &&
       counts.sent ===
         counts.ok + counts.httpError + counts.broken + counts.timeout + counts.aborted,

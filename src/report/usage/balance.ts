@@ -15,7 +15,7 @@ const seen = `
   WHERE credits_remaining IS NOT NULL AND headers_us IS NOT NULL
     AND (len(getvariable('usage_runs')) = 0 OR list_contains(getvariable('usage_runs'), run_id))
   UNION ALL
-  SELECT 'poll', coalesce((SELECT any_value(account) FROM askings WHERE askings.key_fp = poll_times.key_fp), key_fp),
+  SELECT 'poll', coalesce((SELECT any_value(account) FROM request_kinds WHERE request_kinds.key_fp = poll_times.key_fp), key_fp),
     at_us, remaining::DOUBLE
   FROM poll_times WHERE remaining IS NOT NULL`
 

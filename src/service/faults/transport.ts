@@ -10,17 +10,17 @@ export const transportFaults: readonly Fault[] = [
     'one generation in ten is a 503 with an HTML body',
     (honest) => ({
       outage: (call) => honest.outage(call) ?? 'unavailable',
-      reply(call, reply) {
-        if (reply.status !== 503) return honest.reply(call, reply)
-        reply.headers['content-type'] = 'text/html'
-        return { ...reply, body: '<html><body><h1>503 Service Unavailable</h1></body></html>' }
+      respond(call, response) {
+        if (response.status !== 503) return honest.respond(call, response)
+        response.headers['content-type'] = 'text/html'
+        return { ...response, body: '<html><body><h1>503 Service Unavailable</h1></body></html>' }
       },
     }),
     failureShare,
   ),
   fault('latin1-body', 'TRN-02', 'plain bodies are in Latin-1', (honest) => ({
-    reply: (call, reply) =>
-      honest.reply(call, { ...reply, body: Buffer.from(reply.body.toString(), 'latin1') }),
+    respond: (call, response) =>
+      honest.respond(call, { ...response, body: Buffer.from(response.body.toString(), 'latin1') }),
   })),
   fault('cors-only-on-2xx', 'TRN-03', 'no CORS headers on failures', (honest) => ({
     headers(call, status, headers) {

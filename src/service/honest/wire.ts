@@ -13,7 +13,7 @@ type Wire = Pick<
   | 'wireError'
   | 'errorBody'
   | 'headers'
-  | 'reply'
+  | 'respond'
 >
 
 export function honestWire({ contract, profile }: Kit, responseId: Behaviour['responseId']): Wire {
@@ -44,6 +44,6 @@ export function honestWire({ contract, profile }: Kit, responseId: Behaviour['re
       headers['access-control-expose-headers'] = exposed
       return headers
     },
-    reply: (_call, reply) => reply,
+    respond: (_call, response) => response,
   }
 }

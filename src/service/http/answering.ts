@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 import type { Database } from '../ledger/database.ts'
 import type { Profile } from '../profile.ts'
 import type { Replays } from './replays.ts'
-import type { Replies } from './replies.ts'
+import type { ResponseWriter } from './response-writer.ts'
 
 /** What an admitted request is answered with; its price is reserved. */
 export interface Answering {
@@ -15,15 +15,15 @@ export interface Answering {
   readonly profile: Profile
   /** Whether no fault and no upstream has a hand in the events of streams. */
   readonly honestEvents: boolean
-  readonly replies: Replies
+  readonly writer: ResponseWriter
   /** Where plain answers are kept for requests that come again; null when they are not. */
   readonly replays: Replays | null
 }
 
 /** The headers of limits and credits, which every success has. */
 export function successHeaders(answering: Answering): Record<string, string> {
-  const { call, replies } = answering
-  return replies.creditsHeader(call, creditsShown(answering), replies.rateHeaders(call, false))
+  const { call, writer } = answering
+  return writer.creditsHeader(call, creditsShown(answering), writer.rateHeaders(call, false))
 }
 
 /** The value of X-Credits-Remaining, as the profile means it. */

@@ -10,7 +10,7 @@ import { IncomingRequests } from './incoming-requests.ts'
 import type { OperatorDesk } from './operator-desk.ts'
 import { PlainAnswer } from './plain-answer.ts'
 import { Replays } from './replays.ts'
-import { json, Replies } from './replies.ts'
+import { json, ResponseWriter } from './response-writer.ts'
 import { signpost } from './signpost.ts'
 import { StreamAnswer } from './stream-answer.ts'
 import { endWith, refuseUnreadable } from './unreadable.ts'
@@ -37,7 +37,7 @@ export class Gateway {
   readonly #replays = new Replays()
   readonly #incoming: IncomingRequests
   readonly #admission: Admission
-  readonly #replies: Replies
+  readonly #writer: ResponseWriter
   readonly #honestEvents: boolean
 
   /**
@@ -59,7 +59,7 @@ export class Gateway {
     this.#behaviour = behaviour
     this.#incoming = new IncomingRequests(kit, behaviour, trustsProxy)
     this.#admission = new Admission(kit, behaviour)
-    this.#replies = new Replies(kit, behaviour)
+    this.#writer = new ResponseWriter(kit, behaviour)
     this.#honestEvents = honestEvents
   }
 
@@ -67,7 +67,7 @@ export class Gateway {
     const call = this.#incoming.callOf(request)
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       const message = 'the headers: expected a Host, as HTTP/1.1 has it; got none'
-      this.#replies.refuse(call, response, { kind: 'request', message })
+      this.#writer.refuse(call, response, { kind: 'request', message })
       return
     }
     if (request.method === 'OPTIONS') {
@@ -99,7 +99,7 @@ export class Gateway {
 
   /** For bytes that are no request. */
   refuseUnreadable(error: Error, socket: Socket): void {
-    refuseUnreadable(error, socket, this.#incoming, this.#replies)
+    refuseUnreadable(error, socket, this.#incoming, this.#writer)
   }
 
   /** For a tunnel, which nobody builds here. */
@@ -108,7 +108,7 @@ export class Gateway {
     socket.on('error', () => {})
     endWith(socket, () => {
       const call = this.#incoming.callOf(request)
-      return this.#replies.refusalOf(call, this.#noEndpoint(call))
+      return this.#writer.refusalOf(call, this.#noEndpoint(call))
     })
   }
 
@@ -129,7 +129,7 @@ export class Gateway {
       'access-control-max-age': '600',
       vary: 'access-control-request-headers',
     }
-    this.#replies.write(call, response, 204, headers, '')
+    this.#writer.write(call, response, 204, headers, '')
   }
 
   /** A fault of our own is a 500, and not the end of the service. */
@@ -139,7 +139,7 @@ export class Gateway {
     } catch (error) {
       process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
       if (response.headersSent) response.destroy()
-      else this.#replies.refuse(call, response, { kind: 'internal', message: 'the service failed' })
+      else this.#writer.refuse(call, response, { kind: 'internal', message: 'the service failed' })
     }
   }
 
@@ -147,24 +147,24 @@ export class Gateway {
     const behaviour = this.#behaviour
     if (call.endpoint === 'other') {
       if (call.bodyFault !== null) {
-        this.#replies.refuse(call, response, call.bodyFault)
+        this.#writer.refuse(call, response, call.bodyFault)
         return
       }
       if (this.#pages.handle(call, response)) return
       const desk = this.#desk?.answer(call) ?? null
       if (desk !== null) {
         const body = JSON.stringify(desk.body)
-        this.#replies.write(call, response, desk.status, { 'content-type': json }, body)
+        this.#writer.write(call, response, desk.status, { 'content-type': json }, body)
         return
       }
-      this.#replies.refuse(call, response, this.#noEndpoint(call))
+      this.#writer.refuse(call, response, this.#noEndpoint(call))
       return
     }
     const keyless = call.endpoint === 'models' && this.#kit.profile.modelsAuth === 'none'
     call.key = behaviour.keyFor(call, behaviour.presentedKey(call))
     if (call.key === null && !keyless) {
       const message = 'a valid API key is required: make one on the dashboard'
-      this.#replies.refuse(call, response, { kind: 'key', message })
+      this.#writer.refuse(call, response, { kind: 'key', message })
       return
     }
     if (call.key !== null) this.#admission.measure(call)
@@ -175,7 +175,7 @@ export class Gateway {
   #look(call: Call, response: ServerResponse, endpoint: 'models' | 'credits'): void {
     const { counts } = this.#kit.profile
     if (call.bodyFault !== null) {
-      this.#replies.refuse(call, response, call.bodyFault)
+      this.#writer.refuse(call, response, call.bodyFault)
       return
     }
     if (endpoint === 'models' ? counts.models : counts.usage) this.#count(call)
@@ -183,7 +183,7 @@ export class Gateway {
     let body: object
     try {
       if (!behaviour.chargeRead(call)) {
-        this.#replies.refuse(call, response, noCredits(call))
+        this.#writer.refuse(call, response, noCredits(call))
         return
       }
       body =
@@ -192,16 +192,16 @@ export class Gateway {
           : behaviour.creditsBody(call, behaviour.creditsReport(call))
     } catch (error) {
       if (!(error instanceof QueryError)) throw error
-      this.#replies.refuse(call, response, { kind: 'request', message: error.message })
+      this.#writer.refuse(call, response, { kind: 'request', message: error.message })
       return
     }
-    const headers = this.#replies.creditsHeader(
+    const headers = this.#writer.creditsHeader(
       call,
       call.available,
-      this.#replies.rateHeaders(call, false),
+      this.#writer.rateHeaders(call, false),
     )
     headers['content-type'] = json
-    this.#replies.write(call, response, 200, headers, JSON.stringify(body))
+    this.#writer.write(call, response, 200, headers, JSON.stringify(body))
   }
 
   #generate(call: Call, response: ServerResponse): void {
@@ -209,17 +209,17 @@ export class Gateway {
     const replays = this.#kit.profile.idempotencyKey === 'replayed' ? this.#replays : null
     const replay = replays?.find(call) ?? null
     if (replay !== null) {
-      this.#replies.write(call, response, replay.status, { ...replay.headers }, replay.body)
+      this.#writer.write(call, response, replay.status, { ...replay.headers }, replay.body)
       return
     }
     const refusal = this.#admission.admit(call)
     if (refusal !== null) {
-      this.#replies.refuse(call, response, refusal)
+      this.#writer.refuse(call, response, refusal)
       return
     }
     const outage = behaviour.outage(call)
     if (outage !== null) {
-      this.#replies.refuse(call, response, {
+      this.#writer.refuse(call, response, {
         kind: outage,
         message: 'the service failed; nothing was charged',
       })
@@ -227,7 +227,7 @@ export class Gateway {
     }
     const after = behaviour.reserve(call)
     if (after === null) {
-      this.#replies.refuse(call, response, noCredits(call))
+      this.#writer.refuse(call, response, noCredits(call))
       return
     }
     call.creditsAfter = after
@@ -244,7 +244,7 @@ export class Gateway {
       database: this.#kit.database,
       profile: this.#kit.profile,
       honestEvents: this.#honestEvents,
-      replies: this.#replies,
+      writer: this.#writer,
       replays,
     }
     const answer = call.request?.stream === true ? new StreamAnswer(parts) : new PlainAnswer(parts)

@@ -2,7 +2,7 @@ import type { Sink } from '../behaviour.ts'
 import type { Answer } from '../generate.ts'
 import type { Refusal } from '../refusal.ts'
 import { type Answering, successHeaders } from './answering.ts'
-import { json } from './replies.ts'
+import { json } from './response-writer.ts'
 
 /** Answers with one JSON body, when the answer is whole. */
 export class PlainAnswer implements Sink {
@@ -31,21 +31,21 @@ export class PlainAnswer implements Sink {
   done(answer: Answer): void {
     if (this.#over) return
     this.#over = true
-    const { behaviour, call, replays, replies, response } = this.#parts
+    const { behaviour, call, replays, writer, response } = this.#parts
     const usage = behaviour.usage(call, answer)
     behaviour.settle(call, usage)
     const body = JSON.stringify(behaviour.completion(call, answer, usage))
     const headers = successHeaders(this.#parts)
     headers['content-type'] = json
     replays?.keep(call, { status: 200, headers: { ...headers }, body })
-    replies.write(call, response, 200, headers, body)
+    writer.write(call, response, 200, headers, body)
   }
 
   fail(refusal: Refusal): void {
     if (this.#over) return
     this.#over = true
-    const { behaviour, call, replies, response } = this.#parts
+    const { behaviour, call, writer, response } = this.#parts
     behaviour.release(call)
-    replies.refuse(call, response, refusal)
+    writer.refuse(call, response, refusal)
   }
 }

@@ -71,10 +71,10 @@ export class StreamAnswer implements Sink {
   fail(refusal: Refusal): void {
     if (this.#over) return
     this.#over = true
-    const { behaviour, call, response, replies } = this.#parts
+    const { behaviour, call, response, writer } = this.#parts
     behaviour.release(call)
     if (this.#writer === null) {
-      replies.refuse(call, response, refusal)
+      writer.refuse(call, response, refusal)
       return
     }
     // The status is gone already: without its terminal event the stream is no success.
@@ -85,11 +85,11 @@ export class StreamAnswer implements Sink {
   /** The writer of the body; writes the head and the first events when that is still to be done. */
   #begun(): ChunkWriter {
     if (this.#writer !== null) return this.#writer
-    const { call, replies, response } = this.#parts
+    const { call, writer, response } = this.#parts
     const headers = successHeaders(this.#parts)
     headers['content-type'] = 'text/event-stream; charset=utf-8'
     headers['cache-control'] = 'no-cache'
-    response.writeHead(200, replies.finished(call, 200, headers))
+    response.writeHead(200, writer.finished(call, 200, headers))
     this.#writer = new ChunkWriter(response)
     this.#writer.write(this.#framer.frames({ at: 'start' }))
     return this.#writer

@@ -2,7 +2,7 @@ import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ServiceResponse } from '../behaviour.ts'
 import type { IncomingRequests } from './incoming-requests.ts'
-import type { Replies } from './replies.ts'
+import type { ResponseWriter } from './response-writer.ts'
 
 /**
  * Answers what is no request of HTTP as every other request that is not valid, and ends its
@@ -13,13 +13,13 @@ export function refuseUnreadable(
   error: Error,
   socket: Socket,
   incoming: IncomingRequests,
-  replies: Replies,
+  writer: ResponseWriter,
 ): void {
   const answer = () => {
     // A request whose body is what cannot be read has an endpoint, which has a shape.
     const begun = responseOn(socket)?.req
     const call = incoming.callOf(begun ?? { url: '', method: '', headers: {}, socket })
-    return replies.refusalOf(call, { kind: 'request', message: wordsOf(error) })
+    return writer.refusalOf(call, { kind: 'request', message: wordsOf(error) })
   }
   endWith(socket, answer, error)
 }

@@ -7,13 +7,13 @@ import { knownLog } from './known-logs.ts'
 import type { LogFormat } from './log-scan.ts'
 import type { Mapping } from './mapping.ts'
 import {
+  type ImportedRecords,
   importRecords,
   looksLikeRecords,
-  type RecordsLedger,
   type RecordTool,
   recordTools,
 } from './records.ts'
-import { formatOf, type ImportLedger, importUsageLog } from './usage-log.ts'
+import { formatOf, type ImportedLog, importUsageLog } from './usage-log.ts'
 
 export interface FileImport extends Work {
   readonly file: string
@@ -30,8 +30,8 @@ export interface FileImport extends Work {
 }
 
 export type FileImported =
-  | ({ readonly kind: 'records' } & RecordsLedger)
-  | ({ readonly kind: 'log' } & ImportLedger)
+  | ({ readonly kind: 'records' } & ImportedRecords)
+  | ({ readonly kind: 'log' } & ImportedLog)
 
 /**
  * Imports a file: a log of usage, or the records of another tool, as its content tells.
@@ -61,7 +61,7 @@ export async function importFile(store: Store, options: FileImport): Promise<Fil
   if (format === null) {
     throw new UserError('usage', `${file}: say what it is, with --format jsonl, csv or parquet`)
   }
-  const ledger = await importUsageLog(store, {
+  const counts = await importUsageLog(store, {
     ...options,
     mapping,
     lines: known?.lines ?? null,
@@ -71,7 +71,7 @@ export async function importFile(store: Store, options: FileImport): Promise<Fil
     rejectsFile,
     nowUs: Date.now() * 1000,
   })
-  return { kind: 'log', ...ledger }
+  return { kind: 'log', ...counts }
 }
 
 function toolOf({ file, format, mapping }: FileImport): RecordTool | null {

@@ -25,7 +25,7 @@ export interface RecordsImport {
   readonly rejectsFile: string
 }
 
-export interface RecordsLedger {
+export interface ImportedRecords {
   readonly runId: string
   readonly accepted: number
   /** Attempts of a file that was imported before. */
@@ -63,7 +63,10 @@ export function looksLikeRecords(file: string): RecordTool | null {
  *
  * @throws UserError when the file does not hold such records
  */
-export async function importRecords(store: Store, options: RecordsImport): Promise<RecordsLedger> {
+export async function importRecords(
+  store: Store,
+  options: RecordsImport,
+): Promise<ImportedRecords> {
   const { file, tool } = options
   const bytes = readFileSync(file)
   const text = bytes.toString('utf8')
@@ -72,18 +75,18 @@ export async function importRecords(store: Store, options: RecordsImport): Promi
     throw new UserError('import', `${file} holds no requests`)
   }
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
-  const ledgers: RecordsLedger[] = []
+  const counts: ImportedRecords[] = []
   for (const [at, run] of runs.entries()) {
     const runId = `${tool}-${digest}${runs.length > 1 ? `-${at + 1}` : ''}`
-    ledgers.push(await enter(store, runId, run, options))
+    counts.push(await enter(store, runId, run, options))
   }
-  const sum = (of: (ledger: RecordsLedger) => number) =>
-    ledgers.reduce((all, ledger) => all + of(ledger), 0)
+  const sum = (of: (counts: ImportedRecords) => number) =>
+    counts.reduce((all, counts) => all + of(counts), 0)
   const rejects = runs.flatMap((run) => run.rejects)
   return {
-    runId: ledgers.map((ledger) => ledger.runId).join(', '),
-    accepted: sum((ledger) => ledger.accepted),
-    duplicates: sum((ledger) => ledger.duplicates),
+    runId: counts.map((counts) => counts.runId).join(', '),
+    accepted: sum((counts) => counts.accepted),
+    duplicates: sum((counts) => counts.duplicates),
     rejected: rejects.length,
     rejectsFile: writeRejects(rejects, options.rejectsFile),
     lacks: runs[0]!.lacks,
@@ -95,11 +98,11 @@ async function enter(
   runId: string,
   run: ForeignRun,
   { file }: RecordsImport,
-): Promise<RecordsLedger> {
+): Promise<ImportedRecords> {
   const count = run.attempts.length
   const known = await store.rows('SELECT 1 AS known FROM runs WHERE run_id = $1', [runId])
-  const ledger = { runId, rejected: 0, rejectsFile: null, lacks: run.lacks }
-  if (known.length > 0) return { ...ledger, accepted: 0, duplicates: count }
+  const counts = { runId, rejected: 0, rejectsFile: null, lacks: run.lacks }
+  if (known.length > 0) return { ...counts, accepted: 0, duplicates: count }
   await startRun(store, {
     runId,
     kind: 'import',
@@ -126,7 +129,7 @@ async function enter(
     runId,
     BigInt(Math.round(endedUs)),
   ])
-  return { ...ledger, accepted: count, duplicates: 0 }
+  return { ...counts, accepted: count, duplicates: 0 }
 }
 
 /** A histogram holds the gaps, as in our runs; since they are few and known, they have rows as well. */

@@ -21,8 +21,8 @@ export interface UsageLogImport extends Work {
   readonly nowUs: number
 }
 
-/** The ledger of an import: lines = accepted + duplicates + rejected. */
-export interface ImportLedger {
+/** The counts of an import: lines = accepted + duplicates + rejected. */
+export interface ImportedLog {
   readonly source: string
   readonly lines: number
   readonly accepted: number
@@ -46,7 +46,7 @@ export interface ImportLedger {
  *
  * @throws UserError when the file cannot be read, or lacks a mapped column
  */
-export async function importUsageLog(store: Store, log: UsageLogImport): Promise<ImportLedger> {
+export async function importUsageLog(store: Store, log: UsageLogImport): Promise<ImportedLog> {
   if (!existsSync(log.file)) throw new UserError('import', `${log.file}: no such file`)
   const staging = stagingPath(store, log)
   const removeStaging = () => {
@@ -75,8 +75,8 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
     await findKnown(store, log.source)
     // One that came between two queries ended neither of them.
     beginPart(log, 'entering lines', 2, 3)
-    const ledger = await enter(store, log)
-    return { ...ledger, rejectsFile: await writeRejects(store, log, ledger.rejected) }
+    const counts = await enter(store, log)
+    return { ...counts, rejectsFile: await writeRejects(store, log, counts.rejected) }
   } catch (error) {
     if (error instanceof UserError) throw error
     throw new UserError('import', explain(log.file, String(error)))
@@ -185,10 +185,7 @@ async function findKnown(store: Store, source: string): Promise<void> {
   )
 }
 
-async function enter(
-  store: Store,
-  log: UsageLogImport,
-): Promise<Omit<ImportLedger, 'rejectsFile'>> {
+async function enter(store: Store, log: UsageLogImport): Promise<Omit<ImportedLog, 'rejectsFile'>> {
   const [number] = await store.rows<{ next: number }>(
     'SELECT coalesce(max(import_no), 0) + 1 AS next FROM usage_imports',
   )

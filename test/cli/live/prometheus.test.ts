@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { family, histogram } from '../../../src/cli/live/prometheus.ts'
-import { Counts } from '../../../src/run/counts.ts'
+import { TimeHistogram } from '../../../src/run/time-histogram.ts'
 import { readPrometheus } from './prometheus-text.ts'
 
 test('any text of a label is read back as it is', () => {
@@ -16,10 +16,10 @@ test('any text of a label is read back as it is', () => {
 })
 
 test('a histogram says how many samples are at most so long, in seconds', () => {
-  const counts = new Counts()
-  for (const us of [1000, 2000, 30_000, 200e6]) counts.record(us)
+  const times = new TimeHistogram()
+  for (const us of [1000, 2000, 30_000, 200e6]) times.record(us)
   const { samples } = readPrometheus(
-    histogram('assay_times', 'Times.', [[{ step: 'a' }, counts]]),
+    histogram('assay_times', 'Times.', [[{ step: 'a' }, times]]),
   ).get('assay_times')!
   const below = new Map(samples.map(({ labels, value }) => [labels.get('le'), value]))
   expect([below.get('0.0025'), below.get('0.02'), below.get('0.04'), below.get('81.92')]).toEqual([

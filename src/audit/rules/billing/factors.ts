@@ -13,11 +13,11 @@ const isRight = ({ took, price }: Single) => took === price
 const factors: Readonly<Record<string, (exchange: Exchange) => string>> = {
   format: ({ row }) => row.endpoint,
   stream: ({ row }) => (row.streamed === 1 ? 'streamed' : 'plain'),
-  n: (exchange) => `n ${exchange.askedFor('n') ?? 1}`,
-  max_tokens: (exchange) => `max_tokens ${exchange.askedFor('max_tokens') ?? 'left out'}`,
+  n: (exchange) => `n ${exchange.requestField('n') ?? 1}`,
+  max_tokens: (exchange) => `max_tokens ${exchange.requestField('max_tokens') ?? 'left out'}`,
   'prompt length': ({ row }) =>
     (row.requestBody?.length ?? 0) > 1000 ? 'a long prompt' : 'a short prompt',
-  user: (exchange) => (exchange.askedFor('user') === undefined ? 'no user' : 'a user'),
+  user: (exchange) => (exchange.requestField('user') === undefined ? 'no user' : 'a user'),
 }
 
 export const bill03 = billingRule({

@@ -115,7 +115,7 @@ function streamJudged(exchange: Exchange, n: number): string | null | undefined 
 }
 
 function countAsked(exchange: Exchange, contract: Contract): number {
-  const n = exchange.askedFor('n')
+  const n = exchange.requestField('n')
   return typeof n === 'number' ? n : contract.defaults.n
 }
 
@@ -172,7 +172,7 @@ request whose text did not reach its sequence decides nothing.`,
 
 function stopJudged(exchange: Exchange, { defaults }: Contract): string | null | undefined {
   const texts = chatTexts(exchange)
-  const stops = stopsOf(exchange.askedFor('stop'))
+  const stops = stopsOf(exchange.requestField('stop'))
   if (texts === undefined || stops.length === 0) return undefined
   for (const text of texts.values()) {
     const over = stops.find(
@@ -183,7 +183,7 @@ function stopJudged(exchange: Exchange, { defaults }: Contract): string | null |
   const wanted = echoOf(exchange)
   if (wanted === null || !stops.some((stop) => wanted.includes(stop))) return undefined
   const reason = exchange.row.finishReason
-  const bound = Number(exchange.askedFor('max_tokens') ?? defaults.maxTokens)
+  const bound = Number(exchange.requestField('max_tokens') ?? defaults.maxTokens)
   const full = (exchange.row.completionTokens ?? bound) >= bound
   if (reason === 'length') return full ? undefined : 'finish_reason length'
   return null
@@ -192,7 +192,7 @@ function stopJudged(exchange: Exchange, { defaults }: Contract): string | null |
 /** Whether a text that its stop sequence ended holds that sequence; null where it may not have reached it. */
 function endOf(exchange: Exchange): 'kept' | 'dropped' | null {
   const wanted = echoOf(exchange) ?? ''
-  const places = stopsOf(exchange.askedFor('stop')).flatMap((stop) => {
+  const places = stopsOf(exchange.requestField('stop')).flatMap((stop) => {
     const at = wanted.indexOf(stop)
     return at < 0 ? [] : [{ at, end: at + stop.length }]
   })
@@ -210,7 +210,7 @@ function stopsOf(stop: Json | undefined): readonly string[] {
 
 /** The text that a prompt such as `Repeat after me: …` asks for; null for other prompts. */
 function echoOf(exchange: Exchange): string | null {
-  const messages = exchange.askedFor('messages')
+  const messages = exchange.requestField('messages')
   const last = isList(messages) ? messages.at(-1) : undefined
   const content = isObject(last) && typeof last.content === 'string' ? last.content : ''
   return /\brepeat\b[^:]*:\s*([\s\S]+)/i.exec(content)?.[1] ?? null
@@ -230,7 +230,7 @@ more than that; the audit scenarios ask it to count far.`,
   judge(exchange, { defaults }) {
     const { row } = exchange
     if (row.endpoint !== 'chat' || row.status !== 200 || row.requestBody === null) return undefined
-    const absent = (field: string) => exchange.askedFor(field) === undefined
+    const absent = (field: string) => exchange.requestField(field) === undefined
     if (absent('stream') && exchange.isStream) return 'a stream'
     if (!exchange.isOk) return undefined
     if (absent('n') && row.choices !== null && row.choices !== defaults.n && !exchange.isStream) {

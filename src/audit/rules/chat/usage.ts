@@ -32,10 +32,10 @@ requests ended exactly at their limit and no request has the reason length.`,
 
     function limitJudged(exchange: Exchange): string | null | undefined {
       const { row } = exchange
-      const limit = exchange.askedFor('max_tokens')
+      const limit = exchange.requestField('max_tokens')
       if (row.endpoint !== 'chat' || !exchange.isOk || typeof limit !== 'number') return undefined
       if (row.completionTokens === null) return undefined
-      const n = exchange.askedFor('n')
+      const n = exchange.requestField('n')
       const choices = typeof n === 'number' ? n : 1
       if (row.completionTokens > limit * choices) {
         return `${row.completionTokens} tokens for max_tokens ${limit}${choices > 1 ? ` and n ${choices}` : ''}`
@@ -51,7 +51,7 @@ requests ended exactly at their limit and no request has the reason length.`,
     }
 
     function isFull(exchange: Exchange): boolean {
-      return exchange.row.completionTokens === exchange.askedFor('max_tokens')
+      return exchange.row.completionTokens === exchange.requestField('max_tokens')
     }
   },
 }
@@ -94,7 +94,7 @@ messages and more) must not report fewer. The exact count depends on the tokeniz
         exchange.isOk && exchange.row.endpoint === 'chat' && exchange.row.promptTokens !== null,
     )
     const prompts = Map.groupBy(all, (exchange) =>
-      JSON.stringify([exchange.askedFor('model'), exchange.askedFor('messages')]),
+      JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')]),
     )
     const repeated = [...prompts.values()].filter((group) => group.length > 1)
     const judged = repeated.flatMap((group) => {
@@ -118,10 +118,10 @@ messages and more) must not report fewer. The exact count depends on the tokeniz
 
 /** A conversation against the one that it goes on from, where that was sent too. */
 function shrinking(exchange: Exchange, prompts: ReadonlyMap<string, readonly Exchange[]>) {
-  const messages = exchange.askedFor('messages')
+  const messages = exchange.requestField('messages')
   if (!isList(messages) || messages.length < 2 || !messages.every(isObject)) return []
   for (let kept = messages.length - 1; kept > 0; kept--) {
-    const key = JSON.stringify([exchange.askedFor('model'), messages.slice(0, kept)])
+    const key = JSON.stringify([exchange.requestField('model'), messages.slice(0, kept)])
     const shorter = prompts.get(key)?.[0]?.row.promptTokens
     if (shorter === undefined || shorter === null) continue
     const { promptTokens } = exchange.row

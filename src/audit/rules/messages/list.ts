@@ -95,7 +95,7 @@ is open (gap G-04).`,
     const stop = body.stop_sequence
     if (stop === null) return null
     if (typeof stop !== 'string') return `stop_sequence is ${kindOf(stop)}`
-    const asked = exchange.askedFor('stop_sequences')
+    const asked = exchange.requestField('stop_sequences')
     return isList(asked) && asked.includes(stop) ? null : `stop_sequence ${JSON.stringify(stop)}`
   },
 })
@@ -148,7 +148,7 @@ without. output_tokens must not pass max_tokens.`,
     return verdictOf(
       all.map((exchange) => {
         const { promptTokens, completionTokens } = exchange.row
-        const limit = exchange.askedFor('max_tokens')
+        const limit = exchange.requestField('max_tokens')
         if (typeof limit === 'number' && completionTokens !== null && completionTokens > limit) {
           return [exchange, `${completionTokens} tokens for max_tokens ${limit}`] as const
         }
@@ -169,12 +169,12 @@ without. output_tokens must not pass max_tokens.`,
 }
 
 function hasSystem(exchange: Exchange): boolean {
-  const system = exchange.askedFor('system')
+  const system = exchange.requestField('system')
   return typeof system === 'string' && system !== ''
 }
 
 function promptOf(exchange: Exchange): string {
-  return JSON.stringify([exchange.askedFor('model'), exchange.askedFor('messages')])
+  return JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')])
 }
 
 /** Rules of the rulebook's section 1.5. */

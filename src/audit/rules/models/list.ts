@@ -114,7 +114,7 @@ which TRN-05 checks. A model and format that no request used is not among the ob
       const { endpoint, expects, model } = exchange.row
       if ((endpoint !== 'chat' && endpoint !== 'messages') || expects !== 'ok') return false
       if (model === null || !isKnown(contract, model)) return false
-      const { faults, open } = validityOf(contract, endpoint, exchange.asked)
+      const { faults, open } = validityOf(contract, endpoint, exchange.requestJson)
       return faults.length === 0 && open.length === 0 && isFarFromWindows(exchange, contract)
     })
     const place = ({ row }: Exchange) => `${row.runId} ${row.endpoint} ${row.model}`
@@ -160,7 +160,7 @@ model_not_found. Its status is open (gap G-27), and the messages format has no c
 
 /** Whether neither prompt nor answer can come near a limit of tokens. */
 function isFarFromWindows(exchange: Exchange, { limits, defaults }: Contract): boolean {
-  const asked = exchange.askedFor('max_tokens')
+  const asked = exchange.requestField('max_tokens')
   const output = typeof asked === 'number' ? asked : defaults.maxTokens
   return (exchange.row.requestBody?.length ?? 0) + output < limits.maxTotalTokens / 2
 }

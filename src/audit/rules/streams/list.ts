@@ -126,7 +126,9 @@ all have the same other text.`,
   async decide(evidence) {
     const all = (await exchangesOf(evidence)).filter(
       (exchange) =>
-        exchange.row.endpoint === 'chat' && exchange.isOk && exchange.askedFor('temperature') === 0,
+        exchange.row.endpoint === 'chat' &&
+        exchange.isOk &&
+        exchange.requestField('temperature') === 0,
     )
     const [plain, streamed] = [plainText, streamText].map((textOf) => textsBy(all, textOf))
     return verdictOf(
@@ -182,7 +184,7 @@ function alikeFor(a: string, b: string): number {
 
 /** Everything that was asked, but for how it is delivered. */
 function requestOf(exchange: Exchange): string {
-  const { asked } = exchange
+  const asked = exchange.requestJson
   if (!isObject(asked)) return ''
   const { stream, stream_options, ...rest } = asked
   return JSON.stringify(rest)

@@ -51,13 +51,13 @@ const frameTokens = 16
 
 /** A token is at least a byte. A list of parts may hold more than text. */
 function mostTokensOf(exchange: Exchange): number {
-  const system = exchange.askedFor('system')
+  const system = exchange.requestField('system')
   const ofSystem = typeof system === 'string' ? Buffer.byteLength(system) : 0
   return ofSystem + sumOver(exchange, (text) => Buffer.byteLength(text) + frameTokens)
 }
 
 function sumOver(exchange: Exchange, measure: (text: string) => number): number {
-  const messages = exchange.askedFor('messages')
+  const messages = exchange.requestField('messages')
   if (!isList(messages)) return 0
   return messages.reduce<number>((sum, message) => {
     const content = isObject(message) ? message.content : undefined

@@ -5,17 +5,17 @@ import type { PhaseRun } from './messages.ts'
 /**
  * First requests of each step that the plans want sent between two times of the run, on average
  * over their draws. It is told by the plan and not by what was sent: a thread that falls behind
- * must not make the rate that was asked for look smaller.
+ * must not make the planned rate look smaller.
  *
- * @returns requests of each step of the scenario; null where a closed load sends it, which asks for none
+ * @returns requests of each step of the scenario; null where a closed load sends it, which plans none
  */
-export function askedBetween(
+export function plannedBetween(
   scenario: Scenario,
   phases: readonly PhaseRun[],
   fromUs: number,
   toUs: number,
 ): readonly (number | null)[] {
-  const asked = scenario.steps.map((): number | null => 0)
+  const planned = scenario.steps.map((): number | null => 0)
   for (const phase of phases) {
     if (phase.startUs >= toUs || endOf(phase) <= fromUs) continue
     const amount = dueBy(phase, toUs)
@@ -24,10 +24,10 @@ export function askedBetween(
     const sum = weights.reduce((total, weight) => total + weight, 0)
     for (const [at, index] of phase.steps.entries()) {
       const share = sum === 0 ? 1 / weights.length : weights[at]! / sum
-      asked[index] = requests === null ? null : (asked[index] ?? 0) + requests * share
+      planned[index] = requests === null ? null : (planned[index] ?? 0) + requests * share
     }
   }
-  return asked
+  return planned
 }
 
 const endOf = (phase: PhaseRun) =>

@@ -47,7 +47,7 @@ export function widthOf(cell: number): number {
 }
 
 /** A run of cells: what was counted between two looks. */
-export interface CountsSlice {
+export interface HistogramSlice {
   readonly from: number
   readonly cells: Uint32Array
   readonly samples: number
@@ -57,7 +57,7 @@ export interface CountsSlice {
  * A histogram whose cells lie in pages. A page is made when its first value comes: the times of a step fill
  * a few of the 24, and a run of hundreds of steps has thousands of histograms.
  */
-export class Counts {
+export class TimeHistogram {
   private readonly pages: (Uint32Array | null)[] = Array.from({ length: pageCount }, () => null)
   private lowest = cellCount
   private highest = -1
@@ -74,7 +74,7 @@ export class Counts {
     if (cell > this.highest) this.highest = cell
   }
 
-  add(slice: CountsSlice): void {
+  add(slice: HistogramSlice): void {
     const { from, cells } = slice
     for (let at = 0; at < cells.length; at++) {
       const count = cells[at]!
@@ -87,7 +87,7 @@ export class Counts {
   }
 
   /** What was counted, as a copy. */
-  slice(): CountsSlice {
+  slice(): HistogramSlice {
     if (this.samples === 0) return { from: 0, cells: new Uint32Array(0), samples: 0 }
     const cells = new Uint32Array(this.highest + 1 - this.lowest)
     for (let at = 0; at < cells.length; at++) cells[at] = this.countAt(this.lowest + at)
@@ -95,7 +95,7 @@ export class Counts {
   }
 
   /** What was counted since the last call; counts from zero again. */
-  take(): CountsSlice | null {
+  take(): HistogramSlice | null {
     if (this.samples === 0) return null
     const slice = this.slice()
     for (const page of this.pages) page?.fill(0)

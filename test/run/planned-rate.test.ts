@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { askedBetween } from '../../src/run/asked.ts'
 import type { PhaseRun, SenderLoad } from '../../src/run/messages.ts'
+import { plannedBetween } from '../../src/run/planned-rate.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { amountBy } from '../../src/schedule/course.ts'
 
@@ -42,22 +42,22 @@ const users: SenderLoad = {
 }
 
 test('what is asked for is the plan’s rate by the weights of the steps, sent or not', () => {
-  expect(askedBetween(scenario, [phase(arrivals(40))], 3e6, 4e6)).toEqual([30, 10])
+  expect(plannedBetween(scenario, [phase(arrivals(40))], 3e6, 4e6)).toEqual([30, 10])
   // Half of the time before the phase, or after its end, asks for nothing.
-  expect(askedBetween(scenario, [phase(arrivals(40))], 0.5e6, 1.5e6)).toEqual([15, 5])
-  expect(askedBetween(scenario, [phase(arrivals(40))], 10.5e6, 11.5e6)).toEqual([15, 5])
-  expect(askedBetween(scenario, [phase(arrivals(40))], 12e6, 13e6)).toEqual([0, 0])
+  expect(plannedBetween(scenario, [phase(arrivals(40))], 0.5e6, 1.5e6)).toEqual([15, 5])
+  expect(plannedBetween(scenario, [phase(arrivals(40))], 10.5e6, 11.5e6)).toEqual([15, 5])
+  expect(plannedBetween(scenario, [phase(arrivals(40))], 12e6, 13e6)).toEqual([0, 0])
 })
 
 test('a ramp asks for the area under it', () => {
   expect(amountBy([{ durationUs: 10e6, fromPerS: 0, toPerS: 100 }], 5e6)).toBe(125)
-  expect(askedBetween(scenario, [phase(arrivals(0, 100))], 5e6, 7e6)).toEqual([75, 25])
+  expect(plannedBetween(scenario, [phase(arrivals(0, 100))], 5e6, 7e6)).toEqual([75, 25])
 })
 
 test('no more is asked for than a phase may send', () => {
   const few = phase(arrivals(40), { durationUs: null, maxRequests: 60 })
-  expect(askedBetween(scenario, [few], 2e6, 3e6)).toEqual([15, 5])
-  expect(askedBetween(scenario, [few], 4e6, 5e6)).toEqual([0, 0])
+  expect(plannedBetween(scenario, [few], 2e6, 3e6)).toEqual([15, 5])
+  expect(plannedBetween(scenario, [few], 4e6, 5e6)).toEqual([0, 0])
 })
 
 test('a trace asks for its requests at its speed', () => {
@@ -71,7 +71,7 @@ test('a trace asks for its requests at its speed', () => {
     model: null,
   }))
   const replay = phase({ kind: 'replay', requests, speed: 10 }, { durationUs: null })
-  expect(askedBetween(scenario, [replay], 2e6, 4e6)).toEqual([15, 5])
+  expect(plannedBetween(scenario, [replay], 2e6, 4e6)).toEqual([15, 5])
 })
 
 test('users ask for no rate, and what follows them does again', () => {
@@ -79,6 +79,6 @@ test('users ask for no rate, and what follows them does again', () => {
     phase(users, { steps: [0] }),
     phase(arrivals(8), { startUs: 11e6, steps: [0, 1] }),
   ]
-  expect(askedBetween(scenario, phases, 3e6, 4e6)).toEqual([null, 0])
-  expect(askedBetween(scenario, phases, 12e6, 13e6)).toEqual([6, 2])
+  expect(plannedBetween(scenario, phases, 3e6, 4e6)).toEqual([null, 0])
+  expect(plannedBetween(scenario, phases, 12e6, 13e6)).toEqual([6, 2])
 })

@@ -6,7 +6,7 @@ import type { PhaseRun, SenderData } from './messages.ts'
 import { boundedTemplates, firstMadeTemplate, type Ready, StepPlan } from './step-plan.ts'
 import type { TokenText } from './token-text.ts'
 
-export interface AskerParts {
+export interface RequesterParts {
   readonly data: SenderData
   /** The prompt function of each step that has one. */
   readonly prompts: readonly (PromptFunction | undefined)[]
@@ -15,13 +15,13 @@ export interface AskerParts {
 }
 
 /** Decides what a flight asks: from a pool, a trace, a function, or what was said before. */
-export class Asker {
+export class Requester {
   readonly plans: readonly StepPlan[]
-  private readonly parts: AskerParts
+  private readonly parts: RequesterParts
   private templates: TemplateRow[] = []
   private conversations = 0
 
-  constructor(parts: AskerParts) {
+  constructor(parts: RequesterParts) {
     this.parts = parts
     const { data } = parts
     const { scenario, shard, shards } = data

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer'
+import { DocumentWalk } from './document-walk.ts'
+import { uses } from './document-words.ts'
 import { numberValue, stringValue } from './json.ts'
 import { JsonShape, type ShapeFacts, wantedCells } from './json-shape.ts'
 import { isSame, KnownShapes } from './known-shapes.ts'
-import { ReplyWalk } from './reply-walk.ts'
-import { uses } from './reply-words.ts'
 
 /**
- * Reads what metrics and rules need out of one JSON document of a reply: by its shape where that is
+ * Reads what metrics and rules need out of one JSON document of a document: by its shape where that is
  * known, else by a walk over its grammar.
  *
  * One reader serves a whole thread: results hold until the next `read`, spans while the bytes do.
  */
-export class ReplyReader extends ReplyWalk implements ShapeFacts {
+export class DocumentReader extends DocumentWalk implements ShapeFacts {
   private readonly shapes = new KnownShapes<JsonShape>()
   /** The bytes that were read last; spans point into them. */
   source: Buffer = Buffer.alloc(0)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ReplyReader } from '../../src/client/reply.ts'
+import { DocumentReader } from '../../src/client/document.ts'
 import type { Span } from '../../src/client/span.ts'
 
-const reader = new ReplyReader()
+const reader = new DocumentReader()
 
 /** Reads a document from the middle of a larger buffer, as it lies in a read. */
 function read(text: string | Buffer): boolean {
@@ -199,7 +199,7 @@ test('only the first choice says why generation finished', () => {
 })
 
 /** All that a reader says of its last document. */
-const saysOf = (from: ReplyReader, wellFormed: boolean) => ({
+const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   wellFormed,
   ...Object.fromEntries(
     (['id', 'model', 'type', 'finish', 'errorCode', 'errorType'] as const).map((name) => {
@@ -254,11 +254,11 @@ test('a reader that knows the shapes of documents says what one says that meets 
   )
   fc.assert(
     fc.property(fc.array(fc.tuple(document, damage), { maxLength: 12 }), (documents) => {
-      const learned = new ReplyReader()
+      const learned = new DocumentReader()
       for (const [of, harm] of documents) {
         const bytes = Buffer.from(JSON.stringify(of))
         if (harm !== null) bytes[harm.at % bytes.length] = harm.byte
-        const fresh = new ReplyReader()
+        const fresh = new DocumentReader()
         const expected = saysOf(fresh, fresh.read(bytes, 0, bytes.length))
         // Elsewhere in a larger buffer, as documents lie in reads.
         const shared = Buffer.concat([Buffer.from('x"'), bytes, Buffer.from('1"}')])
@@ -272,7 +272,7 @@ test('a reader that knows the shapes of documents says what one says that meets 
 })
 
 test('most documents of a stream are read by their shape', () => {
-  const learned = new ReplyReader()
+  const learned = new DocumentReader()
   const times = 2000
   const documents = Array.from({ length: times }, (_, at) =>
     Buffer.from(
@@ -280,9 +280,9 @@ test('most documents of a stream are read by their shape', () => {
     ),
   )
   let walked = 0
-  const walk = Object.getPrototypeOf(ReplyReader.prototype).document
+  const walk = Object.getPrototypeOf(DocumentReader.prototype).document
   Object.defineProperty(learned, 'document', {
-    value: function (this: ReplyReader, ...args: readonly unknown[]) {
+    value: function (this: DocumentReader, ...args: readonly unknown[]) {
       walked++
       return walk.apply(this, args)
     },

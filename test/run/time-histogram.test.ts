@@ -1,8 +1,14 @@
 import fc from 'fast-check'
 import { decodeFromCompressedBase64, type JsHistogram } from 'hdr-histogram-js'
 import { expect, test } from 'vitest'
-import { Counts, cellOf, highestUs, lowestOf, widthOf } from '../../src/run/counts.ts'
 import { histogramBytes } from '../../src/run/histogram-bytes.ts'
+import {
+  cellOf,
+  highestUs,
+  lowestOf,
+  TimeHistogram,
+  widthOf,
+} from '../../src/run/time-histogram.ts'
 
 const anyUs = fc.oneof(
   fc.nat({ max: 5000 }),
@@ -32,28 +38,28 @@ test('cells follow each other without gap or overlap', () => {
 test('percentiles are within 0.1 % of the exact ones', () => {
   fc.assert(
     fc.property(fc.array(anyUs, { minLength: 1, maxLength: 300 }), (values) => {
-      const counts = new Counts()
-      for (const us of values) counts.record(us)
+      const histogram = new TimeHistogram()
+      for (const us of values) histogram.record(us)
       const sorted = [...values].sort((a, b) => a - b)
       for (const p of [1, 50, 90, 99, 99.9]) {
         const exact = sorted[Math.max(1, Math.ceil((p / 100) * sorted.length)) - 1]!
-        expect(Math.abs(counts.percentile(p)! - exact)).toBeLessThanOrEqual(exact / 1000)
+        expect(Math.abs(histogram.percentile(p)! - exact)).toBeLessThanOrEqual(exact / 1000)
       }
     }),
     { numRuns: 50 },
   )
 })
 
-test('threads merge exactly: their counts together are those of one thread that saw all', () => {
+test('threads merge exactly: their histograms together are those of one thread that saw all', () => {
   fc.assert(
     fc.property(fc.array(fc.array(anyUs), { minLength: 1, maxLength: 4 }), (threads) => {
-      const merged = new Counts()
+      const merged = new TimeHistogram()
       for (const values of threads) {
-        const counts = new Counts()
-        for (const us of values) counts.record(us)
-        merged.add(counts.slice())
+        const histogram = new TimeHistogram()
+        for (const us of values) histogram.record(us)
+        merged.add(histogram.slice())
       }
-      const whole = new Counts()
+      const whole = new TimeHistogram()
       for (const us of threads.flat()) whole.record(us)
       expect(merged.slice()).toEqual(whole.slice())
     }),
@@ -63,10 +69,10 @@ test('threads merge exactly: their counts together are those of one thread that 
 
 test('a merged percentile is not the mean of the threads’ percentiles', () => {
   // One thread with 90 fast requests, one with 10 slow ones: their p95 must be a slow one.
-  const [fast, slow] = [new Counts(), new Counts()]
+  const [fast, slow] = [new TimeHistogram(), new TimeHistogram()]
   for (let at = 0; at < 90; at++) fast.record(1000)
   for (let at = 0; at < 10; at++) slow.record(2_000_000)
-  const merged = new Counts()
+  const merged = new TimeHistogram()
   merged.add(fast.slice())
   merged.add(slow.slice())
   expect(Math.abs(merged.percentile(95)! / 2_000_000 - 1)).toBeLessThan(0.001)
@@ -74,29 +80,29 @@ test('a merged percentile is not the mean of the threads’ percentiles', () => 
 })
 
 test('taking leaves nothing behind, and nothing is taken twice', () => {
-  const counts = new Counts()
-  counts.record(5)
-  counts.record(70_000)
-  expect(counts.take()!.samples).toBe(2)
-  expect(counts.take()).toBeNull()
-  counts.record(9)
-  expect(counts.take()).toEqual({ from: 9, cells: new Uint32Array([1]), samples: 1 })
+  const histogram = new TimeHistogram()
+  histogram.record(5)
+  histogram.record(70_000)
+  expect(histogram.take()!.samples).toBe(2)
+  expect(histogram.take()).toBeNull()
+  histogram.record(9)
+  expect(histogram.take()).toEqual({ from: 9, cells: new Uint32Array([1]), samples: 1 })
 })
 
 test('the library of HDR histograms reads the stored bytes: each count, at its own value', () => {
   fc.assert(
     fc.property(fc.array(anyUs, { maxLength: 300 }), fc.nat({ max: 2 ** 20 }), (values, often) => {
-      const counts = new Counts()
-      for (const us of values) counts.record(us)
+      const histogram = new TimeHistogram()
+      for (const us of values) histogram.record(us)
       // Counts of several bytes.
-      counts.add({ from: 70, cells: new Uint32Array([often, 0, often]), samples: 2 * often })
-      const histogram = decodeFromCompressedBase64(
-        Buffer.from(histogramBytes(counts.slice())).toString('base64'),
+      histogram.add({ from: 70, cells: new Uint32Array([often, 0, often]), samples: 2 * often })
+      const decoded = decodeFromCompressedBase64(
+        Buffer.from(histogramBytes(histogram.slice())).toString('base64'),
       ) as JsHistogram
-      expect(histogram.totalCount).toBe(counts.samples)
-      for (const [us, count] of counts.filled()) {
-        expect(histogram.getCountAtIndex(cellOf(us))).toBe(count)
-        expect(histogram.valueFromIndex(cellOf(us))).toBe(us)
+      expect(decoded.totalCount).toBe(histogram.samples)
+      for (const [us, count] of histogram.filled()) {
+        expect(decoded.getCountAtIndex(cellOf(us))).toBe(count)
+        expect(decoded.valueFromIndex(cellOf(us))).toBe(us)
       }
     }),
     { numRuns: 50 },
@@ -104,9 +110,9 @@ test('the library of HDR histograms reads the stored bytes: each count, at its o
 })
 
 test('what is longer than any deadline is counted as the longest, and below zero as zero', () => {
-  const counts = new Counts()
-  counts.record(1e12)
-  counts.record(-5)
-  expect(counts.percentile(100)! / highestUs).toBeCloseTo(1, 2)
-  expect(counts.percentile(1)).toBe(0)
+  const histogram = new TimeHistogram()
+  histogram.record(1e12)
+  histogram.record(-5)
+  expect(histogram.percentile(100)! / highestUs).toBeCloseTo(1, 2)
+  expect(histogram.percentile(1)).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { ByteNames } from './byte-names.ts'
 
-/** What the reader of replies looks for: objects by their place, members by their name. */
+/** What the reader of documents looks for: objects by their place, members by their name. */
 
 /** What an object is, by where it stands. */
 export const ROOT = 1

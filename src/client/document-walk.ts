@@ -1,4 +1,3 @@
-import { JsonCursor } from './json.ts'
 import {
   CHOICE,
   CONTENT,
@@ -9,15 +8,16 @@ import {
   TOOL_CALLS,
   USAGE,
   uses,
-} from './reply-words.ts'
+} from './document-words.ts'
+import { JsonCursor } from './json.ts'
 import { type Span, span } from './span.ts'
 
 /**
- * Walks over one document of a reply and keeps what metrics and rules need: a whole body of either
+ * Walks over one document of a document and keeps what metrics and rules need: a whole body of either
  * format, one event of either stream, or an error of either shape. The two formats share most of
  * their names and never contradict each other, so one walk serves them all.
  */
-export class ReplyWalk extends JsonCursor {
+export class DocumentWalk extends JsonCursor {
   /** Whether the document was an object. */
   isObject = false
   /** Bytes outside ASCII that are not UTF-8. */

@@ -1,7 +1,7 @@
 import type { Outcome } from '../attempt/outcome.ts'
 
 /** planned = sent + notSent, sent = ok + httpError + broken + timeout + aborted. */
-export interface Ledger {
+export interface AttemptCounts {
   readonly planned: number
   readonly sent: number
   readonly notSent: number
@@ -67,7 +67,7 @@ export class StepCounters {
   }
 }
 
-export const emptyLedger: Ledger = {
+export const noCounts: AttemptCounts = {
   planned: 0,
   sent: 0,
   notSent: 0,
@@ -78,7 +78,7 @@ export const emptyLedger: Ledger = {
   aborted: 0,
 }
 
-export function addLedgers(a: Ledger, b: Ledger): Ledger {
+export function addCounts(a: AttemptCounts, b: AttemptCounts): AttemptCounts {
   return {
     planned: a.planned + b.planned,
     sent: a.sent + b.sent,
@@ -91,10 +91,10 @@ export function addLedgers(a: Ledger, b: Ledger): Ledger {
   }
 }
 
-/** Every sentence in which a ledger does not add up; empty when it does. */
-export function ledgerFaults(ledger: Ledger, rows: Ledger): readonly string[] {
+/** Every sentence in which the counts do not add up; empty when it does. */
+export function countFaults(counts: AttemptCounts, rows: AttemptCounts): readonly string[] {
   const faults: string[] = []
-  const { planned, sent, notSent, ok, httpError, broken, timeout, aborted } = ledger
+  const { planned, sent, notSent, ok, httpError, broken, timeout, aborted } = counts
   if (planned !== sent + notSent) {
     faults.push(`planned ${planned} is not sent ${sent} + not sent ${notSent}`)
   }
@@ -103,9 +103,9 @@ export function ledgerFaults(ledger: Ledger, rows: Ledger): readonly string[] {
       `sent ${sent} is not ok ${ok} + http_error ${httpError} + broken ${broken} + timeout ${timeout} + aborted ${aborted}`,
     )
   }
-  for (const name of Object.keys(emptyLedger) as (keyof Ledger)[]) {
-    if (ledger[name] !== rows[name]) {
-      faults.push(`${name}: ${ledger[name]} counted while sending, ${rows[name]} rows in the store`)
+  for (const name of Object.keys(noCounts) as (keyof AttemptCounts)[]) {
+    if (counts[name] !== rows[name]) {
+      faults.push(`${name}: ${counts[name]} counted while sending, ${rows[name]} rows in the store`)
     }
   }
   return faults

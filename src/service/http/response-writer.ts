@@ -6,7 +6,7 @@ import type { Refusal, RefusalKind } from '../refusal.ts'
 export const json = 'application/json; charset=utf-8'
 
 /** Writes responses: their headers, failures in the shape of their format, and when. */
-export class Replies {
+export class ResponseWriter {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
 
@@ -89,15 +89,15 @@ export class Replies {
     headers: Record<string, string>,
     body: string,
   ): void {
-    const reply = this.#whole(call, status, headers, body)
+    const whole = this.#whole(call, status, headers, body)
     this.#kit.database.afterCommit(() => {
-      const { length } = reply.body
-      const bytes = Buffer.byteLength(reply.body)
-      if (status !== 204) reply.headers['content-length'] = String(bytes)
-      response.writeHead(reply.status, reply.headers)
+      const { length } = whole.body
+      const bytes = Buffer.byteLength(whole.body)
+      if (status !== 204) whole.headers['content-length'] = String(bytes)
+      response.writeHead(whole.status, whole.headers)
       // As many bytes as characters: ASCII, which goes out without being encoded.
-      if (typeof reply.body === 'string' && bytes === length) response.end(reply.body, 'latin1')
-      else response.end(reply.body)
+      if (typeof whole.body === 'string' && bytes === length) response.end(whole.body, 'latin1')
+      else response.end(whole.body)
     })
   }
 
@@ -107,7 +107,7 @@ export class Replies {
     headers: Record<string, string>,
     body: string,
   ): ServiceResponse {
-    return this.#behaviour.reply(call, {
+    return this.#behaviour.respond(call, {
       status,
       headers: this.finished(call, status, headers),
       body,

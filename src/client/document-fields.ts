@@ -1,5 +1,5 @@
 import { flags } from '../attempt/flags.ts'
-import type { ReplyReader } from './reply.ts'
+import type { DocumentReader } from './document.ts'
 import { ResponseId } from './response-id.ts'
 import type { ResponseWords } from './response-words.ts'
 import { type Span, spanIs } from './span.ts'
@@ -7,7 +7,7 @@ import { type Span, spanIs } from './span.ts'
 const errorWord = Buffer.from('error')
 
 /** What a body, or all events of a stream, said: fields by the names of the columns, NaN for null. */
-export class ReplyFields {
+export class DocumentFields {
   id = new ResponseId()
   responseModel: string | null = null
   finishReason: string | null = null
@@ -33,36 +33,36 @@ export class ReplyFields {
   bytesIn = 0
 
   /** What a body, or an event of a stream, said of itself. */
-  keepReply(reply: ReplyReader, bytes: Buffer, words: ResponseWords, key: string): void {
+  keepDocument(document: DocumentReader, bytes: Buffer, words: ResponseWords, key: string): void {
     // Some begin a stream with a chunk whose fields are empty: the first that says something counts.
-    if (says(reply.id) && !this.id.isKnown) this.id.keep(bytes, reply.id, key)
-    if (says(reply.model) && this.responseModel === null) {
-      this.responseModel = words.text(bytes, reply.model, key)
+    if (says(document.id) && !this.id.isKnown) this.id.keep(bytes, document.id, key)
+    if (says(document.model) && this.responseModel === null) {
+      this.responseModel = words.text(bytes, document.model, key)
     }
-    if (reply.finish.start >= 0) this.finishReason = words.text(bytes, reply.finish, key)
+    if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish, key)
     // Usage in a stream is cumulative: the last word counts, and nothing is summed.
-    if (!Number.isNaN(reply.promptTokens)) this.promptTokens = reply.promptTokens
-    if (!Number.isNaN(reply.completionTokens)) this.completionTokens = reply.completionTokens
-    if (!Number.isNaN(reply.totalTokens)) this.totalTokens = reply.totalTokens
-    if (reply.hasReasoning) this.flags |= flags.reasoning
+    if (!Number.isNaN(document.promptTokens)) this.promptTokens = document.promptTokens
+    if (!Number.isNaN(document.completionTokens)) this.completionTokens = document.completionTokens
+    if (!Number.isNaN(document.totalTokens)) this.totalTokens = document.totalTokens
+    if (document.hasReasoning) this.flags |= flags.reasoning
   }
 
-  keepError(reply: ReplyReader, bytes: Buffer, words: ResponseWords, key: string): void {
-    if (!reply.errorIsObject) this.errorShape = 'other'
-    else this.errorShape = spanIs(bytes, reply.type, errorWord) ? 'messages' : 'chat'
-    if (reply.errorCode.start >= 0) this.errorCode = words.text(bytes, reply.errorCode, key)
-    if (reply.errorType.start >= 0) this.errorType = words.text(bytes, reply.errorType, key)
+  keepError(document: DocumentReader, bytes: Buffer, words: ResponseWords, key: string): void {
+    if (!document.errorIsObject) this.errorShape = 'other'
+    else this.errorShape = spanIs(bytes, document.type, errorWord) ? 'messages' : 'chat'
+    if (document.errorCode.start >= 0) this.errorCode = words.text(bytes, document.errorCode, key)
+    if (document.errorType.start >= 0) this.errorType = words.text(bytes, document.errorType, key)
   }
 
   /** What cannot be read. */
-  keepUnread({ badUtf8, tooDeep }: ReplyReader): void {
+  keepUnread({ badUtf8, tooDeep }: DocumentReader): void {
     if (badUtf8) this.flags |= flags.notUtf8
     else if (tooDeep) this.tooDeep = true
     else this.flags |= flags.notJson
   }
 
   /** What another says; ids change places, so that none is copied. */
-  takeReply(from: ReplyFields): void {
+  takeDocument(from: DocumentFields): void {
     const { id } = this
     this.id = from.id
     from.id = id
@@ -89,7 +89,7 @@ export class ReplyFields {
     this.bytesIn = from.bytesIn
   }
 
-  clearReply(): void {
+  clearDocument(): void {
     this.id.clear()
     this.responseModel = null
     this.finishReason = null
@@ -115,7 +115,7 @@ export class ReplyFields {
   }
 }
 
-/** Whether a field was there, and not empty: where it was not, its end is none of this reply. */
+/** Whether a field was there, and not empty: where it was not, its end is none of this document. */
 function says({ start, end }: Span): boolean {
   return start >= 0 && end > start
 }
