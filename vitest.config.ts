@@ -11,6 +11,8 @@ const patience = {
 const timing = 'test/**/*.timing.test.ts'
 
 export default defineConfig({
+  // The examples of the documents import the package by its name.
+  resolve: { alias: { assay: new URL('src/index.ts', import.meta.url).pathname } },
   test: {
     pool: 'forks',
     // More than the cores: real processes and sockets spend most of their time waiting.

@@ -2,9 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import * as api from '../src/index.ts'
-
-const { defaultContract, parseScenario } = api
+import { defaultContract, parseScenario } from '../src/index.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const pages = [
@@ -66,15 +64,6 @@ test.each(pages)('commands of %s run as they stand: assay is on no PATH', (page)
 test.each(pages)('every scenario that %s shows is one', (page) => {
   const scenarios = blocksIn(page, ['yaml']).filter((block) => /^steps:/m.test(block))
   for (const text of scenarios) expect(parseScenario(text, page, defaultContract).name).not.toBe('')
-})
-
-test.each(pages)('every example in TypeScript of %s imports what the package exports', (page) => {
-  const names = blocksIn(page, ['ts']).flatMap((block) =>
-    [...block.matchAll(/^import \{([^}]+)\} from 'assay'/gm)].flatMap((match) =>
-      match[1]!.split(',').map((name) => name.trim()),
-    ),
-  )
-  expect(names.filter((name) => !(name in api))).toEqual([])
 })
 
 test.each(pages)('every link of %s to a file of this repository leads to one', (page) => {
