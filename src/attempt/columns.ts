@@ -56,7 +56,11 @@ export const attemptColumns = {
   account: column('word', true, 'account of the key, as the scenario names it'),
 
   // What was asked
-  endpoint: column('word', false, 'chat, messages, models, credits or other'),
+  endpoint: column(
+    'word',
+    false,
+    'chat, messages, responses, embeddings, models, credits or other',
+  ),
   streamed: column('count', false, '1 when the request asked for a stream'),
   model: column('word', true, 'model asked for'),
   expects: column('word', false, 'ok, or the error that the request was built to meet'),

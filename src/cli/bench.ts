@@ -22,7 +22,7 @@ export interface Options {
   readonly promptTokens: string
   readonly outputTokens: string
   readonly stream: boolean
-  readonly endpoint: 'chat' | 'messages'
+  readonly endpoint: QuickLoad['endpoint']
   readonly slo: readonly string[]
   readonly header: readonly string[]
   readonly maxCredits?: string
@@ -82,7 +82,8 @@ function textOf(options: Options, model: string): string {
 }
 
 function quickLoadOf(options: Options, model: string): QuickLoad {
-  const { rate, users, stream, endpoint, maxRate } = options
+  const { rate, users, endpoint, maxRate } = options
+  const stream = options.stream && endpoint !== 'embeddings'
   if (rate !== undefined && users !== undefined) {
     throw new UserError('usage', '--rate and --users: expected one of them; got both.')
   }

@@ -1,5 +1,6 @@
 import { flags } from '../attempt/flags.ts'
 import type { Encoding, End } from '../attempt/outcome.ts'
+import { takesPrompt } from '../contract/request.ts'
 import type { Bench, BodyReader } from './bench.ts'
 import type { Call } from './call.ts'
 import { Capture, type Captured } from './capture.ts'
@@ -157,10 +158,10 @@ export class Attempt extends ResponseFields implements BodyReader {
     const completed = document.choices >= 0 || document.blocks >= 0
     if (failed) this.keepError(document, bytes, this.bench.words, key)
     else if (!success) this.errorShape = 'other'
-    if (endpoint === 'chat' || endpoint === 'messages') {
+    if (takesPrompt(endpoint)) {
       this.keepDocument(document, bytes, this.bench.words, key)
       if (document.choices >= 0) this.choices = document.choices
-      else if (document.blocks >= 0) this.choices = document.blocks
+      else if (document.blocks >= 0 && endpoint !== 'responses') this.choices = document.blocks
       if (success ? failed : completed) this.flags |= flags.bodyContradictsStatus
       if (endpoint === 'chat' ? document.choices < 0 : document.blocks < 0) this.wellFormed = false
     } else if (success && failed) this.flags |= flags.bodyContradictsStatus

@@ -1,9 +1,11 @@
 import {
   CHOICE,
   CONTENT,
+  EMBEDDING,
   ERROR,
   name,
   names,
+  RESPONSE,
   ROOT,
   TOOL_CALLS,
   USAGE,
@@ -13,7 +15,7 @@ import { JsonCursor } from './json.ts'
 import { type Span, span } from './span.ts'
 
 /**
- * Walks over one document of a document and keeps what metrics and rules need: a whole body of either
+ * Walks over one document of a response and keeps what metrics and rules need: a whole body of either
  * format, one event of either stream, or an error of either shape. The two formats share most of
  * their names and never contradict each other, so one walk serves them all.
  */
@@ -86,6 +88,9 @@ export class DocumentWalk extends JsonCursor {
     switch (kind) {
       case ROOT:
         return this.rootMember(key)
+      case RESPONSE:
+        // Its output was told by the events before.
+        return key === name.output ? this.skip() : this.rootMember(key)
       case CHOICE:
         return this.choiceMember(key)
       case CONTENT:
@@ -107,7 +112,7 @@ export class DocumentWalk extends JsonCursor {
       this.choices = index + 1
       this.choiceIndex = index
     } else this.blocks = index + 1
-    return this.peek() === 123 ? this.object(kind) : this.skip()
+    return kind !== EMBEDDING && this.peek() === 123 ? this.object(kind) : this.skip()
   }
 
   private rootMember(key: number): boolean {
@@ -130,9 +135,22 @@ export class DocumentWalk extends JsonCursor {
       case name.message:
         // The messages stream begins with a whole message inside its first event.
         return this.peek() === 123 ? this.object(ROOT) : this.skip()
+      case name.response:
+        return this.peek() === 123 ? this.object(RESPONSE) : this.skip()
       case name.delta:
+        // In the Responses format it is the text itself.
+        return this.peek() === 123 ? this.object(CONTENT) : this.text()
       case name.content_block:
         return this.peek() === 123 ? this.object(CONTENT) : this.skip()
+      case name.output:
+        this.blocks = 0
+        return this.peek() === 91 ? this.array(CONTENT) : this.skip()
+      case name.data:
+        if (this.peek() !== 91) return this.skip()
+        this.blocks = 0
+        return this.array(EMBEDDING)
+      case name.status:
+        return this.finish.start < 0 ? this.keepString(this.finish, uses.finish) : this.skip()
       case name.usage:
         return this.peek() === 123 ? this.object(USAGE) : this.skip()
       case name.index:

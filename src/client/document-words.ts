@@ -10,6 +10,10 @@ export const CONTENT = 3
 export const USAGE = 4
 export const ERROR = 5
 export const TOOL_CALLS = 6
+/** `response` in an event of the Responses format. */
+export const RESPONSE = 7
+/** An element of `data`: an embedding. */
+export const EMBEDDING = 8
 
 export const name = {
   id: 1,
@@ -39,6 +43,10 @@ export const name = {
   code: 25,
   refusal: 26,
   name: 27,
+  response: 28,
+  output: 29,
+  status: 30,
+  data: 31,
 } as const
 
 export const names = new ByteNames(name)

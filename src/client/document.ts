@@ -6,7 +6,7 @@ import { JsonShape, type ShapeFacts, wantedCells } from './json-shape.ts'
 import { isSame, KnownShapes } from './known-shapes.ts'
 
 /**
- * Reads what metrics and rules need out of one JSON document of a document: by its shape where that is
+ * Reads what metrics and rules need out of one JSON document of a response: by its shape where that is
  * known, else by a walk over its grammar.
  *
  * One reader serves a whole thread: results hold until the next `read`, spans while the bytes do.

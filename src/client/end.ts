@@ -24,8 +24,8 @@ export function plainEnd(
 ): End {
   if (status < 200 || status >= 300) return httpError
   if (encoding !== null) return broken(`content-encoding-${encoding}`)
-  // The chat format promises a stream; how messages stream is a gap, so JSON may be the answer.
-  if (streamed && endpoint === 'chat') return broken('unexpected-content-type')
+  // How messages stream is a gap, so JSON may be the answer; the other formats promise a stream.
+  if (streamed && endpoint !== 'messages') return broken('unexpected-content-type')
   if (whole || endpoint === 'other') return ok
   return tooDeep ? broken('too-deep') : malformedBody
 }

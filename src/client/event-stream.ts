@@ -6,11 +6,15 @@ import type { Capture } from './capture.ts'
 import type { DocumentReader } from './document.ts'
 import { DocumentFields } from './document-fields.ts'
 import { broken } from './end.ts'
-import { isWord, spanIs } from './span.ts'
+import { isWord, spanBegins, spanIs } from './span.ts'
 import { SseDecoder, type SseSink } from './sse.ts'
 
 const doneEvent = Buffer.from('[DONE]')
-const messageStop = Buffer.from('message_stop')
+/** Types of the events that end a stream of messages, or of responses. */
+const lastTypes = ['message_stop', 'response.completed', 'response.incomplete'].map((type) =>
+  Buffer.from(type),
+)
+const reasoningType = Buffer.from('response.reasoning')
 const errorType = Buffer.from('error')
 
 /** Cells of a row of `EventNumbers`: one line of a processor's cache. */
@@ -158,6 +162,9 @@ export class EventStream implements SseSink, BodyReader {
       said.keepError(document, bytes, words, key)
       return
     }
+    if (document.hasText && spanBegins(bytes, document.type, reasoningType)) {
+      document.hasReasoning = true
+    }
     if (this.isNews(document)) {
       said.keepDocument(document, bytes, words, key)
       this.named = said.id.isKnown && said.responseModel !== null
@@ -165,7 +172,9 @@ export class EventStream implements SseSink, BodyReader {
       this.choices = Math.max(this.choices, choicesOf(document))
       if (this.choices >= 0) said.choices = this.choices
     }
-    if (spanIs(bytes, document.type, messageStop)) this.onDone()
+    if (document.type.start >= 0 && lastTypes.some((type) => spanIs(bytes, document.type, type))) {
+      this.onDone()
+    }
     if (document.hasText) this.onContent()
   }
 

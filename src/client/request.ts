@@ -5,8 +5,10 @@ import type { AuthHeader, Contract } from '../contract/contract.ts'
 import {
   type AbortPoint,
   type Endpoint,
+  generates,
   headerFault,
   isHeaderValue,
+  takesPrompt,
   type WrongRequest,
   wrongNeedsBody,
 } from '../contract/request.ts'
@@ -16,7 +18,8 @@ import { type BadKey, badKeyOf, shownBadKey, spoiled, spoilFields, unknownPath }
 
 export interface Message {
   readonly role: string
-  readonly content: string
+  /** A text, or parts as the format has them: texts, images. */
+  readonly content?: unknown
 }
 
 /** Which auth headers carry the key: the endpoint's own, the one of a format, both, or none. */
@@ -106,15 +109,15 @@ export function buildTemplate(
   basePath: string,
   spec: RequestSpec,
 ): RequestTemplate {
-  const generates = spec.endpoint === 'chat' || spec.endpoint === 'messages'
-  if (spec.wrong !== null && wrongNeedsBody(spec.wrong) && !generates) {
+  const prompted = takesPrompt(spec.endpoint)
+  if (spec.wrong !== null && wrongNeedsBody(spec.wrong) && !prompted) {
     throw new UserError(
       'request',
       `wrong: ${spec.wrong} needs a request with a body; the endpoint ${spec.endpoint} has none. Use it with chat or messages.`,
     )
   }
-  const fields = generates ? bodyFields(contract, spec) : spec.body
-  const body = spec.rawBody ?? bodyBytes(fields, spec.wrong, generates)
+  const fields = prompted ? bodyFields(contract, spec) : spec.body
+  const body = spec.rawBody ?? bodyBytes(fields, spec.wrong, prompted)
   // A field that is passed through over our own says what is asked for.
   const { stream = spec.stream, model = spec.model } = spec.body
   const method = spec.method ?? (body.length > 0 ? 'POST' : 'GET')
@@ -129,9 +132,9 @@ export function buildTemplate(
     auth: authOf(contract, spec),
     badKey: badKeyOf(spec.wrong),
     body,
-    maxTokens: numberOrNull(fields.max_tokens),
+    maxTokens: numberOrNull(fields.max_tokens ?? fields.max_output_tokens),
     n: numberOrNull(fields.n),
-    promptHash: generates ? promptHashOf(fields) : null,
+    promptHash: prompted ? promptHashOf(fields) : null,
   }
 }
 
@@ -188,19 +191,31 @@ function authHeader(header: AuthHeader, key: string): readonly [string, string] 
   return [header.name, header.prefix + key]
 }
 
-/** Fields of a generation request in its format's own words. */
+/** Paths that no contract names, as every service has them. */
+const customaryPaths = { responses: '/v1/responses', embeddings: '/v1/embeddings' } as const
+
+/** Fields of a request in its format's own words. */
 function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unknown> {
-  const chat = spec.endpoint === 'chat'
+  const { endpoint } = spec
+  const chat = endpoint === 'chat'
   const fields: Record<string, unknown> = {}
   if (spec.model !== null) fields.model = spec.model
-  if (chat && spec.system !== null) {
+  if (endpoint === 'embeddings') {
+    const texts = spec.messages.map(({ content }) => content)
+    fields.input = texts.length === 1 ? texts[0] : texts
+  } else if (endpoint === 'responses') {
+    fields.input = spec.messages
+    if (spec.system !== null) fields.instructions = spec.system
+  } else if (chat && spec.system !== null) {
     fields.messages = [{ role: 'system', content: spec.system }, ...spec.messages]
   } else {
     fields.messages = spec.messages
     if (spec.system !== null) fields.system = spec.system
   }
-  const maxTokens = spec.maxTokens ?? (chat ? null : contract.defaults.maxTokens)
-  if (maxTokens !== null) fields.max_tokens = maxTokens
+  const maxTokens = spec.maxTokens ?? (endpoint === 'messages' ? contract.defaults.maxTokens : null)
+  if (maxTokens !== null && generates(endpoint)) {
+    fields[endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens'] = maxTokens
+  }
   if (spec.stream) fields.stream = true
   if (spec.stream && chat && spec.includeUsage) fields.stream_options = { include_usage: true }
   Object.assign(fields, spec.body)
@@ -211,9 +226,9 @@ function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unkno
 function bodyBytes(
   fields: Readonly<Record<string, unknown>>,
   wrong: WrongRequest | null,
-  generates: boolean,
+  prompted: boolean,
 ): Uint8Array {
-  if (!generates && Object.keys(fields).length === 0) return new Uint8Array(0)
+  if (!prompted && Object.keys(fields).length === 0) return new Uint8Array(0)
   const json = JSON.stringify(fields)
   return Buffer.from(wrong === 'malformed-json' ? json.slice(0, -1) : json, 'utf8')
 }
@@ -221,7 +236,9 @@ function bodyBytes(
 function pathOf(contract: Contract, spec: RequestSpec): string {
   if (spec.wrong === 'unknown-path') return unknownPath
   if (spec.path !== undefined) return spec.path
-  if (spec.endpoint !== 'other') return contract.paths[spec.endpoint]
+  const { endpoint } = spec
+  if (endpoint === 'responses' || endpoint === 'embeddings') return customaryPaths[endpoint]
+  if (endpoint !== 'other') return contract.paths[endpoint]
   throw new UserError('request', 'a request to the endpoint `other` needs a path')
 }
 

@@ -16,4 +16,9 @@ export function spanIs(bytes: Buffer, span: Span, word: Buffer): boolean {
   return span.start >= 0 && isWord(bytes, span.start, span.end, word)
 }
 
+/** Whether the text of a span begins with the word. */
+export function spanBegins(bytes: Buffer, { start, end }: Span, word: Buffer): boolean {
+  return start >= 0 && end - start >= word.length && isWord(bytes, start, start + word.length, word)
+}
+
 export const span = (): Span => ({ start: -1, end: -1, escaped: false })

@@ -1,7 +1,20 @@
 /** The vocabulary of requests, shared by those who plan them and those who send them. */
 
-export const endpoints = ['chat', 'messages', 'models', 'credits', 'other'] as const
+/** Endpoints whose answers are generated text. */
+export const generating = ['chat', 'messages', 'responses'] as const
+/** Endpoints that a prompt is sent to. */
+export const prompted = [...generating, 'embeddings'] as const
+export const endpoints = [...prompted, 'models', 'credits', 'other'] as const
+
 export type Endpoint = (typeof endpoints)[number]
+/** The endpoints that a contract speaks of. */
+export type ContractEndpoint = Exclude<Endpoint, 'responses' | 'embeddings' | 'other'>
+
+/** The same of the column `endpoint`. */
+export const generatesSql = `endpoint IN (${generating.map((name) => `'${name}'`).join(', ')})`
+
+export const generates = (endpoint: unknown) => generating.some((each) => each === endpoint)
+export const takesPrompt = (endpoint: unknown) => prompted.some((each) => each === endpoint)
 
 /**
  * A request that is wrong on purpose, named by what is wrong with it. `no-credits` is right but for

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../contract/request.ts'
+import { type Endpoint, generates } from '../contract/request.ts'
 
 /** What an answer tells about the limiter's decision. */
 export type Decision =
@@ -48,7 +48,7 @@ export function decisionOf(status: number | null, endpoint: Endpoint): Decision 
   if (status === null || status >= 500 || status < 200) return 'unknown'
   if (status === 429) return 'rejected'
   if (status >= 300) return status >= 400 ? 'refused' : 'unknown'
-  return endpoint === 'chat' || endpoint === 'messages' ? 'admitted' : 'read'
+  return generates(endpoint) ? 'admitted' : 'read'
 }
 
 /** @param order of time: by start, so that a scan sees what could have come before */

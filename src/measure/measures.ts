@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sqlName } from '../attempt/columns.ts'
+import { generatesSql } from '../contract/request.ts'
 
 /**
  * What each number of an attempt means. This list is the only definition: the views of the store,
@@ -22,7 +23,7 @@ const began = 'coalesce(sent_us, dispatched_us, intended_us)'
 const ended = 'coalesce(done_us, closed_us)'
 const answered = `expects = 'ok' AND outcome IN ('ok', 'timeout')`
 const succeeded = `expects = 'ok' AND outcome = 'ok'`
-const generated = `${succeeded} AND endpoint IN ('chat', 'messages')`
+const generated = `${succeeded} AND ${generatesSql}`
 /** A 2xx body that is no stream has no first token, whatever was requested. */
 const asStream = `streamed = 1 AND (outcome = 'timeout' OR events > 0 OR first_content_us IS NOT NULL)`
 
@@ -214,7 +215,7 @@ export function creditsSql(
     .map(({ id, costCredits }) => `WHEN '${id.replaceAll("'", "''")}' THEN ${costCredits}`)
     .join(' ')
   const priced = cases === '' ? 'NULL' : `CASE coalesce(model, response_model) ${cases} END`
-  return `CASE WHEN outcome = 'ok' AND endpoint IN ('chat', 'messages') THEN ${priced} ELSE 0 END`
+  return `CASE WHEN outcome = 'ok' AND ${generatesSql} THEN ${priced} ELSE 0 END`
 }
 
 const valueSql = (name: MeasureName) =>

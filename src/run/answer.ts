@@ -25,7 +25,10 @@ interface Answer {
     readonly delta?: { readonly content?: unknown }
   }[]
   readonly content?: readonly { readonly text?: unknown }[]
-  readonly delta?: { readonly text?: unknown }
+  readonly delta?: { readonly text?: unknown } | string
+  readonly type?: string
+  /** Of the Responses format. */
+  readonly output?: readonly { readonly content?: Answer['content'] }[]
 }
 
 function parse(text: string): Answer | null {
@@ -42,11 +45,16 @@ function textOf(answer: Answer): string | null {
   const candidates: readonly unknown[] = [
     choice?.message?.content,
     choice?.delta?.content,
-    Array.isArray(answer.content)
-      ? answer.content.map((block) => (typeof block?.text === 'string' ? block.text : '')).join('')
+    Array.isArray(answer.content) ? joined(answer.content) : undefined,
+    Array.isArray(answer.output)
+      ? joined(answer.output.flatMap((item) => item?.content ?? []))
       : undefined,
-    answer.delta?.text,
+    answer.type === 'response.output_text.delta' ? answer.delta : undefined,
+    typeof answer.delta === 'object' ? answer.delta?.text : undefined,
   ]
   const text = candidates.find((candidate) => typeof candidate === 'string')
   return typeof text === 'string' ? text : null
 }
+
+const joined = (blocks: NonNullable<Answer['content']>) =>
+  blocks.map((block) => (typeof block?.text === 'string' ? block.text : '')).join('')

@@ -1,3 +1,4 @@
+import { takesPrompt } from '../contract/request.ts'
 import type { Phase, Scenario, Step } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
 import type { Coordinator, Loads } from './coordinator.ts'
@@ -41,12 +42,11 @@ export async function sendFirstRequests(
   }
 }
 
-/** Generations that are meant to succeed: one for each endpoint, way of answering and model. */
+/** Prompts that are meant to succeed: one for each endpoint, way of answering and model. */
 function oneOfEachKind(steps: readonly Step[]): readonly Step[] {
   const kinds = new Map<string, Step>()
   for (const step of steps) {
-    const generates = step.endpoint === 'chat' || step.endpoint === 'messages'
-    if (!generates || step.wrong !== null || step.weight === 0) continue
+    if (!takesPrompt(step.endpoint) || step.wrong !== null || step.weight === 0) continue
     const kind = JSON.stringify([step.endpoint, step.stream, step.model, step.keys])
     if (!kinds.has(kind)) kinds.set(kind, step)
   }

@@ -3,6 +3,7 @@ import type { BatchMessage } from '../attempt/batch.ts'
 import type { BodyRow, TemplateRow } from '../attempt/evidence.ts'
 import type { TlsTexts } from '../client/authorities.ts'
 import type { MemoryFigures } from '../client/memory.ts'
+import type { Message } from '../client/request.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Load, Scenario } from '../scenario/scenario.ts'
 import type { TraceRequest } from '../schedule/trace.ts'
@@ -28,7 +29,16 @@ export interface ResolvedKey {
 }
 
 /** The prompts that a step draws from; null for a function. */
-export type PromptPool = readonly string[] | null
+export type PromptPool = readonly PooledPrompt[] | null
+
+/** What the user says, or a whole conversation with its images and tools. */
+export type PooledPrompt =
+  | string
+  | {
+      readonly messages: readonly Message[]
+      /** `tools`, `response_format` and the like, as the body has them. */
+      readonly fields: Readonly<Record<string, unknown>>
+    }
 
 export interface SenderData {
   readonly runId: string

@@ -4,7 +4,7 @@ import type { Scenario, Step } from '../scenario/scenario.ts'
 import { tokensOf } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import { UserError } from '../user/user-error.ts'
-import type { PromptPool } from './messages.ts'
+import type { PooledPrompt, PromptPool } from './messages.ts'
 import { TokenText } from './token-text.ts'
 
 /**
@@ -35,7 +35,7 @@ function poolOf(step: Step, seed: number): PromptPool {
   }
 }
 
-function linesOf(step: string, path: string): readonly string[] {
+function linesOf(step: string, path: string): readonly PooledPrompt[] {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -57,24 +57,33 @@ function linesOf(step: string, path: string): readonly string[] {
   return prompts
 }
 
-/** What the person of a conversation asks first: of ShareGPT, and of a list of messages. */
-const firstAsked = z
-  .object({
+/** Fields of a prompt that go into the body beside its messages. */
+const fieldNames = ['tools', 'tool_choice', 'parallel_tool_calls', 'response_format'] as const
+
+/** A prompt, the first question of a conversation of ShareGPT, or messages with all that they carry. */
+const prompted = z
+  .looseObject({
     prompt: z.string().optional(),
     conversations: z.array(z.object({ from: z.string(), value: z.string() })).optional(),
-    messages: z.array(z.object({ role: z.string(), content: z.unknown() })).optional(),
+    messages: z.array(z.looseObject({ role: z.string() })).optional(),
   })
-  .transform(({ prompt, conversations, messages }) => {
+  .transform(({ prompt, conversations, messages = [], ...rest }): PooledPrompt | null => {
+    if (prompt !== undefined) return prompt
     const turn = conversations?.find(({ from }) => from === 'human' || from === 'user')?.value
-    const content = messages?.find(({ role }) => role === 'user')?.content
-    return prompt ?? turn ?? (typeof content === 'string' ? content : null)
+    if (turn !== undefined) return turn
+    // What the model said last is the answer that the request asks for.
+    const to = messages.findLastIndex(({ role }) => role !== 'assistant') + 1
+    const fields = Object.fromEntries(
+      fieldNames.flatMap((name) => (name in rest ? [[name, rest[name]]] : [])),
+    )
+    return to === 0 ? null : { messages: messages.slice(0, to), fields }
   })
 
 /** The prompts of a file in the manner of ShareGPT, one list of conversations; null for any other. */
-function conversationsOf(text: string): readonly string[] | null {
+function conversationsOf(text: string): readonly PooledPrompt[] | null {
   if (!text.trimStart().startsWith('[')) return null
   try {
-    const list = z.array(firstAsked).safeParse(JSON.parse(text))
+    const list = z.array(prompted).safeParse(JSON.parse(text))
     // A conversation that a model begins holds nothing to ask.
     return list.success ? list.data.filter((prompt) => prompt !== null) : null
   } catch {
@@ -82,12 +91,12 @@ function conversationsOf(text: string): readonly string[] | null {
   }
 }
 
-/** A line is a prompt; one that is a JSON object gives its `prompt`, or the first user message. */
-function promptOf(line: string, place: string): string {
+/** A line is a prompt; one that is a JSON object gives its `prompt`, or its messages. */
+function promptOf(line: string, place: string): PooledPrompt {
   if (!line.trimStart().startsWith('{')) return line
   try {
-    const { data } = firstAsked.safeParse(JSON.parse(line))
-    if (typeof data === 'string') return data
+    const { data } = prompted.safeParse(JSON.parse(line))
+    if (data !== undefined && data !== null) return data
   } catch {
     // Told below.
   }

@@ -70,7 +70,11 @@ export class StepPlan {
     if (known !== undefined) return known
     let template = this.templates.get(prompt)
     if (template === undefined) {
-      template = this.template([{ role: 'user', content: pool?.[prompt] ?? '' }])
+      const said = pool?.[prompt] ?? ''
+      template =
+        typeof said === 'string'
+          ? this.template([{ role: 'user', content: said }])
+          : this.template(said.messages, { body: { ...said.fields, ...this.step.body } })
       this.templates.set(prompt, template)
       this.tell(template, templateBase + prompt)
     }
@@ -111,10 +115,11 @@ export class StepPlan {
   }
 
   /** What the user says in turn `turn` of a conversation: prompts of the pool in a row. */
-  pooledPrompt(uniform: number, turn: number): string {
+  pooledPrompt(uniform: number, turn: number): unknown {
     const { pool } = this.options
     if (pool === null || pool.length === 0) return ''
-    return pool[(Math.floor(uniform * pool.length) + turn) % pool.length]!
+    const prompt = pool[(Math.floor(uniform * pool.length) + turn) % pool.length]!
+    return typeof prompt === 'string' ? prompt : prompt.messages.at(-1)!.content
   }
 
   private template(

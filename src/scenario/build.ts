@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
-import type { AbortPoint } from '../contract/request.ts'
+import { type AbortPoint, takesPrompt } from '../contract/request.ts'
 import type {
   KeySource,
   Load,
@@ -99,7 +99,6 @@ function keysOf(file: ScenarioOutput, origin: Origin): readonly KeySource[] {
 }
 
 function stepOf(name: string, step: StepOutput, file: ScenarioOutput, origin: Origin): Step {
-  const generates = step.endpoint === 'chat' || step.endpoint === 'messages'
   const model = step.model === undefined ? (file.model ?? null) : step.model
   return {
     name,
@@ -109,7 +108,7 @@ function stepOf(name: string, step: StepOutput, file: ScenarioOutput, origin: Or
     method: step.method ?? null,
     stream: step.stream,
     includeUsage: step.include_usage,
-    model: generates ? model : null,
+    model: takesPrompt(step.endpoint) ? model : null,
     prompt: promptOf(step.prompt, origin),
     system: step.system ?? null,
     maxTokens: step.max_tokens ?? null,

@@ -34,8 +34,8 @@ export const fileFields = {
 
 export const stepFields = {
   weight: 'Share of the requests, relative to the other steps. Default 1.',
-  endpoint: 'chat, messages, models, credits, or other with a path.',
-  path: 'Path of the endpoint other.',
+  endpoint: 'chat, messages, responses, embeddings, models, credits, or other with a path.',
+  path: "Path of the endpoint other, or instead of the endpoint's own.",
   method: 'HTTP method. Default: that of the endpoint.',
   stream: 'Ask for a stream of events. Default false.',
   include_usage: 'Ask a chat stream for its token counts. Default false.',

@@ -1,10 +1,11 @@
+import type { prompted } from '../contract/request.ts'
 import { durationUsOf } from './quantity.ts'
 import { parseThreshold } from './threshold.ts'
 
 /** What a person says on a command line instead of writing a scenario. */
 export interface QuickLoad {
   readonly model: string
-  readonly endpoint: 'chat' | 'messages'
+  readonly endpoint: (typeof prompted)[number]
   readonly stream: boolean
   readonly promptTokens: number
   readonly outputTokens: number
@@ -41,7 +42,7 @@ export function quickScenario(quick: QuickLoad): string {
     ...(stream ? ['    stream: true'] : []),
     ...(stream && endpoint === 'chat' ? ['    include_usage: true'] : []),
     `    prompt: { synthetic: ${quick.promptTokens}, pool: 16 }`,
-    `    max_tokens: ${quick.outputTokens}`,
+    ...(endpoint === 'embeddings' ? [] : [`    max_tokens: ${quick.outputTokens}`]),
     ...(quick.headers.length === 0
       ? []
       : [

@@ -1,4 +1,11 @@
-import { headerFault, wrongNeedsBody, wrongRequests } from '../contract/request.ts'
+import {
+  generating,
+  headerFault,
+  prompted,
+  takesPrompt,
+  wrongNeedsBody,
+  wrongRequests,
+} from '../contract/request.ts'
 import { type Fault, type Loose, loose, type Path, unknownName } from './faults.ts'
 import { rangeFaults } from './ranges.ts'
 import { parseThreshold } from './threshold.ts'
@@ -57,9 +64,8 @@ function stepFaults(scenario: Loose): readonly Found[] {
   }
   for (const [name, step] of steps) {
     const path = ['steps', name]
-    const generates = step.endpoint === 'chat' || step.endpoint === 'messages'
     found.push(...unknownNames(step.keys, keyNames, 'key', [...path, 'keys']))
-    if (generates && step.model === undefined && scenario.model === undefined) {
+    if (takesPrompt(step.endpoint) && step.model === undefined && scenario.model === undefined) {
       found.push({
         path,
         message: `${String(step.endpoint)} needs a model; name one here or at the top (model: null sends none).`,
@@ -72,13 +78,15 @@ function stepFaults(scenario: Loose): readonly Found[] {
       })
     }
     if (step.endpoint === 'other' && step.path === undefined && step.wrong !== 'unknown-path') {
-      found.push({ path, message: 'the endpoint other needs a path, as path: /v1/embeddings.' })
+      found.push({ path, message: 'the endpoint other needs a path, as path: /v1/moderations.' })
     }
     for (const field of ['stream', 'session', 'max_tokens', 'system', 'prompt'] as const) {
-      if (plain.has(step.endpoint) && step[field]) {
+      const without =
+        plain.has(step.endpoint) || (step.endpoint === 'embeddings' && field !== 'prompt')
+      if (without && step[field]) {
         found.push({
           path: [...path, field],
-          message: `${field} is for chat and messages; this step asks for ${String(step.endpoint)}.`,
+          message: `${field} is for ${(field === 'prompt' ? prompted : generating).join(', ')}; this step asks for ${String(step.endpoint)}.`,
         })
       }
     }
@@ -95,7 +103,8 @@ function stepFaults(scenario: Loose): readonly Found[] {
     if (
       wrong !== undefined &&
       wrongNeedsBody(wrong) &&
-      (plain.has(step.endpoint) || step.endpoint === 'other')
+      step.endpoint !== 'chat' &&
+      step.endpoint !== 'messages'
     ) {
       found.push({
         path: [...path, 'wrong'],

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Band, Credits, Model, Window } from '../contract/contract.ts'
-import type { Endpoint } from '../contract/request.ts'
+import type { ContractEndpoint } from '../contract/request.ts'
 import { Chance } from './chance.ts'
 import type { ApiKey } from './ledger/accounts.ts'
 import type { Random } from './random.ts'
@@ -44,7 +44,7 @@ const noLimits = { minute: 0, hour: 0, day: 0 }
 /** One request on its way through the service; each station fills in what it finds. */
 export class Call extends Chance {
   readonly incoming: IncomingRequest
-  endpoint: Endpoint = 'other'
+  endpoint: ContractEndpoint | 'other' = 'other'
   body: Buffer = nothing
   /** Why a body that came was not kept; null for one that was. */
   bodyFault: Refusal | null = null

@@ -244,4 +244,4 @@ JOIN run_clocks USING (run_id)
 LEFT JOIN model_prices
   ON model_prices.contract = run_clocks.contract
  AND model_prices.model = coalesce(attempts.model, attempts.response_model)
-WHERE sent_us IS NOT NULL AND outcome <> 'not_sent' AND endpoint IN ('chat', 'messages');
+WHERE sent_us IS NOT NULL AND outcome <> 'not_sent' AND endpoint IN ('chat', 'messages', 'responses');

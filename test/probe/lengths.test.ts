@@ -15,7 +15,9 @@ const refused = (errorCode: string | null, status = 400): Answer => ({
 
 /** A service that answers what is long in one way and what is short in another. */
 const service = (long: Answer, short: Answer) =>
-  answeredBy(({ messages }) => ((messages?.[0]?.content.length ?? 0) > 10_000 ? long : short))
+  answeredBy(({ messages }) =>
+    String(messages?.[0]?.content ?? '').length > 10_000 ? long : short,
+  )
 
 const tooLong = refused('context_length_exceeded')
 const noModel = refused('model_not_found')

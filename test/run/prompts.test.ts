@@ -29,13 +29,20 @@ test('a file of ShareGPT gives the first question of each conversation that has 
   expect(poolOf(JSON.stringify(file))).toEqual(['first?', 'second?'])
 })
 
-test('lines give a text, a prompt or the first user message', () => {
+test('lines give a text, a prompt, or messages with their images and tools but no last answer', () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
   const messages = [
     { role: 'system', content: 'be brief' },
-    { role: 'user', content: 'c' },
+    { role: 'user', content: [{ type: 'text', text: 'c' }, image] },
   ]
-  const lines = ['a', JSON.stringify({ prompt: 'b' }), JSON.stringify({ messages })]
-  expect(poolOf(lines.join('\n'))).toEqual(['a', 'b', 'c'])
+  const tools = [{ type: 'function', function: { name: 'f' } }]
+  const answer = { role: 'assistant', content: 'd' }
+  const whole = { id: 7, messages: [...messages, answer], tools, tool_choice: 'auto' }
+  const lines = ['a', JSON.stringify({ prompt: 'b' }), JSON.stringify(whole)]
+  expect(poolOf(lines.join('\n'))).toEqual([
+    ...['a', 'b'],
+    { messages, fields: { tools, tool_choice: 'auto' } },
+  ])
 })
 
 test('a line of JSON without a prompt is refused, with its place', () => {

@@ -83,7 +83,7 @@ thresholds:
   expect(lines).toEqual([
     'a.yaml has 13 faults:',
     'line 3, sead: there is no field "sead"; did you mean "seed"?',
-    'line 7, steps.chat.endpoint: expected one of chat, messages, models, credits, other; came "chta".',
+    'line 7, steps.chat.endpoint: expected one of chat, messages, responses, embeddings, models, credits, other; came "chta".',
     'line 8, steps.chat.strem: there is no field "strem"; did you mean "stream"?',
     'line 9, steps.said: messages needs max_tokens (max_tokens: null sends none on purpose).',
     'line 10, steps.other.keys[0]: there is no key "gold"; there are none.',

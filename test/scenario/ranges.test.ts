@@ -81,7 +81,7 @@ test('what cannot be sent as it is written is a fault of its line', () => {
 
 test('one mistake is told once, and without what follows from it', () => {
   expect(faultsOf(plain, { step: ' }\n  other: { endpoint: chatt, stream: true' })).toEqual([
-    '  line 6, steps.other.endpoint: expected one of chat, messages, models, credits, other; came "chatt".',
+    '  line 6, steps.other.endpoint: expected one of chat, messages, responses, embeddings, models, credits, other; came "chatt".',
   ])
   expect(faultsOf(plain, { more: 'ca_file: []' })).toEqual([
     '  line 8, ca_file: expected a path of a PEM file; came [].',

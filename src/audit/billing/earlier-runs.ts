@@ -1,3 +1,4 @@
+import { generatesSql } from '../../contract/request.ts'
 import type { Evidence } from '../rule.ts'
 import { abandonments, effects, type History } from './history.ts'
 import { highestPrice, priceTable } from './price-table.ts'
@@ -21,7 +22,7 @@ export async function withEarlier(
       LEFT JOIN (SELECT * FROM ${priceTable(contract)} price(model, place, cost)) price
         ON lower(attempts.model) = lower(price.model)
       , LATERAL (SELECT epoch_us(started_at) - epoch_us(began) AS shift) shifted
-    WHERE endpoint IN ('chat', 'messages') AND outcome NOT IN ('ok', 'http_error')
+    WHERE ${generatesSql} AND outcome NOT IN ('ok', 'http_error')
       AND sent_us IS NOT NULL AND sent_us + shift < 0 AND sent_us + shift > $3
     ORDER BY sent_us + shift, run_id, slot, retry`
   const parameters = [history.runId, history.account, -Math.ceil(history.lifetimeUs)]

@@ -1,5 +1,6 @@
 import { flagSql } from '../../attempt/flags.ts'
 import type { Contract } from '../../contract/contract.ts'
+import { generatesSql } from '../../contract/request.ts'
 import type { Evidence } from '../rule.ts'
 import { clockErrorUs } from '../runs.ts'
 import { withEarlier } from './earlier-runs.ts'
@@ -49,14 +50,14 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
          GROUP BY step)
      SELECT slot::DOUBLE, retry::DOUBLE, sent_us - $4::DOUBLE, headers_us + $4::DOUBLE,
        coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE,
-       CASE WHEN endpoint NOT IN ('chat', 'messages') THEN ${effects.read}
+       CASE WHEN NOT ${generatesSql} THEN ${effects.read}
             WHEN outcome = 'http_error' THEN ${effects.failure}
             -- An unknown model that was served has no price to hold it to.
             -- A request that repeats an Idempotency-Key may be free (gap G-37).
             WHEN outcome = 'ok' AND price.cost IS NOT NULL AND NOT coalesce(repeats.again, false)
             THEN ${effects.charge}
             ELSE ${effects.ambiguous} END::DOUBLE AS effect,
-       CASE WHEN endpoint NOT IN ('chat', 'messages') THEN 0
+       CASE WHEN NOT ${generatesSql} THEN 0
             ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
        CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
        streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,

@@ -1,4 +1,5 @@
 import type { Credits } from '../../contract/contract.ts'
+import { generatesSql } from '../../contract/request.ts'
 import type { Evidence } from '../rule.ts'
 import { effects, type History, showsBalance } from './history.ts'
 import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
@@ -84,7 +85,7 @@ async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
      FROM attempts
      WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'ok' AND key_fp IS NOT NULL
        AND (endpoint IN ('models', 'credits')
-         OR endpoint IN ('chat', 'messages') AND ${isEmpty})`,
+         OR ${generatesSql} AND ${isEmpty})`,
     [JSON.stringify(runIds)],
   )
   return new Map(rows.map(({ name, mark }) => [name, mark]))

@@ -1,3 +1,4 @@
+import { prompted } from '../../contract/request.ts'
 import type { Options } from '../bench.ts'
 import { choice, command, contractOption, gather, storeOption } from './command.ts'
 
@@ -25,9 +26,7 @@ export const benchCommand = () =>
     .option('--prompt-tokens <number>', 'length of the prompts', '200')
     .option('--output-tokens <number>', 'the most tokens of an answer', '64')
     .option('--no-stream', 'ask for whole answers, not for streams')
-    .addOption(
-      choice('--endpoint <endpoint>', 'the request format', ['chat', 'messages']).default('chat'),
-    )
+    .addOption(choice('--endpoint <endpoint>', 'the request format', prompted).default('chat'))
     .option(
       '--slo <threshold>',
       "an objective such as 'ttft.p95 < 800ms'; may be repeated; default: ttft.p95 < 1s, without streams response.p95 < 10s",

@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import { generatesSql } from '../../contract/request.ts'
 import { percentileOf, samplesNeeded } from '../../measure/percentile.ts'
 import { interruptible } from '../../store/interruptible.ts'
 import type { Store } from '../../store/open.ts'
@@ -219,7 +220,7 @@ async function creditsDifference(
   const each = async ({ store, runId }: Side, { credits }: RunSummary) => {
     const [row] = await store.rows<{ n: number }>(
       `SELECT count(*) AS n FROM attempts
-       WHERE run_id = $1 AND outcome = 'ok' AND endpoint IN ('chat', 'messages')`,
+       WHERE run_id = $1 AND outcome = 'ok' AND ${generatesSql}`,
       [runId],
     )
     const n = row!.n

@@ -1,4 +1,5 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
+import { generatesSql } from '../../contract/request.ts'
 import { standings } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -140,7 +141,7 @@ async function readCredits(
             count(*) FILTER (WHERE outcome = 'ok')::INTEGER AS ok,
             count(*) FILTER (WHERE outcome IN ('broken', 'timeout', 'aborted')
                                AND sent_us IS NOT NULL)::INTEGER AS ambiguous
-     FROM attempts WHERE run_id = $1 AND endpoint IN ('chat', 'messages') GROUP BY 1`,
+     FROM attempts WHERE run_id = $1 AND ${generatesSql} GROUP BY 1`,
     [runId],
   )
   const balances = await store.rows<{ account: string; first: number; last: number }>(

@@ -1,3 +1,4 @@
+import { generatesSql } from '../../contract/request.ts'
 import type { Store } from '../../store/open.ts'
 import type { RunSummary } from './shape.ts'
 
@@ -33,7 +34,7 @@ export async function vllmFigures(store: Store, runId: string): Promise<VllmFigu
        ${three('event_ttft_us::DOUBLE')} AS ttft, ${three('tail_tpot_us::DOUBLE')} AS tpot,
        ${three('CASE WHEN succeeded THEN service_us::DOUBLE END')} AS e2el
      FROM attempt_values
-     WHERE run_id = $1 AND counted AND endpoint IN ('chat', 'messages') AND was_sent`,
+     WHERE run_id = $1 AND counted AND ${generatesSql} AND was_sent`,
     [runId],
   )
   return figures!

@@ -1,4 +1,5 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
+import { generatesSql } from '../../contract/request.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import { textList } from '../../store/import/literal.ts'
 import type { Store } from '../../store/open.ts'
@@ -271,7 +272,7 @@ async function flatRemaining(store: Store): Promise<readonly Anomaly[]> {
        FROM attempts JOIN run_clocks USING (run_id)
        JOIN model_prices ON model_prices.contract = run_clocks.contract
          AND model_prices.model = attempts.model AND model_prices.credits > 0
-       WHERE outcome = 'ok' AND endpoint IN ('chat', 'messages') AND credits_remaining IS NOT NULL
+       WHERE outcome = 'ok' AND ${generatesSql} AND credits_remaining IS NOT NULL
          AND (len(getvariable('usage_runs')) = 0 OR list_contains(getvariable('usage_runs'), run_id)))
      GROUP BY run_id, account, key_fp, remaining, island HAVING count(*) >= ${flatRun}
      ORDER BY count(*) DESC`,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Contract } from '../../contract/contract.ts'
-import type { Endpoint } from '../../contract/request.ts'
+import type { ContractEndpoint } from '../../contract/request.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import { Call, type IncomingRequest } from '../call.ts'
 
@@ -12,7 +12,10 @@ const perLife = 2 ** 24
 export class IncomingRequests {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
-  readonly #endpoints: ReadonlyMap<string, { readonly endpoint: Endpoint; readonly method: string }>
+  readonly #endpoints: ReadonlyMap<
+    string,
+    { readonly endpoint: ContractEndpoint; readonly method: string }
+  >
   readonly #connections = new Connections()
   readonly #trustsProxy: boolean
   #sequence: number
@@ -133,7 +136,7 @@ function hex16(number: number): string {
 }
 
 function endpointsOf({ paths }: Contract) {
-  return new Map<string, { endpoint: Endpoint; method: string }>([
+  return new Map<string, { endpoint: ContractEndpoint; method: string }>([
     [paths.chat, { endpoint: 'chat', method: 'POST' }],
     [paths.messages, { endpoint: 'messages', method: 'POST' }],
     [paths.models, { endpoint: 'models', method: 'GET' }],
