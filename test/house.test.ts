@@ -7,7 +7,7 @@ const mayImport: Record<string, readonly string[]> = {
   user: [],
   contract: [],
   attempt: [],
-  measure: ['attempt'],
+  measure: ['contract', 'attempt'],
   limits: ['contract'],
   chart: [],
   scenario: ['contract'],

@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { loadContract } from '../contract/load.ts'
 import { headerFault } from '../contract/request.ts'
 import { writeReport } from '../report/page.ts'
+import { firstAnswer } from '../run/first-answer.ts'
 import { firstModel } from '../run/first-model.ts'
+import { tlsOf } from '../run/tls-files.ts'
 import { parseScenario } from '../scenario/parse.ts'
 import { durationUsOf, ratePerSOf } from '../scenario/quantity.ts'
 import { type QuickLoad, quickScenario } from '../scenario/quick.ts'
@@ -25,6 +28,7 @@ export interface Options {
   readonly endpoint: QuickLoad['endpoint']
   readonly slo: readonly string[]
   readonly header: readonly string[]
+  readonly caFile?: string
   readonly maxCredits?: string
   readonly seed?: string
   readonly contract?: string
@@ -44,7 +48,8 @@ export async function benchAction(url: string, options: Options): Promise<void> 
   const key = process.env.ASSAY_API_KEY?.trim() || noKey
   // What is wrong on the command line comes before anything is sent.
   textOf(options, '')
-  const text = textOf(options, options.model ?? (await firstModel(baseUrl, key, contract)))
+  const tls = tlsOf({ caFile: options.caFile ?? null, certFile: null, keyFile: null })
+  const text = textOf(options, options.model ?? (await firstModel(baseUrl, key, contract, tls)))
   const scenario = parseScenario(text, 'the scenario made by assay bench', contract)
   if (options.save !== undefined) {
     writeFileSync(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
@@ -61,6 +66,8 @@ export async function benchAction(url: string, options: Options): Promise<void> 
   const store = await openExistingStore(options.db)
   try {
     const { out } = options
+    const found = await firstAnswer(store, runId)
+    if (found !== null && !options.json) process.stdout.write(`first request: ${found}\n`)
     await writeReport({
       ...{ store, page: 'launch', contract, runIds: [runId], timeZone: 'UTC', out },
       nowUs: Date.now() * 1000,
@@ -102,6 +109,7 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
     promptTokens: Math.max(1, wholeOf('--prompt-tokens', options.promptTokens)),
     outputTokens: Math.max(1, wholeOf('--output-tokens', options.outputTokens)),
     headers: options.header.map(headerOf),
+    caFile: options.caFile === undefined ? null : resolve(options.caFile),
     duration: quantity(
       '--duration',
       options.duration ?? (load.kind === 'search' ? '5s' : '30s'),

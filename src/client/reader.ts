@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import type { TlsTexts } from './authorities.ts'
 import { openTransport } from './open-transport.ts'
 import { buildTemplate, type PreparedRequest, plainRequest, prepareRequest } from './request.ts'
 import { type Received, sendOnce } from './send-once.ts'
@@ -14,10 +15,17 @@ export class Reader {
   private readonly request: PreparedRequest
 
   /** @param baseUrl an http or https URL, its base path without a trailing slash */
-  constructor(baseUrl: string, key: string, contract: Contract, endpoint: 'models' | 'credits') {
+  constructor(
+    baseUrl: string,
+    key: string,
+    contract: Contract,
+    endpoint: 'models' | 'credits',
+    tls: TlsTexts = {},
+  ) {
     const { origin, pathname } = new URL(baseUrl)
     this.contract = contract
     this.transport = openTransport({
+      ...tls,
       origin,
       maxConnections: 1,
       connectTimeoutMs: contract.timeouts.connectMs,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { TlsTexts } from '../client/authorities.ts'
 import { Reader } from '../client/reader.ts'
 import type { Contract } from '../contract/contract.ts'
 import { UserError } from '../user/user-error.ts'
@@ -16,9 +17,10 @@ export async function firstModel(
   baseUrl: string,
   key: string,
   contract: Contract,
+  tls: TlsTexts,
 ): Promise<string> {
-  await reach(baseUrl, {}, contract.timeouts.connectMs)
-  const reader = new Reader(baseUrl, key, contract, 'models')
+  await reach(baseUrl, tls, contract.timeouts.connectMs)
+  const reader = new Reader(baseUrl, key, contract, 'models', tls)
   try {
     const { columns, captured } = await reader.read()
     const { status, reason } = columns

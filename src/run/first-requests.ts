@@ -5,7 +5,7 @@ import type { Coordinator, Loads } from './coordinator.ts'
 import { type Refusal, refusalOf } from './refusal.ts'
 
 /** The phase of first requests: its rows are kept, and no figure is made of them. */
-const phaseName = 'first requests'
+export const firstPhase = 'first requests'
 
 /** A service may think long: after this the load begins, and what is in flight ends beside it. */
 const mostWaitUs = 10e6
@@ -24,7 +24,7 @@ export async function sendFirstRequests(
   const endUs = coordinator.now() + mostWaitUs
   for (const step of oneOfEachKind(scenario.steps)) {
     const phase: Phase = {
-      name: phaseName,
+      name: firstPhase,
       part: 'warmup',
       load: { kind: 'arrivals', spacing: { kind: 'constant' }, rate: onceASecond },
       durationUs: 1e6,
@@ -85,7 +85,7 @@ export async function firstRefusal(store: Store, runId: string, baseUrl: string)
      FROM attempts JOIN templates USING (run_id, template)
      LEFT JOIN bodies USING (run_id, slot, retry)
      WHERE run_id = $1 AND phase = $2 AND outcome <> 'ok' ORDER BY slot DESC LIMIT 1`,
-    [runId, phaseName],
+    [runId, firstPhase],
   )
   if (refused === undefined) return 'The first request was refused.'
   const { method, path, step, ...answer } = refused

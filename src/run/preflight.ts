@@ -60,7 +60,7 @@ function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
     return `its certificate is for another name (${message}). Correct the base URL to a name that it holds, or have one made for this name.`
   }
   if (isCertificateError(code)) {
-    return `its certificate is not trusted (${message}). Name the authority's PEM file in ca_file of the scenario, or in NODE_EXTRA_CA_CERTS.`
+    return `its certificate is not trusted (${message}). Name the authority's PEM file in ca_file of the scenario (--ca-file of bench), or in NODE_EXTRA_CA_CERTS.`
   }
   if (isTlsError(code)) {
     return `it does not speak TLS there (${code}). Correct the base URL; http:// may be meant.`

@@ -5,7 +5,11 @@ import type { Scenario } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** What the PEM files of a scenario hold. @throws UserError that names the file, and nothing of what is in it */
-export function tlsOf({ caFile, certFile, keyFile }: Scenario): TlsTexts {
+export function tlsOf({
+  caFile,
+  certFile,
+  keyFile,
+}: Pick<Scenario, 'caFile' | 'certFile' | 'keyFile'>): TlsTexts {
   return {
     ...(caFile === null
       ? {}

@@ -20,6 +20,8 @@ export interface QuickLoad {
   /** Thresholds such as `ttft.p95 < 800ms`. */
   readonly objectives: readonly string[]
   readonly maxCredits: number | null
+  /** PEM file of further authorities to trust. */
+  readonly caFile: string | null
 }
 
 /** What a search can hold each request to. */
@@ -36,6 +38,7 @@ export function quickScenario(quick: QuickLoad): string {
     'name: bench',
     `question: ${questionOf(quick)}`,
     `model: ${JSON.stringify(quick.model)}`,
+    ...(quick.caFile === null ? [] : [`ca_file: ${JSON.stringify(quick.caFile)}`]),
     'steps:',
     `  ${endpoint}${stream ? '-stream' : ''}:`,
     `    endpoint: ${endpoint}`,

@@ -88,6 +88,9 @@ test('bench goes from an address to a page: no file, no key, no model named', as
   ).ended
   expect(out, error).toContain('page  assay-launch.html\n')
   expect(out).toMatch(/ttft\.p95 < 1s +/)
+  expect(out).toMatch(
+    /^first request: chat answered 200 in \d+ ms, a stream of 8 events with text, token counts, no credits header, no limit headers$/m,
+  )
   expect(out).toMatch(/output tokens [\d.]+\/s/)
   expect(existsSync(join(folder, 'assay-launch.html'))).toBe(true)
   expect(asked[0]!.url).toBe('/llm/v1/models')
@@ -138,6 +141,7 @@ const quick: QuickLoad = {
   duration: '5s',
   objectives: ['ttft.p95 < 800ms', 'tpot.p90 <= 50ms'],
   maxCredits: 300,
+  caFile: null,
 }
 
 test('a search holds the largest share of requests that an objective names to every objective', () => {

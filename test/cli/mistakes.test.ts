@@ -105,7 +105,7 @@ test.each([
   [
     'a certificate that nobody vouches for',
     'https://HOST/llm',
-    "HOST was never reached: its certificate is not trusted (WHY). Name the authority's PEM file in ca_file of the scenario, or in NODE_EXTRA_CA_CERTS.\n",
+    "HOST was never reached: its certificate is not trusted (WHY). Name the authority's PEM file in ca_file of the scenario (--ca-file of bench), or in NODE_EXTRA_CA_CERTS.\n",
   ],
   [
     'http for https',
@@ -116,9 +116,17 @@ test.each([
   const service = await listen(true)
   const host = `127.0.0.1:${service.port}`
   const { error, ...ended } = await bench('right', url.replace('HOST', host))
-  expect(error.replace(/\(.*\)/, '(WHY)')).toBe(says.replaceAll('HOST', host))
+  expect(error.replace(/\(.*?\)/, '(WHY)')).toBe(says.replaceAll('HOST', host))
   expect(service.sent).toEqual([])
   expect(ended).toEqual({ code: 4, out: '' })
+})
+
+test('bench with --ca-file reaches a service whose authority it names', async () => {
+  const { port, sent } = await listen(true)
+  const authority = new URL('../client/tls/authority.pem', import.meta.url).pathname
+  const { error } = await bench('right', `https://127.0.0.1:${port}/llm`, '--ca-file', authority)
+  expect(error).toContain('lists no models')
+  expect(sent).toEqual([list])
 })
 
 test('bench of a closed port says so in a sentence', async () => {

@@ -32,7 +32,7 @@ test('a certificate that nobody vouches for is told before anything is sent, wit
   const port = await secureServer()
   await expect(reach(`https://localhost:${port}`)).rejects.toThrow(
     new RegExp(
-      `^localhost:${port} was never reached: its certificate is not trusted \\(.+\\)\\. Name the authority's PEM file in ca_file of the scenario, or in NODE_EXTRA_CA_CERTS\\.$`,
+      `^localhost:${port} was never reached: its certificate is not trusted \\(.+\\)\\. Name the authority's PEM file in ca_file of the scenario \\(--ca-file of bench\\), or in NODE_EXTRA_CA_CERTS\\.$`,
     ),
   )
 })

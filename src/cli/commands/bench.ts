@@ -34,6 +34,7 @@ export const benchCommand = () =>
       [],
     )
     .option('--header <header>', "a further header, as 'x-team: a'; may be repeated", gather, [])
+    .option('--ca-file <file>', 'PEM file of further authorities to trust')
     .option('--max-credits <number>', 'stop before the run spends more credits')
     .option('--seed <number>', 'another seed for prompts and arrivals')
     .addOption(contractOption())
