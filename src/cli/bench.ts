@@ -15,6 +15,7 @@ import { wholeOf } from './numbers.ts'
 import { runAndPrint } from './run.ts'
 import { mustMaySpend } from './spending.ts'
 import { baseUrlOf } from './target.ts'
+import { uploadTo } from './upload.ts'
 
 export interface Options {
   readonly model?: string
@@ -35,6 +36,7 @@ export interface Options {
   readonly db: string
   readonly out: string
   readonly save?: string
+  readonly upload?: string
   readonly yes?: boolean
   readonly json?: boolean
 }
@@ -48,6 +50,7 @@ export async function benchAction(url: string, options: Options): Promise<void> 
   const key = process.env.ASSAY_API_KEY?.trim() || noKey
   // What is wrong on the command line comes before anything is sent.
   textOf(options, '')
+  const upload = await uploadTo(options.upload)
   const tls = tlsOf({ caFile: options.caFile ?? null, certFile: null, keyFile: null })
   const text = textOf(options, options.model ?? (await firstModel(baseUrl, key, contract, tls)))
   const scenario = parseScenario(text, 'the scenario made by assay bench', contract)
@@ -75,6 +78,7 @@ export async function benchAction(url: string, options: Options): Promise<void> 
   } finally {
     store.close()
   }
+  await upload(options.out, options.db)
   if (!options.json) process.stdout.write(`page  ${options.out}\n`)
 }
 

@@ -6,6 +6,7 @@ import { makeText } from '../report/text.ts'
 import { writeOutput } from '../store/output.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
+import { uploadTo } from './upload.ts'
 import { openUsage, type UsageFlags, usageScopeOf } from './usage-scope.ts'
 
 export interface Options extends UsageFlags {
@@ -15,6 +16,7 @@ export interface Options extends UsageFlags {
   readonly reports?: string
   readonly profile?: string
   readonly png?: string
+  readonly upload?: string
   readonly json?: boolean
 }
 
@@ -25,6 +27,7 @@ export async function reportAction(
 ): Promise<void> {
   const out = options.out ?? `assay-${page}.html`
   const scope = usageScopeOf(options)
+  const upload = await uploadTo(options.upload)
   const place = page === 'usage' ? options : {}
   const { store, engine, close } = await openUsage(options.db, place, runIds)
   const usage = engine === undefined ? scope : { ...scope, engine }
@@ -47,7 +50,10 @@ export async function reportAction(
     if (format !== 'html') {
       const text = await shown((view) => makeText({ ...asked, ...view }, format))
       if (options.out === undefined) process.stdout.write(text)
-      else writeOutput(options.out, text)
+      else {
+        writeOutput(options.out, text)
+        await upload(options.out)
+      }
       return
     }
     const made = await shown((view) => writeReport({ ...asked, ...view, out }))
@@ -62,6 +68,7 @@ export async function reportAction(
   } finally {
     await close()
   }
+  await upload(out, ...pictures)
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ page, out, pictures })}\n`

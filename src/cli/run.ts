@@ -22,6 +22,7 @@ import { mustHaveOneClock, runIdOf, type ShardOptions, shardOf, startAtUsOf } fr
 import { mustMaySpend } from './spending.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { baseUrlOf } from './target.ts'
+import { uploadTo } from './upload.ts'
 
 export interface Options extends RunOverrides, ShardOptions {
   readonly baseUrl?: string
@@ -31,6 +32,7 @@ export interface Options extends RunOverrides, ShardOptions {
   readonly contract?: string
   readonly json?: boolean
   readonly junit?: string
+  readonly upload?: string
   readonly live?: string | true
   readonly firstRequests: boolean
   readonly dryRun?: boolean
@@ -56,6 +58,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const startAtUs = startAtUsOf(options.startAt, Date.now())
   const baseUrl = baseUrlOf(options.baseUrl ?? scenario.baseUrl ?? undefined, contract)
   await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
+  const upload = await uploadTo(options.upload)
   const result = await runAndPrint(
     scenario,
     {
@@ -73,6 +76,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     options.live,
   )
   if (options.junit !== undefined) writeOutput(options.junit, runJunit(result, new Date()))
+  await upload(options.db, ...(options.junit === undefined ? [] : [options.junit]))
 }
 
 /** Runs with the live view, prints what the run says, and sets the exit code. */

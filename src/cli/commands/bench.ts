@@ -1,6 +1,6 @@
 import { prompted } from '../../contract/request.ts'
 import type { Options } from '../bench.ts'
-import { choice, command, contractOption, gather, storeOption } from './command.ts'
+import { choice, command, contractOption, gather, storeOption, uploadOption } from './command.ts'
 
 /** `assay bench <url>`: from an address to a safe rate and a page, without a file. */
 export const benchCommand = () =>
@@ -41,6 +41,7 @@ export const benchCommand = () =>
     .addOption(storeOption())
     .option('--out <file>', 'the launch page', 'assay-launch.html')
     .option('--save <file>', 'write the scenario that it made')
+    .addOption(uploadOption())
     .option('--yes', 'spend without asking')
     .option('--json', 'print the summary as JSON')
     .action(async (url: string, options: Options) =>

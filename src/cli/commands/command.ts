@@ -43,6 +43,13 @@ export const engineOption = (does = 'ClickHouse in place of the store') =>
 export const contractOption = () =>
   new Option('--contract <file>', 'the promises of the service (YAML); default: the specification')
 
+/** A bucket that takes what a command wrote. */
+export const uploadOption = () =>
+  new Option(
+    '--upload <s3-url>',
+    'also take the files to s3://bucket/prefix (needs @aws-sdk/client-s3)',
+  )
+
 /** A page that is open while the command works. */
 export const liveOption = () =>
   new Option('--live [port]', 'serve a live page and /metrics on 127.0.0.1; default: a free port')

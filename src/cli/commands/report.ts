@@ -8,6 +8,7 @@ import {
   contractOption,
   engineOption,
   storeOption,
+  uploadOption,
 } from './command.ts'
 
 /** `assay report <page> [run…]`: a page that needs nothing else, made from the store. */
@@ -48,6 +49,7 @@ export const reportCommand = () =>
     .addOption(contractOption())
     .option('--profile <file>', 'audit: the profile by assay probe')
     .option('--png <folder>', 'also write each chart as a picture into this folder')
+    .addOption(uploadOption())
     .option('--json', 'print the names of the written files as JSON')
     .action(async (page: PageName, runIds: readonly string[], options: Options) =>
       (await import('../report.ts')).reportAction(page, runIds, options),

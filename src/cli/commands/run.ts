@@ -1,5 +1,5 @@
 import type { Options } from '../run.ts'
-import { command, contractOption, liveOption, storeOption } from './command.ts'
+import { command, contractOption, liveOption, storeOption, uploadOption } from './command.ts'
 
 /** `assay run <scenario>`: load into the store. */
 export const runCommand = () =>
@@ -27,6 +27,7 @@ export const runCommand = () =>
     .option('--yes', 'spend more than 1,000 credits of another machine without asking')
     .option('--dry-run', 'check the scenario and print its plan; send nothing')
     .option('--junit <file>', 'write the thresholds as JUnit XML, for CI')
+    .addOption(uploadOption())
     .addOption(liveOption())
     .option('--json', 'print the summary as JSON')
     .action(async (path: string, options: Options) =>

@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import { UserError } from '../user/user-error.ts'
+
+/** Takes files to a bucket, each under its own name. */
+export type Upload = (...files: readonly string[]) => Promise<void>
+
+/**
+ * A bucket of S3, or of what speaks like it. Credentials, region and endpoint come from where AWS's own
+ * tools take them: `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL_S3` and the rest.
+ * The client is loaded here, so that what is missing is told before a load is sent.
+ *
+ * @param target `s3://bucket/prefix`; undefined uploads nothing
+ * @throws UserError for another form, or where the client is not installed
+ */
+export async function uploadTo(target: string | undefined): Promise<Upload> {
+  if (target === undefined) return async () => {}
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(target) ?? []
+  if (bucket === undefined) {
+    throw new UserError('usage', `--upload: expected s3://bucket/prefix; came ${target}.`)
+  }
+  const { S3Client, Upload } = await clientOfS3()
+  const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
+  return async (...files) => {
+    // Stores that speak like S3 know neither its newer checksums nor a bucket as a part of the host.
+    const client = new S3Client({
+      forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      ...(process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
+    })
+    try {
+      for (const file of files) {
+        const key = folder + basename(file)
+        const params = {
+          Bucket: bucket,
+          Key: key,
+          Body: createReadStream(file),
+          ContentType: typeOf(file),
+        }
+        await new Upload({ client, params }).done()
+        process.stderr.write(`uploaded s3://${bucket}/${key}\n`)
+      }
+    } catch (error) {
+      const { name, message } = error as Error
+      throw new UserError(
+        'unreachable',
+        `--upload: ${target} did not take the files (${name}: ${message.split('\n')[0]}). They are here: ${files.join(', ')}.`,
+      )
+    } finally {
+      client.destroy()
+    }
+  }
+}
+
+const typeOf = (file: string) =>
+  file.endsWith('.html') ? 'text/html; charset=utf-8' : 'application/octet-stream'
+
+async function clientOfS3() {
+  try {
+    const [{ S3Client }, { Upload }] = await Promise.all([
+      import('@aws-sdk/client-s3'),
+      import('@aws-sdk/lib-storage'),
+    ])
+    return { S3Client, Upload }
+  } catch {
+    throw new UserError(
+      'usage',
+      '--upload: the client of S3 is not installed. Install it beside assay: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage.',
+    )
+  }
+}

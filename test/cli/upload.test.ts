@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { assay } from '../e2e/command.ts'
+import { seededStore } from '../report/seeded.ts'
+
+const secret = 'wJalrXUtnFEMI-test-secret'
+
+/** What speaks like S3 in the few words that an upload needs, and keeps what it was given. */
+async function bucketServer(status = 200) {
+  const objects = new Map<string, Buffer>()
+  const parts = new Map<number, Buffer>()
+  const credentials = new Set<string>()
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = []
+    request.on('data', (piece: Buffer) => pieces.push(piece))
+    request.on('end', () => {
+      const { pathname, searchParams } = new URL(request.url!, 'http://s3')
+      const body = Buffer.concat(pieces)
+      credentials.add(/Credential=([^/]+)/.exec(request.headers.authorization ?? '')?.[1] ?? 'none')
+      const say = (xml: string) => response.writeHead(status, { etag: '"e"' }).end(xml)
+      if (status !== 200) say('<Error><Code>AccessDenied</Code><Message>No.</Message></Error>')
+      else if (request.method === 'POST' && searchParams.has('uploads')) {
+        say('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>')
+      } else if (request.method === 'POST') {
+        const inOrder = [...parts].sort(([a], [b]) => a - b).map(([, part]) => part)
+        objects.set(pathname, Buffer.concat(inOrder))
+        say('<CompleteMultipartUploadResult><ETag>e</ETag></CompleteMultipartUploadResult>')
+      } else {
+        if (searchParams.has('partNumber')) parts.set(Number(searchParams.get('partNumber')), body)
+        else objects.set(pathname, body)
+        say('')
+      }
+    })
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'assay-upload-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const env = {
+    ...{ AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: secret, AWS_MAX_ATTEMPTS: '1' },
+    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  }
+  return { objects, credentials, folder, env }
+}
+
+test('a page goes into the bucket, byte for byte, under the prefix and its own name', async () => {
+  const { objects, credentials, folder, env } = await bucketServer()
+  const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })
+  store.close()
+  const { code, stdout, stderr } = await assay(
+    ['report', 'launch', '--upload', 's3://pages/launch-7'],
+    { cwd: folder, env },
+  ).ended
+  expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'assay-launch.html\n' })
+  expect(stderr).toContain('uploaded s3://pages/launch-7/assay-launch.html\n')
+  expect([...objects.keys()]).toEqual(['/pages/launch-7/assay-launch.html'])
+  expect(objects.values().next().value!.toString()).toMatch(/^<!doctype html>.*<\/html>\s*$/s)
+  expect([...credentials]).toEqual(['AKIATEST'])
+})
+
+test('a file of more than one part arrives whole', async () => {
+  const { objects, folder, env } = await bucketServer()
+  for (const [name, value] of Object.entries(env)) process.env[name] = value
+  onTestFinished(() => {
+    for (const name of Object.keys(env)) delete process.env[name]
+  })
+  const file = join(folder, 'large.duckdb')
+  const bytes = Buffer.alloc(11 << 20, 'assay')
+  writeFileSync(file, bytes)
+  const { uploadTo } = await import('../../src/cli/upload.ts')
+  await (await uploadTo('s3://stores'))(file)
+  expect(objects.get('/stores/large.duckdb')?.equals(bytes)).toBe(true)
+})
+
+test('a bucket that refuses is told in a sentence, without the secret, and the page stays', async () => {
+  const { folder, env } = await bucketServer(403)
+  const store = await seededStore({ attempts: 200, path: join(folder, 'assay.duckdb') })
+  store.close()
+  const { code, stdout, stderr } = await assay(['report', 'launch', '--upload', 's3://pages'], {
+    cwd: folder,
+    env,
+  }).ended
+  expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
+  expect(stderr).toContain(
+    '--upload: s3://pages did not take the files (AccessDenied: No.). They are here: assay-launch.html.\n',
+  )
+  expect(stderr).not.toContain(secret)
+})
+
+test('what is no bucket is refused before anything is sent', async () => {
+  const { code, stderr } = await assay(
+    ['bench', 'http://127.0.0.1:1', '--model', 'm', '--upload', 'https://x'],
+    {},
+  ).ended
+  expect(stderr).toBe('--upload: expected s3://bucket/prefix; came https://x.\n')
+  expect(code).toBe(2)
+})
