@@ -16,12 +16,14 @@ import { openDoor } from '../test/clickhouse/chdb.ts'
 
 /**
  * `ASSAY_CHDB=FOLDER node bench/usage-engines.ts [--events 2]`: millions of events of 30 days, 200 keys and 8
- * models, in four files, into DuckDB and into ClickHouse. It ends with 1 where a page differs in a digit, or a
- * file that comes twice changes a quarter.
+ * models, in four files, into DuckDB and into ClickHouse, and from there into four databases. It ends with 1 where a
+ * page differs in a digit, or a file that comes twice changes a quarter.
  */
 const { values } = parseArgs({ options: { events: { type: 'string', default: '2' } } })
 const events = Math.round(Number(values.events) * 1e6)
 const folder = mkdtempSync(join(tmpdir(), 'assay-bench-engines-'))
+const firstUs = Date.UTC(2026, 9, 15) * 1000
+const dayUs = 86_400e6
 const files = [0, 1, 2, 3].map((at) => join(folder, `log${at}.parquet`))
 const say = (text: string) => process.stdout.write(`${text}\n`)
 let isEqual = true
@@ -44,21 +46,26 @@ try {
   const own = await openStore(':memory:')
   const engine = clickhouseEngine(clickhouse)
   equal('page of ClickHouse', await timed('page of events', () => pageOf(own, engine)), page)
-  const close = () =>
-    closeDays(clickhouse, Date.UTC(2026, 9, 1) * 1000, Date.UTC(2026, 11, 1) * 1000)
+  const close = (days: number, to: number) =>
+    closeDays(clickhouse, firstUs + days * dayUs, firstUs + to * dayUs)
   const quarters = async () =>
     JSON.stringify(
       await clickhouse.rows(
         'SELECT count() AS n, toString(sum(cityHash64(toString(tuple(* EXCEPT closed_us))))) AS hash FROM usage_quarters FINAL',
       ),
     )
-  await timed('days closed', close)
+  await timed('days closed', () => close(0, 30))
   const before = await quarters()
   say(`quarters: ${before}`)
   equal('page of quarters', await timed('page of quarters', () => pageOf(own, engine)), page)
   await timed('one file again', () => importToClickhouse(clickhouse, log(files[1]!)))
-  await timed('days closed again', close)
+  await timed('its days closed again', () => close(7, 15))
   equal('quarters after a file came twice', await quarters(), before)
+  await timed('four databases by hash', shareOut)
+  const set = await openClickhouse(door.address('four'))
+  const four = clickhouseEngine(set)
+  equal('page of four', await timed('page of four databases', () => pageOf(own, four)), page)
+  await set.close()
   own.close()
 } finally {
   store.close()
@@ -69,6 +76,26 @@ try {
 say(`most memory of this process (DuckDB): ${peakMb('self')} MB`)
 process.exitCode = isEqual ? 0 : 1
 
+/** Events of the one database in four, by the hash that `Distributed` tables deal by, read as one. */
+async function shareOut(): Promise<void> {
+  const tables = ['usage_events', 'usage_quarters', 'usage_polls']
+  for (const at of [0, 1, 2, 3]) {
+    await clickhouse.command(`CREATE DATABASE part${at}`)
+    for (const table of tables) {
+      await clickhouse.command(`CREATE TABLE part${at}.${table} AS default.${table}`)
+    }
+    await clickhouse.command(
+      `INSERT INTO part${at}.usage_events SELECT * FROM usage_events WHERE cityHash64(source, id) % 4 = ${at}`,
+    )
+  }
+  await clickhouse.command('CREATE DATABASE four')
+  for (const table of tables) {
+    await clickhouse.command(
+      `CREATE TABLE four.${table} AS default.${table} ENGINE = Merge(REGEXP('^part[0-3]$'), '^${table}$')`,
+    )
+  }
+}
+
 async function makeLogs(): Promise<void> {
   const pick = (salt: number, of: number) => `(hash(i * 16 + ${salt}) % ${of})`
   const made = await openStore(':memory:')
@@ -77,7 +104,7 @@ async function makeLogs(): Promise<void> {
     await made.execute(
       `COPY (
          SELECT 'gateway' AS source, printf('req-%016x', hash(i)) AS id,
-           (${Date.UTC(2026, 9, 15) * 1000} + i * ${Math.floor((30 * 86_400e6) / events)})::BIGINT AS at_us,
+           (${firstUs} + i * ${Math.floor((30 * dayUs) / events)})::BIGINT AS at_us,
            'model-' || ${pick(2, 8)} AS model, 'chat' AS endpoint,
            printf('%012x', ${pick(4, 200)}) AS key_fp, 'account-' || ${pick(4, 50)} AS account,
            CASE WHEN ${pick(5, 50)} = 0 THEN 'http_error' ELSE 'ok' END AS outcome,

@@ -154,7 +154,27 @@ export interface Arrivals {
   readonly index: number
   /** Since the phase began. */
   readonly atUs: number
-  advance(): boolean
+  /** Moves on to an arrival, the next if none is named. @returns whether there is one; if not, the plan is over */
+  advance(to?: number): boolean
+  /** Moves on to the last arrival; stays before the first where there is none. */
+  finish(): void
+}
+
+/**
+ * Moves on to the next arrival of a share: every `shares`-th index.
+ *
+ * @param isOwn of these, which belong to it
+ */
+export function advanceShare(
+  arrivals: Arrivals,
+  share: number,
+  shares: number,
+  isOwn: ((index: number) => boolean) | null = null,
+): boolean {
+  do {
+    if (!arrivals.advance(arrivals.index < 0 ? share : arrivals.index + shares)) return false
+  } while (isOwn !== null && !isOwn(arrivals.index))
+  return true
 }
 
 export function arrivalsOf(
@@ -178,7 +198,6 @@ class TraceArrivals implements Arrivals {
   atUs = Infinity
   private readonly requests: readonly TraceRequest[]
   private readonly speed: number
-  private readonly endUs: number
   private readonly count: number
 
   constructor(
@@ -189,17 +208,24 @@ class TraceArrivals implements Arrivals {
   ) {
     this.requests = requests
     this.speed = speed
-    this.endUs = durationUs ?? Infinity
-    this.count = Math.min(requests.length, maxRequests ?? Infinity)
+    const most = Math.min(requests.length, maxRequests ?? Infinity)
+    const endUs = durationUs ?? Infinity
+    const after = requests.findIndex((_, index) => this.timeOf(index) >= endUs)
+    this.count = Math.min(after === -1 ? Infinity : after, most)
   }
 
-  advance(): boolean {
-    const index = this.index + 1
-    if (index >= this.count) return false
-    const atUs = Math.floor(this.requests[index]!.atUs / this.speed)
-    if (atUs >= this.endUs) return false
-    this.index = index
-    this.atUs = atUs
+  advance(to = this.index + 1): boolean {
+    if (to >= this.count) return false
+    this.index = to
+    this.atUs = this.timeOf(to)
     return true
+  }
+
+  finish(): void {
+    if (this.count > 0) this.advance(this.count - 1)
+  }
+
+  private timeOf(index: number): number {
+    return Math.floor(this.requests[index]!.atUs / this.speed)
   }
 }

@@ -18,7 +18,7 @@ export const mostOfClosed = ({
 /** First slot that a phase leaves to the one after it. */
 export function slotAfter(run: PhaseRun, scenario: Scenario, seed: number): number {
   const arrivals = arrivalsOf(run, seed)
-  while (arrivals?.advance());
+  arrivals?.finish()
   const indexes = arrivals === null ? mostOfClosed(run) : arrivals.index + 1
   return run.slotBase + indexes * strideOf(run, scenario)
 }
@@ -30,7 +30,6 @@ export function startAfter(run: PhaseRun, seed: number): number | null {
     return run.startUs + run.durationUs
   }
   if (arrivals === null) return null
-  let lastUs = 0
-  while (arrivals.advance()) lastUs = arrivals.atUs
-  return run.startUs + lastUs + leadUs
+  arrivals.finish()
+  return run.startUs + (arrivals.index < 0 ? 0 : arrivals.atUs) + leadUs
 }

@@ -1,12 +1,12 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { ActivePhase, arrivalsOf } from './active-phase.ts'
+import { ActivePhase, advanceShare, arrivalsOf } from './active-phase.ts'
 import { KeyChoice } from './key-choice.ts'
 import { traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
 import { stepsOf } from './phase-steps.ts'
 import { promptPools } from './prompts.ts'
-import { machineOf, ownersOf, type Shard, scenarioOf, unsharded } from './shard.ts'
+import { ownersOf, type Shard, scenarioOf, unsharded } from './shard.ts'
 import { creditsOf } from './step-plan.ts'
 
 /** What a phase of a scenario would send, without sending it. */
@@ -58,22 +58,25 @@ export function planOf(
       steps: stepsOf(scenario, phase.steps),
     }
     const active = new ActivePhase(run, scenario, seed)
-    const arrivals = arrivalsOf(run, seed)!
     const bySteps: Record<string, number> = {}
     let mostCredits = 0
     let requests = 0
-    while (arrivals.advance()) {
-      const at = active.stepAt(arrivals.index)
-      const machine =
+    const ownsKey = (index: number) =>
+      owners![active.keyOf(index, choices[active.stepAt(index)]!)] === shard.index
+    const { threads } = scenario
+    for (let thread = 0; thread < threads; thread++) {
+      const arrivals = arrivalsOf(run, seed)!
+      const advance =
         owners === null
-          ? machineOf(arrivals.index, scenario.threads, shard)
-          : owners[active.keyOf(arrivals.index, choices[at]!)]
-      if (machine !== shard.index) continue
-      requests++
-      const step = scenario.steps[at]!
-      bySteps[step.name] = (bySteps[step.name] ?? 0) + 1
-      const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]!.model : null
-      mostCredits += creditsOf(step, contract, traced ?? step.model) * (step.session?.turns ?? 1)
+          ? () => advanceShare(arrivals, shard.index * threads + thread, shard.of * threads)
+          : () => advanceShare(arrivals, thread, threads, ownsKey)
+      while (advance()) {
+        const step = scenario.steps[active.stepAt(arrivals.index)]!
+        requests++
+        bySteps[step.name] = (bySteps[step.name] ?? 0) + 1
+        const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]!.model : null
+        mostCredits += creditsOf(step, contract, traced ?? step.model) * (step.session?.turns ?? 1)
+      }
     }
     return { ...base, requests, bySteps, mostCredits }
   })

@@ -6,7 +6,7 @@ import { retryDelayMs } from '../client/retry.ts'
 import { thinkUs } from '../schedule/draw.ts'
 import { RandomStream } from '../schedule/random.ts'
 import { joinsUs, leavesUs } from '../schedule/users.ts'
-import { ActivePhase } from './active-phase.ts'
+import { ActivePhase, advanceShare } from './active-phase.ts'
 import { answerOf } from './answer.ts'
 import { countEnded } from './count-ended.ts'
 import { DueQueue } from './due.ts'
@@ -217,18 +217,13 @@ export class Sender implements FlightDeck {
 
   /** Moves to the next arrival that is this thread's. */
   private advance(phase: ActivePhase): boolean {
-    const arrivals = phase.arrivals!
-    while (arrivals.advance()) if (this.isOwn(phase, arrivals.index)) return true
-    return false
-  }
-
-  private isOwn(phase: ActivePhase, index: number): boolean {
     const { shard, shards, scenario } = this.parts.data
     const { owners } = this
-    if (owners === null) return index % shards === shard
-    return (
-      index % scenario.threads === shard % scenario.threads && this.ownsKey(phase, index, owners)
-    )
+    return owners === null
+      ? advanceShare(phase.arrivals!, shard, shards)
+      : advanceShare(phase.arrivals!, shard % scenario.threads, scenario.threads, (index) =>
+          this.ownsKey(phase, index, owners),
+        )
   }
 
   private ownsKey(phase: ActivePhase, index: number, owners: readonly number[]): boolean {

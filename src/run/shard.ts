@@ -13,10 +13,6 @@ export interface Shard {
 /** A run on one machine. */
 export const unsharded: Shard = { index: 0, of: 1 }
 
-/** Which machine sends an index of the plan: machine and thread are one split, `index * threads + thread`. */
-export const machineOf = (index: number, threads: number, { of }: Shard) =>
-  Math.floor((index % (of * threads)) / threads)
-
 /**
  * Of each key the machine that alone sends with it, where accounts are dealt: in the order of the scenario,
  * each to the next machine. Null where requests are.

@@ -1,6 +1,6 @@
 import type { RateSegment, Spacing } from '../scenario/scenario.ts'
-import { Course } from './course.ts'
-import { RandomStream } from './random.ts'
+import { amountBy, Course } from './course.ts'
+import { GapSums } from './gap-sums.ts'
 
 /** Sums over the pieces of a course are off by less: what is due at their end is not before it. */
 const roundingUs = 1e-3
@@ -12,21 +12,22 @@ export interface ArrivalBounds {
 }
 
 /**
- * The plan of an open load: when each request is to be sent, fixed by the seed alone. Threads
- * that share a plan walk all of it and send the indexes that are theirs.
+ * The plan of an open load: when each request is to be sent, fixed by the seed alone. Threads that share
+ * a plan go from one index of theirs to the next, and nobody walks what lies between.
  *
- * A cursor, so that a million arrivals are not a million objects.
+ * A cursor, so that a million arrivals are not a million objects. It only goes forward.
  */
 export class ArrivalPlan {
   /** The current arrival; -1 before the first. */
   index = -1
   /** When it is to be sent, in microseconds since the phase began. Infinity before the first. */
   atUs = Infinity
-  private amount = 0
-  private readonly spacing: Spacing
+  private readonly rate: readonly RateSegment[]
   private readonly course: Course
-  private readonly bounds: ArrivalBounds
-  private readonly gaps: RandomStream
+  private readonly durationUs: number
+  private readonly count: number
+  /** Null where the gaps are all 1. */
+  private readonly gaps: GapSums | null
 
   constructor(
     spacing: Spacing,
@@ -35,33 +36,32 @@ export class ArrivalPlan {
     seed: number,
     phase: string,
   ) {
-    this.spacing = spacing
+    this.rate = rate
     this.course = new Course(rate)
-    this.bounds = bounds
-    this.gaps = new RandomStream(seed, `gaps of ${phase}`)
+    this.durationUs = bounds.durationUs ?? Infinity
+    this.count = bounds.maxRequests ?? Infinity
+    const shape = spacing.kind === 'gamma' ? spacing.shape : 1
+    this.gaps = spacing.kind === 'constant' ? null : new GapSums(seed, `gaps of ${phase}`, shape)
   }
 
-  /** Moves to the next arrival. @returns whether there is one */
-  advance(): boolean {
-    const index = this.index + 1
-    if (this.bounds.maxRequests !== null && index >= this.bounds.maxRequests) return false
-    this.amount += this.gapBefore(index)
-    const atUs = Math.floor(this.course.timeOf(this.amount) + roundingUs)
-    if (atUs >= (this.bounds.durationUs ?? Infinity) || atUs === Infinity) return false
-    this.index = index
+  /** Moves on to an arrival, the next if none is named. @returns whether there is one; if not, the plan is over */
+  advance(to = this.index + 1): boolean {
+    if (to >= this.count) return false
+    const amount = this.gaps === null ? to : this.gaps.sumOf(to + 1)
+    const atUs = Math.floor(this.course.timeOf(amount) + roundingUs)
+    if (atUs >= this.durationUs || atUs === Infinity) return false
+    this.index = to
     this.atUs = atUs
     return true
   }
 
-  /** In amounts of the course: 1 on average. */
-  private gapBefore(index: number): number {
-    switch (this.spacing.kind) {
-      case 'constant':
-        return index === 0 ? 0 : 1
-      case 'poisson':
-        return this.gaps.exponential(index)
-      case 'gamma':
-        return this.gaps.gamma(index, this.spacing.shape)
-    }
+  /** Moves on to the last arrival; stays before the first where there is none. */
+  finish(): void {
+    // One request before the end, so that no rounding is near, and by single steps from there.
+    const amount = amountBy(this.rate, this.durationUs) - 1
+    const most = Math.min(amount, this.count - 1)
+    const near = this.gaps === null ? Math.floor(most) : this.gaps.countBy(amount, this.count) - 1
+    if (near > this.index) this.advance(near)
+    while (this.advance());
   }
 }

@@ -68,7 +68,7 @@ export function amountBy(segments: readonly RateSegment[], atUs: number): number
     startUs += segment.durationUs
   }
   const perS = segments.at(-1)?.toPerS ?? 0
-  return amount + (perS * Math.max(0, atUs - startUs)) / 1e6
+  return perS === 0 ? amount : amount + (perS * Math.max(0, atUs - startUs)) / 1e6
 }
 
 /**

@@ -91,7 +91,15 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
 const phase = fc.oneof(
   fc.record({
     load: fc.constantFrom('constant', 'poisson'),
-    rate: fc.integer({ min: 1, max: 300 }).map((perS) => `${perS}/s`),
+    rate: fc
+      .integer({ min: 1, max: 300 })
+      .chain((perS) => fc.constantFrom(`${perS}/s`, { from: '9/s', to: `${perS}/s` })),
+    duration: fc.integer({ min: 1, max: 400 }).map((ms) => `${ms}ms`),
+  }),
+  fc.record({
+    load: fc.constant('gamma'),
+    burstiness: fc.constantFrom(0.3, 1, 4),
+    rate: fc.integer({ min: 1, max: 300 }).map((perS) => ({ from: '9/s', to: `${perS}/s` })),
     duration: fc.integer({ min: 1, max: 400 }).map((ms) => `${ms}ms`),
   }),
   fc.record({

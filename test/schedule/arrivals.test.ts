@@ -121,13 +121,100 @@ test('gaps of gamma arrivals have the mean of the rate and the burstiness asked 
   }
 })
 
-test('the shards of a plan are its arrivals, each once', () => {
-  const all = timesOf(planOf({ kind: 'poisson' }, flat(500), 2e6))
-  const shards = [0, 1, 2].flatMap((shard) => {
-    const plan = planOf({ kind: 'poisson' }, flat(500), 2e6)
-    const own: number[] = []
-    while (plan.advance()) if (plan.index % 3 === shard) own.push(plan.atUs)
-    return own
-  })
-  expect(shards.sort((a, b) => a - b)).toEqual(all)
+/** Ten thousand expected arrivals at most: over two stretches of 4,096. */
+const ramps = fc.array(
+  fc.record({
+    durationUs: fc.integer({ min: 1000, max: 2_000_000 }),
+    fromPerS: fc.double({ min: 0, max: 2000, noNaN: true }),
+    toPerS: fc.double({ min: 0, max: 2000, noNaN: true }),
+  }),
+  { minLength: 1, maxLength: 3 },
+)
+const spacings = fc.oneof(
+  fc.constant<Spacing>({ kind: 'constant' }),
+  fc.constant<Spacing>({ kind: 'poisson' }),
+  fc.double({ min: 0.1, max: 9, noNaN: true }).map((shape): Spacing => ({ kind: 'gamma', shape })),
+)
+
+test('the shards of a plan skip to their arrivals, and together send each once, as one walks them', () => {
+  fc.assert(
+    fc.property(
+      spacings,
+      ramps,
+      fc.integer({ min: 1, max: 16 }),
+      fc.option(fc.integer({ min: 1, max: 6000 })),
+      fc.nat(),
+      (spacing, rate, of, maxRequests, seed) => {
+        const durationUs = rate.reduce((sum, piece) => sum + piece.durationUs, 0)
+        const plan = () =>
+          new ArrivalPlan(spacing, rate, { durationUs, maxRequests }, seed, 'steady')
+        const whole = timesOf(plan())
+        const sent: (number | undefined)[] = []
+        for (let shard = 0; shard < of; shard++) {
+          const own = plan()
+          while (own.advance(own.index < 0 ? shard : own.index + of)) sent[own.index] = own.atUs
+        }
+        expect(sent).toEqual(whole)
+        const last = plan()
+        last.finish()
+        expect([last.index, last.atUs]).toEqual([whole.length - 1, whole.at(-1) ?? Infinity])
+      },
+    ),
+    { numRuns: 60 },
+  )
 })
+
+test('the last arrival of billions is found, and one far on is as if all before were walked', () => {
+  const bounds = { durationUs: 600e6, maxRequests: null }
+  const end = (spacing: Spacing) => {
+    const plan = new ArrivalPlan(spacing, flat(1e7), bounds, 3, 'steady')
+    plan.finish()
+    return plan
+  }
+  expect(end({ kind: 'constant' }).index).toBe(6e9 - 1)
+  const plan = new ArrivalPlan({ kind: 'poisson' }, flat(1e4), bounds, 3, 'steady')
+  const far = new ArrivalPlan({ kind: 'poisson' }, flat(1e4), bounds, 3, 'steady')
+  while (plan.index < 123_456) plan.advance()
+  far.advance(123_456)
+  expect(far.atUs).toBe(plan.atUs)
+  // 6,000,000 arrivals are expected, with a deviation of 2,449.
+  far.finish()
+  expect(Math.abs(far.index - 6e6)).toBeLessThan(3 * 2449)
+})
+
+test('Poisson gaps are exponential and do not hang together, by 40 seeds', () => {
+  const distances: number[] = []
+  const sums: number[] = []
+  for (let seed = 1; seed <= 40; seed++) {
+    const times = timesOf(planOf({ kind: 'poisson' }, flat(1), null, seed), 10_000)
+    const gaps = times.map((us, at) => (us - (times[at - 1] ?? 0)) / 1e6)
+    const far = gaps.toSorted((a, b) => a - b).map((gap, at) => 1 - Math.exp(-gap) - at / 10_000)
+    distances.push(Math.max(...far.map(Math.abs)) * 100)
+    for (const lag of [1, 63, 64]) {
+      const sum = gaps.slice(lag).reduce((total, gap, at) => total + (gap - 1) * (gaps[at]! - 1), 0)
+      sums.push(sum / 100)
+    }
+  }
+  // Kolmogorov and Smirnov: half of all true samples are below 0.83, one in twenty is above 1.36.
+  expect(Math.abs(distances.toSorted((a, b) => a - b)[20]! - 0.83)).toBeLessThan(0.12)
+  expect(distances.filter((distance) => distance > 1.36).length).toBeLessThanOrEqual(6)
+  // 120 normal sums of mean 0 and variance 1.
+  const squares = sums.reduce((sum, each) => sum + each ** 2, 0)
+  expect(Math.abs(sums.reduce((sum, each) => sum + each, 0))).toBeLessThan(3.3 * Math.sqrt(120))
+  expect(Math.abs(squares - 120)).toBeLessThan(3.3 * Math.sqrt(240))
+})
+
+test.each([16, 100, 1024, 4096])(
+  'counts of Poisson arrivals by %i have their mean as variance',
+  (mean) => {
+    const windows = 400
+    const counts = new Array<number>(windows).fill(0)
+    const plan = planOf({ kind: 'poisson' }, flat(mean), windows * 1e6, 5)
+    while (plan.advance()) counts[Math.floor(plan.atUs / 1e6)]!++
+    const found = counts.reduce((sum, count) => sum + count, 0) / windows
+    expect(Math.abs(found - mean) / Math.sqrt(mean / windows)).toBeLessThan(3.3)
+    const variance = counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / windows
+    // The variance of 400 windows deviates by √(2/400).
+    expect(Math.abs(variance / mean - 1)).toBeLessThan(3.3 * Math.sqrt(2 / windows))
+  },
+)
