@@ -10,6 +10,7 @@ import { Sender } from './sender.ts'
 import { SenderHealth } from './sender-health.ts'
 import { TokenText } from './token-text.ts'
 import { transportOf } from './transport.ts'
+import { wantsWarmUp, warmUp } from './warm-up.ts'
 
 /** A sending thread: the sender, its clock, its timer, and its ports. */
 const reportEveryMs = 1000
@@ -25,6 +26,7 @@ process.on('uncaughtException', (error) => {
 })
 
 const now = runClock(data.zeroNs)
+if (wantsWarmUp(scenario, data.proxy)) await warmUp(data, now)
 const transport = await transportOf(scenario, data.baseUrl, data)
 const { policy } = scenario
 const memory = new AnswerMemory(Math.floor(policy.maxMemoryBytes / scenario.threads))

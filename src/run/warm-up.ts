@@ -1,0 +1,97 @@
+import type { AddressInfo } from 'node:net'
+import { AttemptClient } from '../client/client.ts'
+import { AnswerMemory } from '../client/memory.ts'
+import { openTransport } from '../client/open-transport.ts'
+import { takesPrompt } from '../contract/request.ts'
+import type { Scenario } from '../scenario/scenario.ts'
+import type { SenderData } from './messages.ts'
+import { nullService } from './null-service.ts'
+import { Sender } from './sender.ts'
+
+/** Below this rate a slow first request makes none wait behind it. */
+const lowestRatePerS = 100
+
+/** Whether the first second of a load would measure how code is compiled: rates that no phase has led up to. */
+export function wantsWarmUp({ phases, transport }: Scenario, proxy: string | null): boolean {
+  const isFast = phases.some(
+    ({ load }) =>
+      load.kind === 'replay' ||
+      (load.kind === 'arrivals' &&
+        load.rate.some(({ fromPerS, toPerS }) => Math.max(fromPerS, toPerS) >= lowestRatePerS)),
+  )
+  return isFast && transport === 'own' && proxy === null
+}
+
+/** Enough for the code of a request to be compiled, in a fifth of a second. */
+const requests = 1000
+const ratePerS = 5000
+const memoryBytes = 64 << 20
+
+/**
+ * Sends requests of the scenario's steps to a service within this thread, and forgets them: the first
+ * request of a run meets compiled code then. Nothing of it reaches the service, a row, a count or the
+ * budget. See docs/decisions/0206-the-client-warms-itself.md.
+ *
+ * @param now the clock of the run, in microseconds
+ * @returns how many requests were answered; 0 where every step hangs on answers or is wrong on purpose
+ */
+export async function warmUp(data: SenderData, now: () => number): Promise<number> {
+  const steps = data.scenario.steps.flatMap((step, index) => {
+    const { endpoint, wrong, abort, session, prompt } = step
+    const isPlain = wrong === null && abort === null && session === null
+    return isPlain && takesPrompt(endpoint) && prompt.kind !== 'function' ? [{ step, index }] : []
+  })
+  if (steps.length === 0) return 0
+  const service = nullService(16)
+  await new Promise<void>((listening) => service.listen(0, '127.0.0.1', listening))
+  const { port } = service.address() as AddressInfo
+  const { contract, scenario } = data
+  const { policy } = scenario
+  const baseUrl = `http://127.0.0.1:${port}`
+  const transport = openTransport({
+    ...{ origin: baseUrl, maxConnections: 8, connectTimeoutMs: 1000 },
+  })
+  const idle = Promise.withResolvers<void>()
+  const sender = new Sender({
+    data: {
+      ...{ ...data, runId: 'warm-up', shard: 0, shards: 1, baseUrl },
+      scenario: {
+        ...scenario,
+        steps: steps.map(({ step }) => ({ ...step, keys: [] })),
+        ...{ capture: 'none' as const, policy: { ...policy, maxCredits: null } },
+      },
+      prompts: steps.map(({ index }) => data.prompts[index]!),
+      keys: [{ name: 'warm-up', account: 'warm-up', weight: 1, key: 'none' }],
+      shared: new SharedArrayBuffer(data.shared.byteLength),
+    },
+    now,
+    client: new AttemptClient({
+      ...{ transport, contract, now, memory: new AnswerMemory(memoryBytes) },
+      deadlines: {
+        ...{ connectUs: 1e6, firstByteUs: 1e6, idleUs: 1e6, totalUs: 1e6 },
+      },
+    }),
+    ...{ prompts: [], tokenText: null, handOver: () => {}, onIssued: () => {} },
+    ...{ onIdle: () => idle.resolve(), onDueSooner: () => {} },
+  })
+  const rate = [{ durationUs: 1e6, fromPerS: ratePerS, toPerS: ratePerS }]
+  sender.addPhase({
+    ...{ ordinal: 0, name: 'warm-up', part: 'warmup', startUs: now(), durationUs: 1e6 },
+    load: { kind: 'arrivals', spacing: { kind: 'constant' }, rate },
+    ...{ maxRequests: requests, steps: steps.map((_, at) => at), slotBase: 0 },
+  })
+  sender.finish()
+  let isOver = false
+  void idle.promise.then(() => {
+    isOver = true
+  })
+  const tick = () => {
+    sender.tick()
+    if (!isOver) setImmediate(tick)
+  }
+  tick()
+  await idle.promise
+  await transport.close()
+  service.close()
+  return sender.report().steps.reduce((sum, { counters }) => sum + counters.ok, 0)
+}
