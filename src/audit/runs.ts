@@ -1,4 +1,5 @@
 import type { Store } from '../store/open.ts'
+import { wholeOf } from '../store/run-shards.ts'
 import { UserError } from '../user/user-error.ts'
 import type { MissingParts } from './rule.ts'
 
@@ -39,7 +40,8 @@ export async function selectRuns(
       `${store.path} holds no run ${strangers.join(', ')}. It holds ${all.map((run) => run.runId).join(', ')}.`,
     )
   }
-  return all.filter((run) => wanted.includes(run.runId))
+  // What another try of a shard spent is in the same accounts.
+  return all.filter((run) => wanted.includes(run.runId) || wanted.includes(wholeOf(run.runId)))
 }
 
 /** Runs that did not come to their end. */

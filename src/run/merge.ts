@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
-import { enterClockError, type RunShard, readShards } from '../store/run-shards.ts'
+import { enterClockError, otherTries, type RunShard, readShards } from '../store/run-shards.ts'
 import { endRun } from '../store/runs.ts'
 import { type AttemptCounts, addCounts, countFaults, noCounts } from './attempt-counts.ts'
 import type { RunResult } from './run.ts'
@@ -42,7 +42,8 @@ export async function judgeParts(
     noCounts,
   )
   const figures = await runFigures(store, runId, contract)
-  const verdict = verdictOf(shards, says, counts, figures.rows)
+  const tries = await judgeTries(store, runId, contract, clockErrorUs)
+  const verdict = verdictOf(shards, says, tries, counts, figures.rows)
   const thresholds: ThresholdResult[] = []
   for (const threshold of scenario.thresholds) {
     const scope = { runId, contract, objectives: scenario.objectives }
@@ -73,7 +74,7 @@ export async function judgeParts(
     dbPath: store.path,
     durationUs: figures.lastUs,
     counts,
-    creditsByContract: figures.creditsByContract,
+    creditsByContract: tries.reduce((sum, { credits }) => sum + credits, figures.creditsByContract),
     thresholds,
     sweeps: [],
     verdict,
@@ -82,9 +83,39 @@ export async function judgeParts(
   }
 }
 
+/** A try of a shard beside the one that counts. */
+interface OtherTry {
+  readonly runId: string
+  readonly shard: number
+  readonly credits: number
+}
+
+/** What the other tries spent; with a known clock, their rows explain their accounts beside those of the run. */
+async function judgeTries(
+  store: Store,
+  runId: string,
+  contract: Contract,
+  clockErrorUs: number | null,
+): Promise<readonly OtherTry[]> {
+  const tries: OtherTry[] = []
+  for (const id of await otherTries(store, runId)) {
+    const { creditsByContract } = await runFigures(store, id, contract)
+    const [own] = await readShards(store, id)
+    tries.push({ runId: id, shard: own!.shard, credits: creditsByContract })
+    if (clockErrorUs === null || own!.attemptCountsJson === null) continue
+    const counts = { ...JSON.parse(own!.attemptCountsJson), clockErrorUs }
+    await store.execute('UPDATE runs SET attempt_counts_json = $2 WHERE run_id = $1', [
+      id,
+      JSON.stringify(counts),
+    ])
+  }
+  return tries
+}
+
 function verdictOf(
   shards: readonly RunShard[],
   says: readonly ShardSays[],
+  tries: readonly OtherTry[],
   counts: AttemptCounts,
   rows: AttemptCounts,
 ): RunVerdict {
@@ -98,6 +129,13 @@ function verdictOf(
     bound: 'every shard, to its end',
     remedy: isWhole ? '' : 'Requests are missing that the service got: run again.',
   }
+  const again: RunTest[] = tries.map((each) => ({
+    name: `another try of shard ${each.shard}`,
+    result: 'degraded',
+    figure: `${each.credits} credits more, kept as ${each.runId}`,
+    bound: 'each shard runs once',
+    remedy: 'Its load came on top of the plan: let no scheduler repeat a shard.',
+  }))
   const faults = killed.length > 0 ? [] : countFaults(counts, rows)
   const added: RunTest = {
     name: 'merged counts',
@@ -109,9 +147,12 @@ function verdictOf(
     bound: 'they add up',
     remedy: faults.length === 0 ? '' : 'A fault of Assay; please report it with the stores.',
   }
-  const tests = [parts, added, ...worstTests(shards, says)]
+  const tests = [parts, ...again, added, ...worstTests(shards, says)]
   const failed = tests.some(({ result }) => result === 'failed')
-  const worst = Math.max(...says.map((each) => verdicts.indexOf(each?.verdict ?? 'invalid')))
+  const worst = Math.max(
+    tries.length > 0 ? 1 : 0,
+    ...says.map((each) => verdicts.indexOf(each?.verdict ?? 'invalid')),
+  )
   const verdict = failed ? 'invalid' : verdicts[worst]!
   const rowsHold = isWhole && faults.length === 0 && says.every((each) => each?.rowsHold === true)
   const text = rowsHold

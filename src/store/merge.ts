@@ -5,27 +5,29 @@ import { literal } from './import/literal.ts'
 import { type Form, forms, numberOf, rowColumns, shared, sharedTables } from './layout.ts'
 import { openExistingStore, type Store } from './open.ts'
 import { PackedBodies, readPackedBodies } from './packed-bodies.ts'
-import { type RunShard, readShards } from './run-shards.ts'
+import { type RunShard, readShards, tryId, wholeOf } from './run-shards.ts'
 
-interface Source {
+/** A try of a shard, as a store has it. */
+interface Try {
   readonly path: string
-  readonly shards: readonly RunShard[]
+  readonly shard: RunShard
 }
 
 /**
  * Takes the parts of one run from several stores into this one. What it has already is not taken
- * again, so parts may come in any order, in groups that were merged before, or twice.
+ * again, so parts may come in any order, in groups that were merged before, or twice. Of several tries of a
+ * shard the first whole one counts; each other is kept as a run of its own, for what it spent.
  *
  * @param allowMissing whether parts may be missing
  * @returns the id of the run
- * @throws UserError for parts that are of no run, of another, missing, or there in two tries
+ * @throws UserError for parts that are of no run, of another, missing, or that ran twice at once
  */
 export async function mergeParts(
   store: Store,
   paths: readonly string[],
   allowMissing: boolean,
 ): Promise<string> {
-  const sources: Source[] = []
+  const sources: Try[][] = []
   for (const path of paths) {
     if (resolve(path) === resolve(store.path)) continue
     const part = await openExistingStore(path)
@@ -33,42 +35,54 @@ export async function mergeParts(
     if (shards.length === 0) {
       throw refused(`${path} holds no part of a run. Record one with assay run --shard.`)
     }
-    sources.push({ path, shards })
+    sources.push(shards.map((shard) => ({ path, shard })))
   }
-  const runId = sources[0]?.shards[0]?.runId
-  if (runId === undefined) throw refused('name the stores of the shards, as out/*.duckdb.')
-  const here = await readShards(store, runId)
+  const first = sources[0]?.[0]
+  if (first === undefined) throw refused('name the stores of the shards, as out/*.duckdb.')
+  const runId = wholeOf(first.shard.runId)
+  const here = (await readShards(store))
+    .filter((shard) => wholeOf(shard.runId) === runId)
+    .map((shard) => ({ path: store.path, shard }))
   const held = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [runId])
   if (here.length === 0 && held.length > 0) {
     throw refused(`${store.path} holds a run ${runId} of one machine. Use another --db.`)
   }
-  mustBeOneRun([{ path: store.path, shards: here }, ...sources], allowMissing)
-  const known = new Set(here.map(({ shard }) => shard))
-  for (const { path, shards } of sources) {
-    const fresh = shards.filter(({ shard }) => !known.has(shard))
-    if (fresh.length === 0) continue
-    if (fresh.length < shards.length) {
-      throw refused(
-        `${path} holds shards that came before with others (${shards.map(({ shard }) => shard).join(', ')}). Merge each shard once, or into a new --db.`,
-      )
+  const counting = countingOf([here, ...sources].flat(), allowMissing)
+  const known = new Set(here.map(({ shard }) => shard.attempt))
+  for (const source of [here, ...sources]) {
+    for (const [from, tries] of Map.groupBy(source, ({ shard }) => shard.runId)) {
+      const late = tries.find(({ shard }) => !counting.has(shard.attempt))
+      const { path } = tries[0]!
+      const isTaken = path === store.path && from === runId
+      if (late !== undefined && (tries.length > 1 || isTaken)) {
+        throw refused(
+          `${path} counts a try of shard ${late.shard.shard} that another came before. Merge the stores of the shards into a new --db.`,
+        )
+      }
+      const fresh = tries.filter(({ shard }) => !known.has(shard.attempt))
+      if (fresh.length === 0) continue
+      if (fresh.length < tries.length) {
+        throw refused(
+          `${path} holds shards that came before with others (${tries.map(({ shard }) => shard.shard).join(', ')}). Merge each shard once, or into a new --db.`,
+        )
+      }
+      await take(store, path, from, late === undefined ? runId : tryId(runId, late.shard))
+      for (const { shard } of fresh) known.add(shard.attempt)
     }
-    await take(store, runId, path)
-    for (const { shard } of fresh) known.add(shard)
   }
   return runId
 }
 
 const refused = (why: string) => new UserError('store', `merge: ${why}`)
 
-function mustBeOneRun(sources: readonly Source[], allowMissing: boolean): void {
-  const all = sources.flatMap(({ path, shards }) => shards.map((shard) => ({ path, shard })))
+/** @returns the tries that count, one of each shard */
+function countingOf(all: readonly Try[], allowMissing: boolean): ReadonlySet<string> {
   const first = all[0]!
-  const seen = new Map<number, (typeof all)[number]>()
-  for (const each of all) {
-    const { path, shard } = each
-    if (shard.runId !== first.shard.runId) {
+  const runId = wholeOf(first.shard.runId)
+  for (const { path, shard } of all) {
+    if (wholeOf(shard.runId) !== runId) {
       throw refused(
-        `${first.path} is of run ${first.shard.runId}, ${path} of run ${shard.runId}. Merge one run at a time.`,
+        `${first.path} is of run ${runId}, ${path} of run ${wholeOf(shard.runId)}. Merge one run at a time.`,
       )
     }
     if (shard.planHash !== first.shard.planHash) {
@@ -76,36 +90,49 @@ function mustBeOneRun(sources: readonly Source[], allowMissing: boolean): void {
         `${first.path} and ${path} ran other plans: scenario, prompts, seed, contract, version and number of shards must be the same.`,
       )
     }
-    const before = seen.get(shard.shard)
-    if (before !== undefined && before.shard.attempt !== shard.attempt) {
-      throw refused(
-        `shard ${shard.shard} was run twice: ${before.path} and ${path}. Both spent credits; name the one that is to count.`,
-      )
-    }
     if (shard.startedAt !== first.shard.startedAt) {
       throw refused(
         `${first.path} and ${path} have other starts: every shard needs the same --start-at.`,
       )
     }
-    seen.set(shard.shard, each)
   }
+  const shards = Map.groupBy(all, ({ shard }) => shard.shard)
   const missing = Array.from({ length: first.shard.shards }, (_, at) => at).filter(
-    (at) => !seen.has(at),
+    (at) => !shards.has(at),
   )
-  if (missing.length === 0 || allowMissing) return
-  throw refused(
-    `of ${first.shard.shards} shards, ${missing.length} are missing: ${missing.slice(0, 20).join(', ')}. Name their stores, or judge without them by --allow-missing.`,
-  )
+  if (missing.length > 0 && !allowMissing) {
+    throw refused(
+      `of ${first.shard.shards} shards, ${missing.length} are missing: ${missing.slice(0, 20).join(', ')}. Name their stores, or judge without them by --allow-missing.`,
+    )
+  }
+  return new Set([...shards.values()].map((tries) => firstWhole(tries).shard.attempt))
 }
 
-/** All or nothing of one store, which DuckDB reads beside this one. */
-async function take(store: Store, runId: string, path: string): Promise<void> {
+/** Of the tries of one shard, the one that counts: where none came to its end, the first. */
+function firstWhole(tries: readonly Try[]): Try {
+  const inOrder = tries.toSorted((a, b) => a.shard.beganUs - b.shard.beganUs)
+  for (const [at, { path, shard }] of inOrder.entries()) {
+    const before = inOrder[at - 1]
+    if (before === undefined || before.shard.attempt === shard.attempt) continue
+    if (shard.beganUs >= (before.shard.endedUs ?? 0)) continue
+    throw refused(
+      `shard ${shard.shard} was run twice at once: ${before.path} and ${path}. Both loaded the service and spent credits; name the one that is to count.`,
+    )
+  }
+  return inOrder.find(({ shard }) => isWhole(shard)) ?? inOrder[0]!
+}
+
+const isWhole = ({ verdictJson }: RunShard) =>
+  (JSON.parse(verdictJson ?? 'null') as { readonly rowsHold?: boolean } | null)?.rowsHold === true
+
+/** All or nothing of a run in another store, which DuckDB reads beside this one, by a name in this one. */
+async function take(store: Store, path: string, from: string, to: string): Promise<void> {
   await store.execute(`ATTACH ${literal(path)} AS part (READ_ONLY)`)
   try {
     await store.execute('BEGIN')
-    for (const sql of await copySql(store))
-      await store.execute(sql, sql.includes('$1') ? [runId] : [])
-    await copyBodies(store, runId, path)
+    for (const sql of await copySql(store, to))
+      await store.execute(sql, sql.includes('$1') ? [from] : [])
+    await copyBodies(store, path, from, to)
     await store.execute('COMMIT')
   } catch (error) {
     await store.execute('ROLLBACK').catch(() => {})
@@ -115,12 +142,13 @@ async function take(store: Store, runId: string, path: string): Promise<void> {
   }
 }
 
-async function copySql(store: Store): Promise<readonly string[]> {
+async function copySql(store: Store, to: string): Promise<readonly string[]> {
   const [next] = await store.rows<Record<string, number>>(
     `SELECT ${sharedTables.map((table) => `(SELECT coalesce(max(${numberOf[table]}), -1) + 1 FROM ${table}) AS ${numberOf[table]}`).join(', ')}`,
   )
   const moved = (table: (typeof sharedTables)[number], own = '') =>
     `(${own}${numberOf[table]} + ${next![numberOf[table]]})::INTEGER`
+  const renamed = `* REPLACE (${literal(to)} AS run_id)`
   const ofRun = 'request_kind IN (SELECT request_kind FROM part.request_kinds WHERE run_id = $1)'
   const rowsSql = (form: Form) => {
     const cells = rowColumns.map((name) => ({
@@ -139,33 +167,34 @@ async function copySql(store: Store): Promise<readonly string[]> {
     return `SELECT ${[...texts, `struct_pack(${fields.join(', ')})`].join(', ')} FROM part.${form.table} WHERE own.${ofRun}`
   }
   return [
-    `INSERT INTO runs BY NAME SELECT * FROM part.runs WHERE run_id = $1
-       AND run_id NOT IN (SELECT run_id FROM runs)`,
+    `INSERT INTO runs BY NAME SELECT ${renamed} FROM part.runs WHERE run_id = $1
+       AND ${literal(to)} NOT IN (SELECT run_id FROM runs)`,
     ...forms.map((form) => `INSERT INTO ${form.table} ${rowsSql(form)}`),
     ...sharedTables.map(
       (table) =>
-        `INSERT INTO ${table} SELECT ${[moved(table), ...shared[table].map(sqlName)].join(', ')} FROM part.${table} ${table === 'request_kinds' ? 'WHERE run_id = $1' : ''}`,
+        `INSERT INTO ${table} SELECT ${[moved(table), ...shared[table].map((name) => (name === 'runId' ? literal(to) : sqlName(name)))].join(', ')} FROM part.${table} ${table === 'request_kinds' ? 'WHERE run_id = $1' : ''}`,
     ),
-    `INSERT INTO templates BY NAME SELECT * FROM part.templates WHERE run_id = $1
-       AND template NOT IN (SELECT template FROM templates WHERE run_id = $1)`,
+    `INSERT INTO templates BY NAME SELECT ${renamed} FROM part.templates WHERE run_id = $1
+       AND template NOT IN (SELECT template FROM templates WHERE run_id = ${literal(to)})`,
     // Several of one interval add up in every reader, as those of intervals do.
     ...['histograms', 'health', 'run_shards'].map(
-      (table) => `INSERT INTO ${table} BY NAME SELECT * FROM part.${table} WHERE run_id = $1`,
+      (table) =>
+        `INSERT INTO ${table} BY NAME SELECT ${renamed} FROM part.${table} WHERE run_id = $1`,
     ),
   ]
 }
 
-async function copyBodies(store: Store, runId: string, path: string): Promise<void> {
+async function copyBodies(store: Store, path: string, from: string, to: string): Promise<void> {
   const packed = await store.rows<{ place: number }>(
     'SELECT packed_at AS place FROM part.bodies WHERE run_id = $1 AND packed_at IS NOT NULL ORDER BY place',
-    [runId],
+    [from],
   )
   const moved = movedBodies(store.path, path, packed)
   const values = ['(-1, -1)', ...moved].join(', ')
   await store.execute(
-    `INSERT INTO bodies BY NAME SELECT bodies.* REPLACE (there AS packed_at) FROM part.bodies
+    `INSERT INTO bodies BY NAME SELECT bodies.* REPLACE (${literal(to)} AS run_id, there AS packed_at) FROM part.bodies
      LEFT JOIN (VALUES ${values}) AS moved(here, there) ON here = packed_at WHERE run_id = $1`,
-    [runId],
+    [from],
   )
 }
 

@@ -24,11 +24,29 @@ export interface RunShard {
   readonly planHash: string
   /** The agreed start of the run, by the clock of the machine; text of a timestamp. */
   readonly startedAt: string
+  /** Unix microseconds: when its process began, and its last request ended; null of a shard that was killed. */
+  readonly beganUs: number
+  readonly endedUs: number | null
   readonly machineJson: string
   /** These are null of a shard that was killed. */
   readonly attemptCountsJson: string | null
   readonly verdict: RunEnd['verdict'] | null
   readonly verdictJson: string | null
+}
+
+/** A try of a shard that does not count is kept as a run of its own, by a name that `--run-id` refuses. */
+export const tryId = (runId: string, { shard, attempt }: RunShard) => `${runId}~${shard}.${attempt}`
+
+/** The run that a stored one is, or is another try of. */
+export const wholeOf = (runId: string) => runId.split('~')[0]!
+
+/** Names of the other tries of a run, in order. */
+export async function otherTries(store: Store, runId: string): Promise<readonly string[]> {
+  const tries = await store.rows<{ runId: string }>(
+    `SELECT run_id AS "runId" FROM runs WHERE starts_with(run_id, $1 || '~') ORDER BY run_id`,
+    [runId],
+  )
+  return tries.map((each) => each.runId)
 }
 
 /** The parts of runs on several machines, beside the run as a whole in `runs`. */
@@ -85,9 +103,10 @@ export function readShards(
 ): Promise<readonly RunShard[]> {
   return store.rows<RunShard>(
     `SELECT run_id AS "runId", shard, shards, attempt, plan_hash AS "planHash",
-       (SELECT started_at::VARCHAR FROM runs WHERE runs.run_id = run_shards.run_id) AS "startedAt",
-       machine_json AS "machineJson", attempt_counts_json AS "attemptCountsJson", verdict, verdict_json AS "verdictJson"
-     FROM run_shards WHERE coalesce(run_id = $1, true) ORDER BY run_id, shard, attempt`,
+       started_at::VARCHAR AS "startedAt", epoch_us(began_at)::DOUBLE AS "beganUs",
+       (epoch_us(started_at) + run_shards.ended_us)::DOUBLE AS "endedUs", run_shards.machine_json AS "machineJson", run_shards.attempt_counts_json AS "attemptCountsJson",
+       run_shards.verdict, run_shards.verdict_json AS "verdictJson"
+     FROM run_shards LEFT JOIN runs USING (run_id) WHERE coalesce(run_id = $1, true) ORDER BY run_id, shard, attempt`,
     [runId],
   )
 }

@@ -106,6 +106,7 @@ test('figures cover the steady part, credits the whole run, each by the contract
     spent: 3,
     spentAtMost: 5,
     balances: [{ account: 'main', first: 100, last: 98 }],
+    otherTries: [],
   })
 })
 

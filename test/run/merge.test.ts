@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { unknownClocks } from '../../src/audit/runs.ts'
+import { missingParts, selectRuns, unknownClocks } from '../../src/audit/runs.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { prepareTop } from '../../src/report/page.ts'
 import { markdownSummary, terminalFigures } from '../../src/report/summary/formats.ts'
@@ -25,7 +25,7 @@ const scenario = chatScenario(
 let folder: string
 let target: Target
 let whole: string
-/** Three shards, then one of another plan and a second try of shard 0. */
+/** Three shards, then one of another plan, a second try of shard 0, and one with another start. */
 let parts: readonly string[]
 
 async function record(
@@ -59,7 +59,8 @@ beforeAll(async () => {
   const now = Date.now() * 1000
   await Promise.all([
     record('other', { index: 2, of }, 2, now),
-    record('again', { index: 0, of }, 1, now),
+    record('again', { index: 0, of }, 1, soon),
+    record('elsewhen', { index: 0, of }, 1, now),
   ])
 }, 60_000)
 afterAll(() => {
@@ -84,6 +85,16 @@ async function merged<T>(
   } finally {
     store.close()
   }
+}
+
+/** A copy of a store in which something is otherwise. */
+async function edited(from: string, to: string, sql: string): Promise<void> {
+  const bodies = bodiesPath(path(from))
+  copyFileSync(path(from), path(to))
+  if (existsSync(bodies)) copyFileSync(bodies, bodiesPath(path(to)))
+  const store = await openStore(path(to))
+  await store.execute(sql)
+  store.close()
 }
 
 /** Everything of the run in an order of its own, numbers of shared tables and places of bodies apart. */
@@ -166,14 +177,86 @@ test('in any order, in groups, or twice, the same rows are there', async () => {
   expect(await merged('grouped', [[a, b, c, path('group')]], judged)).toEqual(first)
 })
 
-test('a missing shard, another plan, another start and a second try are refused with their names', async () => {
+test('a missing shard, another plan, another start and one shard twice at once are refused by name', async () => {
   const refusal = (name: string, group: readonly string[]) =>
     merged(name, [group], async () => 'merged').catch((error: Error) => error.message)
   expect(await refusal('r1', parts.slice(0, 2))).toContain('of 3 shards, 1 are missing: 2.')
   expect(await refusal('r2', [...parts.slice(0, 2), path('other')])).toContain('ran other plans')
-  expect(await refusal('r3', [...parts, path('again')])).toContain('shard 0 was run twice')
-  expect(await refusal('r5', [...parts.slice(1), path('again')])).toContain('have other starts')
+  await edited('again', 'twice', 'UPDATE run_shards SET began_at = began_at - INTERVAL 1 HOUR')
+  const twice = await refusal('r3', [...parts, path('twice')])
+  expect(twice).toContain('shard 0 was run twice at once: ')
+  expect([twice.includes(path('twice')), twice.includes(path('0'))]).toEqual([true, true])
+  expect(await refusal('r5', [...parts, path('elsewhen')])).toContain('have other starts')
   expect(await refusal('r4', [whole])).toContain('holds no part of a run')
+})
+
+test('of a shard that ran again the first whole try counts; the other is kept, named and its spend counted', async () => {
+  const again = path('again')
+  const judged = async (store: Store) => {
+    const result = await judgeParts(store, 'launch-7', defaultContract, 5000)
+    const [row] = await store.rows<{ n: number; ok: number; id: string }>(
+      `SELECT count(*) FILTER (run_id = 'launch-7')::INTEGER AS n,
+         count(*) FILTER (outcome = 'ok' AND run_id <> 'launch-7')::INTEGER AS ok, max(run_id) AS id FROM attempts`,
+    )
+    const summary = await summarise(store, 'launch-7', defaultContract)
+    return { result, row: row!, summary, rows: await contents(store) }
+  }
+  const [first] = parts as [string]
+  const once = await merged('once', [[first]], judged, true)
+  const { result, row, summary, rows } = await merged('both', [[again, first]], judged, true)
+  expect(result.counts).toEqual(once.result.counts)
+  expect(row.n).toBe(once.row.n)
+  expect(row.ok).toBeGreaterThan(10)
+  expect(row.id).toMatch(/^launch-7~0\.[0-9a-f]{16}$/)
+  // One credit each.
+  expect(result.creditsByContract).toBe(once.result.creditsByContract + row.ok)
+  expect(summary.credits).toMatchObject({
+    spent: once.summary.credits.spent! + row.ok,
+    otherTries: [{ runId: row.id, spent: row.ok }],
+  })
+  expect(terminalFigures(summary)).toContain(` of it by another try of a shard`)
+  expect(result.verdict.tests[1]).toMatchObject({
+    name: 'another try of shard 0',
+    result: 'degraded',
+    figure: `${row.ok} credits more, kept as ${row.id}`,
+  })
+  expect(result.verdict.verdict).not.toBe('valid')
+  // In another order, in groups, or twice.
+  const groups = [[first], [again], [path('both'), first, again]]
+  expect((await merged('both again', groups, judged, true)).rows).toEqual(rows)
+  expect((await merged('copied', [[path('both')]], judged, true)).rows).toEqual(rows)
+  // An audit takes both, so that what both spent is explained.
+  const audited = await merged('both', [], async (store) => [
+    (await selectRuns(store, ['launch-7'])).map(({ runId }) => runId),
+    await missingParts(store, [row.id]),
+  ])
+  expect(audited).toEqual([['launch-7', row.id], []])
+})
+
+test('a killed try of a shard does not count where a later one is whole', async () => {
+  await edited(
+    '0',
+    'killed',
+    'UPDATE run_shards SET verdict_json = NULL, ended_us = NULL, attempt_counts_json = NULL',
+  )
+  const counting = await merged(
+    'after',
+    [[path('killed'), path('again')]],
+    (store) =>
+      store.rows('SELECT run_id AS id, verdict_json IS NULL AS killed FROM run_shards ORDER BY id'),
+    true,
+  )
+  expect(counting).toEqual([
+    { id: 'launch-7', killed: false },
+    { id: expect.stringMatching(/^launch-7~0\./), killed: true },
+  ])
+  const before = await merged(
+    'before',
+    [[path('again')], [parts[0]!]],
+    async () => 'merged',
+    true,
+  ).catch((error: Error) => error.message)
+  expect(before).toContain('counts a try of shard 0 that another came before')
 })
 
 test('a run with a shard missing is judged invalid, and says how many are there', async () => {

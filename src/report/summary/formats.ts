@@ -182,15 +182,25 @@ function furtherKinds({ length }: Errors): string {
   return `of ${whole(length)} more ${length === 1 ? 'kind' : 'kinds'}; --json tells all`
 }
 
-function creditsText(credits: RunSummary['credits']): string {
-  const spent =
-    credits.spent === null
+function creditsText({ spent, spentAtMost, balances, otherTries }: RunSummary['credits']): string {
+  const own =
+    spent === null
       ? 'not measured (a price is unknown)'
-      : credits.spentAtMost !== null && credits.spentAtMost > credits.spent
-        ? `${rate(credits.spent)} to ${rate(credits.spentAtMost)} by the contract`
-        : `${rate(credits.spent)} by the contract`
-  const [only] = credits.balances
-  return credits.balances.length === 1
-    ? `${spent}, balance ${rate(only!.first)} to ${rate(only!.last)}`
-    : spent
+      : spentAtMost !== null && spentAtMost > spent
+        ? `${rate(spent)} to ${rate(spentAtMost)} by the contract`
+        : `${rate(spent)} by the contract`
+  const again = otherTries.length === 0 ? '' : `, ${triesText(otherTries)}`
+  const [only] = balances
+  return balances.length === 1
+    ? `${own}${again}, balance ${rate(only!.first)} to ${rate(only!.last)}`
+    : `${own}${again}`
+}
+
+/** Names are in the self-tests. */
+function triesText(tries: RunSummary['credits']['otherTries']): string {
+  const spent = tries.map((each) => each.spent)
+  const sum = spent.some((each) => each === null) ? null : spent.reduce((a, b) => a! + b!, 0)
+  const which =
+    tries.length === 1 ? 'another try of a shard' : `${tries.length} other tries of shards`
+  return `${sum === null ? 'some' : rate(sum!)} of it by ${which}`
 }

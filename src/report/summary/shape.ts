@@ -126,11 +126,16 @@ export const summaryShape = z.object({
     }),
   ),
   credits: z.object({
-    spent: measured.describe('price of the successes by the contract; null with an unknown price'),
+    spent: measured.describe(
+      'price of the successes by the contract, with those of other tries; null with an unknown price',
+    ),
     spentAtMost: measured.describe('with aborted, broken and timed-out attempts charged'),
     balances: z
       .array(z.object({ account: z.string(), first: z.number(), last: z.number() }))
       .describe('first and last X-Credits-Remaining of each account'),
+    otherTries: z
+      .array(z.object({ runId: z.string(), spent: measured }))
+      .describe('tries of a shard of this run beside the one that counts'),
   }),
 })
 

@@ -2,6 +2,7 @@ import { type Contract, costOf } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
 import { standings } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
+import { otherTries } from '../../store/run-shards.ts'
 import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { type Counted, countedOf, readGroups } from './groups.ts'
@@ -136,19 +137,40 @@ async function readCredits(
   runId: string,
   contract: Contract,
 ): Promise<RunSummary['credits']> {
+  const balances = await store.rows<{ account: string; first: number; last: number }>(
+    `SELECT coalesce(account, key_fp, '(unknown)') AS account,
+            arg_min(credits_remaining, coalesce(headers_us, done_us)) AS first,
+            arg_max(credits_remaining, coalesce(headers_us, done_us)) AS last
+     FROM attempts WHERE run_id = $1 AND credits_remaining IS NOT NULL AND coalesce(headers_us, done_us) IS NOT NULL GROUP BY 1 ORDER BY 1`,
+    [runId],
+  )
+  const own = await readSpent(store, runId, contract)
+  const tries: (Spent & { readonly runId: string })[] = []
+  for (const id of await otherTries(store, runId)) {
+    tries.push({ runId: id, ...(await readSpent(store, id, contract)) })
+  }
+  const sum = (name: keyof Spent) =>
+    [own, ...tries].reduce<number | null>(
+      (total, { [name]: each }) => (total === null || each === null ? null : total + each),
+      0,
+    )
+  return {
+    spent: sum('spent'),
+    spentAtMost: sum('spentAtMost'),
+    balances: [...balances],
+    otherTries: tries.map((each) => ({ runId: each.runId, spent: each.spent })),
+  }
+}
+
+type Spent = Pick<RunSummary['credits'], 'spent' | 'spentAtMost'>
+
+async function readSpent(store: Store, runId: string, contract: Contract): Promise<Spent> {
   const models = await store.rows<{ model: string | null; ok: number; ambiguous: number }>(
     `SELECT coalesce(model, response_model) AS model,
             count(*) FILTER (WHERE outcome = 'ok')::INTEGER AS ok,
             count(*) FILTER (WHERE outcome IN ('broken', 'timeout', 'aborted')
                                AND sent_us IS NOT NULL)::INTEGER AS ambiguous
      FROM attempts WHERE run_id = $1 AND ${generatesSql} GROUP BY 1`,
-    [runId],
-  )
-  const balances = await store.rows<{ account: string; first: number; last: number }>(
-    `SELECT coalesce(account, key_fp, '(unknown)') AS account,
-            arg_min(credits_remaining, coalesce(headers_us, done_us)) AS first,
-            arg_max(credits_remaining, coalesce(headers_us, done_us)) AS last
-     FROM attempts WHERE run_id = $1 AND credits_remaining IS NOT NULL AND coalesce(headers_us, done_us) IS NOT NULL GROUP BY 1 ORDER BY 1`,
     [runId],
   )
   const total = (of: (row: { ok: number; ambiguous: number }) => number) =>
@@ -161,7 +183,6 @@ async function readCredits(
   return {
     spent: total((row) => row.ok),
     spentAtMost: total((row) => row.ok + row.ambiguous),
-    balances: [...balances],
   }
 }
 
