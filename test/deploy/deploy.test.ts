@@ -1,94 +1,69 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { z } from 'zod'
 
 const deploy = resolve(import.meta.dirname, '../../deploy')
 const text = (name: string) => readFileSync(resolve(deploy, name), 'utf8')
 
-/**
- * What these manifests use of batch/v1 Job and core/v1 PersistentVolumeClaim, written by hand after the
- * reference of Kubernetes 1.33, and not copied from its schema: any other field is an error.
- */
-const meta = z.strictObject({ name: z.string().regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/) })
-const count = z.int().min(0)
-const variable = z.strictObject({
-  name: z.string(),
-  value: z.string().optional(),
-  valueFrom: z
-    .strictObject({ secretKeyRef: z.strictObject({ name: z.string(), key: z.string() }) })
-    .optional(),
-})
-const container = z.strictObject({
-  name: z.string(),
-  image: z.string(),
-  command: z.array(z.string()).optional(),
-  args: z.array(z.string()).optional(),
-  env: z.array(variable).optional(),
-  resources: z
-    .strictObject({
-      requests: z.record(z.string(), z.string()),
-      limits: z.record(z.string(), z.string()),
-    })
-    .optional(),
-  volumeMounts: z.array(z.strictObject({ name: z.string(), mountPath: z.string() })),
-})
-const volume = z.strictObject({
-  name: z.string(),
-  persistentVolumeClaim: z.strictObject({ claimName: z.string() }).optional(),
-  configMap: z.strictObject({ name: z.string() }).optional(),
-})
-const job = z.strictObject({
-  apiVersion: z.literal('batch/v1'),
-  kind: z.literal('Job'),
-  metadata: meta,
-  spec: z.strictObject({
-    completionMode: z.enum(['Indexed', 'NonIndexed']).optional(),
-    completions: count.optional(),
-    parallelism: count.optional(),
-    backoffLimit: count.optional(),
-    backoffLimitPerIndex: count.optional(),
-    maxFailedIndexes: count.optional(),
-    template: z.strictObject({
-      spec: z.strictObject({
-        restartPolicy: z.enum(['Never', 'OnFailure']),
-        securityContext: z.strictObject({
-          runAsNonRoot: z.boolean(),
-          runAsUser: count,
-          fsGroup: count,
-        }),
-        containers: z.array(container).min(1),
-        volumes: z.array(volume),
-      }),
-    }),
-  }),
-})
-const claim = z.strictObject({
-  apiVersion: z.literal('v1'),
-  kind: z.literal('PersistentVolumeClaim'),
-  metadata: meta,
-  spec: z.strictObject({
-    accessModes: z.array(z.enum(['ReadWriteOnce', 'ReadWriteMany'])),
-    resources: z.strictObject({ requests: z.strictObject({ storage: z.string() }) }),
-  }),
-})
+const manifestsOf = (yaml: string) => parseAllDocuments(yaml).map((each) => each.toJS())
 
-test('the manifests of Kubernetes have only fields that we know, and no shard runs twice', () => {
-  const [files, shards] = parseAllDocuments(text('kubernetes/shards.yaml')).map((each) =>
-    each.toJS(),
-  )
-  claim.parse(files)
-  const { spec } = job.parse(shards)
-  const env = spec.template.spec.containers[0]!.env!
+/**
+ * What the API of Kubernetes says against manifests: its types, made from its OpenAPI document, in which a field
+ * that is unknown, missing or of another type is a fault of the compiler.
+ */
+function faultsOf(documents: readonly { apiVersion: string; kind: string }[]): string {
+  const require = createRequire(import.meta.url)
+  const types = dirname(require.resolve('kubernetes-types/package.json'))
+  const folder = mkdtempSync(join(tmpdir(), 'assay-manifests-'))
+  const lines = documents.map((document, at) => {
+    const version = document.apiVersion.includes('/') ? document.apiVersion : 'core/v1'
+    const type = `import(${JSON.stringify(join(types, version))}).${document.kind}`
+    return `export const manifest${at}: ${type} = ${JSON.stringify(document)}`
+  })
+  writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'))
+  const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
+  const { stdout } = spawnSync(process.execPath, [tsc, '--noEmit', '--strict', 'manifests.ts'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  rmSync(folder, { recursive: true })
+  return stdout
+}
+
+test('the manifests are what the API of Kubernetes takes, and no shard runs twice', () => {
+  const [files, shards] = manifestsOf(text('kubernetes/shards.yaml'))
+  const [merge] = manifestsOf(text('kubernetes/merge.yaml'))
+  expect(faultsOf([files, shards, merge])).toBe('')
+  const { spec } = shards
+  const { env } = spec.template.spec.containers[0]
   expect(spec).toMatchObject({ completionMode: 'Indexed', backoffLimitPerIndex: 0 })
   expect(spec.template.spec.restartPolicy).toBe('Never')
-  expect([spec.parallelism, env.find(({ name }) => name === 'SHARDS')!.value]).toEqual([
-    spec.completions,
-    String(spec.completions),
+  expect([
+    spec.parallelism,
+    env.find(({ name }: { name: string }) => name === 'SHARDS').value,
+  ]).toEqual([spec.completions, String(spec.completions)])
+  expect([merge.spec.backoffLimit, merge.spec.template.spec.restartPolicy]).toEqual([0, 'Never'])
+})
+
+test('a manifest with an unknown field, a missing one or one of another type is not', () => {
+  const changes = [
+    ['backoffLimit:', 'backoffLimits:'],
+    ['- name: assay', '- named: assay'],
+    ['runAsUser: 1000', 'runAsUser: root'],
+    ['claimName:', 'claim:'],
+  ] as const
+  const merge = text('kubernetes/merge.yaml')
+  const faults = faultsOf(changes.flatMap(([from, to]) => manifestsOf(merge.replace(from, to))))
+  expect([...faults.matchAll(/^manifests\.ts\((\d+),/gm)].map(([, line]) => line)).toEqual([
+    '1',
+    '2',
+    '3',
+    '4',
   ])
-  const merge = job.parse(parse(text('kubernetes/merge.yaml'))).spec
-  expect([merge.backoffLimit, merge.template.spec.restartPolicy]).toEqual([0, 'Never'])
 })
 
 test('the workflow of GitHub sends as many shards as its matrix has, and merges when one failed', () => {
