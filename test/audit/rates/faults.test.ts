@@ -5,10 +5,7 @@ import { rateRules } from '../../../src/audit/rules/rates/list.ts'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
 import type { DeploymentProfile } from '../../../src/contract/profile.ts'
-import { faults } from '../../../src/service/faults/list.ts'
 import { fixedAnchored, type Limiter } from '../../limits/limiters.ts'
-import { actsOf } from '../../matrix/acts.ts'
-import { verdictsOf } from '../../matrix/verdicts.ts'
 import { evidenceOf, rowOf } from './evidence.ts'
 
 async function decide(id: string, rows: readonly AttemptRow[], contract?: Contract) {
@@ -411,13 +408,5 @@ describe('each rate rule fails on the fault made for it', () => {
         came: `${retryAfter}`,
       })
     }
-  })
-})
-
-describe('each rate fault of the reference service is caught by its rule', () => {
-  const rateFaults = faults.filter(({ rule }) => rule.startsWith('RATE-'))
-  test.each(rateFaults)('$name: $rule', async ({ name, rule }) => {
-    const verdicts = await verdictsOf({ faults: [name] }, actsOf(rule), [rule])
-    expect(verdicts.get(rule)?.verdict).toMatchObject({ verdict: 'fail' })
   })
 })
