@@ -48,7 +48,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     const plan = planOf(scenario, contract, seed, shard)
     process.stdout.write(
       options.json
-        ? `${JSON.stringify({ scenario, seed, plan }, null, 2)}\n`
+        ? `${JSON.stringify({ scenario, seed, shard, plan }, null, 2)}\n`
         : planText(scenario, plan, shard),
     )
     return

@@ -58,7 +58,7 @@ export function planOf(
       steps: stepsOf(scenario, phase.steps),
     }
     const active = new ActivePhase(run, scenario, seed)
-    const bySteps: Record<string, number> = {}
+    const counts = scenario.steps.map(() => 0)
     let mostCredits = 0
     let requests = 0
     const ownsKey = (index: number) =>
@@ -71,13 +71,17 @@ export function planOf(
           ? () => advanceShare(arrivals, shard.index * threads + thread, shard.of * threads)
           : () => advanceShare(arrivals, thread, threads, ownsKey)
       while (advance()) {
-        const step = scenario.steps[active.stepAt(arrivals.index)]!
+        const at = active.stepAt(arrivals.index)
+        const step = scenario.steps[at]!
         requests++
-        bySteps[step.name] = (bySteps[step.name] ?? 0) + 1
+        counts[at]!++
         const traced = run.load.kind === 'replay' ? run.load.requests[arrivals.index]!.model : null
         mostCredits += creditsOf(step, contract, traced ?? step.model) * (step.session?.turns ?? 1)
       }
     }
+    const bySteps = Object.fromEntries(
+      scenario.steps.map(({ name }, at) => [name, counts[at]!] as const).filter(([, n]) => n > 0),
+    )
     return { ...base, requests, bySteps, mostCredits }
   })
 }

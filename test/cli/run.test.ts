@@ -210,6 +210,15 @@ test('a dry run says what would be sent, and sends nothing', async () => {
   const { code, out } = await assay('run', path, '--dry-run', '--rate', '100/s', '--duration', '3s')
   expect(code).toBe(0)
   expect(out).toMatch(/a +steady +constant +3\.00 s +300 +300\na: chat 300\n/)
+  const part = await assay('run', path, '--dry-run', '--shard', '1/4')
+  expect(part.out).toMatch(
+    /a +steady +constant +2\.00 s +25 +25\na: chat 25\nThe part of shard 1 of 4\.\n/,
+  )
+  const json = await assay('run', path, '--dry-run', '--shard', '1/4', '--json')
+  expect(JSON.parse(json.out)).toMatchObject({
+    shard: { index: 1, of: 4 },
+    plan: [{ requests: 25 }],
+  })
   expect(quick.requests).toBe(before)
 })
 

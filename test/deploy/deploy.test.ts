@@ -77,3 +77,9 @@ test('the workflow of GitHub sends as many shards as its matrix has, and merges 
   expect(gate.runs.using).toBe('composite')
   expect(gate.runs.steps[0].run).toMatch(/GITHUB_STEP_SUMMARY[\s\S]*exit \$code/)
 })
+
+test('no file waits for somebody to agree to the cost', () => {
+  for (const name of ['kubernetes/shards.yaml', 'slurm/shard.sbatch', 'github/load.yml']) {
+    expect(text(name)).toMatch(/--yes/)
+  }
+})
