@@ -120,7 +120,7 @@ export class Coordinator {
     )
   }
 
-  /** Waits until nothing is in flight, request_kind the senders as often as it takes, or until a time of the run. */
+  /** Waits until nothing is in flight, by as many reports as it takes, or until a time of the run. */
   async untilDrained(endUs = Infinity): Promise<void> {
     for (const phase of this.phases) await this.untilIssued(phase.ordinal)
     for (;;) {

@@ -15,8 +15,8 @@ const durationPattern = `^(?:${number}(?:us|ms|s|min|m|h|d))+$`
 const ratePattern = `^${number}/(?:s|min|m|h|d)$`
 const sharePattern = `^${number}%$`
 
-/** A rate at most: a plan counts its times in whole microseconds. */
-export const mostPerS = 1e6
+/** A rate at most, of all shards together: a plan counts its times in whole microseconds. */
+export const mostPerS = 1e8
 
 export const patterns = { duration: durationPattern, rate: ratePattern, share: sharePattern }
 

@@ -238,7 +238,7 @@ test('an option that is no rate, duration or number is refused with what was exp
   expect([
     refusal(() => overridden(scenario, { rate: 'fast' })),
     refusal(() => overridden(scenario, { rate: '0/s' })),
-    refusal(() => overridden(scenario, { rate: '2000000/s' })),
+    refusal(() => overridden(scenario, { rate: '200000000/s' })),
     refusal(() => overridden(scenario, { duration: '5' })),
     refusal(() => overridden(scenario, { duration: '0s' })),
     refusal(() => overridden(scenario, { maxCredits: '0' })),
@@ -247,7 +247,7 @@ test('an option that is no rate, duration or number is refused with what was exp
   ]).toEqual([
     '--rate: expected a rate above 0, such as 50/s; came fast.',
     '--rate: expected a rate above 0, such as 50/s; came 0/s.',
-    '--rate: expected at most 1000000/s; came 2000000/s.',
+    '--rate: expected at most 100000000/s; came 200000000/s.',
     '--duration: expected a duration above 0, such as 30s; came 5.',
     '--duration: expected a duration above 0, such as 30s; came 0s.',
     '--max-credits: expected a whole number from 1; came 0.',
