@@ -1,5 +1,6 @@
 /**
- * Do the tests notice? `npm run mutate -- [--each 12] [--seed 1] [files or folders of src]`.
+ * Do the tests notice? `npm run mutate -- [--each 12 | --room 24] [--seed 1] [files or folders of src]`.
+ * `--each` draws that many changes of each file, `--room` of each file or folder that is named.
  *
  * Changes one operator, number, condition or piece of SQL at a time in a copy of the tree, runs the tests
  * nearest to the file, and counts the changes that no test notices. Ends with 1 where fewer than nine of ten
@@ -37,17 +38,22 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     each: { type: 'string', default: '12' },
+    room: { type: 'string' },
     seed: { type: 'string', default: '1' },
   },
 })
-const drawnEach = Number(values.each)
-if (!Number.isInteger(drawnEach) || drawnEach < 1) {
-  process.stderr.write(`mutate: expected --each above 0, came ${values.each}\n`)
+const drawn = Number(values.room ?? values.each)
+if (!Number.isInteger(drawn) || drawn < 1) {
+  process.stderr.write(
+    `mutate: expected --each or --room above 0, got ${values.room ?? values.each}\n`,
+  )
   process.exit(2)
 }
-const files = (positionals.length > 0 ? positionals : usual).flatMap((path) =>
-  path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.ts`, { cwd: root }),
-)
+/** The files of each sample. */
+const samples = (positionals.length > 0 ? positionals : usual).flatMap((path) => {
+  const files = path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.ts`, { cwd: root }).sort()
+  return values.room === undefined ? files.map((file) => [file]) : [files]
+})
 
 /** Who imports whom, by paths from the root. */
 const importers = new Map<string, string[]>()
@@ -62,18 +68,27 @@ const most = 4
 /** Tests that take minutes, or look at a clock, say nothing of one line. */
 const isQuick = (file: string) => !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file)
 
-/** The tests that are the fewest imports away; at most four. */
-function nearestTests(file: string): readonly string[] {
+/**
+ * The tests that are the fewest imports away, at most four: those of the file's own room come first and run
+ * first, since they take the least time.
+ */
+function nearestTests(file: string): readonly (readonly string[])[] {
   const seen = new Set([file])
-  const tests: string[] = []
-  for (let ring = [file]; ring.length > 0 && tests.length === 0; ) {
+  const room = dirname(file).replace('src', 'test')
+  for (let ring = [file]; ring.length > 0; ) {
     ring = [...new Set(ring.flatMap((each) => importers.get(each) ?? []))].filter(
       (each) => !seen.has(each),
     )
     for (const each of ring) seen.add(each)
-    tests.push(...ring.filter((each) => each.endsWith('.test.ts') && isQuick(each)).sort())
+    const tests = ring.filter((each) => each.endsWith('.test.ts') && isQuick(each)).sort()
+    if (tests.length === 0) continue
+    const near = Map.groupBy(tests, (each) => each.startsWith(room))
+    const [own, others] = [near.get(true) ?? [], near.get(false) ?? []]
+    return [own.slice(0, most), others.slice(0, Math.max(0, most - own.length))].filter(
+      (each) => each.length > 0,
+    )
   }
-  return tests.slice(0, most)
+  return []
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'assay-mutants-'))
@@ -102,7 +117,13 @@ process.on('exit', () => {
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 
-/** Whether the tests hold within some seconds; a mutant that never ends is noticed, too. */
+/** Whether the tests of every stage hold. */
+async function allHold(stages: readonly (readonly string[])[], mostS?: number): Promise<boolean> {
+  for (const tests of stages) if (!(await hold(tests, mostS))) return false
+  return true
+}
+
+/** Whether tests hold within some seconds; a mutant that never ends is noticed, too. */
 async function hold(tests: readonly string[], mostS = 300): Promise<boolean> {
   const run = spawn(
     process.execPath,
@@ -118,23 +139,33 @@ async function hold(tests: readonly string[], mostS = 300): Promise<boolean> {
   return code === 0
 }
 
-function sampleOf(mutants: readonly Mutant[], random: () => number): readonly Mutant[] {
-  const keyed = mutants.map((mutant) => [random(), mutant] as const)
-  const drawn = keyed.sort(([a], [b]) => a - b).slice(0, drawnEach)
-  return drawn.map(([, mutant]) => mutant).sort((a, b) => a.start - b.start)
+const random = randomOf(Number(values.seed))
+
+/** Some mutants of these files, by file, in order of place. */
+function sampleOf(files: readonly string[]): readonly (readonly [string, readonly Mutant[]])[] {
+  const all = files.flatMap((file) =>
+    mutantsOf(readFileSync(join(root, file), 'utf8')).map((mutant) => ({
+      file,
+      mutant,
+      key: random(),
+    })),
+  )
+  const sample = new Set(all.toSorted((a, b) => a.key - b.key).slice(0, drawn))
+  return files.map((file) => [
+    file,
+    all.filter((each) => each.file === file && sample.has(each)).map(({ mutant }) => mutant),
+  ])
 }
 
-const random = randomOf(Number(values.seed))
 let [all, noticed] = [0, 0]
-for (const file of files) {
+for (const [file, mutants] of samples.flatMap(sampleOf)) {
   const source = readFileSync(join(root, file), 'utf8')
-  const mutants = sampleOf(mutantsOf(source), random)
   if (mutants.length === 0) continue
   const tests = nearestTests(file)
   const began = performance.now()
-  if (tests.length === 0 || !(await hold(tests))) {
+  if (tests.length === 0 || !(await allHold(tests))) {
     process.stdout.write(
-      `${file}: ${tests.length === 0 ? 'no test is near' : `red without a change: ${tests.join(' ')}`}\n`,
+      `${file}: ${tests.length === 0 ? 'no test is near' : `red without a change: ${tests.flat().join(' ')}`}\n`,
     )
     process.exitCode = 1
     continue
@@ -143,7 +174,7 @@ for (const file of files) {
   const survivors: string[] = []
   for (const { start, end, replacement } of mutants) {
     writeFileSync(join(copy, file), source.slice(0, start) + replacement + source.slice(end))
-    if (await hold(tests, mostS)) {
+    if (await allHold(tests, mostS)) {
       const line = source.slice(0, start).split('\n').length
       survivors.push(`  line ${line}: ${source.slice(start, end)}  →  ${replacement}`)
     }
