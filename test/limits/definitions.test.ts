@@ -122,6 +122,16 @@ test('a burst follows a rest of more than two windows and lasts a quarter of one
   expect(startsOf([0, 1, 2, 202, 203, 204], true)).toEqual([[3, 0, 2]])
 })
 
+test('a key rests from the end of its last response on', () => {
+  const burstsAfter = (closedUs: number, restedAtStart: boolean) => {
+    const first = [arrivalOf(0, 0, 1, { closedUs }), arrivalOf(1, 10, 10)]
+    const later = [240, 241, 242].map((atUs, slot) => arrivalOf(slot + 2, atUs, atUs))
+    return idleBursts([...first, ...later], 2, 100, restedAtStart).length
+  }
+  expect([39, 40, 90].map((closedUs) => burstsAfter(closedUs, true))).toEqual([1, 0, 0])
+  expect([39, 40, 90].map((closedUs) => burstsAfter(closedUs, false))).toEqual([1, 0, 0])
+})
+
 test('two bursts share an edge of windows where they lie a window apart, but for their length', () => {
   const burst = (startUs: number, endUs: number) => ({ requests: [], startUs, endUs })
   const shares = (start: number) => mayShareAnEdge(burst(0, 10), burst(start, start + 5), 100, 2)
