@@ -9,7 +9,12 @@ import {
 } from '../../src/limits/admission.ts'
 import { balanceBrackets } from '../../src/limits/balance.ts'
 import { bandsNamed, bandsWithin, cellsNamed, edgesOf } from '../../src/limits/band.ts'
-import { byStart, type LimitedRequest } from '../../src/limits/limited-request.ts'
+import {
+  byStart,
+  decisionOf,
+  type LimitedRequest,
+  withUnknownDecision,
+} from '../../src/limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../src/limits/other-windows.ts'
 import { reachOf } from '../../src/limits/reach.ts'
 import { shownTooOften } from '../../src/limits/remaining.ts'
@@ -120,6 +125,20 @@ test('a burst follows a rest of more than two windows and lasts a quarter of one
   expect(startsOf([0, 1, 2, 203, 204, 205], false)).toEqual([[3, 203, 205]])
   expect(startsOf([0, 200, 201, 202], false)).toEqual([])
   expect(startsOf([0, 1, 2, 202, 203, 204], true)).toEqual([[3, 0, 2]])
+})
+
+test('a status tells what the limiter decided, and of a read only that it was one', () => {
+  const statuses = [null, 101, 199, 200, 299, 300, 399, 400, 428, 429, 430, 499, 500, 503]
+  expect(statuses.map((status) => decisionOf(status, 'chat'))).toEqual([
+    ...['unknown', 'unknown', 'unknown', 'admitted', 'admitted', 'unknown', 'unknown'],
+    ...['refused', 'refused', 'rejected', 'refused', 'refused', 'unknown', 'unknown'],
+  ])
+  expect([200, 429].map((status) => decisionOf(status, 'credits'))).toEqual(['read', 'rejected'])
+  const request = arrivalOf(1, 2, 3, { credits: 4, reset: 5, retryAfterS: 6 })
+  expect(withUnknownDecision(request)).toEqual({ ...request, decision: 'unknown' })
+  expect([arrivalOf(2, 5, 9), arrivalOf(1, 5, 7), arrivalOf(0, 4, 9)].sort(byStart)).toEqual([
+    ...[arrivalOf(0, 4, 9), arrivalOf(1, 5, 7), arrivalOf(2, 5, 9)],
+  ])
 })
 
 test('a key rests from the end of its last response on', () => {

@@ -69,26 +69,24 @@ const most = 4
 const isQuick = (file: string) => !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file)
 
 /**
- * The tests that are the fewest imports away, at most four: those of the file's own room come first and run
- * first, since they take the least time.
+ * Two stages of at most four tests: those of the file's own room, which take the least time, and then those
+ * of other rooms that are the fewest imports away.
  */
 function nearestTests(file: string): readonly (readonly string[])[] {
-  const seen = new Set([file])
   const room = dirname(file).replace('src', 'test')
+  const seen = new Set([file])
+  const own: string[] = []
+  let others: readonly string[] = []
   for (let ring = [file]; ring.length > 0; ) {
     ring = [...new Set(ring.flatMap((each) => importers.get(each) ?? []))].filter(
       (each) => !seen.has(each),
     )
     for (const each of ring) seen.add(each)
     const tests = ring.filter((each) => each.endsWith('.test.ts') && isQuick(each)).sort()
-    if (tests.length === 0) continue
-    const near = Map.groupBy(tests, (each) => each.startsWith(room))
-    const [own, others] = [near.get(true) ?? [], near.get(false) ?? []]
-    return [own.slice(0, most), others.slice(0, Math.max(0, most - own.length))].filter(
-      (each) => each.length > 0,
-    )
+    own.push(...tests.filter((each) => each.startsWith(room)))
+    if (others.length === 0) others = tests.filter((each) => !each.startsWith(room))
   }
-  return []
+  return [own, others].map((tests) => tests.slice(0, most)).filter((tests) => tests.length > 0)
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'assay-mutants-'))
@@ -96,6 +94,7 @@ for (const name of [
   'src',
   'test',
   'bench',
+  'contracts',
   'reports',
   'scenarios',
   'docs',

@@ -311,3 +311,17 @@ test('few samples and no calibration are not judged; a client near its ceiling d
     ['not judged', 'this machine is not calibrated: assay calibrate', '< 70 %', ''],
   ])
 })
+
+test('a bound itself is still held, and what lies beyond it is not', () => {
+  const results = (name: string, changes: readonly Partial<RunFacts>[]) =>
+    changes.map((change) => testOf({ ...sound, ...change }, name).result)
+  const arrived = [9_899, 9_900, 10_100, 10_101].map((arrivedInTime) => ({
+    arrivedInTime,
+    plannedArrivals: 10_000,
+  }))
+  expect(results('achieved / planned rate', arrived)).toEqual(['failed', 'held', 'held', 'failed'])
+  expect(results('recorder', [{ deepestQueue: 64 }, { recorded: 1_001 }])).toEqual([
+    ...['held', 'failed'],
+  ])
+  expect(results('share of calibrated ceiling', [{ ceilingShare: 0.699 }])).toEqual(['held'])
+})

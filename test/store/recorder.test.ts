@@ -211,3 +211,24 @@ test('a run is entered without the credentials of its URL, and its end is entere
     verdict: 'valid',
   })
 })
+
+test('a recorder takes one thread, a bound of memory and seldom checkpoints, and refuses rows when closed', async () => {
+  const store = await openStore(':memory:')
+  const settings = async () =>
+    (
+      await store.rows(
+        `SELECT current_setting('threads')::INTEGER AS threads,
+           current_setting('memory_limit') AS memory,
+           current_setting('checkpoint_threshold') AS checkpoint`,
+      )
+    )[0]
+  const [before] = await store.rows<{ checkpoint: string }>(
+    `SELECT current_setting('checkpoint_threshold') AS checkpoint`,
+  )
+  const recorder = await Recorder.open(store, 300)
+  expect(await settings()).toEqual({ threads: 1, memory: '300.0 MiB', checkpoint: '32.0 MiB' })
+  await recorder.close()
+  expect(await settings()).toMatchObject({ checkpoint: before!.checkpoint })
+  expect(() => recorder.appendHealth([])).toThrow('recorder of :memory: is closed')
+  store.close()
+})
