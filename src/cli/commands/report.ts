@@ -1,5 +1,4 @@
-import { type PageName, pageNames, textFormats } from '../../report/pages.ts'
-import { usageDimensions } from '../../report/usage/shape.ts'
+import { type PageName, pageNames, textFormats, usageDimensions } from '../../report/pages.ts'
 import type { Options } from '../report.ts'
 import {
   choice,

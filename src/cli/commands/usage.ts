@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { creditsFields } from '../../probe/usage-body.ts'
-import { usageDimensions } from '../../report/usage/shape.ts'
+import { usageDimensions } from '../../report/pages.ts'
 import type { Options, WatchFlags } from '../usage.ts'
 import type { CloseFlags, InitFlags } from '../usage-clickhouse.ts'
 import {

@@ -1,14 +1,12 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
+import type { UsageDimension } from '../pages.ts'
 import type { KeyNames } from './key-names.ts'
 
 /**
  * What the usage page shows, as data. Times are Unix microseconds UTC, credits are credits; null
  * is "not measured" and never 0. Days and hours are local to `scope.timezone`.
  */
-
-export const usageDimensions = ['model', 'key', 'endpoint'] as const
-export type UsageDimension = (typeof usageDimensions)[number]
 
 export interface UsageOptions {
   /** Null where nobody chose one: runs of the specification's contract keep it, others have none. */
