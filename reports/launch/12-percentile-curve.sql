@@ -1,5 +1,4 @@
 -- section: Latency
--- wide: true
 -- note: >-
 --   Every percentile up to the last that has enough samples. Where the two lines part, requests
 --   waited before they were sent, or the service stalled while the plan went on.

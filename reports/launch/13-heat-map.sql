@@ -1,6 +1,5 @@
 -- optional: true
 -- section: Latency
--- wide: true
 -- note: >-
 --   From the stored histograms of the successes, which merge exactly; the stronger a cell, the
 --   more requests are in it. An average hides two modes and slow moments, this does not.

@@ -1,6 +1,5 @@
 -- section: Load
 -- optional: true
--- wide: true
 -- note: >-
 --   Good is a success with text that met every objective of the scenario; a failure is never good. The
 --   share is of successes and failures together, so that answering fewer requests cannot raise it.

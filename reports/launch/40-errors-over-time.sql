@@ -1,4 +1,5 @@
 -- section: Errors and limits
+-- optional: true
 -- wide: true
 -- note: The status and the code that the service sent; broken and timed out are this client's own words. Errors that the scenario provoked on purpose are among them.
 WITH

@@ -1,5 +1,4 @@
--- section: This client
--- wide: true
+-- section: Load
 -- note: >-
 --   The worst sending thread in each second. Shaded seconds are tainted: the client's own event loop
 --   stopped for 20 ms or was busy above 0.8, so latencies measured then say more about it than about the service.

@@ -1,5 +1,6 @@
 -- title: The same run by the definitions of other tools
 -- optional: true
+-- folded: true
 -- section: Under other definitions
 -- note: >-
 --   From the same stamps, so that figures can be compared with what those tools print. They disagree on

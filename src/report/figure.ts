@@ -29,17 +29,21 @@ const anchorOf = (name: string) => name.replace(/[^\w-]+/g, '-').slice(0, 80)
 
 function tableFigure(part: Part, rows: readonly Row[]): Figure {
   const { front } = part
+  const table =
+    rows.length === 0
+      ? html`<p class="empty">${front.empty ?? 'Nothing was observed.'}</p>`
+      : renderTable(rows, front)
+  const body = html`${table}${front.note !== undefined && html`<p class="note">${front.note}</p>`}`
   return {
     section: front.section ?? null,
     chart: null,
     warnings: [],
     body: html`<section class="card ${front.wide === false ? 'half' : 'whole'}" id="${anchorOf(part.name)}">
-<h3>${front.title}</h3>
 ${
-  rows.length === 0
-    ? html`<p class="empty">${front.empty ?? 'Nothing was observed.'}</p>`
-    : renderTable(rows, front)
-}${front.note !== undefined && html`<p class="note">${front.note}</p>`}</section>`,
+  front.folded === true
+    ? html`<details><summary><h3>${front.title}</h3></summary>${body}</details>`
+    : html`<h3>${front.title}</h3>\n${body}`
+}</section>`,
   }
 }
 

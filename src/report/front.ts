@@ -40,6 +40,8 @@ const front = z.strictObject({
   wide: z.boolean().optional(),
   /** Left out where it has no rows, in place of an empty state. */
   optional: z.boolean().optional(),
+  /** The whole of a table stands behind a click on its title. */
+  folded: z.boolean().optional(),
   /** What rows are whose column `folded` is true: `3 rules that passed`; they stand behind a click. */
   fold: z.string().optional(),
   columns: z.record(z.string(), columnFront).optional(),

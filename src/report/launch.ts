@@ -148,6 +148,7 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
   const { service, response, ttft } = metrics
   const perS = closed ? 'closed load: no rate claimed' : `${formatNumber(sentPerS ?? 0)}/s`
   const share = (value: number | null) => (value === null ? '–' : `${formatShare(value)} %`)
+  const tail = (['p95', 'p90', 'p50'] as const).find((name) => isTold(response[name])) ?? 'p95'
   const cards: readonly (Card | false)[] = [
     {
       label: 'Sent',
@@ -169,8 +170,8 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
           },
         ]),
     response.n > 0 && {
-      label: 'Response time p95',
-      value: cardValue(response.p95),
+      label: `Response time ${tail}`,
+      value: cardValue(response[tail]),
       aside: isTold(response.p95)
         ? `service time ${cardValue(service.p95)}${closed ? '; closed load: waiting left out' : ''}`
         : samplesOf(response),
