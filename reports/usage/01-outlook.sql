@@ -1,5 +1,6 @@
 -- section: Balance and outlook
 -- wide: true
+-- optional: true
 -- note: >-
 --   The line is the median of 500 futures drawn from the days that were seen; 80 % of them lie in the band.
 --   A step is credits that expire unused.
