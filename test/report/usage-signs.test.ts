@@ -93,6 +93,9 @@ describe('reconciliation', () => {
       // Another key of the same account.
       attempt(701, { keyFp: 'ffffffffffff' }),
     ])
+    // Two polls of the month before are no part of the period.
+    await poll(-60 * 24 * 40, 1)
+    await poll(-60 * 24 * 39, 2)
     await poll(0, 10)
     await poll(10, 14)
     await poll(20, 17)

@@ -129,7 +129,15 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
   const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[])
   const errors = { 'no-local-port': 2, '429': 1 }
   tally.add(reportOf({ shard: 0, atUs: 1e6, sent: 5, remaining: [9, null], errors }))
-  tally.add(reportOf({ shard: 1, atUs: 1e6, sent: 7, remaining: [0, 4], errors: { '429': 4 } }))
+  tally.add(
+    reportOf({
+      shard: 1,
+      atUs: 1e6,
+      sent: 7,
+      remaining: [0, 4],
+      errors: { '429': 4, 'no-open-file': 1 },
+    }),
+  )
   const progress = tally.progress(2e6, 20e6)
   expect(progress).toMatchObject({
     ...{ runId: 'r', scenario: 'two', phase: 'main', atUs: 2e6, endsUs: 20e6 },
@@ -138,6 +146,7 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
     errors: [
       ['429', 5],
       ['no-local-port', 2],
+      ['no-open-file', 1],
     ],
     keys: [
       { name: 'a', creditsRemaining: 0, rateRemaining: 0 },
@@ -146,7 +155,10 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
     ],
     health: [{ shard: 0 }, { shard: 1 }],
   })
-  expect([...tally.localLimits()]).toEqual([['no-local-port', 2]])
+  expect([...tally.localLimits()]).toEqual([
+    ['no-local-port', 2],
+    ['no-open-file', 1],
+  ])
   const [chat, stream] = progress.steps
   expect(chat).toMatchObject({
     ...{ step: 'chat', planned: 14, sent: 12, ok: 12, failures: 0 },
