@@ -8,6 +8,7 @@ import { mergeParts } from '../store/merge.ts'
 import { openStore } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
+import { shown } from './progress.ts'
 import { exitOf } from './run.ts'
 import { judgementText } from './run-judgement.ts'
 
@@ -33,7 +34,8 @@ export async function mergeAction(paths: readonly string[], options: Options): P
   const store = await openStore(options.db)
   let isDone = false
   try {
-    const runId = await mergeParts(store, paths, options.allowMissing === true)
+    const allowMissing = options.allowMissing === true
+    const runId = await shown((view) => mergeParts(store, paths, allowMissing, view))
     isDone = true
     const result = await judgeParts(store, runId, contract, clockErrorUs)
     process.exitCode = exitOf(result)

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { attemptColumns, sqlName } from '../attempt/columns.ts'
 import { UserError } from '../user/user-error.ts'
+import { beginPart, type Work } from '../user/work.ts'
 import { literal } from './import/literal.ts'
 import { type Form, forms, numberOf, rowColumns, shared, sharedTables } from './layout.ts'
 import { openExistingStore, type Store } from './open.ts'
@@ -26,6 +27,7 @@ export async function mergeParts(
   store: Store,
   paths: readonly string[],
   allowMissing: boolean,
+  work: Work = {},
 ): Promise<string> {
   const sources: Try[][] = []
   for (const path of paths) {
@@ -49,7 +51,8 @@ export async function mergeParts(
   }
   const counting = countingOf([here, ...sources].flat(), allowMissing)
   const known = new Set(here.map(({ shard }) => shard.attempt))
-  for (const source of [here, ...sources]) {
+  for (const [at, source] of [here, ...sources].entries()) {
+    if (at > 0) beginPart(work, `taking ${source[0]!.path}`, at - 1, sources.length)
     for (const [from, tries] of Map.groupBy(source, ({ shard }) => shard.runId)) {
       const late = tries.find(({ shard }) => !counting.has(shard.attempt))
       const { path } = tries[0]!

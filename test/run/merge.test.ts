@@ -116,6 +116,16 @@ async function contents(store: Store): Promise<readonly unknown[]> {
 const openSql = (from: string) => `SELECT phase, slot, turn, step, key_fp, template, intended_us
   FROM ${from}attempts WHERE phase <> 'closed'`
 
+test('a merge tells which store it takes, and how many are done', async () => {
+  const told: unknown[] = []
+  const store = await openStore(path('told'))
+  await mergeParts(store, parts, false, { onProgress: (progress) => told.push(progress) })
+  store.close()
+  expect(told).toEqual(
+    parts.map((part, at) => ({ doing: `taking ${part}`, done: at, of: parts.length })),
+  )
+})
+
 test('merged shards are row by row the open phases that one machine sends by the same seed', async () => {
   await merged('all', [parts], async (store) => {
     const result = await judgeParts(store, 'launch-7', defaultContract, 5000)
