@@ -23,11 +23,11 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
   const { S3Client, Upload } = await clientOfS3()
   const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
   return async (...files) => {
-    // Stores that speak like S3 know neither its newer checksums nor a bucket as a part of the host.
+    const { AWS_ENDPOINT_URL_S3, AWS_REGION = 'us-east-1' } = process.env
     const client = new S3Client({
-      forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
       requestChecksumCalculation: 'WHEN_REQUIRED',
-      ...(process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
+      // What speaks like S3 elsewhere has no regions, and no bucket as a part of its host.
+      ...(AWS_ENDPOINT_URL_S3 === undefined ? {} : { region: AWS_REGION, forcePathStyle: true }),
     })
     try {
       for (const file of files) {

@@ -12,12 +12,14 @@ import {
   uses,
 } from './document-words.ts'
 import { JsonCursor } from './json.ts'
-import { type Span, span } from './span.ts'
+import { isWord, type Span, span } from './span.ts'
+
+const unfinished = ['"queued"', '"in_progress"'].map((word) => Buffer.from(word))
 
 /**
- * Walks over one document of a response and keeps what metrics and rules need: a whole body of either
- * format, one event of either stream, or an error of either shape. The two formats share most of
- * their names and never contradict each other, so one walk serves them all.
+ * Walks over one document of a response and keeps what metrics and rules need: a whole body of any
+ * format, one event of any stream, or an error of any shape. The formats share most of their names and
+ * never contradict each other, so one walk serves them all.
  */
 export class DocumentWalk extends JsonCursor {
   /** Whether the document was an object. */
@@ -150,7 +152,9 @@ export class DocumentWalk extends JsonCursor {
         this.blocks = 0
         return this.array(EMBEDDING)
       case name.status:
-        return this.finish.start < 0 ? this.keepString(this.finish, uses.finish) : this.skip()
+        return this.finish.start >= 0 || this.isUnfinishedNext()
+          ? this.skip()
+          : this.keepString(this.finish, uses.finish)
       case name.usage:
         return this.peek() === 123 ? this.object(USAGE) : this.skip()
       case name.index:
@@ -256,6 +260,12 @@ export class DocumentWalk extends JsonCursor {
       this.hasReasoning = true
     }
     return true
+  }
+
+  /** Whether the next value is a status that says of no end. */
+  private isUnfinishedNext(): boolean {
+    const { bytes, at } = this
+    return unfinished.some((word) => isWord(bytes, at, at + word.length, word))
   }
 
   private keepIndex(): boolean {

@@ -6,7 +6,7 @@ import type { Capture } from './capture.ts'
 import type { DocumentReader } from './document.ts'
 import { DocumentFields } from './document-fields.ts'
 import { broken } from './end.ts'
-import { isWord, spanBegins, spanIs } from './span.ts'
+import { isWord, type Span, spanBegins, spanIs } from './span.ts'
 import { SseDecoder, type SseSink } from './sse.ts'
 
 const doneEvent = Buffer.from('[DONE]')
@@ -172,9 +172,7 @@ export class EventStream implements SseSink, BodyReader {
       this.choices = Math.max(this.choices, choicesOf(document))
       if (this.choices >= 0) said.choices = this.choices
     }
-    if (document.type.start >= 0 && lastTypes.some((type) => spanIs(bytes, document.type, type))) {
-      this.onDone()
-    }
+    if (isLast(bytes, document.type)) this.onDone()
     if (document.hasText) this.onContent()
   }
 
@@ -210,6 +208,13 @@ export class EventStream implements SseSink, BodyReader {
     if (!(cells[row + itlMaxUsCell]! >= gapUs)) cells[row + itlMaxUsCell] = gapUs
     this.call.listener.onGap(gapUs)
   }
+}
+
+/** Whether an event of this type ends its stream. */
+function isLast(bytes: Buffer, type: Span): boolean {
+  if (type.start < 0) return false
+  for (const last of lastTypes) if (spanIs(bytes, type, last)) return true
+  return false
 }
 
 /** How many choices an event tells of; -1 when it tells of none. */

@@ -8,6 +8,8 @@ import {
   generates,
   headerFault,
   isHeaderValue,
+  isPromised,
+  promised,
   takesPrompt,
   type WrongRequest,
   wrongNeedsBody,
@@ -110,10 +112,10 @@ export function buildTemplate(
   spec: RequestSpec,
 ): RequestTemplate {
   const prompted = takesPrompt(spec.endpoint)
-  if (spec.wrong !== null && wrongNeedsBody(spec.wrong) && !prompted) {
+  if (spec.wrong !== null && wrongNeedsBody(spec.wrong) && !isPromised(spec.endpoint)) {
     throw new UserError(
       'request',
-      `wrong: ${spec.wrong} needs a request with a body; the endpoint ${spec.endpoint} has none. Use it with chat or messages.`,
+      `wrong: ${spec.wrong} needs a request with a body; use it with ${promised.join(' or ')}, not with ${spec.endpoint}.`,
     )
   }
   const fields = prompted ? bodyFields(contract, spec) : spec.body

@@ -6,7 +6,7 @@ export interface Span {
 }
 
 /** Whether `bytes[start..end)` is the word. */
-export function isWord(bytes: Buffer, start: number, end: number, word: Buffer): boolean {
+export function isWord(bytes: Uint8Array, start: number, end: number, word: Buffer): boolean {
   if (end - start !== word.length) return false
   for (let at = 0; at < word.length; at++) if (bytes[start + at] !== word[at]) return false
   return true

@@ -1,7 +1,9 @@
 /** The vocabulary of requests, shared by those who plan them and those who send them. */
 
+/** Endpoints whose generated text the contract promises and prices. */
+export const promised = ['chat', 'messages'] as const
 /** Endpoints whose answers are generated text. */
-export const generating = ['chat', 'messages', 'responses'] as const
+export const generating = [...promised, 'responses'] as const
 /** Endpoints that a prompt is sent to. */
 export const prompted = [...generating, 'embeddings'] as const
 export const endpoints = [...prompted, 'models', 'credits', 'other'] as const
@@ -10,11 +12,16 @@ export type Endpoint = (typeof endpoints)[number]
 /** The endpoints that a contract speaks of. */
 export type ContractEndpoint = Exclude<Endpoint, 'responses' | 'embeddings' | 'other'>
 
-/** The same of the column `endpoint`. */
-export const generatesSql = `endpoint IN (${generating.map((name) => `'${name}'`).join(', ')})`
+const isOneOf = (names: readonly string[]) => (endpoint: unknown) =>
+  names.some((name) => name === endpoint)
+export const isPromised = isOneOf(promised)
+export const generates = isOneOf(generating)
+export const takesPrompt = isOneOf(prompted)
 
-export const generates = (endpoint: unknown) => generating.some((each) => each === endpoint)
-export const takesPrompt = (endpoint: unknown) => prompted.some((each) => each === endpoint)
+/** The same, in SQL over the column `endpoint`. */
+const inSql = (names: readonly string[]) => `endpoint IN ('${names.join("', '")}')`
+export const promisedSql = inSql(promised)
+export const generatesSql = inSql(generating)
 
 /**
  * A request that is wrong on purpose, named by what is wrong with it. `no-credits` is right but for

@@ -62,7 +62,6 @@ export class ActivePhase {
     // and sending by the interpreter falls behind a high rate for a tenth of a second.
     for (const [at, step] of steps.entries()) {
       const index = run.steps[at]!
-      this.countedOf(index)
       const { histograms } = this.countedOf(index)
       for (const metric of step.stream ? streamMetrics : plainMetrics)
         histograms[metric] = new TimeHistogram()

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 
-const completion = JSON.stringify({
+/** A whole answer of chat. */
+export const completion = JSON.stringify({
   id: 'chatcmpl-null',
   object: 'chat.completion',
   created: 1,

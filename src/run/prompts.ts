@@ -61,7 +61,7 @@ function linesOf(step: string, path: string): readonly PooledPrompt[] {
 const fieldNames = ['tools', 'tool_choice', 'parallel_tool_calls', 'response_format'] as const
 
 /** A prompt, the first question of a conversation of ShareGPT, or messages with all that they carry. */
-const prompted = z
+const promptRecord = z
   .looseObject({
     prompt: z.string().optional(),
     conversations: z.array(z.object({ from: z.string(), value: z.string() })).optional(),
@@ -83,7 +83,7 @@ const prompted = z
 function conversationsOf(text: string): readonly PooledPrompt[] | null {
   if (!text.trimStart().startsWith('[')) return null
   try {
-    const list = z.array(prompted).safeParse(JSON.parse(text))
+    const list = z.array(promptRecord).safeParse(JSON.parse(text))
     // A conversation that a model begins holds nothing to ask.
     return list.success ? list.data.filter((prompt) => prompt !== null) : null
   } catch {
@@ -95,7 +95,7 @@ function conversationsOf(text: string): readonly PooledPrompt[] | null {
 function promptOf(line: string, place: string): PooledPrompt {
   if (!line.trimStart().startsWith('{')) return line
   try {
-    const { data } = prompted.safeParse(JSON.parse(line))
+    const { data } = promptRecord.safeParse(JSON.parse(line))
     if (data !== undefined && data !== null) return data
   } catch {
     // Told below.

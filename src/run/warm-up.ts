@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AttemptClient } from '../client/client.ts'
 import { AnswerMemory } from '../client/memory.ts'
 import { openTransport } from '../client/open-transport.ts'
@@ -11,7 +12,7 @@ import { Sender } from './sender.ts'
 /** Below this rate a slow first request makes none wait behind it. */
 const lowestRatePerS = 100
 
-/** Whether the first second of a load would measure how code is compiled: rates that no phase has led up to. */
+/** Whether a load is so fast that its first second would measure how code is compiled. */
 export function wantsWarmUp({ phases, transport }: Scenario, proxy: string | null): boolean {
   const isFast = phases.some(
     ({ load }) =>
@@ -25,11 +26,13 @@ export function wantsWarmUp({ phases, transport }: Scenario, proxy: string | nul
 /** Enough for the code of a request to be compiled, in a fifth of a second. */
 const requests = 1000
 const ratePerS = 5000
+const eventsOfStream = 16
 const memoryBytes = 64 << 20
+const deadlineUs = 1e6
 
 /**
- * Sends requests of the scenario's steps to a service within this thread, and forgets them: the first
- * request of a run meets compiled code then. Nothing of it reaches the service, a row, a count or the
+ * Sends requests of the scenario's steps to a service within this thread, and forgets them, so that the
+ * first request of a run meets compiled code. Nothing of it reaches the service, a row, a count or the
  * budget. See docs/decisions/0206-the-client-warms-itself.md.
  *
  * @param now the clock of the run, in microseconds
@@ -42,23 +45,26 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
     return isPlain && takesPrompt(endpoint) && prompt.kind !== 'function' ? [{ step, index }] : []
   })
   if (steps.length === 0) return 0
-  const service = nullService(16)
+  const service = nullService(eventsOfStream)
   await new Promise<void>((listening) => service.listen(0, '127.0.0.1', listening))
   const { port } = service.address() as AddressInfo
   const { contract, scenario } = data
   const { policy } = scenario
   const baseUrl = `http://127.0.0.1:${port}`
   const transport = openTransport({
-    ...{ origin: baseUrl, maxConnections: 8, connectTimeoutMs: 1000 },
+    origin: baseUrl,
+    maxConnections: 8,
+    connectTimeoutMs: deadlineUs / 1000,
   })
-  const idle = Promise.withResolvers<void>()
+  let isOver = false
   const sender = new Sender({
     data: {
       ...{ ...data, runId: 'warm-up', shard: 0, shards: 1, baseUrl },
       scenario: {
         ...scenario,
+        ...{ threads: 1, shards: 'by index' as const, capture: 'none' as const },
         steps: steps.map(({ step }) => ({ ...step, keys: [] })),
-        ...{ capture: 'none' as const, policy: { ...policy, maxCredits: null } },
+        policy: { ...policy, maxCredits: null },
       },
       prompts: steps.map(({ index }) => data.prompts[index]!),
       keys: [{ name: 'warm-up', account: 'warm-up', weight: 1, key: 'none' }],
@@ -68,11 +74,17 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
     client: new AttemptClient({
       ...{ transport, contract, now, memory: new AnswerMemory(memoryBytes) },
       deadlines: {
-        ...{ connectUs: 1e6, firstByteUs: 1e6, idleUs: 1e6, totalUs: 1e6 },
+        connectUs: deadlineUs,
+        firstByteUs: deadlineUs,
+        idleUs: deadlineUs,
+        totalUs: deadlineUs,
       },
     }),
-    ...{ prompts: [], tokenText: null, handOver: () => {}, onIssued: () => {} },
-    ...{ onIdle: () => idle.resolve(), onDueSooner: () => {} },
+    ...{ prompts: [], tokenText: null },
+    ...{ handOver: () => {}, onIssued: () => {}, onDueSooner: () => {} },
+    onIdle: () => {
+      isOver = true
+    },
   })
   const rate = [{ durationUs: 1e6, fromPerS: ratePerS, toPerS: ratePerS }]
   sender.addPhase({
@@ -81,16 +93,10 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
     ...{ maxRequests: requests, steps: steps.map((_, at) => at), slotBase: 0 },
   })
   sender.finish()
-  let isOver = false
-  void idle.promise.then(() => {
-    isOver = true
-  })
-  const tick = () => {
+  while (!isOver) {
     sender.tick()
-    if (!isOver) setImmediate(tick)
+    await nextTurn()
   }
-  tick()
-  await idle.promise
   await transport.close()
   service.close()
   return sender.report().steps.reduce((sum, { counters }) => sum + counters.ok, 0)

@@ -1,6 +1,8 @@
 import {
   generating,
   headerFault,
+  isPromised,
+  promised,
   prompted,
   takesPrompt,
   wrongNeedsBody,
@@ -100,15 +102,10 @@ function stepFaults(scenario: Loose): readonly Found[] {
     found.push(...headerFaults(step.headers, [...path, 'headers']))
     found.push(...abortFaults(step, [...path, 'abort']))
     const wrong = wrongRequests.find((known) => known === step.wrong)
-    if (
-      wrong !== undefined &&
-      wrongNeedsBody(wrong) &&
-      step.endpoint !== 'chat' &&
-      step.endpoint !== 'messages'
-    ) {
+    if (wrong !== undefined && wrongNeedsBody(wrong) && !isPromised(step.endpoint)) {
       found.push({
         path: [...path, 'wrong'],
-        message: `${wrong} needs a request with a body; use it with chat or messages.`,
+        message: `${wrong} needs a request with a body; use it with ${promised.join(' or ')}.`,
       })
     }
     if (step.wrong !== undefined && step.session !== undefined) {

@@ -32,6 +32,7 @@ steps:
   streamed: { endpoint: responses, stream: true }
   vectors: { endpoint: embeddings, prompt: Hi }
   cut: { endpoint: responses, stream: true, path: /v1/cut }
+  left: { endpoint: responses, stream: true, abort: before-done }
 phases:
   - { name: steady, load: constant, rate: 40/s, duration: 400ms }
 `,
@@ -74,9 +75,13 @@ test('responses and embeddings are asked, read and measured in their own formats
           outcome: 'broken',
           reason: 'no-done',
           choices: null,
-          finish: 'in_progress',
+          finish: null,
         },
         ...{ p: null, c: null, content: 3, thought: true, done: 0 },
+      },
+      {
+        ...{ step: 'left', ...read, outcome: 'aborted', reason: 'before-done' },
+        ...{ content: 3, thought: true, done: 1 },
       },
       { step: 'plain', ...read, content: 0, thought: false, done: 0 },
       { step: 'streamed', ...read, content: 3, thought: true, done: 1 },

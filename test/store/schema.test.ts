@@ -5,9 +5,11 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
 import { attemptColumns, columnNames, sqlName, sqlTypes } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
+import { endpoints, generating } from '../../src/contract/request.ts'
 import { rowColumns, shared } from '../../src/store/layout.ts'
 import { openExistingStore, openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import { attempt, enterRun } from '../report/attempts.ts'
 import { plainRow } from './plain-row.ts'
 
 const columnsOf = (store: Store, table: string) =>
@@ -37,6 +39,20 @@ test('the view of attempts has the columns of the row type, in order', async () 
       type: sqlTypes[attemptColumns[name].kind],
     })),
   )
+})
+
+test('the view of usage counts the endpoints that generate, and no other', async () => {
+  const store = await openStore(':memory:')
+  await enterRun(store)
+  await appendAttempts(
+    store,
+    endpoints.map((endpoint, slot) => attempt(slot, { endpoint })),
+  )
+  const found = await store.rows<{ endpoint: string }>(
+    "SELECT endpoint FROM usage WHERE origin = 'run' ORDER BY endpoint",
+  )
+  store.close()
+  expect(found.map(({ endpoint }) => endpoint)).toEqual(generating.toSorted())
 })
 
 test('the view of attempts tells what each column holds', async () => {

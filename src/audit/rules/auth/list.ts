@@ -1,4 +1,5 @@
 import type { AuthHeader, Contract } from '../../../contract/contract.ts'
+import { promisedSql } from '../../../contract/request.ts'
 import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
@@ -57,7 +58,7 @@ two counts is open (gap G-08).`,
 async function lastServed({ store, runIds }: Evidence): Promise<ReadonlyMap<string, number>> {
   const keys = await store.rows<{ key: string; sentUs: number }>(
     `SELECT run_id || '/' || key_fp AS key, max(sent_us)::DOUBLE AS "sentUs" FROM attempts
-     WHERE list_contains($1::VARCHAR[], run_id) AND endpoint IN ('chat', 'messages')
+     WHERE list_contains($1::VARCHAR[], run_id) AND ${promisedSql}
        AND outcome = 'ok' AND expects NOT LIKE '%-key' AND key_fp IS NOT NULL
      GROUP BY key`,
     [JSON.stringify(runIds)],
@@ -96,7 +97,7 @@ async function ofFailures(
 ): Promise<Verdict | null> {
   const [seen] = await store.rows<Unrefused>(
     `WITH asked AS (SELECT * FROM attempts WHERE list_contains($1::VARCHAR[], run_id)
-                      AND endpoint IN ('chat', 'messages') AND status IS NOT NULL),
+                      AND ${promisedSql} AND status IS NOT NULL),
        keyless AS (SELECT * FROM asked WHERE expects IN ${sqlList(expects)}),
        spans AS (SELECT run_id, min(sent_us) AS from_us, max(sent_us) AS until_us FROM keyless
                  WHERE status >= 500 GROUP BY run_id),
@@ -145,7 +146,7 @@ so many failures would be no accident.`,
       SELECT run_id, slot, retry,
         CASE WHEN status <> 401 THEN 'status ' || status || ' on ' || endpoint ||
           CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS came
-      FROM seen WHERE expects IN ${sqlList(expects)} AND endpoint IN ('chat', 'messages')
+      FROM seen WHERE expects IN ${sqlList(expects)} AND ${promisedSql}
         AND status IS NOT NULL AND status <> 429 AND status < 500`,
     takes,
   })
@@ -187,7 +188,7 @@ of its table for 401.`,
                OR endpoint = 'messages' AND error_type IS DISTINCT FROM ${word(messages?.type)}
              THEN 'code ' || coalesce(error_code, 'none') || ', type ' || coalesce(error_type, 'none') ||
                ' on ' || endpoint END AS came
-      FROM seen WHERE status = 401 AND endpoint IN ('chat', 'messages')`
+      FROM seen WHERE status = 401 AND ${promisedSql}`
   },
   takes: 'a 401 on a generation endpoint',
 })

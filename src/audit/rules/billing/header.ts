@@ -1,4 +1,5 @@
 import { flagSql } from '../../../attempt/flags.ts'
+import { promisedSql } from '../../../contract/request.ts'
 import { takesCredits } from '../../evidence/balances.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
@@ -28,10 +29,10 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
       `WITH looked AS (
          SELECT run_id, slot, retry, credits_remaining AS value,
            endpoint || CASE streamed WHEN 1 THEN ' stream' ELSE '' END AS kind,
-           endpoint IN ('chat', 'messages') AND outcome = 'ok' AS due,
+           ${promisedSql} AND outcome = 'ok' AS due,
            CASE WHEN ${flagSql('malformedCredits')} OR credits_remaining <> trunc(credits_remaining) THEN 'malformed'
                 WHEN credits_remaining < 0 THEN 'negative'
-                WHEN credits_remaining IS NULL AND endpoint IN ('chat', 'messages') AND outcome = 'ok'
+                WHEN credits_remaining IS NULL AND ${promisedSql} AND outcome = 'ok'
                 THEN 'missing' END AS fault
          FROM attempts WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL)
        SELECT fault, kind, seen, first.run_id AS "runId", first.slot::DOUBLE AS slot,

@@ -1,4 +1,5 @@
 import { flagSql } from '../../../attempt/flags.ts'
+import { promisedSql } from '../../../contract/request.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
@@ -226,13 +227,13 @@ time, by its own record of delays or by a request that it sent this late, is not
           content_reads <= 1 OR content_events >= 50 * content_reads
             AND 10 * (last_content_us - first_content_us) <= closed_us - sent_us AS joined
         FROM seen
-        WHERE endpoint IN ('chat', 'messages') AND outcome = 'ok' AND content_events >= 8),
+        WHERE ${promisedSql} AND outcome = 'ok' AND content_events >= 8),
       telling AS (
         SELECT *, bool_and(joined) OVER () AND count(*) OVER () >= 5 AS all_joined
         FROM streams, (
           SELECT greatest(100000, 10 * coalesce(quantile_cont(closed_us - sent_us, 0.9), 0)) AS bound_us
           FROM seen
-          WHERE status >= 400 OR outcome = 'ok' AND endpoint NOT IN ('chat', 'messages'))
+          WHERE status >= 400 OR outcome = 'ok' AND NOT ${promisedSql})
         WHERE took_us >= bound_us
           AND (NOT joined OR paced_us >= bound_us OR took_us >= 10000000)),
       stalls AS (
@@ -269,7 +270,7 @@ and decides nothing.`,
     SELECT run_id, slot, retry,
       CASE WHEN ${flagSql('errorInStream')} AND first_content_us IS NULL
            THEN 'status ' || status || ' and an error event before any token' END AS came
-    FROM seen WHERE streamed = 1 AND endpoint IN ('chat', 'messages') AND status BETWEEN 200 AND 299
+    FROM seen WHERE streamed = 1 AND ${promisedSql} AND status BETWEEN 200 AND 299
       AND outcome IN ('ok', 'broken')`,
   takes: 'a stream',
 })

@@ -1,4 +1,5 @@
 import type { Contract } from '../../../contract/contract.ts'
+import { promisedSql } from '../../../contract/request.ts'
 import { type Exchange, isList, isObject } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { exchangeRule } from '../exchange-rule.ts'
@@ -126,7 +127,7 @@ decides nothing. A messages stream without a known end event was not cut (gap G-
       CASE WHEN outcome = 'broken' AND (closed_us - sent_us) * time_scale < ${Math.min(timeouts.readMs, timeouts.streamMs) * 1000}
            THEN 'cut after ' || round((closed_us - sent_us) * time_scale / 1e6)::INTEGER || ' s (' || reason || ')' END AS came
     FROM seen JOIN runs USING (run_id)
-    WHERE endpoint IN ('chat', 'messages') AND (closed_us - sent_us) * time_scale >= ${longUs}
+    WHERE ${promisedSql} AND (closed_us - sent_us) * time_scale >= ${longUs}
       AND (outcome = 'ok' OR outcome = 'broken' AND reason IN ('closed-early', 'reset')
         -- One that told why generation ended, or of which nothing was understood, was not cut.
         OR endpoint = 'chat' AND reason = 'no-done' AND finish_reason IS NULL AND events > 0)`,

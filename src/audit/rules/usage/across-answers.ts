@@ -1,3 +1,4 @@
+import { promisedSql } from '../../../contract/request.ts'
 import { isEmpty } from '../../billing/open-prices.ts'
 import { openPricesOf } from '../../evidence/balances.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
@@ -22,7 +23,7 @@ client leaves (gap G-13), so pairs with such requests before them are left out. 
     const reports = await usageReports(evidence)
     const givenBack = await evidence.store.rows<{ runId: string; sentUs: number }>(
       `SELECT run_id AS "runId", min(sent_us)::DOUBLE AS "sentUs" FROM attempts
-       WHERE list_contains($1::VARCHAR[], run_id) AND endpoint IN ('chat', 'messages')
+       WHERE list_contains($1::VARCHAR[], run_id) AND ${promisedSql}
          AND (outcome IN ('aborted', 'timeout', 'broken') OR status >= 500)
        GROUP BY run_id`,
       [JSON.stringify(evidence.runIds)],
@@ -129,7 +130,7 @@ async function compared(
        count(*) FILTER (charged AND (sent_us < $3::BIGINT AND closed_us >= $4::BIGINT
          OR sent_us BETWEEN $3::BIGINT AND $4::BIGINT OR closed_us >= $5::BIGINT AND sent_us < $6::BIGINT
          OR sent_us <= $3::BIGINT AND closed_us >= $3::BIGINT))::DOUBLE AS crossing
-     FROM ours WHERE endpoint IN ('chat', 'messages')`,
+     FROM ours WHERE ${promisedSql}`,
     [
       from.runId,
       BigInt(from.slot),
