@@ -64,6 +64,7 @@ const coordinator = new Coordinator({
   prompts: promptPools(scenario, 1),
   tls: {},
   proxy: null,
+  team: null,
   onProgress: () => {},
   progressEveryMs: Infinity,
 })

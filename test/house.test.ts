@@ -19,6 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   audit: ['contract', 'attempt', 'limits', 'store'],
   report: ['contract', 'attempt', 'measure', 'store', 'audit', 'chart'],
   service: ['contract', 'chart'],
+  fleet: ['run'],
 }
 /** These may read every room. */
 const doors = ['cli', 'index.ts']

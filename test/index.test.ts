@@ -17,6 +17,7 @@ test('each command that works on a service or a store is a function of the publi
   const functions = [
     ...['run', 'probe', 'audit', 'writeReport', 'makeReport', 'compareRuns', 'listRuns'],
     ...['importFile', 'exportTable', 'calibrate', 'watch', 'readUsage', 'summarise'],
+    ...['joinFleet', 'watchRun'],
   ] as const
   expect(functions.filter((name) => typeof Reflect.get(api, name) !== 'function')).toEqual([])
 })

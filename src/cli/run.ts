@@ -1,10 +1,12 @@
 import type { Contract } from '../contract/contract.ts'
 import { loadContract } from '../contract/load.ts'
+import type { Fleet } from '../fleet/fleet.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
 import { summarise } from '../report/summary/summarise.ts'
 import { planOf } from '../run/plan.ts'
 import { type RunOptions, type RunResult, run } from '../run/run.ts'
+import type { Shard } from '../run/shard.ts'
 import type { Progress } from '../run/tally.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import type { Scenario } from '../scenario/scenario.ts'
@@ -18,7 +20,14 @@ import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
 import { overridden, type RunOverrides } from './run-overrides.ts'
 import { planText } from './run-plan.ts'
-import { mustHaveOneClock, runIdOf, type ShardOptions, shardOf, startAtUsOf } from './shard.ts'
+import {
+  joinWaitMsOf,
+  mustHaveOneClock,
+  runIdOf,
+  type ShardOptions,
+  shardOf,
+  startAtUsOf,
+} from './shard.ts'
 import { mustMaySpend } from './spending.ts'
 import { onStopSignal } from './stop-signals.ts'
 import { baseUrlOf } from './target.ts'
@@ -45,7 +54,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const seed = options.seed === undefined ? scenario.seed : wholeOf('--seed', options.seed)
   const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {
-    const plan = planOf(scenario, contract, seed, shard)
+    const plan = planOf(scenario, contract, seed, shard, options.join !== undefined)
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ scenario, seed, shard, plan }, null, 2)}\n`
@@ -59,6 +68,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const baseUrl = baseUrlOf(options.baseUrl ?? scenario.baseUrl ?? undefined, contract)
   await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed: options.yes === true })
   const upload = await uploadTo(options.upload)
+  const fleet = await fleetOf(options, shard)
   const result = await runAndPrint(
     scenario,
     {
@@ -73,7 +83,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
       ...(startAtUs === undefined ? {} : { startAtUs }),
     },
     options.json === true,
-    options.live,
+    { ...(options.live === undefined ? {} : { livePort: options.live }), fleet },
   )
   if (options.junit !== undefined) writeOutput(options.junit, runJunit(result, new Date()))
   await upload(options.db, ...(options.junit === undefined ? [] : [options.junit]))
@@ -84,7 +94,10 @@ export async function runAndPrint(
   scenario: Scenario,
   options: RunOptions & { readonly contract: Contract },
   json: boolean,
-  livePort?: string | true,
+  {
+    livePort,
+    fleet = null,
+  }: { readonly livePort?: string | true; readonly fleet?: Fleet | null } = {},
 ): Promise<RunResult> {
   const live = new LiveView()
   // Pages wait for libraries that a run without one does not.
@@ -107,12 +120,15 @@ export async function runAndPrint(
         last = progress
         live.show(progress)
         opened?.show(progress, counted)
+        fleet?.show(progress, counted)
       },
-      progressEveryMs: opened === undefined ? live.everyMs : 0,
+      progressEveryMs: opened === undefined && fleet === null ? live.everyMs : 0,
+      ...(fleet === null ? {} : { team: fleet }),
       signal: drain.signal,
       stopNow: leave.signal,
     })
     live.clear()
+    await fleet?.close({ verdict: result.verdict.verdict, stopped: result.stopped })
     process.exitCode = (options.shard?.of ?? 1) > 1 ? exitOfShard(result) : exitOf(result)
     if (result.refusal !== null && !json) {
       process.stderr.write(
@@ -134,7 +150,15 @@ export async function runAndPrint(
   } finally {
     ignoreSignals()
     opened?.close()
+    await fleet?.close(null)
   }
+}
+
+async function fleetOf(options: Options, shard: Shard): Promise<Fleet | null> {
+  const { join, runId = '', joinTimeout } = options
+  if (join === undefined) return null
+  const { joinFleet } = await import('../fleet/fleet.ts')
+  return joinFleet({ address: join, runId, shard, waitMs: joinWaitMsOf(joinTimeout) })
 }
 
 /** Without a summary: nothing was planned, or the store cannot be read. */

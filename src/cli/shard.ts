@@ -1,4 +1,5 @@
 import { type Shard, unsharded } from '../run/shard.ts'
+import { durationUsOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** Options of the command line that make a run a part of one on several machines. */
@@ -6,6 +7,8 @@ export interface ShardOptions {
   readonly shard?: string
   readonly runId?: string
   readonly startAt?: string
+  readonly join?: string
+  readonly joinTimeout: string
 }
 
 /** Where schedulers put the index of a task, and what their first one has. */
@@ -44,12 +47,30 @@ export function shardOf(
 }
 
 /** @throws UserError where machines would not know that they are of one run, or when it begins */
-export function mustHaveOneClock(shard: Shard, { runId, startAt }: ShardOptions): void {
-  if (shard.of === 1 || (runId !== undefined && startAt !== undefined)) return
+export function mustHaveOneClock(
+  shard: Shard,
+  { runId, startAt, join }: Pick<ShardOptions, 'runId' | 'startAt' | 'join'>,
+): void {
+  if (join !== undefined && (shard.of === 1 || startAt !== undefined)) {
+    throw new UserError(
+      'usage',
+      shard.of === 1
+        ? '--join: shards meet there; say which one this is, as --shard 3/8.'
+        : '--join: shards agree on a start; leave out --start-at.',
+    )
+  }
+  if (shard.of === 1 || (runId !== undefined && (startAt ?? join) !== undefined)) return
   throw new UserError(
     'usage',
-    '--shard: every shard needs the same --run-id and --start-at, as --run-id launch-7 --start-at 2026-12-01T10:00:00Z.',
+    '--shard: every shard needs the same --run-id, and the same --start-at or --join, as --run-id launch-7 --start-at 2026-12-01T10:00:00Z.',
   )
+}
+
+/** @returns how long a shard waits for others, in milliseconds @throws UserError for what is no duration */
+export function joinWaitMsOf(text: string): number {
+  const us = durationUsOf(text)
+  if (us !== null && us > 0) return us / 1000
+  throw new UserError('usage', `--join-timeout: expected a duration, such as 5m; came ${text}.`)
 }
 
 function scheduledIndex(environment: NodeJS.ProcessEnv): string | null {

@@ -156,6 +156,7 @@ const endings: ReadonlyMap<string, string> = new Map([
   ['errors', 'a stop condition came up, error_share, consecutive_failures or refused_for'],
   ['threshold', 'a threshold marked abort was missed'],
   ['store', 'the store could not be written'],
+  ['fleet', 'not every shard answered in time, so they could not agree on what comes next'],
 ])
 
 /** Why a run ended before its plan did, in a sentence. */

@@ -97,7 +97,11 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   }
   await endRun(store, runId, end)
   if (isPart(options))
-    await endShard(store, runId, { ...end, attemptCountsJson: JSON.stringify(counts) })
+    await endShard(store, runId, {
+      ...end,
+      attemptCountsJson: JSON.stringify(counts),
+      clockErrorUs: options.team?.clockErrorUs ?? null,
+    })
   return {
     ...identityOf(ended),
     durationUs: figures.lastUs,

@@ -1,6 +1,7 @@
 import type { MemoryFigures } from '../client/memory.ts'
 import type { Phase } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
+import { Budget } from './budget.ts'
 import type { ThreadFigures } from './client-tests.ts'
 import { runClock } from './clock.ts'
 import { Conditions } from './conditions.ts'
@@ -9,14 +10,19 @@ import { leadUs, slotAfter, startAfter } from './following.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { stepsOf } from './phase-steps.ts'
 import { SharedNumbers } from './shared.ts'
-import { Refusals, reasonToStop, type StopReason } from './stop-conditions.ts'
+import { cheapestOf, Refusals, reasonToStop, type StopReason } from './stop-conditions.ts'
 import { type Counted, type Progress, Tally } from './tally.ts'
+import type { Said, Team } from './team.ts'
 
 export interface CoordinatorOptions extends CrewOptions {
+  readonly team: Team | null
   readonly onProgress: (progress: Progress, counted: Counted) => void
   /** Shortest time between two of them. */
   readonly progressEveryMs: number
 }
+
+/** Time for the word of the last machine to reach all others. */
+const togetherUs = 500_000
 
 /** What the coordinator needs to know of a phase. */
 type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>
@@ -47,6 +53,7 @@ export class Coordinator {
   private readonly issued = new Map<number, number>()
   private readonly conditions = new Conditions()
   private readonly refusals = new Refusals()
+  private readonly budget: Budget
   private ready = 0
   private finished = 0
   private recorderState: 'starting' | 'open' | 'closed' = 'starting'
@@ -54,12 +61,16 @@ export class Coordinator {
   constructor(options: CoordinatorOptions) {
     this.options = options
     this.now = runClock(options.zeroNs)
-    this.tally = new Tally(options.scenario, options.run.runId, this.phases, options.shard.of)
+    const { scenario, contract, team } = options
+    this.shared.bound = scenario.policy.maxCredits ?? Infinity
+    this.budget = new Budget(this.shared, team, cheapestOf(scenario, contract))
+    this.tally = new Tally(scenario, options.run.runId, this.phases, options.shard.of)
     this.crew = new Crew(options, this.shared.buffer, {
       onSender: (message) => this.onSender(message),
       onRecorder: (message) => this.onRecorder(message),
       onFailure: (error) => this.conditions.fail(error),
     })
+    team?.onStop((reason) => this.stop(reason))
   }
 
   /** Resolves when all threads stand ready. @throws UserError when the store cannot be opened */
@@ -87,6 +98,8 @@ export class Coordinator {
         startUs = null
         continue
       }
+      startUs ??= await this.agreedStart(`phase ${this.phases.length}`)
+      if (this.stopReason !== null) return
       const load = loads.load(phase)
       const run = this.launch(phase, load, startUs)
       startUs = phase === phases.at(-1) ? null : startAfter(run, this.options.seed)
@@ -112,6 +125,29 @@ export class Coordinator {
     this.phases.push(run)
     this.crew.tell({ type: 'phase', phase: run })
     return run
+  }
+
+  /** What every machine of the run says under a name, this one alone where there is no team; null when the run was stopped. */
+  async gather<Own extends Said>(name: string, own: Own): Promise<readonly Own[] | null> {
+    const { team } = this.options
+    if (team === null) return [own]
+    let said: readonly Own[] | null = null
+    let isOver = false
+    void team.gather(name, own).then((all) => {
+      said = all
+      isOver = true
+      if (all === null) this.stop('fleet')
+      this.conditions.check()
+    })
+    await this.conditions.until(() => isOver || this.stopReason !== null)
+    return this.stopReason === null ? said : null
+  }
+
+  /** When what comes next begins on every machine; null for as soon as this one can. */
+  async agreedStart(name: string): Promise<number | null> {
+    if (this.options.team === null) return null
+    const all = await this.gather(`${name} start`, { atUs: this.now() })
+    return all === null ? null : Math.ceil(Math.max(...all.map(({ atUs }) => atUs))) + togetherUs
   }
 
   async untilIssued(ordinal: number): Promise<void> {
@@ -164,7 +200,10 @@ export class Coordinator {
 
   /** Starts nothing new; a second call leaves what is in flight. */
   stop(reason: StopReason, now = false): void {
-    this.stopReason ??= reason
+    if (this.stopReason === null) {
+      this.stopReason = reason
+      this.options.team?.stop(reason)
+    }
     this.crew.tell({ type: 'stop', now })
     this.conditions.check()
   }
@@ -206,9 +245,11 @@ export class Coordinator {
           health: [message.health],
         })
         if (this.stopReason === null) {
-          const { scenario, contract } = this.options
+          const { scenario } = this.options
           const refusedUs = this.refusals.lastedUs(scenario, this.tally, nowUs)
-          const reason = reasonToStop(scenario, contract, this.tally, this.shared, refusedUs)
+          this.budget.look(nowUs)
+          const { isSpent } = this.budget
+          const reason = reasonToStop(scenario, this.tally, this.shared, isSpent, refusedUs)
           if (reason !== null) this.stop(reason)
         }
         if (message.shard === this.options.shard.index * this.options.scenario.threads) {

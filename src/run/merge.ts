@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
-import { enterClockError, otherTries, type RunShard, readShards } from '../store/run-shards.ts'
+import { otherTries, type RunShard, readShards } from '../store/run-shards.ts'
 import { endRun } from '../store/runs.ts'
 import { type AttemptCounts, addCounts, countFaults, noCounts } from './attempt-counts.ts'
 import type { RunResult } from './run.ts'
@@ -15,21 +15,22 @@ const results: readonly RunTest['result'][] = ['not judged', 'held', 'degraded',
 const verdicts: readonly RunVerdict['verdict'][] = ['valid', 'degraded', 'invalid']
 
 /** What a shard says of itself; null of one that was killed. */
-type ShardSays = (RunVerdict & Pick<RunResult, 'stopped'>) | null
+type ShardSays = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
 
 /**
  * Judges a run whose parts are in one store: counts added, thresholds on all rows, and no verdict that
  * is better than that of its worst shard.
  *
- * @param clockErrorUs how far the machines' clocks are apart at most; null where nobody knows
+ * @param toldErrorUs how far the machines' clocks are apart at most; null for what they measured themselves
  */
 export async function judgeParts(
   store: Store,
   runId: string,
   contract: Contract,
-  clockErrorUs: number | null,
+  toldErrorUs: number | null,
 ): Promise<RunResult> {
   const shards = await readShards(store, runId)
+  const clockErrorUs = toldErrorUs ?? measuredErrorUs(shards)
   const [run] = await store.rows<{ scenario: string; seed: number; baseUrl: string }>(
     `SELECT scenario_json AS scenario, seed, base_url AS "baseUrl" FROM runs WHERE run_id = $1`,
     [runId],
@@ -50,6 +51,8 @@ export async function judgeParts(
     thresholds.push(await checkThreshold(store, threshold, scope))
   }
   const stopped = says.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
+  // All of them heard all of them: each came to the same sweeps.
+  const sweeps = says.find((each) => each !== null)?.sweeps ?? []
   // Of one that was killed, what was in flight has no row: no account of it is whole.
   const ended = says.filter((each) => each !== null)
   const parts = { of: shards[0]!.shards, present: ended.length }
@@ -58,9 +61,8 @@ export async function judgeParts(
     endedUs: figures.lastUs,
     attemptCountsJson: JSON.stringify({ ...counts, parts, clockErrorUs }),
     verdict: verdict.verdict,
-    verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps: [], stopped }),
+    verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps, stopped }),
   })
-  await enterClockError(store, runId, clockErrorUs)
   await store.execute('UPDATE runs SET machine_json = $2 WHERE run_id = $1', [
     runId,
     JSON.stringify({ ...machine, machines: shards.length }),
@@ -76,11 +78,19 @@ export async function judgeParts(
     counts,
     creditsByContract: tries.reduce((sum, { credits }) => sum + credits, figures.creditsByContract),
     thresholds,
-    sweeps: [],
+    sweeps,
     verdict,
     stopped,
     refusal: null,
   }
+}
+
+/** Two machines are apart at most by what each is from shard 0; null where one did not measure that. */
+function measuredErrorUs(shards: readonly RunShard[]): number | null {
+  const known = shards.flatMap(({ clockErrorUs }) => (clockErrorUs === null ? [] : [clockErrorUs]))
+  if (known.length < shards.length) return null
+  const [most = 0, next = 0] = known.sort((a, b) => b - a)
+  return most + next
 }
 
 /** A try of a shard beside the one that counts. */

@@ -26,6 +26,7 @@ export interface PhasePlan {
  * Walks the plans of the open phases as senders would.
  *
  * @param shard of which machine; of all where it is not given
+ * @param hearsOthers whether machines can agree on what comes next
  * @throws UserError for a file of prompts or a trace that cannot be read
  */
 export function planOf(
@@ -33,8 +34,9 @@ export function planOf(
   contract: Contract,
   seed: number,
   shard: Shard = unsharded,
+  hearsOthers = false,
 ): readonly PhasePlan[] {
-  scenarioOf(scenario, shard)
+  scenarioOf(scenario, shard, hearsOthers)
   promptPools(scenario, seed)
   const owners = ownersOf(scenario, shard.of)
   const choices = scenario.steps.map((step) => new KeyChoice(step, scenario.keys))

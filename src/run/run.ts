@@ -23,6 +23,7 @@ import { type Shard, scenarioOf, unsharded } from './shard.ts'
 import type { StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Counted, Progress } from './tally.ts'
+import type { Team } from './team.ts'
 import type { ThresholdResult } from './thresholds.ts'
 import { tlsOf } from './tls-files.ts'
 import type { RunVerdict } from './verdict.ts'
@@ -43,6 +44,8 @@ export interface RunOptions {
   readonly runId?: string
   /** Unix microseconds at which the first phase begins, on every machine of the run; at once unless given. */
   readonly startAtUs?: number
+  /** The other machines, where they can hear each other: they agree on the start, and on much else. */
+  readonly team?: Team
   /** Seconds of the service's time in one of ours; recorded, and used by rules. */
   readonly timeScale?: number
   /** One request of each kind goes first, unless the start is given; a refusal for good ends the run before its load. */
@@ -81,10 +84,12 @@ export interface RunResult {
  * @throws UserError for a key, prompt file or URL that is missing
  * @throws UserError when nothing answers at the base URL
  * @throws UserError when the store cannot be opened
+ * @throws UserError when shards of a team do not come, or run another plan
  */
 export async function run(whole: Scenario, options: RunOptions): Promise<RunResult> {
   const shard = options.shard ?? unsharded
-  const scenario = scenarioOf(whole, shard)
+  const { team = null } = options
+  const scenario = scenarioOf(whole, shard, team !== null)
   const contract = options.contract ?? defaultContract
   const given = options.baseUrl ?? scenario.baseUrl
   if (given === undefined || given === null || !isBaseUrl(given)) {
@@ -103,11 +108,14 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   const proxy = proxyOf(scenario)
   if (proxy === null) await reach(baseUrl, tls, scenario.policy.connectTimeoutUs / 1000)
 
+  const hash = planHash({ scenario: whole, prompts, seed, contract, shards: shard.of })
+  const agreed = (await team?.begin(hash, options.signal)) ?? null
   if (options.startAtUs !== undefined) await untilNear(options.startAtUs, options.signal)
   const nowUs = Date.now() * 1000
   // Microsecond 0 of every machine is the agreed instant, so that their rows are on one clock.
-  const startedAtUs = options.startAtUs ?? nowUs
-  const zeroNs = monotonicNs() + BigInt(Math.round(startedAtUs - nowUs)) * 1000n
+  const startedAtUs = agreed?.startedAtUs ?? options.startAtUs ?? nowUs
+  const zeroNs = agreed?.zeroNs ?? monotonicNs() + BigInt(Math.round(startedAtUs - nowUs)) * 1000n
+  const isTimed = team !== null || options.startAtUs !== undefined
   const start: RunStart = {
     runId: options.runId ?? runIdOf(startedAtUs),
     kind: options.kind ?? 'run',
@@ -127,7 +135,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
             shard: shard.index,
             shards: shard.of,
             attempt: randomBytes(8).toString('hex'),
-            planHash: planHash({ scenario: whole, prompts, seed, contract, shards: shard.of }),
+            planHash: hash,
             beganAtUs: nowUs,
           },
         }),
@@ -137,6 +145,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     contract,
     run: start,
     shard,
+    team,
     zeroNs,
     seed,
     baseUrl,
@@ -156,10 +165,10 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     options.signal?.addEventListener('abort', drain)
     options.stopNow?.addEventListener('abort', leave)
     if (options.signal?.aborted) drain()
-    if (options.firstRequests && options.startAtUs === undefined) {
+    if (options.firstRequests && !isTimed) {
       await sendFirstRequests(coordinator, scenario, loads)
     }
-    await coordinator.runPhases(scenario.phases, loads, options.startAtUs === undefined ? null : 0)
+    await coordinator.runPhases(scenario.phases, loads, isTimed ? 0 : null)
     sweeps = loads.sweeps
     await coordinator.finish()
   } catch (error) {
@@ -201,7 +210,7 @@ function proxyOf({ proxyEnv }: Scenario): string | null {
 }
 
 /** Threads need a moment to stand ready; what is earlier only waits. */
-const readyUs = 5e6
+export const readyUs = 5e6
 
 async function untilNear(startAtUs: number, signal: AbortSignal | undefined): Promise<void> {
   const leftMs = (startAtUs - readyUs) / 1000 - Date.now()

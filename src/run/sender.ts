@@ -52,7 +52,6 @@ export class Sender implements FlightDeck {
   /** Of each key its machine, where accounts are dealt. */
   private readonly owners: readonly number[] | null
   private readonly maxInFlight: number
-  private readonly maxCredits: number
   private readonly retryDraws: RandomStream
   private readonly keysSeen: KeysSeen
   private stopping = false
@@ -65,10 +64,9 @@ export class Sender implements FlightDeck {
     const { data } = parts
     const { scenario, shard, shards } = data
     this.rows = new RowWriter(data, parts.handOver)
-    this.shared = new SharedNumbers(data.shared, scenario.threads === 1)
+    this.shared = new SharedNumbers(data.shared, shards === 1)
     this.owners = ownersOf(scenario, shards / scenario.threads)
     this.maxInFlight = shareOf(scenario.policy.maxInFlight, shard, shards)
-    this.maxCredits = scenario.policy.maxCredits ?? Infinity
     this.retryDraws = new RandomStream(data.seed, 'retries')
     this.keysSeen = new KeysSeen(data.keys.length)
     this.bodies = new KeptBodies(data.runId, scenario.capture)
@@ -308,7 +306,7 @@ export class Sender implements FlightDeck {
     if (this.stopping) return 'stopped'
     if (this.flying.size >= this.maxInFlight) return 'max-in-flight'
     const { price } = flight
-    if (!this.shared.reserve(price, this.maxCredits)) return 'budget'
+    if (!this.shared.reserve(price)) return 'budget'
     flight.credits = price
     return null
   }

@@ -44,23 +44,28 @@ function mustHaveAccounts(scenario: Scenario, of: number): void {
  * The scenario as a shard sends it. Credits are dealt here; users, requests in flight and connections
  * by the number of the thread over all machines (`shareOf`).
  *
+ * @param hearsOthers whether machines can agree on what comes next
  * @throws UserError for what machines can only send together
  */
-export function scenarioOf(scenario: Scenario, { index, of }: Shard): Scenario {
+export function scenarioOf(
+  scenario: Scenario,
+  { index, of }: Shard,
+  hearsOthers = false,
+): Scenario {
   if (of === 1) return scenario
   mustHaveAccounts(scenario, of)
   const { policy, threads } = scenario
-  for (const { name, load, maxRequests } of scenario.phases) {
+  for (const { name, load, maxRequests } of hearsOthers ? [] : scenario.phases) {
     if (load.kind === 'sweep') {
       throw new UserError(
         'usage',
-        `--shard: the next rate of the sweep ${name} hangs on what all shards saw; run it on one machine.`,
+        `--shard: the next rate of the sweep ${name} hangs on what all shards saw; run it on one machine, or let shards hear each other by --join.`,
       )
     }
     if ((load.kind === 'concurrency' || load.kind === 'saturate') && maxRequests !== null) {
       throw new UserError(
         'usage',
-        `--shard: the phase ${name} is closed and ends by max_requests, a count that shards do not share; give it a duration instead.`,
+        `--shard: the phase ${name} is closed and ends by max_requests, a count that shards do not share; give it a duration instead, or let shards hear each other by --join.`,
       )
     }
   }

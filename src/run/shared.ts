@@ -2,7 +2,9 @@
  * Numbers that all sending threads share, by atomics: what one thread may do can hang on what the
  * others did.
  */
-const cells = { credits: 0, failuresInRow: 1, requestsOfPhase: 2 } as const
+const cells = { credits: 0, bound: 1, failuresInRow: 2, requestsOfPhase: 3 } as const
+/** Stands for no bound. */
+const boundless = 0x7fffffff
 const phases = 4096
 
 export class SharedNumbers {
@@ -14,19 +16,37 @@ export class SharedNumbers {
    * @param alone no other thread writes while this one does: then a sum is a plain one, where an
    *   atomic one would be a call of its own
    */
-  constructor(buffer = new SharedArrayBuffer((cells.requestsOfPhase + phases) * 4), alone = false) {
-    this.buffer = buffer
+  constructor(buffer?: SharedArrayBuffer, alone = false) {
+    this.buffer = buffer ?? new SharedArrayBuffer((cells.requestsOfPhase + phases) * 4)
     this.alone = alone
-    this.cells = new Int32Array(buffer)
+    this.cells = new Int32Array(this.buffer)
+    if (buffer === undefined) this.bound = boundless
+  }
+
+  /** Credits that may be spent or set aside. */
+  get bound(): number {
+    return Atomics.load(this.cells, cells.bound)
+  }
+
+  set bound(credits: number) {
+    Atomics.store(this.cells, cells.bound, Math.min(credits, boundless))
+  }
+
+  /** Lowers the bound, unless that much is spent by now. @returns by how many credits */
+  giveUp(credits: number): number {
+    Atomics.sub(this.cells, cells.bound, credits)
+    if (this.credits <= this.bound) return credits
+    Atomics.add(this.cells, cells.bound, credits)
+    return 0
   }
 
   /**
    * Sets credits aside for a request that is about to be sent, unless that could pass the bound.
    * What is in flight counts as spent, so the bound holds whatever comes back.
    */
-  reserve(credits: number, bound: number): boolean {
+  reserve(credits: number): boolean {
     if (credits === 0) return true
-    if (this.add(cells.credits, credits) + credits <= bound) return true
+    if (this.add(cells.credits, credits) + credits <= this.bound) return true
     this.add(cells.credits, -credits)
     return false
   }

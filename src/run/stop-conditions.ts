@@ -15,6 +15,8 @@ export type StopReason =
   /** The store cannot be written. */
   | 'store'
   | 'first-request'
+  /** Its machines could not agree on what comes next. */
+  | 'fleet'
 
 /** Requests before the share of failures, or of refused connections, says anything. */
 const enoughForShare = 100
@@ -23,30 +25,24 @@ const enoughForReach = 50
 /**
  * Why a run is to give up by itself; null when it is to go on.
  *
+ * @param isSpent whether no request can be paid any more
  * @param refusedUs how long every request was refused, as `Refusals` has it
  */
 export function reasonToStop(
   scenario: Scenario,
-  contract: Contract,
   tally: Tally,
   shared: SharedNumbers,
+  isSpent: boolean,
   refusedUs = 0,
 ): StopReason | null {
-  const { stop, maxCredits } = scenario.policy
+  const { stop } = scenario.policy
   const { sent } = tally.counts()
   const counters = tally.counters()
   const failures = counters.reduce((sum, each) => sum + each.failures, 0)
   if (shared.failuresInRow >= (stop.consecutiveFailures ?? Infinity)) return 'errors'
   if (sent >= enoughForShare && failures / sent > (stop.errorShare ?? 1)) return 'errors'
   if (refusedUs >= (stop.refusedForUs ?? Infinity)) return 'errors'
-  const refused = counters.some((each) => each.notSent > 0)
-  if (
-    maxCredits !== null &&
-    refused &&
-    shared.credits + cheapest(scenario, contract) > maxCredits
-  ) {
-    return 'budget'
-  }
+  if (isSpent && counters.some((each) => each.notSent > 0)) return 'budget'
   if (sent >= enoughForReach && neverReached(tally)) return 'unreachable'
   return missedEarly(scenario, tally).length > 0 ? 'threshold' : null
 }
@@ -72,7 +68,7 @@ export class Refusals {
 }
 
 /** Credits of the cheapest request that costs any: with less left, none can be sent. 0 where all are free. */
-function cheapest({ steps }: Scenario, contract: Contract): number {
+export function cheapestOf({ steps }: Scenario, contract: Contract): number {
   const prices = steps.map((step) => creditsOf(step, contract)).filter((price) => price > 0)
   return prices.length === 0 ? 0 : Math.min(...prices)
 }

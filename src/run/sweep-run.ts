@@ -32,6 +32,8 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
     if (next.coolDown) await coordinator.rest(load.coolDownUs)
     if (coordinator.stopReason !== null) continue
     const name = `${phase.name} ${trials.length + 1}`
+    const startUs = await coordinator.agreedStart(name)
+    if (coordinator.stopReason !== null) continue
     const run = coordinator.launch(
       { ...phase, name, durationUs: load.trialUs, maxRequests: null },
       {
@@ -39,21 +41,28 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
         spacing: load.spacing,
         rate: [{ durationUs: load.trialUs, fromPerS: next.ratePerS, toPerS: next.ratePerS }],
       },
-      null,
+      startUs,
     )
     await coordinator.untilDrained()
+    const all = await coordinator.gather(name, countsOf(coordinator.tally.counters(run.ordinal)))
     // A trial that was cut short says nothing of its rate.
-    if (coordinator.stopReason !== null) continue
-    const counters = coordinator.tally.counters(run.ordinal)
-    const sum = (pick: (counters: StepCounters) => number) =>
-      counters.reduce((total, each) => total + pick(each), 0)
-    const [good, judged, notSent] = [
-      sum((each) => each.good),
-      sum((each) => each.judged),
-      sum((each) => each.notSent),
-    ]
+    if (coordinator.stopReason !== null || all === null) continue
+    const { good, judged, notSent } = countsOf(all)
     const goodput = judged === 0 ? null : good / judged
     const held = goodput !== null && good >= load.objective.goodput * (judged + notSent)
     trials.push({ phase: name, ratePerS: next.ratePerS, held, goodput, notSent })
   }
+}
+
+type TrialCounts = Pick<StepCounters, 'good' | 'judged' | 'notSent'>
+
+/** Added up, whatever else they count. */
+function countsOf(counts: readonly TrialCounts[]): Record<keyof TrialCounts, number> {
+  const sum = { good: 0, judged: 0, notSent: 0 }
+  for (const { good, judged, notSent } of counts) {
+    sum.good += good
+    sum.judged += judged
+    sum.notSent += notSent
+  }
+  return sum
 }

@@ -32,6 +32,8 @@ export interface RunShard {
   readonly attemptCountsJson: string | null
   readonly verdict: RunEnd['verdict'] | null
   readonly verdictJson: string | null
+  /** How far its clock was from that of shard 0 at most, where it measured that. */
+  readonly clockErrorUs: number | null
 }
 
 /** A try of a shard that does not count is kept as a run of its own, by a name that `--run-id` refuses. */
@@ -76,24 +78,23 @@ export async function startShard(
   )
 }
 
-export async function endShard(store: Store, runId: string, end: RunEnd): Promise<void> {
-  await store.execute(
-    `UPDATE run_shards SET ended_us = $2, attempt_counts_json = $3, verdict = $4, verdict_json = $5
-     WHERE run_id = $1`,
-    [runId, BigInt(Math.round(end.endedUs)), end.attemptCountsJson, end.verdict, end.verdictJson],
-  )
-}
-
-/** @param clockErrorUs how far the clocks of the run's machines are apart at most; null where nobody knows */
-export async function enterClockError(
+export async function endShard(
   store: Store,
   runId: string,
-  clockErrorUs: number | null,
+  end: RunEnd & Pick<RunShard, 'clockErrorUs'>,
 ): Promise<void> {
-  await store.execute('UPDATE run_shards SET clock_error_us = $2 WHERE run_id = $1', [
-    runId,
-    clockErrorUs,
-  ])
+  await store.execute(
+    `UPDATE run_shards SET ended_us = $2, attempt_counts_json = $3, verdict = $4, verdict_json = $5,
+       clock_error_us = $6 WHERE run_id = $1`,
+    [
+      runId,
+      BigInt(Math.round(end.endedUs)),
+      end.attemptCountsJson,
+      end.verdict,
+      end.verdictJson,
+      end.clockErrorUs,
+    ],
+  )
 }
 
 /** The parts that a store holds, of one run or of all, in order. */
@@ -105,7 +106,7 @@ export function readShards(
     `SELECT run_id AS "runId", shard, shards, attempt, plan_hash AS "planHash",
        started_at::VARCHAR AS "startedAt", epoch_us(began_at)::DOUBLE AS "beganUs",
        (epoch_us(started_at) + run_shards.ended_us)::DOUBLE AS "endedUs", run_shards.machine_json AS "machineJson", run_shards.attempt_counts_json AS "attemptCountsJson",
-       run_shards.verdict, run_shards.verdict_json AS "verdictJson"
+       run_shards.verdict, run_shards.verdict_json AS "verdictJson", clock_error_us AS "clockErrorUs"
      FROM run_shards LEFT JOIN runs USING (run_id) WHERE coalesce(run_id = $1, true) ORDER BY run_id, shard, attempt`,
     [runId],
   )

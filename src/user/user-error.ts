@@ -7,7 +7,7 @@ export const userErrorCodes = {
   contract: 'a contract',
   profile: 'a deployment profile',
   run: 'what a run needs: keys, prompts, addresses',
-  unreachable: 'the service: nothing answers, or it serves nobody',
+  unreachable: 'the service: nothing answers, or it serves nobody; other shards: they do not come',
   operator: 'the operator of a service',
   store: 'the store: it cannot be opened, read or written',
   'store-held': 'the store: another process holds it',
@@ -15,6 +15,7 @@ export const userErrorCodes = {
   report: 'what a page is asked for',
   chart: 'a chart of your own',
   service: 'what the reference service is asked for',
+  fleet: 'shards that run together, or the server that they meet at',
 } as const
 export type UserErrorCode = keyof typeof userErrorCodes
 

@@ -1,7 +1,13 @@
 import { MessageChannel } from 'node:worker_threads'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { mustHaveOneClock, runIdOf, shardOf, startAtUsOf } from '../../src/cli/shard.ts'
+import {
+  joinWaitMsOf,
+  mustHaveOneClock,
+  runIdOf,
+  shardOf,
+  startAtUsOf,
+} from '../../src/cli/shard.ts'
 import type { AttemptClient } from '../../src/client/client.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { Flight } from '../../src/run/flight.ts'
@@ -263,7 +269,19 @@ test('the index of a shard is given, or the scheduler’s, and is always below t
 
 test('shards need one name and one start, which is an instant that is near', () => {
   const shard = { index: 0, of: 2 }
-  expect(() => mustHaveOneClock(shard, { runId: 'a' })).toThrow('the same --run-id and --start-at')
+  expect(() => mustHaveOneClock(shard, { runId: 'a' })).toThrow(
+    'the same --run-id, and the same --start-at or --join',
+  )
+  const join = 'nats://127.0.0.1:4222'
+  expect(() => mustHaveOneClock(shard, { runId: 'a', join })).not.toThrow()
+  expect(() => mustHaveOneClock(shard, { join })).toThrow('the same --run-id')
+  expect(() => mustHaveOneClock(unsharded, { runId: 'a', join })).toThrow('as --shard 3/8')
+  const startAt = '2026-12-01T10:00:00Z'
+  expect(() => mustHaveOneClock(shard, { runId: 'a', join, startAt })).toThrow(
+    'leave out --start-at',
+  )
+  expect(joinWaitMsOf('2m')).toBe(120_000)
+  expect(() => joinWaitMsOf('soon')).toThrow('expected a duration, such as 5m; came soon.')
   expect(runIdOf('launch-7')).toBe('launch-7')
   expect(() => runIdOf('../x')).toThrow('came "../x"')
   const nowMs = Date.parse('2026-12-01T09:00:00Z')

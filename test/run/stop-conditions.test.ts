@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { StepCounters } from '../../src/run/attempt-counts.ts'
+import { Budget } from '../../src/run/budget.ts'
 import type { PhaseRun, SenderReport } from '../../src/run/messages.ts'
 import { SharedNumbers } from '../../src/run/shared.ts'
-import { Refusals, reasonToStop } from '../../src/run/stop-conditions.ts'
+import { cheapestOf, Refusals, reasonToStop } from '../../src/run/stop-conditions.ts'
 import { Tally } from '../../src/run/tally.ts'
 import { TimeHistogram } from '../../src/run/time-histogram.ts'
 import { chatScenario } from './target.ts'
@@ -58,11 +59,13 @@ function reason(
   const tally = new Tally(scenario, 'r', [phase])
   const counters = new StepCounters()
   const shared = new SharedNumbers()
+  shared.bound = scenario.policy.maxCredits ?? Infinity
   count(counters, shared)
   const slow = new TimeHistogram()
   for (let at = 0; at < 200; at++) slow.record(50_000)
   tally.add(reportOf(counters, slow))
-  return reasonToStop(scenario, defaultContract, tally, shared, refusedUs)
+  const { isSpent } = new Budget(shared, null, cheapestOf(scenario, defaultContract))
+  return reasonToStop(scenario, tally, shared, isSpent, refusedUs)
 }
 
 test('a run goes on while nothing speaks against it', () => {
@@ -179,7 +182,7 @@ test('a run ends after 30 s of refusals, or after what the scenario says', () =>
 test('a budget stops it once a request was refused and all is spent or set aside', () => {
   const spend =
     (credits: number, notSent: number) => (counters: StepCounters, shared: SharedNumbers) => {
-      shared.reserve(credits, 10)
+      shared.reserve(credits)
       counters.notSent = notSent
     }
   expect(reason('max_credits: 10', spend(10, 0))).toBeNull()
@@ -203,12 +206,13 @@ test('only thresholds that are to abort stop it, and only when they are missed',
 
 test('what is set aside never passes the bound, whoever asks', () => {
   const shared = new SharedNumbers()
+  shared.bound = 30
   const granted = Array.from({ length: 20 }, () =>
-    new SharedNumbers(shared.buffer).reserve(3, 30),
+    new SharedNumbers(shared.buffer).reserve(3),
   ).filter(Boolean).length
   expect(granted).toBe(10)
   shared.release(3)
-  expect(shared.reserve(3, 30)).toBe(true)
+  expect(shared.reserve(3)).toBe(true)
   expect(shared.credits).toBe(30)
 })
 

@@ -54,6 +54,14 @@ export const uploadOption = () =>
 export const liveOption = () =>
   new Option('--live [port]', 'serve a live page and /metrics on 127.0.0.1; default: a free port')
 
+/** Where the shards of a run meet. */
+export const joinOption = () =>
+  new Option('--join <url>', 'the NATS server at which shards meet, as nats://10.0.0.7:4222')
+
+/** How long shards wait for each other. */
+export const joinTimeoutOption = () =>
+  new Option('--join-timeout <time>', 'wait for the server and for other shards').default('5m')
+
 /** An option that takes one of a list. */
 export const choice = (flags: string, does: string, choices: readonly string[]) =>
   new Option(flags, does).choices(choices).argParser(oneOf(choices))

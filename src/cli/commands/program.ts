@@ -18,6 +18,7 @@ import { runsCommand } from './runs.ts'
 import { serveCommand } from './serve.ts'
 import { summaryCommand } from './summary.ts'
 import { usageCommand } from './usage.ts'
+import { watchCommand } from './watch.ts'
 
 /** `assay` with its commands, in the order of the line. */
 export function program(): Command {
@@ -33,6 +34,7 @@ export function program(): Command {
     doctorCommand,
     calibrateCommand,
     runCommand,
+    watchCommand,
     mergeCommand,
     runsCommand,
     probeCommand,

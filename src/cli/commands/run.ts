@@ -1,5 +1,13 @@
 import type { Options } from '../run.ts'
-import { command, contractOption, liveOption, storeOption, uploadOption } from './command.ts'
+import {
+  command,
+  contractOption,
+  joinOption,
+  joinTimeoutOption,
+  liveOption,
+  storeOption,
+  uploadOption,
+} from './command.ts'
 
 /** `assay run <scenario>`: load into the store. */
 export const runCommand = () =>
@@ -21,6 +29,8 @@ export const runCommand = () =>
     .option('--shard <index/count>', 'send one part of the load, as 3/8; indexes begin at 0')
     .option('--run-id <id>', 'a name for the run; the same for every shard')
     .option('--start-at <time>', 'begin then, as 2026-12-01T10:00:00Z; the same for every shard')
+    .addOption(joinOption())
+    .addOption(joinTimeoutOption())
     .option('--time-scale <factor>', 'seconds of service time per second', '1')
     .addOption(contractOption())
     .option('--no-first-requests', 'send no single requests before the load')

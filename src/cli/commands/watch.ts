@@ -1,0 +1,21 @@
+import type { Options } from '../watch.ts'
+import { command, joinOption, joinTimeoutOption } from './command.ts'
+
+/** `assay watch <run>`: a run on several machines while it lasts. */
+export const watchCommand = () =>
+  command('watch', {
+    does: 'Show a run on several machines while it lasts, all shards in one.',
+    examples: [
+      'watch launch-7 --join nats://10.0.0.7:4222',
+      'watch launch-7 --join nats://10.0.0.7:4222 --stop',
+    ],
+    sends: false,
+  })
+    .argument('<run>', 'the --run-id of its shards')
+    .addOption(joinOption().makeOptionMandatory())
+    .addOption(joinTimeoutOption())
+    .option('--stop', 'end the load on every machine; what is in flight ends first')
+    .option('--json', 'print what is known as a line of JSON each second')
+    .action(async (run: string, options: Options) =>
+      (await import('../watch.ts')).watchAction(run, options),
+    )

@@ -1,0 +1,81 @@
+import { type RunSeen, type ShardSeen, watchRun } from '../fleet/watch.ts'
+import { blockOf } from './live-block.ts'
+import { LiveView, lineOf } from './live-view.ts'
+import { joinWaitMsOf, runIdOf } from './shard.ts'
+import { onStopSignal } from './stop-signals.ts'
+import { wrapped } from './text.ts'
+
+export interface Options {
+  readonly join: string
+  readonly joinTimeout: string
+  readonly stop?: boolean
+  readonly json?: boolean
+}
+
+const everyMs = 1000
+/** Shards tell each second; one that has missed two is behind. */
+const staleMs = 3000
+
+/** Shows a run on several machines until all of its shards have ended, or until Ctrl-C. */
+export async function watchAction(runId: string, options: Options): Promise<void> {
+  const waitMs = joinWaitMsOf(options.joinTimeout)
+  const watch = await watchRun({ address: options.join, runId: runIdOf(runId)!, waitMs })
+  try {
+    if (options.stop) {
+      await watch.stop()
+      process.stderr.write(`Every shard of ${runId} drains and ends.\n`)
+      return
+    }
+    const view = new LiveView()
+    const beganMs = performance.now()
+    let isLeft = false
+    const ignore = onStopSignal(() => {
+      isLeft = true
+    })
+    for (;;) {
+      const seen = watch.seen()
+      const line = lineOfSeen(runId, seen)
+      if (options.json) process.stdout.write(`${JSON.stringify(seen)}\n`)
+      else {
+        view.draw(
+          performance.now() - beganMs,
+          (room) => [
+            ...wrapped(shardsText(runId, seen), '  ', room.columns),
+            ...(seen.progress === null ? [] : blockOf(seen.progress, room)),
+          ],
+          line,
+        )
+      }
+      const isOver = seen.shards.length > 0 && seen.shards.every(({ ended }) => ended !== null)
+      if (isOver || isLeft) break
+      await new Promise((resolve) => setTimeout(resolve, everyMs))
+    }
+    ignore()
+    view.clear()
+    if (!options.json) process.stdout.write(`${lineOfSeen(runId, watch.seen())}\n`)
+  } finally {
+    await watch.close()
+  }
+}
+
+const lineOfSeen = (runId: string, seen: RunSeen) =>
+  [shardsText(runId, seen), ...(seen.progress === null ? [] : [lineOf(seen.progress)])].join(' | ')
+
+/** `launch-7: 4 shards, 1 ended; shard 2 stale for 12 s`. */
+function shardsText(runId: string, { shards, isConnected }: RunSeen): string {
+  if (shards.length === 0) return `${runId}: no shard has joined yet`
+  const ended = shards.filter((shard) => shard.ended !== null)
+  const invalid = ended.filter((shard) => shard.ended!.verdict === 'invalid')
+  const stale = shards.filter(isStale)
+  const silence = Math.max(...stale.map(({ silentMs }) => silentMs ?? 0))
+  const list = (some: readonly ShardSeen[]) => some.map(({ index }) => index).join(', ')
+  return [
+    `${runId}: ${shards.length} shards`,
+    ...(ended.length === 0 ? [] : [`${ended.length} ended`]),
+    ...(invalid.length === 0 ? [] : [`INVALID: ${list(invalid)}`]),
+    ...(isConnected ? [] : ['STALE: the server is gone; shards go on without it']),
+    ...(stale.length === 0 ? [] : [`STALE for ${(silence / 1000).toFixed(0)} s: ${list(stale)}`]),
+  ].join(', ')
+}
+
+const isStale = ({ ended, silentMs }: ShardSeen) => ended === null && (silentMs ?? 0) > staleMs

@@ -1,0 +1,273 @@
+import { hostname } from 'node:os'
+import { monotonicNs } from '../run/clock.ts'
+import { readyUs } from '../run/run.ts'
+import type { Shard } from '../run/shard.ts'
+import type { StopReason } from '../run/stop-conditions.ts'
+import type { Counted, Progress } from '../run/tally.ts'
+import type { AgreedStart, Said, Team } from '../run/team.ts'
+import { UserError } from '../user/user-error.ts'
+import { SharedClock } from './clock.ts'
+import { Kept } from './kept.ts'
+import { type EndWord, type JoinWord, liveWord, parsed } from './messages.ts'
+import { type Names, namesOf } from './names.ts'
+import { reachServer, type Server } from './server.ts'
+
+export interface FleetOptions {
+  /** Of a NATS server with JetStream. */
+  readonly address: string
+  readonly runId: string
+  readonly shard: Shard
+  /** How long this shard waits for others, and for the server, in milliseconds. */
+  readonly waitMs: number
+}
+
+/** Pings before the start, and each time after it. */
+const [firstPings, laterPings] = [30, 3]
+const answerMs = 1000
+/** Shards that are asked for credits at once. */
+const askedAtOnce = 16
+
+/** Reaches the server of a fleet. @throws UserError */
+export async function joinFleet(options: FleetOptions): Promise<Fleet> {
+  const server = await reachServer(options.address, performance.now() + options.waitMs)
+  return new Fleet(options, server, await Kept.of(server, namesOf(options.runId).all))
+}
+
+/**
+ * One shard among those that meet at a NATS server. They tell each other that they are there, what time it is,
+ * what they counted, and that it is over. All of it is kept on the server under names of the run, so that who
+ * comes late reads what others said before.
+ */
+export class Fleet implements Team {
+  private readonly options: FleetOptions
+  private readonly server: Server
+  private readonly kept: Kept
+  private readonly names: Names
+  private readonly clock = new SharedClock()
+  private readonly deadlineMs: number
+  private pinging: NodeJS.Timeout | null = null
+  private isStopped = false
+  private isClosed = false
+
+  constructor(options: FleetOptions, server: Server, kept: Kept) {
+    this.options = options
+    this.server = server
+    this.kept = kept
+    this.names = namesOf(options.runId)
+    this.deadlineMs = performance.now() + options.waitMs
+  }
+
+  async begin(planHash: string, signal: AbortSignal | undefined): Promise<AgreedStart | null> {
+    const { shard, runId } = this.options
+    const word: JoinWord = { planHash, host: hostname(), atMs: Date.now() }
+    if (!(await this.kept.claim(this.names.shard(shard.index), word))) {
+      const other = parsed.join(this.kept.get(this.names.shard(shard.index)))
+      const where =
+        other === null ? '' : ` from ${other.host} at ${new Date(other.atMs).toISOString()}`
+      throw new UserError(
+        'fleet',
+        `--join: shard ${shard.index} of ${runId} joined before${where}. Two would send the same load twice; choose another --run-id.`,
+      )
+    }
+    if (shard.index === 0) this.tellTime()
+    try {
+      const leave = () => this.kept.check()
+      signal?.addEventListener('abort', leave)
+      const start = await this.meet(planHash, signal).finally(() =>
+        signal?.removeEventListener('abort', leave),
+      )
+      if (start === null) await this.leave()
+      return start
+    } catch (error) {
+      await this.leave()
+      throw error
+    }
+  }
+
+  async gather<Own extends Said>(name: string, own: Own): Promise<readonly Own[] | null> {
+    const deadlineMs = performance.now() + this.options.waitMs
+    const { index, of } = this.options.shard
+    if (!(await this.kept.put(this.names.said(name, index), own, deadlineMs))) return null
+    const all = () =>
+      indexes(of).map((each) => parsed.said(this.kept.get(this.names.said(name, each)), own))
+    await this.kept.until(() => all().every((said) => said !== null), deadlineMs)
+    const said = all()
+    return said.every((each) => each !== null) ? said : null
+  }
+
+  stop(reason: StopReason): void {
+    if (this.isStopped) return
+    this.isStopped = true
+    void this.kept.claim(this.names.stop, { reason }).catch(() => {})
+  }
+
+  onStop(listener: (reason: StopReason) => void): void {
+    const look = () => {
+      const reason = parsed.stop(this.kept.get(this.names.stop))
+      if (reason === null || this.isStopped) return
+      this.isStopped = true
+      listener(reason)
+    }
+    this.kept.onNews(look)
+    look()
+  }
+
+  async askForCredits(most: number): Promise<number> {
+    const { index, of } = this.options.shard
+    const others = indexes(of - 1).map((at) => (index + 1 + at) % of)
+    for (let at = 0; at < others.length; at += askedAtOnce) {
+      const given = await Promise.all(
+        others
+          .slice(at, at + askedAtOnce)
+          .map((other) => this.ask(this.names.credits(other), most)),
+      )
+      const sum = given.reduce((all: number, each) => all + (each ?? 0), 0)
+      if (sum > 0) return sum
+    }
+    return 0
+  }
+
+  onAsked(giveUp: (most: number) => number): void {
+    this.server.connection.subscribe(this.names.credits(this.options.shard.index), {
+      callback: (error, message) => {
+        const most = error === null ? wholeOf(message.string()) : null
+        if (most !== null) message.respond(String(giveUp(most)))
+      },
+    })
+  }
+
+  get clockErrorUs(): number {
+    return this.options.shard.index === 0 ? 0 : this.clock.errorUs(ownUs())
+  }
+
+  /** Passes on how far this shard is; lost where the server is. */
+  show(progress: Progress, counted: Counted): void {
+    const { connection } = this.server
+    if (!this.kept.isConnected) return
+    const word = liveWord(progress, counted)
+    const most = connection.info?.max_payload ?? 0
+    connection.publish(
+      this.names.live(this.options.shard.index),
+      word.length <= most ? word : liveWord(progress, null),
+    )
+  }
+
+  /** Tells the others how this shard ended, if the server hears it, and parts. */
+  async close(end: EndWord | null): Promise<void> {
+    if (this.isClosed) return
+    this.isClosed = true
+    if (this.pinging !== null) clearInterval(this.pinging)
+    const { index } = this.options.shard
+    if (end !== null) await this.kept.put(this.names.end(index), end, performance.now() + answerMs)
+    await this.server.connection.close()
+  }
+
+  /** Waits for all, and agrees with them. */
+  private async meet(planHash: string, signal?: AbortSignal): Promise<AgreedStart | null> {
+    const { shard, runId, waitMs } = this.options
+    const { deadlineMs } = this
+    const isLeft = () => signal?.aborted === true
+    const ready = (index: number) =>
+      parsed.said(this.kept.get(this.names.said('ready', index)), { atUs: 0 })
+    const missing = () => indexes(shard.of).filter((index) => ready(index) === null)
+    while (shard.index !== 0 && !isLeft() && performance.now() < deadlineMs) {
+      const heard = await this.ping(firstPings)
+      if (heard === firstPings) break
+      await this.kept.until(isLeft, Math.min(deadlineMs, performance.now() + 200))
+    }
+    const offsetUs = shard.index === 0 ? leaderUs() - ownUs() : this.clock.agree()
+    if (Number.isFinite(offsetUs)) {
+      const word = { atUs: Math.round(ownUs() + offsetUs) }
+      await this.kept.put(this.names.said('ready', shard.index), word, deadlineMs)
+    }
+    await this.kept.until(() => missing().length === 0 || isLeft(), deadlineMs)
+    if (isLeft()) return null
+    const left = missing()
+    if (left.length > 0) {
+      // Others that waited as long have given up by now; they are not the reason.
+      const never = left.filter((index) => !this.kept.wasSaid(this.names.shard(index)))
+      const gone = never.length > 0 ? never : left
+      throw new UserError(
+        'unreachable',
+        `--join: of ${shard.of} shards of ${runId}, these did not join within ${waitMs / 1000} s: ${gone.slice(0, 20).join(', ')}. Nothing was sent.`,
+      )
+    }
+    for (const index of indexes(shard.of)) {
+      const other = parsed.join(this.kept.get(this.names.shard(index)))
+      if (other === null || other.planHash === planHash) continue
+      throw new UserError(
+        'fleet',
+        `--join: shards ${shard.index} and ${index} of ${runId} have other plans: scenario, prompts, seed, contract, version and number of shards must be the same. Nothing was sent.`,
+      )
+    }
+    const startedAtUs = Math.max(...indexes(shard.of).map((index) => ready(index)!.atUs)) + readyUs
+    if (shard.index !== 0) this.keepPinging()
+    return { startedAtUs, zeroNs: BigInt(Math.round((startedAtUs - offsetUs) * 1000)) }
+  }
+
+  private tellTime(): void {
+    this.server.connection.subscribe(this.names.clock, {
+      callback: (error, message) => {
+        if (error === null) message.respond(String(leaderUs()))
+      },
+    })
+  }
+
+  private keepPinging(): void {
+    let isOut = false
+    this.pinging = setInterval(
+      () => {
+        if (isOut || !this.kept.isConnected) return
+        isOut = true
+        void this.ping(laterPings).finally(() => {
+          isOut = false
+        })
+      },
+      // Shard 0 answers all of them.
+      Math.max(1000, this.options.shard.of * 5),
+    )
+    this.pinging.unref()
+  }
+
+  /** @returns how many pings were answered; the first that was not ends them */
+  private async ping(count: number): Promise<number> {
+    for (let done = 0; done < count; done++) {
+      const sentUs = ownUs()
+      const theirUs = await this.ask(this.names.clock, 0)
+      if (theirUs === null) return done
+      this.clock.see({ sentUs, theirUs, gotUs: ownUs() })
+    }
+    return count
+  }
+
+  /** @returns the number that another shard answered; null where nobody did */
+  private async ask(name: string, number: number): Promise<number | null> {
+    try {
+      const { connection } = this.server
+      const answer = await connection.request(name, String(number), { timeout: answerMs })
+      return wholeOf(answer.string())
+    } catch {
+      return null
+    }
+  }
+
+  /** As if it had never come, so that another try may take its place. */
+  private async leave(): Promise<void> {
+    const { index } = this.options.shard
+    await this.kept.remove(this.names.said('ready', index))
+    await this.kept.remove(this.names.shard(index))
+  }
+}
+
+const indexes = (of: number) => Array.from({ length: of }, (_, index) => index)
+
+/** Microseconds on this machine's monotonic clock. */
+const ownUs = () => Number(monotonicNs()) / 1000
+
+const anchor = { unixUs: Date.now() * 1000, ownUs: ownUs() }
+/** Unix microseconds as shard 0 has them: its clock of the day when it began, and a steady one since. */
+const leaderUs = () => Math.round(anchor.unixUs + ownUs() - anchor.ownUs)
+
+function wholeOf(text: string): number | null {
+  return /^\d{1,16}$/.test(text) ? Number(text) : null
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import type { Metric } from '../run/messages.ts'
+import type { StopReason } from '../run/stop-conditions.ts'
+import type { Counted, Progress } from '../run/tally.ts'
+import type { Said } from '../run/team.ts'
+import { withoutHostile } from '../user/hostile.ts'
+
+/**
+ * What crosses between the machines of a run, as JSON. Whoever reaches the server can write there, so nothing
+ * is taken in unchecked: what does not fit counts as not said.
+ */
+
+/** Shown on terminals: nothing in it acts there. */
+const text = z
+  .string()
+  .max(1000)
+  .transform((said) => withoutHostile(said, () => ' '))
+const number = z.number()
+const orNull = number.nullable()
+
+const join = z.object({ planHash: text, host: text, atMs: number.min(0).max(8.64e15) })
+export type JoinWord = z.infer<typeof join>
+
+export const stopReasons = [
+  'interrupted',
+  'budget',
+  'errors',
+  'threshold',
+  'unreachable',
+  'store',
+  'first-request',
+  'fleet',
+] as const satisfies readonly StopReason[]
+const stop = z.object({ reason: z.enum(stopReasons) })
+
+const end = z.object({
+  verdict: z.enum(['valid', 'degraded', 'invalid']),
+  stopped: z.enum(stopReasons).nullable(),
+})
+export type EndWord = z.infer<typeof end>
+
+const health = z.object({
+  runId: text,
+  shard: number,
+  atUs: number,
+  loopDelayP99Us: number,
+  loopGapUs: number,
+  loopGapEndUs: orNull,
+  utilisation: number,
+  lagP99Us: orNull,
+  inFlight: number,
+  queuedBatches: number,
+})
+const counts = z.object({
+  planned: number,
+  sent: number,
+  notSent: number,
+  ok: number,
+  httpError: number,
+  broken: number,
+  timeout: number,
+  aborted: number,
+})
+const step = z.object({
+  step: text,
+  planned: number,
+  sent: number,
+  ok: number,
+  failures: number,
+  plannedPerS: orNull,
+  achievedPerS: number,
+})
+const live = z.object({
+  runId: text,
+  scenario: text,
+  phase: text.nullable(),
+  atUs: number,
+  endsUs: orNull,
+  counts,
+  inFlight: number,
+  creditsSpent: number,
+  maxCredits: orNull,
+  steps: z.array(step),
+  errors: z.array(z.tuple([text, number])),
+  keys: z.array(z.object({ name: text, creditsRemaining: orNull, rateRemaining: orNull })),
+  health: z.array(health),
+  /** By metric and step: the lowest value of each cell that holds something, and how many. */
+  times: z.record(
+    z.string(),
+    z.record(z.string(), z.array(z.tuple([number.min(0), number.min(0)]))),
+  ),
+})
+/** How far one shard is. */
+export type LiveWord = z.infer<typeof live>
+
+/** The metrics whose percentiles a run under way shows. */
+export const shownMetrics = ['response', 'service', 'ttft'] as const satisfies readonly Metric[]
+
+/** @param counted null leaves the times out, where they would be too long for a message */
+export function liveWord(progress: Progress, counted: Counted | null): string {
+  const times = shownMetrics.map((metric) => {
+    const ofSteps = counted?.histogramsOfSteps(metric) ?? new Map()
+    return [
+      metric,
+      Object.fromEntries([...ofSteps].map(([name, each]) => [name, [...each.filled()]])),
+    ]
+  })
+  return JSON.stringify({ ...progress, times: Object.fromEntries(times) })
+}
+
+function read<Shape extends z.ZodType>(
+  shape: Shape,
+  word: string | undefined,
+): z.infer<Shape> | null {
+  try {
+    return shape.parse(JSON.parse(word ?? 'null'))
+  } catch {
+    return null
+  }
+}
+
+/** Each reads a word of its kind; null where there is none. */
+export const parsed = {
+  join: (word: string | undefined) => read(join, word),
+  stop: (word: string | undefined) => read(stop, word)?.reason ?? null,
+  end: (word: string | undefined) => read(end, word),
+  live: (word: string) => read(live, word),
+  /** @param like of which it has the names */
+  said<Own extends Said>(word: string | undefined, like: Own): Own | null {
+    const shape = z.object(Object.fromEntries(Object.keys(like).map((name) => [name, number])))
+    return read(shape, word) as Own | null
+  },
+}

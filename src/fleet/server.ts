@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import type { KV } from '@nats-io/kv'
+import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
+import { UserError } from '../user/user-error.ts'
+import { bucket, keptMs } from './names.ts'
+
+/** A connection to the server, and what it keeps of runs. */
+export interface Server {
+  readonly connection: NatsConnection
+  readonly kept: KV
+  /** Without a user or a password. */
+  readonly shown: string
+}
+
+const retryMs = 500
+
+/**
+ * Reaches a NATS server, again and again until a deadline: it may come up after its clients.
+ *
+ * @param address `nats://host:port` or `tls://host:port`, with `user:password@` or `token@` if need be; a file of
+ *   credentials is named by the variable NATS_CREDS
+ * @param deadlineMs on the clock of `performance.now()`
+ * @throws UserError for another address, a server that is not there or lets nobody in, or one without JetStream
+ */
+export async function reachServer(address: string, deadlineMs: number): Promise<Server> {
+  const { options, shown } = optionsOf(address)
+  const { connect, Kvm, AuthorizationError, credsAuthenticator } = await clientOfNats()
+  const file = process.env.NATS_CREDS
+  const authenticator =
+    file === undefined ? {} : { authenticator: credsAuthenticator(credentialsOf(file)) }
+  for (;;) {
+    try {
+      const connection = await connect({ ...options, ...authenticator })
+      try {
+        const kept = await new Kvm(connection).create(bucket, { ttl: keptMs })
+        return { connection, kept, shown }
+      } catch (error) {
+        await connection.close()
+        throw new UserError(
+          'fleet',
+          `--join: ${shown} keeps nothing (${(error as Error).message}). Start it with JetStream, as nats-server -js.`,
+        )
+      }
+    } catch (error) {
+      if (error instanceof UserError) throw error
+      const { message } = error as Error
+      if (error instanceof AuthorizationError) {
+        throw new UserError(
+          'fleet',
+          `--join: ${shown} lets nobody in by these credentials. Put user:password@ or token@ before the host, or name a file in NATS_CREDS.`,
+        )
+      }
+      if (performance.now() + retryMs > deadlineMs) {
+        throw new UserError(
+          'unreachable',
+          `--join: ${shown} was not reached in time (${message}). Start it, as nats-server -js, or correct the address.`,
+        )
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, retryMs))
+  }
+}
+
+function optionsOf(address: string): {
+  readonly options: ConnectionOptions
+  readonly shown: string
+} {
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (url === null || !/^(?:nats|tls):$/.test(url.protocol) || url.hostname === '') {
+    throw new UserError('usage', '--join: expected a NATS server, as nats://10.0.0.7:4222.')
+  }
+  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  const host = `${url.hostname}:${url.port || 4222}`
+  return {
+    shown: `${url.protocol}//${host}`,
+    options: {
+      servers: host,
+      name: 'assay',
+      timeout: 5000,
+      // A server that is lost is looked for until the run is over.
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: retryMs,
+      ...(url.protocol === 'tls:' ? { tls: {} } : {}),
+      ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
+    },
+  }
+}
+
+function credentialsOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new UserError('usage', `NATS_CREDS: ${(error as Error).message}.`)
+  }
+}
+
+async function clientOfNats() {
+  try {
+    const [transport, { Kvm }] = await Promise.all([
+      import('@nats-io/transport-node'),
+      import('@nats-io/kv'),
+    ])
+    return { ...transport, Kvm }
+  } catch {
+    throw new UserError(
+      'usage',
+      '--join: the client of NATS is not installed. Install it beside assay: npm install @nats-io/transport-node @nats-io/kv.',
+    )
+  }
+}

@@ -1,0 +1,90 @@
+import type { Progress } from '../run/tally.ts'
+import { Kept } from './kept.ts'
+import { type EndWord, type LiveWord, parsed } from './messages.ts'
+import { type Names, namesOf } from './names.ts'
+import { reachServer, type Server } from './server.ts'
+import { wholeOf } from './whole.ts'
+
+/** What is known of one shard. */
+export interface ShardSeen {
+  readonly index: number
+  /** Since it last said how far it is; null where it has not. */
+  readonly silentMs: number | null
+  readonly ended: EndWord | null
+}
+
+/** What is known of a run on several machines. */
+export interface RunSeen {
+  /** In order; without those that never came. */
+  readonly shards: readonly ShardSeen[]
+  /** Of all shards that told; null before any did. */
+  readonly progress: Progress | null
+  /** Whether the server is there: without it, the figures are the last that came. */
+  readonly isConnected: boolean
+}
+
+export interface WatchRunOptions {
+  readonly address: string
+  readonly runId: string
+  readonly waitMs: number
+}
+
+/** Listens to the shards of a run. @throws UserError where the server is not reached */
+export async function watchRun({ address, runId, waitMs }: WatchRunOptions): Promise<RunWatch> {
+  const server = await reachServer(address, performance.now() + waitMs)
+  const names = namesOf(runId)
+  return new RunWatch(server, await Kept.of(server, names.all), names)
+}
+
+/** The shards of a run, as they are heard. */
+export class RunWatch {
+  private readonly server: Server
+  private readonly kept: Kept
+  private readonly names: Names
+  private readonly live = new Map<number, { readonly word: LiveWord; readonly atMs: number }>()
+
+  constructor(server: Server, kept: Kept, names: Names) {
+    this.server = server
+    this.kept = kept
+    this.names = names
+    server.connection.subscribe(names.live('*'), {
+      callback: (error, message) => {
+        const word = error === null ? parsed.live(message.string()) : null
+        const index = Number(message.subject.split('.').at(-1))
+        if (word !== null) this.live.set(index, { word, atMs: performance.now() })
+      },
+    })
+  }
+
+  seen(): RunSeen {
+    const nowMs = performance.now()
+    const ended = new Map<number, EndWord | null>()
+    const indexes = new Set(this.live.keys())
+    for (const [name, word] of this.kept.entries()) {
+      const joined = this.names.indexOf('shard', name)
+      if (joined !== null) indexes.add(joined)
+      const end = this.names.indexOf('end', name)
+      if (end !== null) ended.set(end, parsed.end(word))
+    }
+    const shards = [...indexes].sort((a, b) => a - b)
+    const [first, ...more] = shards.flatMap((index) => this.live.get(index)?.word ?? [])
+    return {
+      shards: shards.map((index) => {
+        const last = this.live.get(index)
+        const silentMs = last === undefined ? null : nowMs - last.atMs
+        return { index, silentMs, ended: ended.get(index) ?? null }
+      }),
+      progress: first === undefined ? null : wholeOf([first, ...more]),
+      isConnected: this.kept.isConnected,
+    }
+  }
+
+  /** Ends the load on every machine. @returns whether nobody had before */
+  stop(): Promise<boolean> {
+    return this.kept.claim(this.names.stop, { reason: 'interrupted' })
+  }
+
+  async close(): Promise<void> {
+    await this.server.connection.close()
+  }
+}

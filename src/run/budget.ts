@@ -1,0 +1,68 @@
+import type { SharedNumbers } from './shared.ts'
+import type { Team } from './team.ts'
+
+/** Seconds of spending that a machine keeps for itself, and that it asks others for. */
+const [keptS, askedS] = [2, 10]
+
+/**
+ * The credits of one machine: its share of the run's bound. In a team, one that runs short asks the others.
+ * Who gives lowers its own bound first, so that all bounds never add up to more than the run's, whatever
+ * messages are lost.
+ */
+export class Budget {
+  private readonly shared: SharedNumbers
+  private readonly team: Team | null
+  private readonly cheapest: number
+  private before = { atUs: 0, credits: 0 }
+  private perS = 0
+  private isAsking = false
+  /** Whether everybody was asked, and had nothing to spare. */
+  private isDry: boolean
+
+  /** @param cheapest credits of the cheapest request that costs any */
+  constructor(shared: SharedNumbers, team: Team | null, cheapest: number) {
+    this.shared = shared
+    this.team = team
+    this.cheapest = cheapest
+    this.isDry = team === null
+    team?.onAsked((most) => this.giveUp(most))
+  }
+
+  /** To be called about once a second. */
+  look(nowUs: number): void {
+    const seconds = (nowUs - this.before.atUs) / 1e6
+    if (this.team === null || this.isAsking || seconds < 0.5) return
+    const { credits } = this.shared
+    this.perS = Math.max(0, credits - this.before.credits) / seconds
+    this.before = { atUs: nowUs, credits }
+    if (this.left >= this.kept) {
+      this.isDry = false
+      return
+    }
+    this.isAsking = true
+    const most = Math.ceil(this.perS * askedS) + this.cheapest
+    void this.team.askForCredits(most).then((given) => {
+      this.shared.bound += given
+      this.isDry = given === 0
+      this.isAsking = false
+    })
+  }
+
+  /** Whether no request can be paid any more, here or by what others could spare. */
+  get isSpent(): boolean {
+    return this.isDry && !this.isAsking && this.left < this.cheapest
+  }
+
+  private get left(): number {
+    return this.shared.bound - this.shared.credits
+  }
+
+  private get kept(): number {
+    return Math.ceil(this.perS * keptS) + this.cheapest
+  }
+
+  private giveUp(most: number): number {
+    const spare = Math.floor((this.left - this.kept) / 2)
+    return spare > 0 ? this.shared.giveUp(Math.min(most, spare)) : 0
+  }
+}

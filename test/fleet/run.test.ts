@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { joinFleet } from '../../src/fleet/fleet.ts'
+import { judgeParts } from '../../src/run/merge.ts'
+import { run } from '../../src/run/run.ts'
+import { mergeParts } from '../../src/store/merge.ts'
+import { openStore } from '../../src/store/open.ts'
+import { answerChat, chatScenario, query, startTarget } from '../run/target.ts'
+import { natsServer, withoutNats } from './nats.ts'
+
+const of = 2
+const scenario = chatScenario(
+  `  - { name: counted, load: concurrency, users: 3, max_requests: 31 }
+  - { name: find, load: sweep, arrivals: constant, start: 20/s, max: 40/s, trial: 500ms }
+  - { name: last, load: constant, rate: 20/s, duration: 500ms }`,
+  'objectives: { service: 10s }',
+)
+
+test.skipIf(withoutNats !== null)(
+  `shards that hear each other share a sweep and a count, and each phase begins at once for all${withoutNats === null ? '' : ` (skipped: ${withoutNats})`}`,
+  async () => {
+    const [server, target] = await Promise.all([
+      natsServer(),
+      startTarget((_, response) => answerChat(response)),
+    ])
+    const folder = mkdtempSync(join(tmpdir(), 'assay-fleet-'))
+    const path = (name: number | string) => join(folder, `${name}.duckdb`)
+    try {
+      const results = await Promise.all(
+        Array.from({ length: of }, async (_, index) => {
+          const shard = { index, of }
+          const team = await joinFleet({
+            ...{ address: server.address, runId: 'launch', shard, waitMs: 20_000 },
+          })
+          const { baseUrl } = target
+          const options = { baseUrl, dbPath: path(index), shard, runId: 'launch', team }
+          const result = await run(scenario, { ...options, keys: { default: 'sk-test' } })
+          await team.close({ verdict: result.verdict.verdict, stopped: result.stopped })
+          return result
+        }),
+      )
+      expect(results.map(({ stopped, verdict }) => [stopped, verdict.rowsHold])).toEqual([
+        [null, true],
+        [null, true],
+      ])
+      // Each saw the same trials, whose counts are those of both.
+      const [sweep] = results[0]!.sweeps
+      expect(results[1]!.sweeps).toEqual(results[0]!.sweeps)
+      expect(sweep).toMatchObject({ phase: 'find', safePerS: 40, failedPerS: null })
+      expect(sweep!.trials.map(({ ratePerS, goodput }) => [ratePerS, goodput])).toEqual([
+        [20, 1],
+        [40, 1],
+      ])
+
+      const store = await openStore(path('all'))
+      await mergeParts(store, [path(0), path(1)], false)
+      const whole = await judgeParts(store, 'launch', defaultContract, null)
+      store.close()
+      expect(whole.sweeps).toEqual(results[0]!.sweeps)
+      expect(whole.counts).toMatchObject({ planned: 71, ok: 71 })
+      const phases = await query<Record<string, number | string>>(
+        path('all'),
+        `SELECT phase, count(*)::INTEGER AS n, count(DISTINCT shard)::INTEGER AS shards,
+           count(DISTINCT slot)::INTEGER AS slots FROM attempts GROUP BY phase ORDER BY min(slot)`,
+      )
+      expect(phases).toEqual([
+        { phase: 'counted', n: 31, shards: 2, slots: 31 },
+        { phase: 'find 1', n: 10, shards: 2, slots: 10 },
+        { phase: 'find 2', n: 20, shards: 2, slots: 20 },
+        { phase: 'last', n: 10, shards: 2, slots: 10 },
+      ])
+      // What is due is due on one clock: the shards take turns, a twentieth of a second apart.
+      const due = await query<{ us: number; shard: number }>(
+        path('all'),
+        `SELECT (intended_us - min(intended_us) OVER ())::INTEGER AS us, shard FROM attempts
+         WHERE phase = 'last' ORDER BY us`,
+      )
+      expect(due).toEqual(
+        Array.from({ length: 10 }, (_, at) => ({ us: at * 50_000, shard: at % of })),
+      )
+      const [clocks] = await query<{ error: number; shards: number }>(
+        path('all'),
+        `SELECT max(clock_error_us) AS error, count(*)::INTEGER AS shards FROM run_shards`,
+      )
+      expect(clocks!.shards).toBe(2)
+      expect(clocks!.error).toBeGreaterThan(0)
+      expect(clocks!.error).toBeLessThan(1e6)
+    } finally {
+      target.close()
+      await server.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  60_000,
+)

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Budget } from '../../src/run/budget.ts'
+import { SharedNumbers } from '../../src/run/shared.ts'
+import type { Team } from '../../src/run/team.ts'
+
+interface Machine {
+  readonly shared: SharedNumbers
+  readonly budget: Budget
+  giveUp: (most: number) => number
+}
+
+/** Machines that share a bound and hear each other; of what they answer, `isLost` may lose some. */
+function machines(shares: readonly number[], isLost: () => boolean = () => false): Machine[] {
+  const all: Machine[] = []
+  for (const share of shares) {
+    const shared = new SharedNumbers()
+    shared.bound = share
+    const own: Partial<Machine> = { shared }
+    const team = {
+      onAsked(giveUp: (most: number) => number) {
+        own.giveUp = giveUp
+      },
+      askForCredits: async (most: number) =>
+        all
+          .filter((other) => other !== own)
+          .map((other) => other.giveUp(most))
+          .reduce((sum, given) => sum + (isLost() ? 0 : given), 0),
+    } as unknown as Team
+    all.push(Object.assign(own, { budget: new Budget(shared, team, 1) }) as Machine)
+  }
+  return all
+}
+
+test('whatever machines spend, ask and lose, they never spend more than the bound together', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 200 }), { minLength: 1, maxLength: 5 }),
+      fc.array(fc.tuple(fc.nat(4), fc.integer({ min: 1, max: 90 }), fc.boolean()), {
+        maxLength: 60,
+      }),
+      async (shares, steps) => {
+        let isLost = false
+        const all = machines(shares, () => isLost)
+        const bound = shares.reduce((sum, share) => sum + share, 0)
+        for (const [at, [who, credits, lost]] of steps.entries()) {
+          isLost = lost
+          const { shared, budget } = all[who % all.length]!
+          shared.reserve(credits)
+          budget.look((at + 1) * 1e6)
+          await Promise.resolve()
+        }
+        expect(all.reduce((sum, { shared }) => sum + shared.credits, 0)).toBeLessThanOrEqual(bound)
+        expect(all.reduce((sum, { shared }) => sum + shared.bound, 0)).toBeLessThanOrEqual(bound)
+      },
+    ),
+  )
+})
+
+test('a machine that runs short gets half of what another can spare', async () => {
+  const [short, rich] = machines([10, 1000]) as [Machine, Machine]
+  expect(short.shared.reserve(9)).toBe(true)
+  short.budget.look(1e6)
+  await new Promise((resolve) => setTimeout(resolve))
+  // Nine a second: it asks for ten seconds and the cheapest request.
+  expect([short.shared.bound, rich.shared.bound]).toEqual([101, 909])
+  expect(short.budget.isSpent).toBe(false)
+})
+
+test('the budget is spent when all is gone here and nobody can spare any', async () => {
+  const [short, poor] = machines([10, 2]) as [Machine, Machine]
+  expect(short.shared.reserve(10)).toBe(true)
+  expect(poor.shared.reserve(1)).toBe(true)
+  expect(short.budget.isSpent).toBe(false)
+  short.budget.look(1e6)
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(short.budget.isSpent).toBe(true)
+  expect([short.shared.bound, poor.shared.bound]).toEqual([10, 2])
+})
+
+test('a machine alone has spent its budget when the cheapest request is too dear', () => {
+  const shared = new SharedNumbers()
+  shared.bound = 10
+  const budget = new Budget(shared, null, 2)
+  shared.reserve(8)
+  expect(budget.isSpent).toBe(false)
+  shared.reserve(1)
+  expect(budget.isSpent).toBe(true)
+})
