@@ -61,8 +61,8 @@ export async function watchAction(runId: string, options: Options): Promise<void
 const lineOfSeen = (runId: string, seen: RunSeen) =>
   [shardsText(runId, seen), ...(seen.progress === null ? [] : [lineOf(seen.progress)])].join(' | ')
 
-/** `launch-7: 4 shards, 1 ended; shard 2 stale for 12 s`. */
-function shardsText(runId: string, { shards, isConnected }: RunSeen): string {
+/** `launch-7: 4 shards, 1 ended, STALE for 12 s: 2`. */
+export function shardsText(runId: string, { shards, isConnected }: RunSeen): string {
   if (shards.length === 0) return `${runId}: no shard has joined yet`
   const ended = shards.filter((shard) => shard.ended !== null)
   const invalid = ended.filter((shard) => shard.ended!.verdict === 'invalid')
@@ -70,11 +70,14 @@ function shardsText(runId: string, { shards, isConnected }: RunSeen): string {
   const silence = Math.max(...stale.map(({ silentMs }) => silentMs ?? 0))
   const list = (some: readonly ShardSeen[]) => some.map(({ index }) => index).join(', ')
   return [
-    `${runId}: ${shards.length} shards`,
+    `${runId}: ${shards.length} ${shards.length === 1 ? 'shard' : 'shards'}`,
     ...(ended.length === 0 ? [] : [`${ended.length} ended`]),
     ...(invalid.length === 0 ? [] : [`INVALID: ${list(invalid)}`]),
-    ...(isConnected ? [] : ['STALE: the server is gone; shards go on without it']),
-    ...(stale.length === 0 ? [] : [`STALE for ${(silence / 1000).toFixed(0)} s: ${list(stale)}`]),
+    ...(!isConnected
+      ? ['STALE: the server is gone; shards go on without it']
+      : stale.length > 0
+        ? [`STALE for ${(silence / 1000).toFixed(0)} s: ${list(stale)}`]
+        : []),
   ].join(', ')
 }
 
