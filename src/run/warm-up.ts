@@ -8,6 +8,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 import type { SenderData } from './messages.ts'
 import { nullService } from './null-service.ts'
 import { Sender } from './sender.ts'
+import { SharedNumbers } from './shared.ts'
 
 /** Below this rate a slow first request makes none wait behind it. */
 const lowestRatePerS = 100
@@ -36,7 +37,8 @@ const deadlineUs = 1e6
  * budget. See docs/decisions/0206-the-client-warms-itself.md.
  *
  * @param now the clock of the run, in microseconds
- * @returns how many requests were answered; 0 where every step hangs on answers or is wrong on purpose
+ * @returns how many requests were answered; 0 where every step hangs on answers or is wrong on purpose, or
+ *   where this machine has no 127.0.0.1
  */
 export async function warmUp(data: SenderData, now: () => number): Promise<number> {
   const steps = data.scenario.steps.flatMap((step, index) => {
@@ -46,7 +48,12 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
   })
   if (steps.length === 0) return 0
   const service = nullService(eventsOfStream)
-  await new Promise<void>((listening) => service.listen(0, '127.0.0.1', listening))
+  const listens = await new Promise<boolean>((resolve) => {
+    service.once('error', () => resolve(false))
+    service.listen(0, '127.0.0.1', () => resolve(true))
+  })
+  // A network namespace may have no address of its own: the run goes on cold.
+  if (!listens) return 0
   const { port } = service.address() as AddressInfo
   const { contract, scenario } = data
   const { policy } = scenario
@@ -68,7 +75,7 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
       },
       prompts: steps.map(({ index }) => data.prompts[index]!),
       keys: [{ name: 'warm-up', account: 'warm-up', weight: 1, key: 'none' }],
-      shared: new SharedArrayBuffer(data.shared.byteLength),
+      shared: new SharedNumbers().buffer,
     },
     now,
     client: new AttemptClient({
