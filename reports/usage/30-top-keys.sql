@@ -6,6 +6,7 @@
 --   key: { label: key }
 --   credits: { bar: true }
 --   cost_usd: { optional: true }
+--   cached: { optional: true }
 --   ok: { label: succeeded }
 --   limited: { label: "429" }
 --   failed: { label: all errors }
@@ -13,7 +14,8 @@ SELECT
   coalesce(getvariable('usage_key_names')[key_fp], key_fp, 'not known') AS key, account,
   credits::DOUBLE AS credits, credits * getvariable('usage_credit_usd') AS cost_usd,
   requests, ok, limited, failed,
-  prompt_tokens::DOUBLE AS "tokens in", completion_tokens::DOUBLE AS "tokens out",
+  prompt_tokens::DOUBLE AS "tokens in", cached_tokens::DOUBLE AS "cached",
+  completion_tokens::DOUBLE AS "tokens out",
   both_tokens / nullif(tokens_known, 0) AS "tokens per request"
 FROM usage_key_sums WHERE requests > 0
 ORDER BY credits DESC NULLS LAST, requests DESC, key LIMIT 20

@@ -98,6 +98,11 @@ export const attemptColumns = {
   finishReason: column('word', true, 'finish_reason or stop_reason of the first choice'),
   choices: column('count', true, 'number of choices (chat) or content blocks (messages)'),
   promptTokens: column('count', true, 'usage: prompt_tokens or input_tokens'),
+  cachedTokens: column(
+    'count',
+    true,
+    'usage: tokens of the prompt that a cache held; chat counts them in prompt_tokens, messages apart',
+  ),
   completionTokens: column('count', true, 'usage: completion_tokens or output_tokens'),
   totalTokens: column('count', true, 'usage: total_tokens (chat only)'),
   events: column('count', false, 'SSE events read; 0 for a plain body'),

@@ -129,7 +129,8 @@ function print({ baseUrl, keys }: RunningService, flags: Flags, operatorKey: str
       '  band        credits     key',
       ...rows,
       '',
-      `  export ASSAY_API_KEY=${keys[0]?.apiKey ?? ''}`,
+      // The largest account: the smallest one has a request in three seconds.
+      `  export ASSAY_API_KEY=${keys.at(-1)?.apiKey ?? ''}`,
       ...(operatorKey === null ? [] : [`  export ASSAY_OPERATOR_KEY=${operatorKey}`]),
       '',
       'Ctrl-C stops it.',

@@ -29,6 +29,7 @@ export const responseColumns = [
   'finishReason',
   'choices',
   'promptTokens',
+  'cachedTokens',
   'completionTokens',
   'totalTokens',
   'events',
@@ -142,6 +143,7 @@ export function writeOwnColumns(values: Values, batch: Batch, words: Words): voi
   to.finishReason[at] = codeOf(words, values.finishReason)
   to.choices[at] = count(values.choices)
   to.promptTokens[at] = count(values.promptTokens)
+  to.cachedTokens[at] = count(values.cachedTokens)
   to.completionTokens[at] = count(values.completionTokens)
   to.totalTokens[at] = count(values.totalTokens)
   to.bytesIn[at] = values.bytesIn

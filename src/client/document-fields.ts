@@ -13,6 +13,7 @@ export class DocumentFields {
   finishReason: string | null = null
   choices = Number.NaN
   promptTokens = Number.NaN
+  cachedTokens = Number.NaN
   completionTokens = Number.NaN
   totalTokens = Number.NaN
   errorShape: string | null = null
@@ -42,6 +43,7 @@ export class DocumentFields {
     if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish, key)
     // Usage in a stream is cumulative: the last word counts, and nothing is summed.
     if (!Number.isNaN(document.promptTokens)) this.promptTokens = document.promptTokens
+    if (!Number.isNaN(document.cachedTokens)) this.cachedTokens = document.cachedTokens
     if (!Number.isNaN(document.completionTokens)) this.completionTokens = document.completionTokens
     if (!Number.isNaN(document.totalTokens)) this.totalTokens = document.totalTokens
     if (document.hasReasoning) this.flags |= flags.reasoning
@@ -70,6 +72,7 @@ export class DocumentFields {
     this.finishReason = from.finishReason
     this.choices = from.choices
     this.promptTokens = from.promptTokens
+    this.cachedTokens = from.cachedTokens
     this.completionTokens = from.completionTokens
     this.totalTokens = from.totalTokens
     this.errorShape = from.errorShape
@@ -95,6 +98,7 @@ export class DocumentFields {
     this.finishReason = null
     this.choices = Number.NaN
     this.promptTokens = Number.NaN
+    this.cachedTokens = Number.NaN
     this.completionTokens = Number.NaN
     this.totalTokens = Number.NaN
     this.errorShape = null

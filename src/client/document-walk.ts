@@ -1,6 +1,7 @@
 import {
   CHOICE,
   CONTENT,
+  DETAILS,
   EMBEDDING,
   ERROR,
   name,
@@ -42,6 +43,7 @@ export class DocumentWalk extends JsonCursor {
   hasToolCall = false
   /** NaN where usage does not say. */
   promptTokens = Number.NaN
+  cachedTokens = Number.NaN
   completionTokens = Number.NaN
   totalTokens = Number.NaN
   hasError = false
@@ -64,6 +66,7 @@ export class DocumentWalk extends JsonCursor {
     this.hasReasoning = false
     this.hasToolCall = false
     this.promptTokens = Number.NaN
+    this.cachedTokens = Number.NaN
     this.completionTokens = Number.NaN
     this.totalTokens = Number.NaN
     this.hasError = false
@@ -99,6 +102,10 @@ export class DocumentWalk extends JsonCursor {
         return this.contentMember(key)
       case USAGE:
         return this.usageMember(key)
+      case DETAILS:
+        return key === name.cached_tokens && this.isNumberNext()
+          ? this.keepTokens(uses.cachedTokens)
+          : this.skip()
       default:
         return this.errorMember(key)
     }
@@ -212,6 +219,9 @@ export class DocumentWalk extends JsonCursor {
   }
 
   private usageMember(key: number): boolean {
+    if (key === name.prompt_tokens_details || key === name.input_tokens_details) {
+      return this.peek() === 123 ? this.object(DETAILS) : this.skip()
+    }
     if (!this.isNumberNext()) return this.skip()
     switch (key) {
       case name.prompt_tokens:
@@ -220,6 +230,8 @@ export class DocumentWalk extends JsonCursor {
       case name.completion_tokens:
       case name.output_tokens:
         return this.keepTokens(uses.completionTokens)
+      case name.cache_read_input_tokens:
+        return this.keepTokens(uses.cachedTokens)
       case name.total_tokens:
         return this.keepTokens(uses.totalTokens)
       default:
@@ -232,6 +244,7 @@ export class DocumentWalk extends JsonCursor {
     this.use(use)
     if (use === uses.promptTokens) this.promptTokens = this.lastNumber
     else if (use === uses.completionTokens) this.completionTokens = this.lastNumber
+    else if (use === uses.cachedTokens) this.cachedTokens = this.lastNumber
     else this.totalTokens = this.lastNumber
     return true
   }

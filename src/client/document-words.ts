@@ -14,6 +14,8 @@ export const TOOL_CALLS = 6
 export const RESPONSE = 7
 /** An element of `data`: an embedding. */
 export const EMBEDDING = 8
+/** What the tokens of `usage` are, `prompt_tokens_details` and the like. */
+export const DETAILS = 9
 
 export const name = {
   id: 1,
@@ -47,6 +49,10 @@ export const name = {
   output: 29,
   status: 30,
   data: 31,
+  prompt_tokens_details: 32,
+  input_tokens_details: 33,
+  cached_tokens: 34,
+  cache_read_input_tokens: 35,
 } as const
 
 export const names = new ByteNames(name)
@@ -64,4 +70,5 @@ export const uses = {
   promptTokens: 10,
   completionTokens: 11,
   totalTokens: 12,
+  cachedTokens: 13,
 } as const

@@ -85,6 +85,7 @@ function usageText(page: UsagePage, format: TextFormat): string {
     end_not_known: day.ambiguous,
     credits: day.credits,
     prompt_tokens: day.promptTokens,
+    cached_tokens: day.cachedTokens,
     completion_tokens: day.completionTokens,
   }))
   const answer = usageAnswer(page)

@@ -118,6 +118,7 @@ CREATE TABLE usage_events (
   credits DECIMAL(18, 6),               -- as the log has them; null is not measured, never 0
                                         -- DECIMAL(38, 18) from the first log on that needs it
   prompt_tokens BIGINT,                 -- tokens and credits are those of all its requests
+  cached_tokens BIGINT,                 -- tokens of the prompt that a cache held
   completion_tokens BIGINT,
   requests BIGINT NOT NULL DEFAULT 1,   -- how many the row stands for
   ttft_us BIGINT,
@@ -227,7 +228,7 @@ FROM (
 CREATE OR REPLACE VIEW usage AS
 SELECT
   'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, outcome, status,
-  error_code, credits, credits AS possible_credits, prompt_tokens, completion_tokens, requests,
+  error_code, credits, credits AS possible_credits, prompt_tokens, cached_tokens, completion_tokens, requests,
   ttft_us, latency_us
 FROM usage_events
 UNION ALL
@@ -237,7 +238,8 @@ SELECT
   attempts.model, endpoint, key_fp, account, outcome, status, error_code,
   CASE outcome WHEN 'ok' THEN model_prices.credits WHEN 'http_error' THEN 0 END AS credits,
   CASE outcome WHEN 'http_error' THEN 0 ELSE model_prices.credits END AS possible_credits,
-  prompt_tokens::BIGINT AS prompt_tokens, completion_tokens::BIGINT AS completion_tokens,
+  prompt_tokens::BIGINT AS prompt_tokens, cached_tokens::BIGINT AS cached_tokens,
+  completion_tokens::BIGINT AS completion_tokens,
   1 AS requests, NULL AS ttft_us, NULL AS latency_us  -- of runs, attempt_times has them
 FROM attempts
 JOIN run_clocks USING (run_id)

@@ -157,6 +157,20 @@ test.each([
   expect([reader.promptTokens, reader.completionTokens, reader.totalTokens]).toEqual(usage)
 })
 
+test.each([
+  ['in chat', { usage: { prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 8 } } }, 8],
+  ['in responses', { usage: { input_tokens_details: { audio: 1, cached_tokens: 8 } } }, 8],
+  ['in messages', { usage: { input_tokens: 1, cache_read_input_tokens: 8 } }, 8],
+  ['of another place', { cached_tokens: 8, usage: { cached_tokens: 8 } }, Number.NaN],
+  ['that are no number', { usage: { prompt_tokens_details: { cached_tokens: '8' } } }, Number.NaN],
+  ['of no object', { usage: { prompt_tokens_details: 8 } }, Number.NaN],
+])('cached tokens %s', (_name, document, cached) => {
+  for (let again = 0; again < 3; again++) {
+    expect(read(JSON.stringify(document))).toBe(true)
+    expect(reader.cachedTokens).toBe(cached)
+  }
+})
+
 test('events of the messages stream tell their type, text and reason', () => {
   read('{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}}')
   expect([textOf(reader.type), reader.hasText, reader.maxIndex]).toEqual([
@@ -215,7 +229,7 @@ const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   maxIndex: from.maxIndex,
   hasText: from.hasText,
   hasReasoning: from.hasReasoning,
-  tokens: [from.promptTokens, from.completionTokens, from.totalTokens],
+  tokens: [from.promptTokens, from.cachedTokens, from.completionTokens, from.totalTokens],
   hasError: from.hasError,
   errorIsObject: from.errorIsObject,
 })
@@ -231,6 +245,12 @@ const document = fc.oneof(
       model: of.model,
       choices: [{ index: of.index, delta: { content: of.text }, finish_reason: of.finish }],
     })),
+  fc.record({ cached: count, read: count }).map((of) => ({
+    usage: {
+      prompt_tokens_details: { cached_tokens: of.cached },
+      cache_read_input_tokens: of.read,
+    },
+  })),
   fc.record({ id: word, text: word, prompt: count, completion: count }).map((of) => ({
     id: of.id,
     choices: [{ index: 0, message: { content: of.text, reasoning: of.text } }],

@@ -35,6 +35,7 @@ export function attempt(slot: number, change: Partial<AttemptRow> = {}): Attempt
     outcome: 'ok',
     status: 200,
     promptTokens: 10,
+    cachedTokens: null,
     completionTokens: 20,
     totalTokens: 30,
     ...change,

@@ -91,7 +91,7 @@ export async function seededStore(
       greatest(0, CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END - i / 8), 40, NULL,
       epoch(TIMESTAMP '2026-03-01 09:59:50')::BIGINT + intended // 1000000,
       'id-' || i, 'svc-k2', CASE WHEN kind = 200 THEN 'stop' END, 1,
-      12, CASE WHEN kind = 200 THEN 20 END, 32, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
+      12, NULL, CASE WHEN kind = 200 THEN 20 END, 32, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
       CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, 900, 0
     FROM timed;
     INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
@@ -118,7 +118,8 @@ export async function seedUsage(store: Store): Promise<void> {
       CASE WHEN u < 0.02 THEN 429 WHEN u < 0.03 THEN 500 WHEN u >= 0.032 THEN 200 END,
       CASE WHEN u < 0.02 THEN 'rate_limit_exceeded' END,
       CASE WHEN u < 0.032 THEN 0 WHEN hash(i) % 3 = 1 THEN 2 ELSE 1 END,
-      CASE WHEN u >= 0.032 THEN 40 + i % 60 END, CASE WHEN u >= 0.032 THEN 150 + i % 200 END, 1, NULL, NULL
+      CASE WHEN u >= 0.032 THEN 40 + i % 60 END,
+      CASE WHEN u >= 0.032 THEN 16 * (i % 3) END, CASE WHEN u >= 0.032 THEN 150 + i % 200 END, 1, NULL, NULL
     FROM (
       SELECT i, (hash(i + 11) % 1000) / 1000.0 AS u,
         epoch_us(TIMESTAMP '2026-02-01 00:00:00') + (i // 6) * 3600000000 + (i % 6) * 500000000 AS at_us

@@ -13,6 +13,7 @@ export interface EventChange {
   readonly status?: number | null
   readonly credits?: number | null
   readonly promptTokens?: number | null
+  readonly cachedTokens?: number | null
   readonly completionTokens?: number | null
   readonly requests?: number
 }
@@ -52,6 +53,7 @@ export async function enterEvents(
             'NULL',
             value(event.credits, 1),
             value(event.promptTokens, 10),
+            value(event.cachedTokens, null),
             value(event.completionTokens, 20),
             value(event.requests, 1),
             'NULL',

@@ -226,6 +226,29 @@ describe('what was not measured', () => {
     expect(page.days[0]).toMatchObject({ promptTokens: 100_000, completionTokens: 10 })
   })
 
+  test('cached tokens are those that were told, and none where nothing told of them', async () => {
+    const at = utc(2026, 11, 3, 10)
+    await enterEvents(store, [
+      { atUs: at, cachedTokens: 8 },
+      { atUs: at + 60e6, cachedTokens: 0 },
+      { atUs: at + 86_400e6, keyFp: 'k2' },
+    ])
+    const page = await readUsage(store, usageOptions({ by: 'key' }))
+    const told = page.days.filter(({ ok }) => ok > 0)
+    expect(told.map(({ series, cachedTokens }) => [series, cachedTokens])).toEqual([
+      ['k1', 8],
+      ['k2', null],
+    ])
+    expect(page.topKeys.map(({ keyFp, cachedTokens }) => [keyFp, cachedTokens])).toEqual([
+      ['k1', 8],
+      ['k2', null],
+    ])
+    const text = terminalUsage(page)
+    expect(text).toMatch(
+      /tokens in +cached +tokens out\nk1 +2 +2 +20 +8 +40\nk2 +1 +1 +10 +- +20\n/,
+    )
+  })
+
   test('a row that stands for many requests counts as many', async () => {
     const at = utc(2026, 11, 3, 10)
     await enterEvents(store, [

@@ -197,6 +197,7 @@ const usageSums = (() => {
     'sum(possible_credits) AS possible_credits',
     'coalesce(sum(credits_known), 0) AS credits_known',
     `sum(prompt_tokens) FILTER (WHERE outcome = 'ok') AS prompt_tokens`,
+    `sum(cached_tokens) FILTER (WHERE outcome = 'ok') AS cached_tokens`,
     `sum(completion_tokens) FILTER (WHERE outcome = 'ok') AS completion_tokens`,
     `sum(both_tokens) FILTER (WHERE outcome = 'ok') AS both_tokens`,
     sum('tokens_known', `outcome = 'ok'`, 'tokens_known'),
@@ -275,6 +276,7 @@ const bucketSums = (() => {
     known('credits', 'requests'),
     known('possible_credits', 'requests'),
     known('prompt_tokens', 'ok'),
+    known('cached_tokens', 'ok'),
     known('completion_tokens', 'ok'),
   ].join(',\n')
 })()

@@ -121,7 +121,8 @@ function readSeries(store: Store, table: 'usage_hours' | 'usage_days') {
   return store.rows<SeriesPoint>(
     `SELECT start_us AS "startUs", label, series, length_s AS "lengthS", open, requests, ok, failed,
        limited, ambiguous, credits, possible_credits AS "possibleCredits",
-       prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens"
+       prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
+       completion_tokens AS "completionTokens"
      FROM ${table} ORDER BY start_us, series`,
   )
 }
@@ -284,6 +285,7 @@ function readKeys(store: Store): Promise<readonly KeyRow[]> {
        sums.credits::DOUBLE AS credits,
        possible_credits::DOUBLE AS "possibleCredits",
        prompt_tokens::DOUBLE AS "promptTokens",
+       cached_tokens::DOUBLE AS "cachedTokens",
        completion_tokens::DOUBLE AS "completionTokens"
      FROM usage_key_sums AS sums JOIN usage_top_keys AS top
        ON sums.key_fp IS NOT DISTINCT FROM top.key_fp AND sums.account IS NOT DISTINCT FROM top.account

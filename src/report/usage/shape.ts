@@ -113,6 +113,8 @@ export interface UsageSums {
   readonly credits: number | null
   readonly possibleCredits: number | null
   readonly promptTokens: number | null
+  /** Tokens of prompts that a cache held; null where nothing told of them. */
+  readonly cachedTokens: number | null
   readonly completionTokens: number | null
 }
 

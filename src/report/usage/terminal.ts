@@ -100,18 +100,28 @@ function dayLines(page: UsagePage): readonly string[] {
 function seriesLines({ days, scope }: UsagePage): readonly string[] {
   const row = (name: string, cells: readonly string[]) =>
     `${printable(name, 24).padEnd(26)}${cells.map((cell) => cell.padStart(13)).join('')}`
+  const tellsCached = days.some(({ ok, cachedTokens }) => ok > 0 && cachedTokens !== null)
+  const columns = [
+    { head: 'tokens in', of: ({ promptTokens }: SeriesPoint) => promptTokens },
+    ...(tellsCached
+      ? [{ head: 'cached', of: ({ cachedTokens }: SeriesPoint) => cachedTokens }]
+      : []),
+    { head: 'tokens out', of: ({ completionTokens }: SeriesPoint) => completionTokens },
+  ]
   const rows = [...Map.groupBy(days, (day) => day.series)].map(([name, points]) => {
-    const sum = (of: (point: SeriesPoint) => number | null) => {
-      const known = points.map(of).filter((value) => value !== null)
+    const sum = (of: (point: SeriesPoint) => number | null, from = points) => {
+      const known = from.map(of).filter((value) => value !== null)
       return known.length === 0 ? null : known.reduce((all, value) => all + value, 0)
     }
     const credits = sum((point) => point.credits)
     const requests = sum((point) => point.requests)
-    const tokens = [sum((point) => point.promptTokens), sum((point) => point.completionTokens)]
+    // A day without an answer has 0 tokens, and tells nothing of whether answers report them.
+    const answered = points.filter(({ ok }) => ok > 0)
+    const tokens = columns.map(({ of }) => (answered.length === 0 ? 0 : sum(of, answered)))
     return { credits: credits ?? 0, text: row(name, [requests, credits, ...tokens].map(whole)) }
   })
   return [
-    row(scope.by, ['requests', 'credits', 'tokens in', 'tokens out']),
+    row(scope.by, ['requests', 'credits', ...columns.map(({ head }) => head)]),
     ...rows.sort((a, b) => b.credits - a.credits).map(({ text }) => text),
   ]
 }

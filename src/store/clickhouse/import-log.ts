@@ -9,7 +9,8 @@ import type { ClickHouse } from './clickhouse.ts'
 
 const columns = [
   ...['source', 'id', 'at_us', 'ingested_us', 'model', 'endpoint', 'key_fp', 'account', 'outcome'],
-  ...['status', 'error_code', 'credits', 'prompt_tokens', 'completion_tokens', 'requests'],
+  ...['status', 'error_code', 'credits', 'prompt_tokens', 'cached_tokens'],
+  ...['completion_tokens', 'requests'],
 ]
 
 /**

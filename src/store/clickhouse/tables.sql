@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS usage_events (
   error_code LowCardinality(Nullable(String)),
   credits Nullable(Decimal(38, 18)),
   prompt_tokens Nullable(Int64),
+  cached_tokens Nullable(Int64),
   completion_tokens Nullable(Int64),
   requests Int64
 ) ENGINE = ReplacingMergeTree(first_wins)
@@ -36,6 +37,7 @@ CREATE TABLE IF NOT EXISTS usage_quarters (
   possible_credits Nullable(Decimal(38, 18)),
   credits_known Nullable(Int64),
   prompt_tokens Nullable(Int64),
+  cached_tokens Nullable(Int64),
   completion_tokens Nullable(Int64),
   both_tokens Nullable(Int64),
   tokens_known Nullable(Int64),

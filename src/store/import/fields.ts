@@ -114,6 +114,7 @@ export function stagedFields(mapping: Mapping, read: ColumnReader): readonly Sta
       sql: `CASE WHEN credits IS NULL THEN TRY_CAST(${credits} AS ${creditsTypes.any}) END`,
     },
     number('prompt_tokens', 'promptTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
+    number('cached_tokens', 'cachedTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
     number('completion_tokens', 'completionTokens', 'BIGINT', 'a whole number, 0 or more', '< 0'),
     {
       ...requests,

@@ -41,6 +41,7 @@ const openai = {
   keyFp: 'api_key_id',
   account: 'project_id',
   promptTokens: 'input_tokens',
+  cachedTokens: 'input_cached_tokens',
   completionTokens: 'output_tokens',
   requests: 'num_model_requests',
 } as const
@@ -54,6 +55,7 @@ const openaiOlder = {
   keyFp: 'api_key_id',
   account: 'organization_id',
   promptTokens: 'n_context_tokens_total',
+  cachedTokens: 'n_cached_context_tokens_total',
   completionTokens: 'n_generated_tokens_total',
   requests: 'n_requests',
 } as const

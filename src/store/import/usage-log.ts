@@ -147,6 +147,7 @@ const content = [
   'error_code',
   'credits',
   'prompt_tokens',
+  'cached_tokens',
   'completion_tokens',
   'requests',
   'ttft_us',

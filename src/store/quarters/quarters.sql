@@ -2,6 +2,7 @@ SELECT source, quarter, key_fp, account, model, endpoint, outcome, status, error
   CAST(sum(requests) AS BIGINT) AS requests, sum(credits) AS credits,
   sum(possible_credits) AS possible_credits, CAST(sum(credits_known) AS BIGINT) AS credits_known,
   CAST(sum(prompt_tokens) AS BIGINT) AS prompt_tokens,
+  CAST(sum(cached_tokens) AS BIGINT) AS cached_tokens,
   CAST(sum(completion_tokens) AS BIGINT) AS completion_tokens,
   CAST(sum(both_tokens) AS BIGINT) AS both_tokens, CAST(sum(tokens_known) AS BIGINT) AS tokens_known,
   min(first_us) AS first_us, max(last_us) AS last_us,

@@ -35,6 +35,7 @@ export const quarterColumns: Readonly<Record<string, QuarterColumn>> = {
     without: 'CASE WHEN possible_credits IS NOT NULL THEN requests END',
   },
   prompt_tokens: { type: 'BIGINT', without: 'NULL' },
+  cached_tokens: { type: 'BIGINT', without: 'NULL' },
   completion_tokens: { type: 'BIGINT', without: 'NULL' },
   both_tokens: { type: 'BIGINT', without: 'prompt_tokens + completion_tokens' },
   tokens_known: { type: 'BIGINT', without: 'CASE WHEN both_tokens IS NOT NULL THEN requests END' },

@@ -53,6 +53,7 @@ export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = 
     finishReason: null,
     choices: null,
     promptTokens: null,
+    cachedTokens: null,
     completionTokens: null,
     totalTokens: null,
     events: 0,

@@ -23,7 +23,7 @@ async function importedOf(name: string, text: string): Promise<readonly object[]
   try {
     return await store.rows(
       `SELECT source, at_us, model, endpoint, key_fp, account, outcome, credits::VARCHAR AS credits,
-         prompt_tokens, completion_tokens, requests, ttft_us, latency_us
+         prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us
        FROM usage_events ORDER BY at_us, model`,
     )
   } finally {
@@ -59,6 +59,7 @@ const imported = {
   outcome: 'ok',
   credits: '0.000001516000000000',
   prompt_tokens: 10,
+  cached_tokens: null,
   completion_tokens: 20,
   requests: 1,
   ttft_us: 250_000,
@@ -121,6 +122,7 @@ test("OpenAI's usage is known by itself: a bucket stands for its requests", asyn
     account: 'proj_1',
     credits: null,
     prompt_tokens: 1_000,
+    cached_tokens: 800,
     completion_tokens: 500,
     requests: 5,
     ttft_us: null,
@@ -139,11 +141,18 @@ test("OpenAI's older usage, with n_requests, is known by itself", async () => {
         operation: 'completion',
         snapshot_id: 'gpt-3.5-turbo-0613',
         n_context_tokens_total: 30,
+        n_cached_context_tokens_total: 20,
         n_generated_tokens_total: 60,
       },
     ],
   })
   expect(await importedOf('usage.json', text)).toMatchObject([
-    { model: 'gpt-3.5-turbo-0613', requests: 3, prompt_tokens: 30, completion_tokens: 60 },
+    {
+      model: 'gpt-3.5-turbo-0613',
+      requests: 3,
+      prompt_tokens: 30,
+      cached_tokens: 20,
+      completion_tokens: 60,
+    },
   ])
 })

@@ -2,7 +2,7 @@
 WITH
 usage_shown AS (
   SELECT source, id, at_us, quarter, model, endpoint, key_fp, account, outcome, status,
-    error_code, credits, prompt_tokens, completion_tokens, requests
+    error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests
   FROM usage_events FINAL
   WHERE empty(getvariable('usage_sources')) OR has(getvariable('usage_sources'), source)),
 closed AS (
@@ -11,7 +11,7 @@ closed AS (
 requests AS (
   SELECT source, quarter, key_fp, account, model, endpoint, outcome, status, error_code, requests, credits,
     credits AS possible_credits, if(credits IS NULL, NULL, requests) AS credits_known,
-    prompt_tokens, completion_tokens, prompt_tokens + completion_tokens AS both_tokens,
+    prompt_tokens, cached_tokens, completion_tokens, prompt_tokens + completion_tokens AS both_tokens,
     if(prompt_tokens + completion_tokens IS NULL, NULL, requests) AS tokens_known,
     at_us AS first_us, at_us AS last_us,
     arrayMap(minute -> if(intDiv(at_us, 60000000) % 15 = minute, requests, 0), range(15)) AS minutes
