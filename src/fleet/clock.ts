@@ -23,7 +23,9 @@ export class SharedClock {
   see({ sentUs, theirUs, gotUs }: Ping): void {
     const passedUs = gotUs - this.atUs
     const drift = passedUs * driftPerUs
-    const [low, high] = [theirUs - gotUs, theirUs - sentUs]
+    // Shard 0 may have read its clock when the ping was sent: since then, too, both drift.
+    const within = (gotUs - sentUs) * driftPerUs
+    const [low, high] = [theirUs - gotUs - within, theirUs - sentUs + within]
     const before = this.awayUs
     const both = [Math.max(low, this.lowUs - drift), Math.min(high, this.highUs + drift)] as const
     // Bounds that exclude each other: a clock was set, and only the new ones hold.

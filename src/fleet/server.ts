@@ -1,8 +1,20 @@
 import { readFileSync } from 'node:fs'
-import type { KV } from '@nats-io/kv'
+import type { KV, Kvm } from '@nats-io/kv'
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
 import { UserError } from '../user/user-error.ts'
 import { bucket, keptMs } from './names.ts'
+
+/** Shards that make it at once refuse each other, and find it then. */
+async function bucketOf(buckets: Kvm): Promise<KV> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await buckets.create(bucket, { ttl: keptMs })
+    } catch (error) {
+      if (tries === 5) throw error
+      await new Promise((resolve) => setTimeout(resolve, 20 * tries))
+    }
+  }
+}
 
 /** A connection to the server, and what it keeps of runs. */
 export interface Server {
@@ -32,7 +44,7 @@ export async function reachServer(address: string, deadlineMs: number): Promise<
     try {
       const connection = await connect({ ...options, ...authenticator })
       try {
-        const kept = await new Kvm(connection).create(bucket, { ttl: keptMs })
+        const kept = await bucketOf(new Kvm(connection))
         return { connection, kept, shown }
       } catch (error) {
         await connection.close()
