@@ -180,24 +180,32 @@ export class Fleet implements Team {
       const word = { atUs: Math.round(ownUs() + offsetUs) }
       await this.kept.put(this.names.said('ready', shard.index), word, deadlineMs)
     }
-    await this.kept.until(() => missing().length === 0 || isLeft(), deadlineMs)
+    // Who runs another plan leaves at once, and is known by its last word.
+    const stranger = () =>
+      indexes(shard.of).find((index) => {
+        const other = parsed.join(this.kept.last(this.names.shard(index)))
+        return other !== null && other.planHash !== planHash
+      })
+    await this.kept.until(
+      () => missing().length === 0 || stranger() !== undefined || isLeft(),
+      deadlineMs,
+    )
     if (isLeft()) return null
+    const other = stranger()
+    if (other !== undefined) {
+      throw new UserError(
+        'fleet',
+        `--join: shards ${shard.index} and ${other} of ${runId} have other plans: scenario, prompts, seed, contract, version and number of shards must be the same. Nothing was sent.`,
+      )
+    }
     const left = missing()
     if (left.length > 0) {
       // Others that waited as long have given up by now; they are not the reason.
-      const never = left.filter((index) => !this.kept.wasSaid(this.names.shard(index)))
+      const never = left.filter((index) => this.kept.last(this.names.shard(index)) === undefined)
       const gone = never.length > 0 ? never : left
       throw new UserError(
         'unreachable',
         `--join: of ${shard.of} shards of ${runId}, these did not join within ${waitMs / 1000} s: ${gone.slice(0, 20).join(', ')}. Nothing was sent.`,
-      )
-    }
-    for (const index of indexes(shard.of)) {
-      const other = parsed.join(this.kept.get(this.names.shard(index)))
-      if (other === null || other.planHash === planHash) continue
-      throw new UserError(
-        'fleet',
-        `--join: shards ${shard.index} and ${index} of ${runId} have other plans: scenario, prompts, seed, contract, version and number of shards must be the same. Nothing was sent.`,
       )
     }
     const startedAtUs = Math.max(...indexes(shard.of).map((index) => ready(index)!.atUs)) + readyUs

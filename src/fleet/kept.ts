@@ -7,7 +7,7 @@ const retryMs = 250
 export class Kept {
   private readonly server: Server
   private readonly words = new Map<string, string>()
-  private readonly names = new Set<string>()
+  private readonly lastWords = new Map<string, string>()
   private readonly conditions = new Conditions()
   private readonly listeners: (() => void)[] = []
   /** Whether the server is there. */
@@ -29,9 +29,9 @@ export class Kept {
     return this.words.get(name)
   }
 
-  /** Whether anything was ever said there, even if it was taken back. */
-  wasSaid(name: string): boolean {
-    return this.names.has(name)
+  /** What was said there last, even if it was taken back since. */
+  last(name: string): string | undefined {
+    return this.lastWords.get(name)
   }
 
   /** All that is kept of the run. */
@@ -95,9 +95,11 @@ export class Kept {
   }
 
   private hear(name: string, word: string | null): void {
-    this.names.add(name)
     if (word === null) this.words.delete(name)
-    else this.words.set(name, word)
+    else {
+      this.words.set(name, word)
+      this.lastWords.set(name, word)
+    }
     this.conditions.check()
     for (const listener of this.listeners) listener()
   }
