@@ -31,6 +31,8 @@ const usual = [
   'src/run/tally.ts',
   'src/report/usage',
   'src/audit/billing',
+  'src/audit/rules/billing',
+  'src/audit/evidence',
   'src/limits',
   'src/store/recorder.ts',
 ]
@@ -69,13 +71,15 @@ const most = 4
 const isQuick = (file: string) => !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file)
 
 /**
- * At most four tests, the fewest imports away: of the file's own room, which take the least time, or of
- * others where it has none. So what is counted is the least that the whole suite notices.
+ * At most four tests, the fewest imports away: of the file's own room, which take the least time, of the
+ * room above it, or of others where these have none. So what is counted is the least that the whole suite notices.
  */
 function nearestTests(file: string): readonly string[] {
-  const room = dirname(file).replace('src', 'test')
+  const room = dirname(file).replace('src', 'test').replace('/rules/', '/')
+  const parent = dirname(room)
   const seen = new Set([file])
   const own: string[] = []
+  const above: string[] = []
   let others: readonly string[] = []
   for (let ring = [file]; ring.length > 0; ) {
     ring = [...new Set(ring.flatMap((each) => importers.get(each) ?? []))].filter(
@@ -84,9 +88,10 @@ function nearestTests(file: string): readonly string[] {
     for (const each of ring) seen.add(each)
     const tests = ring.filter((each) => each.endsWith('.test.ts') && isQuick(each)).sort()
     own.push(...tests.filter((each) => each.startsWith(room)))
-    if (others.length === 0) others = tests.filter((each) => !each.startsWith(room))
+    above.push(...tests.filter((each) => each.startsWith(parent) && parent !== 'test'))
+    if (others.length === 0) others = tests
   }
-  return (own.length > 0 ? own : others).slice(0, most)
+  return [own, above, others].find((tests) => tests.length > 0)?.slice(0, most) ?? []
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'assay-mutants-'))

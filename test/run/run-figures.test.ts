@@ -19,7 +19,13 @@ test('what a run asked of the machine is the rate of its busiest steady phase, n
     fromUs: number,
   ) =>
     Array.from({ length: n }, (_, at) =>
-      attempt({ slot: slot++, phase: name, part, intendedUs: fromUs + (at * 1e6) / perS }),
+      attempt({
+        slot: slot++,
+        phase: name,
+        part,
+        model: at % 3 === 1 ? 'svc-k2.5' : 'svc-k2',
+        intendedUs: fromUs + (at * 1e6) / perS,
+      }),
     )
   await appendAttempts(store, [
     ...phase('warm', 'warmup', 5000, 500, 0),
@@ -114,7 +120,13 @@ test('a run without a steady part is figured by all that it has, and one without
 
 test('a rate takes a hundred requests at more than one instant', async () => {
   const burst = (n: number, apartUs: number) =>
-    Array.from({ length: n }, (_, slot) => attempt({ slot, intendedUs: slot * apartUs }))
+    Array.from({ length: n }, (_, slot) =>
+      attempt({
+        slot,
+        model: slot % (n - 1) === 0 ? 'svc-k2' : 'svc-k2.5',
+        intendedUs: slot * apartUs,
+      }),
+    )
   const rates = []
   for (const rows of [burst(99, 1000), burst(100, 1000), burst(100, 0)]) {
     rates.push((await figuresOf(rows)).busiestPerS)

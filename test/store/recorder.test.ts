@@ -179,6 +179,27 @@ test('evidence, histograms and health come back as they were given', async () =>
   })
 })
 
+test('text goes to the database by four million characters, however few rows it has', async () => {
+  const store = await openStore(':memory:')
+  const recorder = await Recorder.open(store)
+  const million = 1 << 20
+  const body = (slot: number, characters: number) => {
+    const row = { runId: 'r', slot, retry: 0, headers: '', truncated: false }
+    return { ...row, body: 'x'.repeat(characters - 1) }
+  }
+  const inStore = async () =>
+    (await store.rows<{ n: number }>('SELECT count(*)::INTEGER AS n FROM bodies'))[0]!.n
+  // Four of a million, and four of which the last has a character less.
+  recorder.appendBodies(
+    [0, 1, 2, 3, 4, 5, 6, 7].map((slot) => body(slot, slot === 7 ? million - 1 : million)),
+  )
+  expect(await inStore()).toBe(4)
+  recorder.flush()
+  expect(await inStore()).toBe(8)
+  await recorder.close()
+  store.close()
+})
+
 test('a run is entered without the credentials of its URL, and its end is entered later', async () => {
   const store = await openStore(':memory:')
   await startRun(store, {
