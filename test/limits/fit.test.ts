@@ -209,3 +209,46 @@ test('21 of 20 from rest, sent before the one before was answered, are more than
     request: { slot: 20 },
   })
 })
+
+describe('a bucket at its bounds', () => {
+  const rejected = { decision: 'rejected', status: 429 } as const
+  const kindOf = (requests: readonly LimitedRequest[], burst: number, earlierAtMost: number) =>
+    fitModels(courseOf(requests, { earlierAtMost })).find(
+      ({ model }) =>
+        model.algorithm === 'bucket' && model.burst === burst && !model.rejectionsCount,
+    )?.contradiction?.kind
+
+  test('two admissions lie a token apart, but for the tolerance on both sides and a rounding', () => {
+    const apart = (us: number) => kindOf([arrivalOf(0, 0, 0), arrivalOf(1, us, us)], 1, 0)
+    const tokenUs = minuteUs / limit
+    expect(apart(tokenUs - 2_001)).toBeUndefined()
+    expect(apart(tokenUs - 2_002)).toBe('should-be-rejected')
+  })
+
+  test('a first rejection shows that less than one token was left', () => {
+    const first = arrivalOf(0, 0, 0, rejected)
+    const [second, third] = [4_000, 8_000].map((atUs, slot) => arrivalOf(slot + 1, atUs, atUs))
+    expect(kindOf([first, second!], 5, Infinity)).toBeUndefined()
+    expect(kindOf([first, second!, third!], 5, Infinity)).toBe('should-be-rejected')
+  })
+
+  test('what comes after a rejection does not explain it', () => {
+    const requests = [arrivalOf(0, 0, 0, rejected), arrivalOf(1, 100, 100)]
+    expect(kindOf(requests, 1, 0)).toBe('should-be-admitted')
+    expect(kindOf(requests, 1, 1)).toBeUndefined()
+  })
+})
+
+test('a sliding counter may have counted in the window before the course, by the share that is left', () => {
+  const rejection = arrivalOf(0, 3 * minuteUs, 3 * minuteUs, { decision: 'rejected', status: 429 })
+  const found = (earlierAtMost: number) =>
+    fitModels(
+      courseOf([rejection], {
+        earlierAtMost,
+        edge: { lowUs: 2.5 * minuteUs, highUs: 2.5 * minuteUs },
+      }),
+    ).find(({ model }) => model.algorithm === 'sliding-counter')?.contradiction?.kind
+  // Half of 13 is 7, and another 13 in the window itself.
+  expect(found(13)).toBeUndefined()
+  expect(found(12)).toBe('should-be-admitted')
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inferResetUnit, type ResetUnit } from '../../src/limits/reset-unit.ts'
+import { inferResetUnit, type ResetUnit, resetInstant } from '../../src/limits/reset-unit.ts'
 import { serviceClock } from '../../src/limits/service-clock.ts'
 import { arrivalOf } from './limited-requests.ts'
 
@@ -182,4 +182,40 @@ describe('the clock of the service', () => {
   test('is unknown where no offset fits all, as when Date does not run at the same speed', () => {
     expect(serviceClock([at(0, 1_000), at(10e6, 1_002)])).toBeNull()
   })
+})
+
+test('values four seconds off a count are strays, and strays against votes leave both units', () => {
+  const counted = [0, 2, 4, 6, 8].map((second) => ({ second, value: 60 - second }))
+  const told = (strays: readonly { second: number; value: number }[]) => {
+    const all = [...counted, ...strays].sort((a, b) => a.second - b.second)
+    const given = samples(
+      'delta-s',
+      all.map(({ second }) => second),
+    ).map((sample, at) => ({ ...sample, value: all[at]!.value }))
+    return infer(given)
+  }
+  expect(told([])).toEqual(['delta-s'])
+  expect(
+    told([
+      { second: 5, value: 59 },
+      { second: 7, value: 49 },
+    ]),
+  ).toEqual(['delta-s', 'delta-ms'])
+})
+
+test('of several counts, the longest rules the other unit out', () => {
+  const seconds = [50, 52, 54, 61, 64, 67, 70]
+  const given = samples('delta-s', seconds)
+  const clock = serviceClock(given.map(({ request }) => request))
+  const pair = inferResetUnit(given, clock).ruledOut.get('delta-ms')
+  expect(pair?.map(({ request }) => request.fromUs / 1e6)).toEqual([61, 70])
+})
+
+test('a reset lies a unit around what it says, on the clock of the requests', () => {
+  const [sample] = samples('delta-s', [20])
+  expect(resetInstant('delta-s', sample!, null)).toEqual({ lowUs: 59e6, highUs: 61.002e6 })
+  const [epoch] = samples('epoch-s', [20])
+  const clock = { lowUs: epochS * 1e6 - 5, highUs: epochS * 1e6 + 5 }
+  expect(resetInstant('epoch-s', epoch!, null)).toBeNull()
+  expect(resetInstant('epoch-s', epoch!, clock)).toEqual({ lowUs: 59e6 - 5, highUs: 61e6 + 5 })
 })

@@ -57,10 +57,12 @@ const samples = (positionals.length > 0 ? positionals : usual).flatMap((path) =>
   return values.room === undefined ? files.map((file) => [file]) : [files]
 })
 
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+
 /** Who imports whom, by paths from the root. */
 const importers = new Map<string, string[]>()
 for (const file of globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: root })) {
-  for (const [, from] of readFileSync(join(root, file), 'utf8').matchAll(/from '(\.[^']+)'/g)) {
+  for (const [, from] of textOf(file).matchAll(/from '(\.[^']+)'/g)) {
     const imported = relative(root, resolve(root, dirname(file), from!))
     importers.set(imported, [...(importers.get(imported) ?? []), file])
   }
@@ -71,12 +73,13 @@ const most = 4
 const isQuick = (file: string) => !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file)
 
 /**
- * At most four tests, the fewest imports away: of the file's own room, which take the least time, of the
- * room above it, or of others where these have none. So what is counted is the least that the whole suite notices.
+ * At most four tests: of the file's own name, that name a rule of the file, or the fewest imports away; of the
+ * file's own room, which take the least time, of the room above it, or of others where these have none. So what
+ * is counted is the least that the whole suite notices.
  */
 function nearestTests(file: string): readonly string[] {
-  const room = dirname(file).replace('src', 'test').replace('/rules/', '/')
-  const parent = dirname(room)
+  const room = dirname(file).replace('src', 'test')
+  const parent = dirname(room).replace(/\/rules$/, '')
   const seen = new Set([file])
   const own: string[] = []
   const above: string[] = []
@@ -91,7 +94,12 @@ function nearestTests(file: string): readonly string[] {
     above.push(...tests.filter((each) => each.startsWith(parent) && parent !== 'test'))
     if (others.length === 0) others = tests
   }
-  return [own, above, others].find((tests) => tests.length > 0)?.slice(0, most) ?? []
+  const tests = [own, above, others].find((some) => some.length > 0) ?? []
+  const rules = [...textOf(file).matchAll(/ id: ('[A-Z]+-\d+')/g)].map(([, id]) => id!)
+  const isNearest = (test: string) =>
+    test.startsWith(file.replace('src', 'test').slice(0, -'.ts'.length)) ||
+    rules.some((id) => textOf(test).includes(id))
+  return tests.toSorted((a, b) => Number(isNearest(b)) - Number(isNearest(a))).slice(0, most)
 }
 
 const copy = mkdtempSync(join(tmpdir(), 'assay-mutants-'))
@@ -142,7 +150,7 @@ const random = randomOf(Number(values.seed))
 /** Some mutants of these files, by file, in order of place. */
 function sampleOf(files: readonly string[]): readonly (readonly [string, readonly Mutant[]])[] {
   const all = files.flatMap((file) =>
-    mutantsOf(readFileSync(join(root, file), 'utf8')).map((mutant) => ({
+    mutantsOf(textOf(file)).map((mutant) => ({
       file,
       mutant,
       key: random(),
@@ -157,7 +165,7 @@ function sampleOf(files: readonly string[]): readonly (readonly [string, readonl
 
 let [all, noticed] = [0, 0]
 for (const [file, mutants] of samples.flatMap(sampleOf)) {
-  const source = readFileSync(join(root, file), 'utf8')
+  const source = textOf(file)
   if (mutants.length === 0) continue
   const tests = nearestTests(file)
   const began = performance.now()

@@ -114,6 +114,7 @@ test('a run without a steady part is figured by all that it has, and one without
     4,
     0,
   ])
+  expect((await figuresOf(warm.slice(0, 1))).lag?.samples).toBe(1)
   const none = await figuresOf([])
   expect([none.lag, none.fewestSamples, none.lastUs, none.rows.planned]).toEqual([null, null, 0, 0])
 })

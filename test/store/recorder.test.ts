@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Batch, Words } from '../../src/attempt/batch.ts'
+import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
 import {
   type AttemptRow,
   attemptColumns,
@@ -177,6 +177,19 @@ test('evidence, histograms and health come back as they were given', async () =>
     lag_p99_us: null,
     utilisation: 0.25,
   })
+})
+
+test('more rows than a chunk of the database holds are all appended', async () => {
+  const store = await openStore(':memory:')
+  const recorder = await Recorder.open(store)
+  const row = { runId: 'r', retry: 0, headers: '', body: '', truncated: false }
+  recorder.appendBodies(Array.from({ length: 2 * batchRows + 1 }, (_, slot) => ({ ...row, slot })))
+  await recorder.close()
+  const found = await store.rows(
+    'SELECT count(DISTINCT slot)::INTEGER AS n, max(slot)::INTEGER AS last FROM bodies',
+  )
+  store.close()
+  expect(found).toEqual([{ n: 2 * batchRows + 1, last: 2 * batchRows }])
 })
 
 test('text goes to the database by four million characters, however few rows it has', async () => {
