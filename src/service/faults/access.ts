@@ -1,6 +1,7 @@
 import type { Behaviour } from '../behaviour.ts'
 import type { ApiKey } from '../ledger/accounts.ts'
 import { type Fault, fault } from './fault.ts'
+import { editErrors } from './primitives.ts'
 
 /** Finds a key by a part of it, among those that were presented whole before. */
 function looseKeys(honest: Behaviour, part: (key: string) => string): Pick<Behaviour, 'keyFor'> {
@@ -42,16 +43,10 @@ export const accessFaults: readonly Fault[] = [
         honest.keyFor(call, presented) ?? (presented === null ? null : accounts.findKey(presented)),
     }),
   ),
-  fault(
-    'wrong-401-type',
-    'AUTH-05',
-    'a wrong key gets the error type of another error',
-    (honest) => ({
-      wireError(call, refusal) {
-        const error = honest.wireError(call, refusal)
-        if (refusal.kind !== 'key') return error
-        return { ...error, type: error.shape === 'chat' ? 'server_error' : 'permission_error' }
-      },
+  fault('wrong-401-type', 'AUTH-05', 'a wrong key gets the error type of another error', (honest) =>
+    editErrors(honest, (error, refusal) => {
+      const type = error.shape === 'chat' ? 'server_error' : 'permission_error'
+      return refusal.kind === 'key' ? { ...error, type } : error
     }),
   ),
   fault(

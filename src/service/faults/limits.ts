@@ -3,11 +3,20 @@ import type { Call } from '../call.ts'
 import { fixedWindow } from '../limiter/fixed-window.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { type Fault, fault } from './fault.ts'
-import { header, hiddenLimit, subject } from './primitives.ts'
+import { header, hiddenLimit, otherStatus, subject } from './primitives.ts'
 
 const lateCountUs = 50_000
 const staleBandUs = 30e6
 const earlyUs = 15e6
+
+/** Changes a header about limits, wherever it is. */
+const rateHeader =
+  (
+    name: 'rateRemaining' | 'rateReset',
+    edit: (value: string, refused: boolean) => string,
+  ): Fault['breaks'] =>
+  (honest, { contract }) =>
+    header(honest, contract.headers[name], edit)
 
 export const limitFaults: readonly Fault[] = [
   fault(
@@ -107,14 +116,12 @@ export const limitFaults: readonly Fault[] = [
       }
     },
   ),
-  fault('429-as-403', 'RATE-06', 'exceeding a limit is a 403', (honest) => ({
-    wireError(call, refusal) {
-      const error = honest.wireError(call, refusal)
-      return refusal.kind === 'rate' ? { ...error, status: 403 } : error
-    },
-  })),
-  fault('reset-suffix', 'RATE-07', 'X-RateLimit-Reset: 42s', (honest, { contract }) =>
-    header(honest, contract.headers.rateReset, (value) => `${value}s`),
+  fault('429-as-403', 'RATE-06', 'exceeding a limit is a 403', otherStatus('rate', 403)),
+  fault(
+    'reset-suffix',
+    'RATE-07',
+    'X-RateLimit-Reset: 42s',
+    rateHeader('rateReset', (value) => `${value}s`),
   ),
   fault(
     'reset-rfc3339',
@@ -135,8 +142,7 @@ export const limitFaults: readonly Fault[] = [
     'remaining-negative',
     'RATE-08',
     'X-RateLimit-Remaining below zero',
-    (honest, { contract }) =>
-      header(honest, contract.headers.rateRemaining, (value) => String(-1 - Number(value))),
+    rateHeader('rateRemaining', (value) => String(-1 - Number(value))),
   ),
   fault('counts-twice', 'RATE-09', 'each request counts twice', (honest) => ({
     count(call) {
@@ -151,36 +157,31 @@ export const limitFaults: readonly Fault[] = [
     'remaining-5-on-429',
     'RATE-10',
     'X-RateLimit-Remaining is 5 on 429',
-    (honest, { contract }) =>
-      header(honest, contract.headers.rateRemaining, (value, refused) => (refused ? '5' : value)),
+    rateHeader('rateRemaining', (value, refused) => (refused ? '5' : value)),
   ),
   fault(
     'remaining-off-by-one',
     'RATE-11',
     'X-RateLimit-Remaining is 1 when none is left',
-    (honest, { contract }) =>
-      header(honest, contract.headers.rateRemaining, (value, refused) =>
-        refused ? value : String(Number(value) + 1),
-      ),
+    rateHeader('rateRemaining', (value, refused) => (refused ? value : String(Number(value) + 1))),
   ),
   fault(
     'reset-ms-on-429',
     'RATE-12',
     'X-RateLimit-Reset is a thousand times larger on 429',
-    (honest, { contract }) =>
-      header(honest, contract.headers.rateReset, (value, refused) =>
-        refused ? String(Number(value) * 1000) : value,
-      ),
+    rateHeader('rateReset', (value, refused) => (refused ? String(Number(value) * 1000) : value)),
   ),
   fault(
     'reset-microseconds',
     'RATE-12',
     'X-RateLimit-Reset is in microseconds',
-    (honest, { contract }) =>
-      header(honest, contract.headers.rateReset, (value) => String(Number(value) * 1e6)),
+    rateHeader('rateReset', (value) => String(Number(value) * 1e6)),
   ),
-  fault('reset-constant', 'RATE-13', 'X-RateLimit-Reset is always 60', (honest, { contract }) =>
-    header(honest, contract.headers.rateReset, () => '60'),
+  fault(
+    'reset-constant',
+    'RATE-13',
+    'X-RateLimit-Reset is always 60',
+    rateHeader('rateReset', () => '60'),
   ),
   fault(
     'reset-window-late',

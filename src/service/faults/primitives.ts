@@ -2,6 +2,8 @@ import type { Window } from '../../contract/contract.ts'
 import type { Behaviour, Kit, Usage } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { noteOf } from '../honest/billing.ts'
+import type { Refusal, RefusalKind, WireError } from '../refusal.ts'
+import type { Fault } from './fault.ts'
 
 /** Whether a call is befallen. */
 export type When = (call: Call) => boolean
@@ -12,6 +14,20 @@ export function chargeMore({ ledger }: Kit, call: Call, credits: number, usage?:
     charge: noteOf(call, usage),
   })
 }
+
+/** Changes errors as they go out. */
+export const editErrors = (
+  honest: Behaviour,
+  edit: (error: WireError, refusal: Refusal, call: Call) => WireError,
+): Pick<Behaviour, 'wireError'> => ({
+  wireError: (call, refusal) => edit(honest.wireError(call, refusal), refusal, call),
+})
+
+/** Gives refusals of a kind another status. */
+export const otherStatus =
+  (kind: RefusalKind, status: number): Fault['breaks'] =>
+  (honest) =>
+    editErrors(honest, (error, refusal) => (refusal.kind === kind ? { ...error, status } : error))
 
 /** Changes one of the headers, where it is; null where the contract promises none. */
 export const header = (

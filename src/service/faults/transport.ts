@@ -1,4 +1,5 @@
 import { type Fault, fault } from './fault.ts'
+import { otherStatus } from './primitives.ts'
 
 /** Share of generations that fail, for faults that show themselves on failures alone. */
 export const failureShare = 0.1
@@ -59,11 +60,8 @@ export const transportFaults: readonly Fault[] = [
       },
     }),
   ),
-  fault('catch-all-200', 'TRN-06', 'unknown paths answer 200', (honest) => ({
-    wireError(call, refusal) {
-      const error = honest.wireError(call, refusal)
-      return refusal.kind === 'path' ? { ...error, status: 200 } : error
-    },
+  fault('catch-all-200', 'TRN-06', 'unknown paths answer 200', (honest, kit) => ({
+    ...otherStatus('path', 200)(honest, kit),
     errorBody: (call, error) =>
       call.endpoint === 'other' ? { ok: true } : honest.errorBody(call, error),
   })),
