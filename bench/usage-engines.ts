@@ -13,6 +13,7 @@ import { importFile } from '../src/store/import/import-file.ts'
 import { ownMapping } from '../src/store/import/mapping.ts'
 import { openStore, type Store } from '../src/store/open.ts'
 import { openDoor } from '../test/clickhouse/chdb.ts'
+import { dayUs, firstUs, writeUsageLog } from './usage-log.ts'
 
 /**
  * `ASSAY_CHDB=FOLDER node bench/usage-engines.ts [--events 2]`: millions of events of 30 days, 200 keys and 8
@@ -22,8 +23,6 @@ import { openDoor } from '../test/clickhouse/chdb.ts'
 const { values } = parseArgs({ options: { events: { type: 'string', default: '2' } } })
 const events = Math.round(Number(values.events) * 1e6)
 const folder = mkdtempSync(join(tmpdir(), 'assay-bench-engines-'))
-const firstUs = Date.UTC(2026, 9, 15) * 1000
-const dayUs = 86_400e6
 const files = [0, 1, 2, 3].map((at) => join(folder, `log${at}.parquet`))
 const say = (text: string) => process.stdout.write(`${text}\n`)
 let isEqual = true
@@ -97,26 +96,19 @@ async function shareOut(): Promise<void> {
 }
 
 async function makeLogs(): Promise<void> {
-  const pick = (salt: number, of: number) => `(hash(i * 16 + ${salt}) % ${of})`
-  const made = await openStore(':memory:')
   const part = Math.ceil(events / files.length)
   for (const [at, file] of files.entries()) {
-    await made.execute(
-      `COPY (
-         SELECT 'gateway' AS source, printf('req-%016x', hash(i)) AS id,
-           (${firstUs} + i * ${Math.floor((30 * dayUs) / events)})::BIGINT AS at_us,
-           'model-' || ${pick(2, 8)} AS model, 'chat' AS endpoint,
-           printf('%012x', ${pick(4, 200)}) AS key_fp, 'account-' || ${pick(4, 50)} AS account,
-           CASE WHEN ${pick(5, 50)} = 0 THEN 'http_error' ELSE 'ok' END AS outcome,
-           CASE WHEN ${pick(5, 50)} = 0 THEN 429 ELSE 200 END AS status, NULL AS error_code,
-           CASE WHEN ${pick(5, 50)} = 0 THEN 0 ELSE (1 + ${pick(6, 7)}) / 8 END AS credits,
-           ${pick(7, 4000)} AS prompt_tokens, ${pick(8, 800)} AS completion_tokens,
-           1 AS requests, NULL::BIGINT AS ttft_us, NULL::BIGINT AS latency_us
-         FROM range(${at * part}, ${Math.min(events, (at + 1) * part)}) AS t(i)
-       ) TO '${file}' (FORMAT parquet)`,
-    )
+    await writeUsageLog({
+      file,
+      format: 'parquet',
+      events,
+      from: at * part,
+      to: Math.min(events, (at + 1) * part),
+      keys: 200,
+      accounts: 50,
+      models: 8,
+    })
   }
-  made.close()
 }
 
 async function pageOf(into: Store, engine: UsageEngine): Promise<string> {

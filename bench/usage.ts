@@ -8,6 +8,7 @@ import type { LogFormat } from '../src/store/import/log-scan.ts'
 import { ownMapping } from '../src/store/import/mapping.ts'
 import { importUsageLog } from '../src/store/import/usage-log.ts'
 import { openStore, type Store } from '../src/store/open.ts'
+import { writeUsageLog } from './usage-log.ts'
 
 /**
  * `node bench/usage.ts [--events 20] [--format parquet|jsonl|csv] [--once] [--json]`: millions of usage
@@ -30,7 +31,14 @@ const log = join(folder, `log.${format}`)
 const figures: Record<string, number> = { millions }
 
 try {
-  await makeLog()
+  await writeUsageLog({
+    file: log,
+    format,
+    events: Math.round(millions * 1e6),
+    keys: 2000,
+    accounts: 500,
+    models: 40,
+  })
   figures.logMb = mb(log)
   const store = await openStore(join(folder, 'usage.duckdb'))
   try {
@@ -54,35 +62,6 @@ try {
   print()
 } finally {
   rmSync(folder, { recursive: true })
-}
-
-/** The same events each time: every value is a hash of the row's number. */
-async function makeLog(): Promise<void> {
-  const store = await openStore(':memory:')
-  const options = {
-    parquet: 'FORMAT parquet',
-    csv: 'FORMAT csv, HEADER true',
-    jsonl: 'FORMAT json',
-  }
-  const pick = (salt: number, of: number) => `(hash(i * 16 + ${salt}) % ${of})`
-  await store.execute(
-    `SET memory_limit = '1500MB'; SET preserve_insertion_order = false;
-     COPY (
-       SELECT 'gateway' AS source, printf('req-%016x', hash(i)) AS id,
-         (${Date.UTC(2026, 9, 15) * 1000} + i * ${Math.floor((30 * 86_400e6) / (millions * 1e6))}
-           + ${pick(1, 60_000_000)})::BIGINT AS at_us,
-         'model-' || ${pick(2, 40)} AS model,
-         CASE WHEN ${pick(3, 3)} = 0 THEN 'messages' ELSE 'chat' END AS endpoint,
-         printf('%012x', ${pick(4, 2000)}) AS key_fp, 'account-' || ${pick(4, 500)} AS account,
-         CASE WHEN ${pick(5, 50)} = 0 THEN 'http_error' ELSE 'ok' END AS outcome,
-         CASE WHEN ${pick(5, 50)} = 0 THEN 429 ELSE 200 END AS status, NULL AS error_code,
-         CASE WHEN ${pick(5, 50)} = 0 THEN 0 ELSE 1 + ${pick(6, 2)} END AS credits,
-         ${pick(7, 4000)} AS prompt_tokens, ${pick(8, 800)} AS completion_tokens,
-         1 AS requests, NULL::BIGINT AS ttft_us, NULL::BIGINT AS latency_us
-       FROM range(${Math.round(millions * 1e6)}) AS t(i)
-     ) TO '${log}' (${options[format]})`,
-  )
-  store.close()
 }
 
 async function importLog(store: Store): Promise<void> {
