@@ -8,6 +8,6 @@ WITH hours AS (
   FROM usage WHERE origin = 'run' AND list_contains(getvariable('run_ids'), source) AND outcome = 'ok' GROUP BY ALL
 )
 SELECT
-  strftime(make_timestamp(hour_s * 1000000) AT TIME ZONE 'UTC' AT TIME ZONE getvariable('timezone'), '%d %b %H:%M') AS hour,
+  strftime(make_timestamp(hour_s * 1000000) AT TIME ZONE 'UTC' AT TIME ZONE getvariable('timezone'), '%-d %b %H:%M') AS hour,
   hour_s, model, requests
 FROM hours ORDER BY hour_s, model

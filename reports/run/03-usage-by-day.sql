@@ -13,4 +13,4 @@ days AS (
     model, sum(requests)::BIGINT AS requests
   FROM quarters GROUP BY ALL
 )
-SELECT strftime(date, '%d %b') AS day, epoch(date)::BIGINT AS day_s, model, requests FROM days ORDER BY day_s, model
+SELECT strftime(date, '%-d %b') AS day, epoch(date)::BIGINT AS day_s, model, requests FROM days ORDER BY day_s, model

@@ -9,7 +9,7 @@
 --   seen: { label: seen }
 --   seen_at_most: { label: at most }
 SELECT
-  strftime(timezone(getvariable('usage_timezone'), make_timestamptz(from_us)), '%Y-%m-%d %H:%M') AS "from",
-  strftime(timezone(getvariable('usage_timezone'), make_timestamptz(to_us)), '%Y-%m-%d %H:%M') AS "to",
+  strftime(timezone(getvariable('usage_timezone'), make_timestamptz(from_us)), '%a %-d %b %Y %H:%M') AS "from",
+  strftime(timezone(getvariable('usage_timezone'), make_timestamptz(to_us)), '%a %-d %b %Y %H:%M') AS "to",
   account, service_says, seen, seen_at_most, difference, verdict
 FROM usage_reconciliation ORDER BY from_us, account LIMIT 50

@@ -34,12 +34,12 @@ const plainNumbers =
 
 /** Dates as a reader of any country reads them; hours only where an axis is that short. */
 const plainDates = {
-  year: '%d %b %Y',
-  quarter: '%d %b',
-  month: '%d %b',
-  week: '%d %b',
-  date: '%d %b',
-  day: '%d %b',
+  year: '%-d %b %Y',
+  quarter: '%-d %b',
+  month: '%-d %b',
+  week: '%-d %b',
+  date: '%-d %b',
+  day: '%-d %b',
   hours: '%H:%M',
   minutes: '%H:%M',
   seconds: '%H:%M:%S',

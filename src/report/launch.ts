@@ -15,6 +15,7 @@ import { prepareFigures } from './shown-figures.ts'
 import { failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
+import { literal } from './temp-table.ts'
 
 interface RunRow {
   readonly run_id: string
@@ -52,9 +53,12 @@ export async function launchTop(store: Store): Promise<Html> {
     `FROM attempts WHERE list_contains(getvariable('run_ids'), run_id) AND status IS NOT NULL LIMIT 1`,
   )
   const verdicts = runs.map((run) => readPageVerdict(run.verdict_json))
+  const failedAbove = await failuresAbove(store, runs, verdicts)
   const tokens = tokenReport(all)
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
-  return html`${renderAnswer(answerOf(runs, verdicts, all, reached !== undefined, closed))}${renderCards(
+  return html`${renderAnswer(
+    answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, failedAbove }),
+  )}${renderCards(
     cardsOf(all, closed.length > 0),
   )}${tokens !== null && html`<p class="note">${tokens}</p>`}`
 }
@@ -63,12 +67,37 @@ function shownRuns(store: Store): Promise<readonly RunRow[]> {
   return store.rows<RunRow>('SELECT * FROM shown_runs ORDER BY offset_us, run_id')
 }
 
+interface Known {
+  /** Whether any request was answered. */
+  readonly reached: boolean
+  /** Phases of a closed load. */
+  readonly closed: readonly string[]
+  /** Unexpected failures at rates that a sweep found to be too high. */
+  readonly failedAbove: number
+}
+
+/** A sweep goes on until requests fail: those say where the limit is, not that it does not hold. */
+async function failuresAbove(
+  store: Store,
+  runs: readonly RunRow[],
+  verdicts: readonly PageVerdict[],
+): Promise<number> {
+  const trials = verdicts.flatMap(({ tooFast }, at) =>
+    tooFast.map((phase) => `(${literal(runs[at]!.run_id)}, ${literal(phase)})`),
+  )
+  if (trials.length === 0) return 0
+  const [row] = await store.rows<{ n: number }>(
+    `SELECT (count(*) FILTER (failed))::DOUBLE AS n FROM shown_attempts
+     WHERE counted AND (run_id, phase) IN (${trials.join(', ')})`,
+  )
+  return row!.n
+}
+
 function answerOf(
   runs: readonly RunRow[],
   verdicts: readonly PageVerdict[],
   { counts }: SummaryGroup,
-  reached: boolean,
-  closed: readonly string[],
+  { reached, closed, failedAbove }: Known,
 ): Answer {
   const of = (name: 'tests' | 'thresholds' | 'sweeps') => verdicts.flatMap((each) => each[name])
   const [tests, thresholds, sweeps] = [of('tests'), of('thresholds'), of('sweeps')]
@@ -89,7 +118,7 @@ function answerOf(
     tone,
     says,
     because: `${more} ${because}`.trim(),
-    checks: [...sweeps, ...thresholds, ...failuresOf(counts), ...doubtful],
+    checks: [...sweeps, ...thresholds, ...failuresOf(counts, failedAbove), ...doubtful],
     folded: {
       name: selfTestsText(
         tests.length,
@@ -125,19 +154,36 @@ function answerOf(
     return told('warn', `The run is degraded${rate}: believe its figures with care`)
   }
   return thresholds.length > 0
-    ? told('good', `It holds${rate}: the run is valid and every threshold was met${yet(counts)}`)
-    : told('good', `The run is valid${rate}${yet(counts)}`, 'The scenario set no threshold.')
+    ? told(
+        'good',
+        `It holds${rate}: the run is valid and every threshold was met${yet(counts, failedAbove)}`,
+      )
+    : told(
+        'good',
+        `The run is valid${rate}${yet(counts, failedAbove)}`,
+        'The scenario set no threshold.',
+      )
 }
 
 /** A good verdict never stands above failures that nobody planned without a word of them. */
-const yet = (counts: SummaryGroup['counts']) =>
-  counts.failed === 0 ? '' : `, yet ${formatShare(failureShare(counts)!)} % failed unexpectedly`
+function yet(counts: SummaryGroup['counts'], failedAbove: number): string {
+  if (counts.failed === 0) return ''
+  const share = `${formatShare(failureShare(counts)!)} % failed unexpectedly`
+  if (failedAbove === 0) return `, yet ${share}`
+  return failedAbove === counts.failed
+    ? `; ${share}, all of them above the safe rate`
+    : `, yet ${share}, ${formatNumber(failedAbove)} of ${formatNumber(counts.failed)} above the safe rate`
+}
 
-function failuresOf(counts: SummaryGroup['counts']): readonly Check[] {
+function failuresOf(counts: SummaryGroup['counts'], failedAbove: number): readonly Check[] {
   const { failed, sent } = counts
   if (failed === 0) return []
   const figure = `${formatShare(failureShare(counts)!)} %, ${formatNumber(failed)} of ${formatNumber(sent)} requests`
-  return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy: null }]
+  const remedy =
+    failedAbove === 0
+      ? null
+      : `${formatNumber(failedAbove)} at rates that the sweep found to be too high.`
+  return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy }]
 }
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`

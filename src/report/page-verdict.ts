@@ -42,6 +42,7 @@ const shape = z.looseObject({
         trials: z
           .array(
             z.looseObject({
+              phase: z.string().default(''),
               ratePerS: z.number(),
               held: z.boolean(),
               goodput: z.number().nullable().default(null),
@@ -61,6 +62,8 @@ export interface PageVerdict {
   readonly tests: readonly Check[]
   readonly thresholds: readonly Check[]
   readonly sweeps: readonly Check[]
+  /** The trials of sweeps at rates that are above the safe one, and that did not hold. */
+  readonly tooFast: readonly string[]
 }
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -113,6 +116,11 @@ export function readPageVerdict(json: string | null): PageVerdict {
           : `${formatNumber(sweep.safePerS)} requests/s`,
       remedy: sweepRemedy(sweep),
     })),
+    tooFast: sweeps.flatMap(({ safePerS, trials }) =>
+      trials
+        .filter(({ held, ratePerS }) => !held && safePerS !== null && ratePerS > safePerS)
+        .map(({ phase }) => phase),
+    ),
   }
 }
 

@@ -1,7 +1,10 @@
 import type { Store } from '../store/open.ts'
 import { fillTable } from './temp-table.ts'
-import type { DateBand, UsagePage } from './usage/shape.ts'
-import { longDayIn } from './zone-words.ts'
+import type { Anomaly, DateBand, UsagePage } from './usage/shape.ts'
+import { longDayIn, momentIn } from './zone-words.ts'
+
+/** What stands out of these is hours, whose names are dates. */
+const ofHours: ReadonlySet<Anomaly['kind']> = new Set(['unusual-hour', 'error-jump', 'limit-jump'])
 
 /**
  * What of the usage page was not computed in SQL, as temporary tables beside those of
@@ -10,6 +13,8 @@ import { longDayIn } from './zone-words.ts'
  */
 export async function fillUsageTables(store: Store, page: UsagePage): Promise<void> {
   const { timezone } = page.scope
+  const nameOf = (kind: Anomaly['kind'], { id, atUs }: Anomaly['rows'][number]) =>
+    ofHours.has(kind) ? momentIn(atUs, timezone) : id
   const band = (dates: DateBand | null) => ({
     early: wordsOf(dates, dates?.earlyUs ?? null, timezone),
     median: wordsOf(dates, dates?.medianUs ?? null, timezone),
@@ -29,7 +34,15 @@ export async function fillUsageTables(store: Store, page: UsagePage): Promise<vo
   await fillTable(
     store,
     'usage_outlook',
-    { at_us: 'BIGINT', low: 'DOUBLE', median: 'DOUBLE', high: 'DOUBLE' },
+    {
+      at_us: 'BIGINT',
+      low: 'DOUBLE',
+      median: 'DOUBLE',
+      high: 'DOUBLE',
+      empty_early_us: 'BIGINT',
+      empty_us: 'BIGINT',
+      empty_late_us: 'BIGINT',
+    },
     outlookOf(page),
   )
   await fillTable(
@@ -104,7 +117,7 @@ export async function fillUsageTables(store: Store, page: UsagePage): Promise<vo
       kind: kind.replaceAll('-', ' '),
       says,
       n: count,
-      example: rows[0] === undefined ? null : `${rows[0].id}: ${rows[0].shows}`,
+      example: rows[0] === undefined ? null : `${nameOf(kind, rows[0])}: ${rows[0].shows}`,
     })),
   )
 }
@@ -114,9 +127,11 @@ function wordsOf(dates: DateBand | null, us: number | null, timezone: string): s
   return us === null ? `after ${dates.horizonDays} days` : longDayIn(us, timezone)
 }
 
-/** Days that the outlook looks ahead when nothing runs out before. */
+/** Days that the outlook looks ahead when nothing runs out. */
 const outlookDays = 45
 const dayUs = 86_400e6
+
+const whole = (us: number | null) => (us === null ? null : Math.round(us))
 
 /**
  * The balance to come in the early, the median and the late future: an even burn to where each is
@@ -147,7 +162,11 @@ function outlookOf({ depletion, forecast, balance, scope }: UsagePage) {
   const low = future(earlyUs, forecast.highPerDay, 'creditsLow')
   const median = future(medianUs, forecast.medianPerDay, 'creditsMedian')
   const high = future(lateUs, forecast.lowPerDay, 'creditsHigh')
-  const untilUs = Math.min(high.endUs, fromUs + outlookDays * dayUs)
+  // As far as the dates that the page gives: a reader looks for them in the drawing.
+  const untilUs = Math.min(
+    high.endUs,
+    Math.max(fromUs + outlookDays * dayUs, earlyUs ?? 0, medianUs ?? 0, lateUs ?? 0),
+  )
   const steps = 48
   const even = Array.from({ length: steps + 1 }, (_, step) =>
     Math.round(fromUs + ((untilUs - fromUs) * step) / steps),
@@ -157,5 +176,12 @@ function outlookOf({ depletion, forecast, balance, scope }: UsagePage) {
     .filter((us) => us > fromUs && us < untilUs)
   return [...new Set([...even, ...edges])]
     .sort((a, b) => a - b)
-    .map((us) => ({ at_us: us, low: low.at(us), median: median.at(us), high: high.at(us) }))
+    .map((us) => ({
+      ...{ at_us: us, low: low.at(us), median: median.at(us), high: high.at(us) },
+      ...{
+        empty_early_us: whole(earlyUs),
+        empty_us: whole(medianUs),
+        empty_late_us: whole(lateUs),
+      },
+    }))
 }

@@ -1,14 +1,24 @@
 /** Moments as a reader of a zone says them. */
 
-/** `Sun 1 Nov 2026`. */
+/** `Sun 1 Nov 2026`. Every date of a page reads so, but for those of an axis: `1 Nov`. */
 export function longDayIn(us: number, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-  })
-    .format(us / 1000)
-    .replaceAll(',', '')
+  return (
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+    })
+      .format(us / 1000)
+      .replaceAll(',', '')
+      // A chart's axis has three letters of every month.
+      .replace('Sept', 'Sep')
+  )
+}
+
+/** `Sun 1 Nov 2026 09:05`. */
+export function momentIn(us: number, timeZone: string): string {
+  const time = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' })
+  return `${longDayIn(us, timeZone)} ${time.format(us / 1000)}`
 }

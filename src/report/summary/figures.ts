@@ -124,10 +124,13 @@ export function flatRows(
 export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): string | null {
   const { answers, reported, estimated } = tokenReports
   if (reported === answers) return null
-  const head = `${whole(completionTokens)} output tokens are those of ${whole(reported)} of ${whole(answers)} answers.`
+  const head =
+    reported === 0
+      ? `None of ${whole(answers)} answers told its tokens.`
+      : `${whole(completionTokens)} output tokens are those of ${whole(reported)} of ${whole(answers)} answers.`
   return estimated === null
     ? head
-    : `${head} The streams among the others had ${whole(estimated)} content events, an estimate of their tokens. With include_usage: true in its step, a stream asks for its counts.`
+    : `${head} The streams among ${reported === 0 ? 'them' : 'the others'} had ${whole(estimated)} content events, an estimate of their tokens. With include_usage: true in its step, a stream asks for its counts.`
 }
 
 /** What became of the requests: the share that failed unexpectedly, and goodput where there are objectives. */

@@ -5,7 +5,7 @@ import { zone } from '../usage/zone.ts'
 import { type Bar, barChart } from './charts.ts'
 import { complaint, document, type Viewer, wrong } from './document.ts'
 import type { Drawer } from './drawer.ts'
-import { average, count, moment, plural } from './figures.ts'
+import { average, count, day, moment, plural } from './figures.ts'
 import { nextExpiry } from './next-expiry.ts'
 
 /** Three looks at one account: all of it, its last hours, its last days. */
@@ -195,7 +195,8 @@ async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Prom
     table: usageTable(
       'Hour',
       lines,
-      ({ start }) => `${start.slice(0, 10)} ${start.slice(11, 16)} (UTC${start.slice(19)})`,
+      ({ start }) =>
+        `${wordsOf(start.slice(0, 10))}, ${start.slice(11, 16)} (UTC${start.slice(19)})`,
     ),
   })
 }
@@ -214,9 +215,12 @@ async function dayFigure(lines: CreditsReport['by_day'], drawer: Drawer): Promis
       const labels = new Set(bars.filter((_, at) => (last - at) % every === 0))
       return barChart({ title, description, axis: 'day', bars, labelled: (bar) => labels.has(bar) })
     }),
-    table: usageTable('Day', lines, ({ date }) => date),
+    table: usageTable('Day', lines, ({ date }) => wordsOf(date)),
   })
 }
+
+/** A local date, in the words of every other one. */
+const wordsOf = (date: string) => day(Date.parse(date) * 1000)
 
 function dayLabel(date: string): string {
   const format = { timeZone: 'UTC', day: 'numeric', month: 'short' } as const

@@ -71,10 +71,10 @@ test('an hour that the clocks of autumn show twice is two lines, and no request 
   await ready.post('/sign-in', { key })
   const { text } = await ready.get('/my-credits?timezone=Europe%2FBerlin')
   expect(rows(text, 'hours').map((row) => row.slice(0, 3))).toEqual([
-    ['2026-10-25 02:00 (UTC+01:00)', '2', '2'],
-    ['2026-10-25 02:00 (UTC+02:00)', '1', '1'],
+    ['25 Oct 2026, 02:00 (UTC+01:00)', '2', '2'],
+    ['25 Oct 2026, 02:00 (UTC+02:00)', '1', '1'],
   ])
-  expect(rows(text, 'days').map((row) => row.slice(0, 3))).toEqual([['2026-10-25', '3', '3']])
+  expect(rows(text, 'days').map((row) => row.slice(0, 3))).toEqual([['25 Oct 2026', '3', '3']])
 })
 
 test('what expires when stands in the order of spending', async () => {
