@@ -51,6 +51,8 @@ export class Coordinator {
   private readonly crew: Crew
   /** By phase, the threads that have sent their share of it. */
   private readonly issued = new Map<number, number>()
+  /** Of so many phases, the threads whose requests have all ended. */
+  private readonly drained = new Map<number, number>()
   private readonly conditions = new Conditions()
   private readonly refusals = new Refusals()
   private readonly budget: Budget
@@ -156,23 +158,26 @@ export class Coordinator {
     )
   }
 
-  /** Waits until nothing is in flight, by as many reports as it takes, or until a time of the run. */
+  /** Waits until every request so far has ended and is counted, or until a time of the run. */
   async untilDrained(endUs = Infinity): Promise<void> {
     for (const phase of this.phases) await this.untilIssued(phase.ordinal)
-    for (;;) {
-      const before = this.reportCount
-      this.crew.tell({ type: 'report' })
-      await this.conditions.until(
-        () =>
-          this.reportCount >= before + this.options.scenario.threads || this.stopReason !== null,
-      )
-      const { planned, sent, notSent } = this.tally.counts()
-      if (planned === sent + notSent || this.stopReason !== null || this.now() > endUs) return
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    const phases = this.phases.length
+    this.crew.tell({ type: 'drain', phases })
+    let isOver = false
+    const giveUp = () => {
+      isOver = true
+      this.conditions.check()
     }
+    const timer = endUs === Infinity ? null : setTimeout(giveUp, (endUs - this.now()) / 1000)
+    timer?.unref()
+    await this.conditions.until(
+      () =>
+        (this.drained.get(phases) ?? 0) >= this.options.scenario.threads ||
+        this.stopReason !== null ||
+        isOver,
+    )
+    if (timer !== null) clearTimeout(timer)
   }
-
-  private reportCount = 0
 
   /** Sends nothing for so long, or until the run is stopped. */
   async rest(us: number): Promise<void> {
@@ -235,7 +240,6 @@ export class Coordinator {
         this.ready++
         break
       case 'report': {
-        this.reportCount++
         this.tally.add(message)
         this.deepestQueue = Math.max(this.deepestQueue, message.health.queuedBatches)
         const nowUs = this.now()
@@ -259,6 +263,11 @@ export class Coordinator {
       }
       case 'issued': {
         this.issued.set(message.ordinal, (this.issued.get(message.ordinal) ?? 0) + 1)
+        break
+      }
+      case 'drained': {
+        const { phases } = message
+        this.drained.set(phases, (this.drained.get(phases) ?? 0) + 1)
         break
       }
       case 'finished':

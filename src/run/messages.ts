@@ -83,8 +83,8 @@ export type ToSender =
   | { readonly type: 'phase'; readonly phase: PhaseRun }
   /** No more phases: end when everything in flight has ended. */
   | { readonly type: 'finish' }
-  /** Report now, not only when the second is over. */
-  | { readonly type: 'report' }
+  /** Report as soon as every request of the first so many phases has ended, and say `drained`. */
+  | { readonly type: 'drain'; readonly phases: number }
   /** Start nothing new; with `now`, leave what is in flight. */
   | { readonly type: 'stop'; readonly now: boolean }
 
@@ -133,6 +133,8 @@ export type FromSender =
       readonly ordinal: number
       readonly atUs: number
     }
+  /** Every request of the first so many phases has ended, and is reported. */
+  | { readonly type: 'drained'; readonly phases: number }
   /** Everything has ended and the recorder has every row. */
   | {
       readonly type: 'finished'

@@ -28,6 +28,8 @@ export interface SenderParts extends RequesterParts {
   readonly now: () => number
   readonly handOver: ConstructorParameters<typeof RowWriter>[1]
   readonly onIssued: (ordinal: number) => void
+  /** Every request of the first so many phases has ended. */
+  readonly onDrained: (phases: number) => void
   readonly onIdle: () => void
   /** Something is due sooner than all before. */
   readonly onDueSooner: () => void
@@ -56,6 +58,8 @@ export class Sender implements FlightDeck {
   private readonly keysSeen: KeysSeen
   private stopping = false
   private finishing = false
+  /** What is to be said once every request of so many phases has ended; null for nothing. */
+  private draining: number | null = null
   /** Lags since the last report. */
   private readonly lags = new TimeHistogram()
 
@@ -107,6 +111,12 @@ export class Sender implements FlightDeck {
   /** No more phases will come. */
   finish(): void {
     this.finishing = true
+    this.checkIdle()
+  }
+
+  /** Says once when every request of the first so many phases has ended. */
+  drain(phases: number): void {
+    this.draining = phases
     this.checkIdle()
   }
 
@@ -362,9 +372,13 @@ export class Sender implements FlightDeck {
   }
 
   private checkIdle(): void {
-    if (!this.finishing && !this.stopping) return
+    const { draining } = this
+    const isEnding = this.finishing || this.stopping
+    if (!isEnding && draining === null) return
     if (this.flying.size > 0 || this.due.size > 0) return
     if (this.phases.some((phase) => !phase.issued)) return
-    this.parts.onIdle()
+    this.draining = null
+    if (draining !== null) this.parts.onDrained(draining)
+    if (isEnding) this.parts.onIdle()
   }
 }

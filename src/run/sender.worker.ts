@@ -52,6 +52,10 @@ const sender = new Sender({
     data.recorder.postMessage(message satisfies ToRecorder, [batch.buffer])
   },
   onIssued: (ordinal) => say({ type: 'issued', shard, ordinal, atUs: now() }),
+  onDrained: (phases) => {
+    report()
+    say({ type: 'drained', phases })
+  },
   onIdle: () => void end(),
   onDueSooner: () => pacing.look(),
 })
@@ -92,8 +96,8 @@ port.on('message', (message: ToSender) => {
     case 'stop':
       sender.stop(message.now)
       break
-    case 'report':
-      report()
+    case 'drain':
+      sender.drain(message.phases)
       break
   }
 })

@@ -89,6 +89,7 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
     }),
     ...{ prompts: [], tokenText: null },
     ...{ handOver: () => {}, onIssued: () => {}, onDueSooner: () => {} },
+    onDrained: () => {},
     onIdle: () => {
       isOver = true
     },

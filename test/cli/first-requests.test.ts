@@ -135,3 +135,22 @@ test('http where https is spoken is told after one request', async () => {
     expect(connections).toBe(2)
   })
 })
+
+test('while a slow first request is waited for, the health of a thread is kept once a second', async () => {
+  const service = await target((_, response) => {
+    if (service.requests > 1) answerChat(response)
+    else setTimeout(() => answerChat(response), 1200)
+  })
+  await withStorePath(async (dbPath) => {
+    const ended = await runAgainst(service.baseUrl, dbPath)
+    expect(ended.code).toBe(0)
+    const [kept] = await query<{ rows: number; seconds: number }>(
+      dbPath,
+      `SELECT count(*)::INTEGER AS rows, (SELECT max(closed_us) / 1e6 FROM attempts) AS seconds
+       FROM health WHERE shard = 0`,
+    )
+    // Beside those of whole seconds, one as the first request ends and one at the end.
+    expect(kept!.rows).toBeGreaterThanOrEqual(Math.floor(kept!.seconds))
+    expect(kept!.rows).toBeLessThanOrEqual(Math.ceil(kept!.seconds) + 2)
+  })
+})

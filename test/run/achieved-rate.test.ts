@@ -61,6 +61,7 @@ function dispatches(load: string, seed: number) {
     tokenText: null,
     handOver: () => {},
     onIssued: () => {},
+    onDrained: () => {},
     onIdle: () => {},
     onDueSooner: () => {},
   })

@@ -84,6 +84,7 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
       tokenText: null,
       handOver: () => {},
       onIssued: () => {},
+      onDrained: () => {},
       onIdle: () => {},
       onDueSooner: () => {},
     })
