@@ -1,6 +1,6 @@
 -- title: What the deployment answers where the specification is silent
 -- section: Deployment profile
--- empty: "No profile was given: assay probe writes one, and --profile shows it here."
+-- optional: true
 -- note: Asked by assay probe. Rules whose meaning depends on an answer read it from here.
 -- fold: questions that were not asked
 SELECT gap, question, answer, status, nullif(evidence, '') AS evidence,

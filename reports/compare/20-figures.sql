@@ -6,5 +6,6 @@
 --   figure: { label: figure }
 --   n_a: { label: n of a }
 --   n_b: { label: n of b }
---   interval: { label: "change [95 %]" }
-SELECT figure, unit, a, b, words AS interval, verdict, n_a, n_b, verdict = 'unclear' AS folded FROM compared ORDER BY place
+--   words: { label: change }
+--   interval: { label: "interval [95 %]" }
+SELECT figure, verdict, words, a, b, unit, range AS interval, n_a, n_b, verdict = 'unclear' AS folded FROM compared ORDER BY place

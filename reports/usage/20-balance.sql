@@ -1,4 +1,5 @@
 -- section: Balance and outlook
+-- wide: true
 -- optional: true
 -- note: As the service told it, by X-Credits-Remaining or by GET /user/credits.
 WITH

@@ -1,10 +1,29 @@
-import { parse, resetSVGDefIds, View } from 'vega'
+import { parse, resetSVGDefIds, textMetrics, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compactSvg } from './compact.ts'
 import { compileChart, type Size } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { drawingFont, toCssVariables } from './theme.ts'
 import { warningsInto } from './warnings.ts'
+
+interface Text {
+  readonly fontSize?: number
+  readonly limit?: number
+}
+declare module 'vega' {
+  /** Vega exports it, its types leave it out. */
+  const textMetrics: { width: (item: Text, text: unknown) => number }
+}
+
+/**
+ * Without a canvas Vega takes 0.8 em for each letter, and cuts labels that have room. Words and
+ * figures of the widest font that a page may get take 0.62. What is longer than its limit is cut to it.
+ */
+const letterEm = 0.62
+textMetrics.width = ({ fontSize = 11, limit = 0 }, text) => {
+  const width = letterEm * fontSize * String(text ?? '').trim().length
+  return limit > 0 ? Math.min(width, limit) : width
+}
 
 export interface Drawing {
   /** One `<svg>` element, sized by its viewBox. */

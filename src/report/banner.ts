@@ -31,13 +31,17 @@ const spoken: Readonly<Record<Tone, string>> = {
 }
 
 export function renderAnswer({ tone, says, because, checks, folded }: Answer): Html {
-  return html`<section class="card verdict ${tone}" aria-label="Verdict: ${says}"><h2>${says}</h2><p>${because}</p>
+  return html`<section class="card verdict ${tone}" aria-label="Verdict: ${says}"><h2>${unbroken(says)}</h2><p>${unbroken(because)}</p>
 ${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderCheck)}</ul>`}${
   folded !== undefined &&
   folded.checks.length > 0 &&
   html`<details><summary>${folded.name}</summary><ul class="checks">${folded.checks.map(renderCheck)}</ul></details>`
 }</section>`
 }
+
+/** A number and its unit on one line. */
+const unbroken = (text: string) =>
+  text.replace(/(?<=\d) (?=(?:%|ms|s)(?!\w))/g, '\u00a0').replace(/\bn = (?=\d)/g, 'n\u00a0=\u00a0')
 
 /** What failed, what is doubtful, then the rest in its own order. */
 function urgentFirst(checks: readonly Check[]): readonly Check[] {
@@ -46,8 +50,8 @@ function urgentFirst(checks: readonly Check[]): readonly Check[] {
 }
 
 function renderCheck({ tone, name, figure, remedy }: Check): Html {
-  return html`<li><span class="mark ${tone}" role="img" aria-label="${spoken[tone]}">${signs[tone]}</span><span><b>${name}</b> ${figure}${
-    remedy !== null && html`<br><span class="remedy">${remedy}</span>`
+  return html`<li><span class="mark ${tone}" role="img" aria-label="${spoken[tone]}">${signs[tone]}</span><span><b>${name}</b> ${unbroken(figure)}${
+    remedy !== null && html`<br><span class="remedy">${unbroken(remedy)}</span>`
   }</span></li>`
 }
 

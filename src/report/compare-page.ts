@@ -60,7 +60,8 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
   const whole = differences.filter((difference) => difference.step === null)
   const [worse, better] = [of('worse', whole), of('better', whole)]
   const failed = gates.filter((gate) => gate.result !== 'passed').length
-  const because = `Of ${differences.length} figures of all steps and of each, ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} would be by chance alone.`
+  const most = mostWorse(whole)
+  const because = `${most === null ? '' : `Most on ${nameOf(most)}: ${changeText(most)}. `}Of ${differences.length} figures of all steps and of each, ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} would be by chance alone.`
   const checks = [
     ...gates.map(({ gate, result, says }) => ({
       tone: gateTones[result],
@@ -97,6 +98,15 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
   return { tone: 'good', says, because, checks }
 }
 
+/** The metric that is worse by the largest share; null where none is, or only shares of requests are. */
+function mostWorse(among: readonly Difference[]): Difference | null {
+  const size = ({ change }: Difference) => Math.abs(change ?? 0)
+  const [most] = among
+    .filter(({ verdict, unit }) => verdict === 'worse' && unit !== 'share')
+    .sort((one, other) => size(other) - size(one))
+  return most ?? null
+}
+
 const units: Readonly<Record<Difference['unit'], readonly [string, number]>> = {
   us: ['ms', 1e-3],
   share: ['%', 100],
@@ -108,6 +118,16 @@ const units: Readonly<Record<Difference['unit'], readonly [string, number]>> = {
 function inUnit({ unit, marks, ...figures }: Difference, side: 'a' | 'b'): number | null {
   const value = marks[side === 'a' ? 0 : 1] === 'too-few' ? null : figures[side]
   return value === null ? null : value * units[unit][1]
+}
+
+/** The change and its interval, each a word of its own: the first is what a phone has room for. */
+function wordsOf(difference: Difference): {
+  readonly words: string
+  readonly range: string | null
+} {
+  const [words, interval] = changeText(difference).split(' [')
+  const range = `${interval === undefined ? '' : `[${interval}`}${cutOff(difference)}`
+  return { words: words!, range: range === '' ? null : range.replace(/^; /, '') }
 }
 
 /** Which figures timeouts cut off, so that they can only be larger. */
@@ -134,6 +154,7 @@ export async function fillCompared(store: Store, { differences }: Comparison): P
       low: 'DOUBLE',
       high: 'DOUBLE',
       words: 'VARCHAR',
+      range: 'VARCHAR',
       verdict: 'VARCHAR',
     },
     differences.map((difference, place) => ({
@@ -148,7 +169,7 @@ export async function fillCompared(store: Store, { differences }: Comparison): P
       change: difference.change,
       low: difference.interval?.[0] ?? null,
       high: difference.interval?.[1] ?? null,
-      words: `${changeText(difference)}${cutOff(difference)}`,
+      ...wordsOf(difference),
       verdict: difference.verdict,
     })),
   )

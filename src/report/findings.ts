@@ -126,10 +126,10 @@ export async function renderFindings(
   await prepareWitnesses(store, failures)
   const figures: Figure[] = []
   const shown: Html[] = []
-  for (const finding of failures) {
+  for (const [at, finding] of failures.entries()) {
     const drawn = await drawParts(store, finding, parts)
     figures.push(...drawn)
-    shown.push(await renderFailure(store, finding, drawn))
+    shown.push(await renderFailure(store, finding, drawn, at > 0))
   }
   return {
     figures,
@@ -174,26 +174,38 @@ async function renderFailure(
   store: Store,
   finding: StoredFinding,
   drawn: readonly Figure[],
+  folded: boolean,
 ): Promise<Html> {
   const { detail } = finding
   const rows = await witnessRows(store, finding)
+  const witnesses = html`${renderTable(rows, { title: `Witnesses of ${finding.rule}`, fold: 'more witnesses' })}${
+    detail.witnesses.length > rows.length &&
+    html`<p class="note">The first ${rows.length} of ${detail.witnesses.length} witnesses.</p>`
+  }${drawn.map((figure) => figure.body)}`
   return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.title}</p><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small></header>
 <dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.came !== undefined && html`<dt>came</dt><dd>${detail.came}</dd>`
   }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}${
     rows.length > 0 && html`<dt>again</dt><dd><code>${againText(store, finding)}</code></dd>`
   }</dl>
-${renderTable(rows, { title: `Witnesses of ${finding.rule}`, fold: 'more witnesses' })}${
-  detail.witnesses.length > rows.length &&
-  html`<p class="note">The first ${rows.length} of ${detail.witnesses.length} witnesses.</p>`
-}${drawn.map((figure) => figure.body)}</article>`
+${
+  folded && (rows.length > 0 || drawn.length > 0)
+    ? html`<details><summary>${evidenceWords(rows.length, drawn.length > 0)}</summary>${witnesses}</details>`
+    : witnesses
+}</article>`
+}
+
+function evidenceWords(witnesses: number, isDrawn: boolean): string {
+  const counted = `${witnesses} ${witnesses === 1 ? 'witness' : 'witnesses'}`
+  return isDrawn ? `${counted}, and the balance around ${witnesses === 1 ? 'it' : 'them'}` : counted
 }
 
 /** The command that prints what sends the witness again; a key never stands in it. */
-function againText(store: Store, { rule, detail }: StoredFinding): string {
+function againText(store: Store, { rule, detail }: StoredFinding): Html {
   const runs = [...new Set(detail.witnesses.map(({ runId }) => runId))]
   const db = store.path === ':memory:' ? 'assay.duckdb' : basename(store.path)
-  return ['assay audit', ...[...runs, '--db', db, '--again', rule].map(shellWord)].join(' ')
+  const words = ['assay', 'audit', ...runs, '--db', db, '--again', rule].map(shellWord)
+  return html`${words.map((word, at) => html`${at > 0 && ' '}<span class="${wrapOf(word)}">${word}</span>`)}`
 }
 
 const mostWitnesses = 25
@@ -215,25 +227,27 @@ async function witnessRows(store: Store, finding: StoredFinding): Promise<readon
     const row = found.get(`${runId} ${slot} ${retry}`)
     return {
       attempt: retry === 0 ? `#${slot}` : `#${slot} retry ${retry}`,
+      shows,
+      'credits left': row?.credits_remaining ?? null,
       at_s: row?.at_s ?? null,
       endpoint: row?.endpoint ?? null,
       model: row?.model ?? null,
       status: row?.status ?? row?.outcome ?? null,
-      'credits left': row?.credits_remaining ?? null,
-      shows,
       folded: at >= fewWitnesses,
     }
   })
 }
 
-/** What failed or could not be decided stands open, the rest behind a click. */
+/** What could not be decided stands open, the rest behind a click; what failed has its evidence above. */
 function renderSheet(findings: readonly StoredFinding[]): Html {
-  const open = findings.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-observed')
   const folds = [
+    ['fail', 'failed, as shown above'],
     ['pass', 'passed'],
     ['not-observed', 'not observed'],
   ] as const
-  return html`<section class="card finding"><h3>Every rule</h3>${open.length > 0 && ruleTable(open, 'failed or not decided')}${folds.map(
+  const isFolded = (verdict: string) => folds.some(([folded]) => folded === verdict)
+  const open = findings.filter(({ verdict }) => !isFolded(verdict))
+  return html`<section class="card finding"><h3>Every rule</h3>${open.length > 0 && ruleTable(open, 'could not be decided')}${folds.map(
     ([verdict, words]) => {
       const rules = findings.filter((finding) => finding.verdict === verdict)
       return (
@@ -245,14 +259,14 @@ function renderSheet(findings: readonly StoredFinding[]): Html {
 }
 
 function ruleTable(findings: readonly StoredFinding[], words: string): Html {
-  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Rules that ${words}"><table><thead><tr><th scope="col">rule</th><th scope="col">verdict</th><th scope="col">promise</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
+  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Rules that ${words}"><table><thead><tr><th scope="col">rule</th><th scope="col">promise</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
     (finding) =>
-      html`<tr><th scope="row" class="${wrapOf(finding.rule)}">${finding.rule}</th><td class="${wrapOf(finding.verdict)}"><span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></td><td class="long">${finding.title}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
+      html`<tr><th scope="row"><span class="${wrapOf(finding.rule)}">${finding.rule}</span> <span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></th><td class="long">${finding.title}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
   )}</tbody></table></div>`
 }
 
-/** Ids and verdicts stay on one line; what a store calls so may be longer. */
-const wrapOf = (word: string) => (word.length <= 16 ? 'nowrap' : '')
+/** Ids and options stay on one line; what a store calls so may be longer. */
+const wrapOf = (word: string) => (word.length <= 24 ? 'nowrap' : '')
 
 function reasonOf({ detail, verdict }: StoredFinding): Html | false {
   const reason = verdict === 'fail' ? detail.came : (detail.why ?? detail.takes ?? detail.note)

@@ -138,11 +138,10 @@ const whole = (us: number | null) => (us === null ? null : Math.round(us))
  * empty (at the daily burn of the forecast where that lies beyond what was looked at), and a step
  * where credits expire unused.
  */
-function outlookOf({ depletion, forecast, balance, scope }: UsagePage) {
+function outlookOf({ depletion, forecast, scope }: UsagePage) {
   if (!depletion.known || !forecast.known) return []
-  const fromUs =
-    balance.at(-1)?.atUs ??
-    Math.min(scope.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)))
+  // Where the forecast begins: the dates of the page are counted from there.
+  const fromUs = Math.min(scope.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)))
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
   const future = (
     emptyUs: number | null,

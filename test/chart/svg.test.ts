@@ -55,6 +55,18 @@ describe('a drawing', () => {
     expect(svg).not.toContain('>0k<')
   })
 
+  test.each([
+    [500, 'messages-stream: response'],
+    [311, 'event-loop delay p99'],
+  ])('%i px wide leaves a name that fits uncut: %s', async (widthPx, step) => {
+    const { svg } = await renderSvg(
+      chart,
+      rows.map((row) => ({ ...row, step })),
+      { id: 'c1', widthPx },
+    )
+    expect(svg).toContain(`>${step}<`)
+  })
+
   test('without rows says what is missing', async () => {
     const { svg, warnings } = await renderSvg(chart, [], size)
     expect(svg).toContain('No request succeeded.')

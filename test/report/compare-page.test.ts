@@ -31,6 +31,8 @@ test('a comparison as a page: conditions first, a change with its interval, no w
 test('a comparison says first on how many metrics b regressed, and folds what did not change', async () => {
   const { html } = await renderComparison(store, comparison, [])
   expect(html).toMatch(/b regressed on \d+ of \d+ metrics/)
+  const because = /<h2>.*?<\/h2><p>(.*?)<\/p>/.exec(html)?.[1]
+  expect(because).toMatch(/^Most on credits each: \+34\.2\u00a0% \[.*?\]\. Of \d+ figures/)
   const folded = html.slice(html.indexOf('<details>'), html.indexOf('</details>'))
   expect(folded).toContain('unclear')
   expect(folded).not.toMatch(/>(better|worse)</)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
 import { compareRuns } from '../../src/report/compare/compare.ts'
 import { renderComparison } from '../../src/report/compare-page.ts'
 import { writeReport } from '../../src/report/page.ts'
@@ -10,7 +11,7 @@ import { pageNames } from '../../src/report/pages.ts'
 import type { Store } from '../../src/store/open.ts'
 import { violations } from '../axe.ts'
 import { canBrowse, openBrowser } from '../chromium.ts'
-import { seededOptions, seededStore } from './seeded.ts'
+import { seededOptions, seededStore, seedUsage } from './seeded.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-pages-'))
 const fileOf = (page: string) => join(folder, `${page}.html`)
@@ -24,8 +25,28 @@ beforeAll(async () => {
   const comparison = await compareRuns(a!, b!, options.contract, 1)
   writeFileSync(fileOf('compare'), (await renderComparison(store, comparison, [])).html)
   await writeReport({ ...options, page: 'audit', reportsFolder: ownReports(), out: fileOf('own') })
+  await writeMonth()
 })
 afterAll(() => store.close())
+
+/** Usage of several keys with a forecast: bands that are lost, credits that expire, costs. */
+async function writeMonth(): Promise<void> {
+  const month = await seededStore({ attempts: 60 })
+  await seedUsage(month)
+  await writeReport({
+    ...seededOptions(month),
+    ...{ page: 'usage', timeZone: 'Europe/Berlin', out: fileOf('month') },
+    usage: {
+      ...{ contract: defaultContract, fromUs: null, toUs: null, by: 'key', sources: ['gateway'] },
+      grants: [
+        { name: 'Starter', credits: 500, expiresUs: null },
+        { name: 'Standard', credits: 8200, expiresUs: Date.UTC(2026, 3, 1) * 1000 },
+      ],
+      ...{ keyNames: { '0a1b2c3d4e5f': 'billing (a1b2)' }, creditUsd: 0.006 },
+    },
+  })
+  month.close()
+}
 
 /** A folder of one's own: a chart and a table. */
 function ownReports(): string {
@@ -131,7 +152,7 @@ describe.skipIf(!canBrowse)(
     afterAll(() => browser.close())
 
     // The page run holds all of launch.
-    const pages = ['audit', 'usage', 'run', 'compare', 'own']
+    const pages = ['audit', 'usage', 'month', 'run', 'compare', 'own']
     const cases = pages.flatMap((page) => [true, false].map((script) => ({ page, script })))
     test.each(cases)(
       '$page, scripts $script, is whole, silent and within its width: desk, phone, light, dark, paper',
@@ -155,6 +176,28 @@ describe.skipIf(!canBrowse)(
         await close()
       },
     )
+
+    // Beside the first column, which sticks.
+    test.each([
+      ['audit', 'Witnesses of BILL-10', 'shows'],
+      ['audit', 'Rules that could not be decided', 'promise'],
+      ['compare', 'Every figure', 'verdict'],
+      ['month', 'When each rate band is lost', 'about'],
+      ['month', 'Credits that expire unused', 'expires'],
+      ['month', 'Models', 'credits'],
+    ])('on a phone, %s: "%s" has "%s" in sight', async (page, table, column) => {
+      const { tab, close } = await openPage(browser, page, false)
+      await tab.setViewportSize({ width: 375, height: 900 })
+      const region = tab.getByRole('region', { name: table, exact: true })
+      const head = region.getByRole('columnheader', { name: column }).first()
+      const box = (await head.boundingBox())!
+      expect(box.x + box.width).toBeLessThanOrEqual(375)
+      const first = region.locator('tbody th').first()
+      const left = (await first.boundingBox())!.x
+      await region.evaluate((scrolled) => scrolled.scrollBy(400, 0))
+      expect((await first.boundingBox())!.x).toBe(left)
+      await close()
+    })
 
     test('the usage page by key and by model: a choice leaves its rows and tells their sums', async () => {
       const { tab, noticed, close } = await openPage(browser, 'usage', true)
@@ -317,10 +360,11 @@ describe('a page as a file', () => {
       'between 812 and 815 credits',
       '829 credits',
       '#124',
-      'assay audit run-1 --db assay.duckdb --again BILL-10',
       'remaining 41 after 43, cost 1',
     ]) {
       expect(text).toContain(said)
     }
+    const again = /<dt>again<\/dt><dd><code>(.*?)<\/code>/.exec(text)?.[1]?.replace(/<[^>]*>/g, '')
+    expect(again).toBe('assay audit run-1 --db assay.duckdb --again BILL-10')
   })
 })

@@ -14,7 +14,8 @@ function pageOf(days: readonly (number | null)[]): UsagePage {
     scope: { timezone: 'UTC', nowUs, sources: [{ lastUs: nowUs }] },
     depletion: { known: true, balance: 1000, runsOut, wasted: [], says: '' },
     forecast: { known: true, medianPerDay: 2, lowPerDay: 1, highPerDay: 3, fullDays: 9, says: '' },
-    balance: [],
+    // Polled later than anything was used: it begins no forecast.
+    balance: [{ atUs: nowUs + 9 * dayUs, account: 'a', remaining: 1000, from: 'poll' }],
     bandLosses: [],
     reconciliation: { known: false, says: '' },
     anomalies: [],

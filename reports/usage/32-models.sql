@@ -1,0 +1,17 @@
+-- title: Models
+-- section: Who
+-- optional: true
+-- note: Of the pairs of a key and a model that used most.
+-- columns:
+--   credits: { bar: true }
+--   cost_usd: { optional: true }
+--   cached: { optional: true }
+SELECT
+  left(coalesce(model, 'not known'), 200) AS model,
+  sum(credits)::DOUBLE AS credits, sum(credits) * getvariable('usage_credit_usd') AS cost_usd,
+  sum(requests)::BIGINT AS requests,
+  sum(prompt_tokens)::DOUBLE AS "tokens in", sum(cached_tokens)::DOUBLE AS "cached",
+  sum(completion_tokens)::DOUBLE AS "tokens out"
+FROM usage_key_models WHERE requests > 0
+GROUP BY 1 HAVING (SELECT count(DISTINCT key_fp) FROM usage_key_models WHERE requests > 0) > 1
+ORDER BY credits DESC NULLS LAST, requests DESC, model LIMIT 20
