@@ -10,6 +10,8 @@ export type Place =
       readonly registry: 'Debian' | 'Go' | 'crates.io' | 'npm' | 'PyPI'
       readonly names: readonly string[]
       readonly program: string
+      /** Of PyPI: the version of Python that it needs, where that is not the machine's own. */
+      readonly python?: string
     }
 
 /** A program that is there, or the reason why it is not. */
@@ -55,8 +57,17 @@ function installer(place: Exclude<Place, { registry: 'here' }>, folder: string) 
     case 'npm':
       return { command: `npm install --no-audit --no-fund --prefix . ${names}`, env: {} }
     case 'PyPI':
-      return { command: `python3 -m venv . && bin/pip install --quiet ${names}`, env: {} }
+      return {
+        command: `python${place.python ?? '3'} -m venv . && bin/pip install --quiet ${names}`,
+        // Where pyenv keeps the versions: the first whole one that fits.
+        env: place.python === undefined ? {} : pyenv(place.python),
+      }
     case 'Debian':
       throw new Error('Debian installs by hand')
   }
+}
+
+function pyenv(version: string): Readonly<Record<string, string>> {
+  const { stdout } = spawnSync('pyenv', ['latest', version], { encoding: 'utf8' })
+  return stdout ? { PYENV_VERSION: stdout.trim() } : {}
 }

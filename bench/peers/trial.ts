@@ -13,7 +13,7 @@ import {
   timed,
 } from '../processes.ts'
 import type { Figures, Trial } from './figures.ts'
-import type { Peer } from './peers.ts'
+import type { Peer } from './peer.ts'
 import type { Work } from './works.ts'
 
 /** Starts what a work is sent to: nginx, or the Go server with stamps of its own. */
