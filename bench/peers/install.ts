@@ -59,7 +59,7 @@ function installer(place: Exclude<Place, { registry: 'here' }>, folder: string) 
     case 'PyPI':
       return {
         command: `python${place.python ?? '3'} -m venv . && bin/pip install --quiet ${names}`,
-        // Where pyenv keeps the versions: the first whole one that fits.
+        // pyenv takes a whole version number alone.
         env: place.python === undefined ? {} : pyenv(place.python),
       }
     case 'Debian':

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Times, timesOf } from './figures.ts'
+import { timesOf } from './figures.ts'
 import { file, type Peer, parsedFile, path, type Table, type Task } from './peer.ts'
-import { tokens, type Work } from './works.ts'
+import { outputTokensOf, prompt, tokens, type Work } from './works.ts'
 
 /** No tokenizer can be downloaded offline: one is trained on a line of text, for tools that insist. */
 const trainTokenizer = `import sys
@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 words = Tokenizer(models.BPE(unk_token="<unk>"))
 words.pre_tokenizer = pre_tokenizers.ByteLevel()
 trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=["<unk>", "</s>"])
-words.train_from_iterator(["What does an assayer do?"] * 50, trainer)
+words.train_from_iterator(["${prompt}"] * 50, trainer)
 whole = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>", eos_token="</s>", pad_token="</s>")
 whole.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
 whole.save_pretrained(sys.argv[1])
@@ -25,18 +25,12 @@ function tokenizerOf({ home }: Task, program: string): string {
 }
 
 const offline = { HF_HUB_OFFLINE: '1' }
-const prompt = 'What does an assayer do?'
 const requestsOf = ({ ratePerS, seconds }: Work) => Math.round(ratePerS! * seconds)
-const outputOf = ({ stream }: Work) => (stream ? tokens : 16)
 const versionOf = (name: string) => [
   'sh',
   '-c',
   `bin/python -m pip list 2>/dev/null | grep -iw ^${name}`,
 ]
-/** Times of streams, and only the response where nothing is streamed. */
-const timesFor = ({ stream }: Work, response: Times, ttft: () => Times, itl: () => Times) =>
-  stream ? { response, ttft: ttft(), itl: itl() } : { response }
-
 /** Load generators for services that generate text. */
 export const llmTools: readonly Peer[] = [
   {
@@ -57,12 +51,12 @@ export const llmTools: readonly Peer[] = [
           ...[program, 'profile', '--model', 'm', '--url', task.baseUrl, '--endpoint-type', 'chat'],
           ...(work.stream ? ['--streaming', '--use-server-token-count'] : []),
           ...['--request-rate', `${work.ratePerS}`, '--arrival-pattern', 'constant'],
-          ...['--request-count', `${Math.round(work.ratePerS! * work.seconds)}`],
+          ...['--request-count', `${requestsOf(work)}`],
           ...['--tokenizer', 'builtin', '--synthetic-input-tokens-mean', '12'],
-          ...['--output-tokens-mean', work.stream ? `${tokens}` : '16', '--ui-type', 'none'],
+          ...['--output-tokens-mean', `${outputTokensOf(work)}`, '--ui-type', 'none'],
           ...['--no-server-metrics', '--no-gpu-telemetry', '--artifact-dir', task.home],
         ],
-        env: { TIKTOKEN_CACHE_DIR: task.home, HF_HUB_OFFLINE: '1' },
+        env: { TIKTOKEN_CACHE_DIR: task.home, ...offline },
         read() {
           const told = parsedFile<{
             request_count: { avg: number }
@@ -75,12 +69,8 @@ export const llmTools: readonly Peer[] = [
           return {
             done: told.request_count.avg,
             response: timesOf(told.request_latency, names),
-            ...(work.stream
-              ? {
-                  ttft: timesOf(told.time_to_first_token, names),
-                  itl: timesOf(told.inter_chunk_latency ?? told.inter_token_latency, names),
-                }
-              : {}),
+            ttft: timesOf(told.time_to_first_token, names),
+            itl: timesOf(told.inter_chunk_latency ?? told.inter_token_latency, names),
           }
         },
       }
@@ -93,7 +83,7 @@ export const llmTools: readonly Peer[] = [
     version: versionOf('guidellm'),
     play(task, program) {
       const { work, home, baseUrl } = task
-      const line = JSON.stringify({ prompt, output_tokens_count: outputOf(work) })
+      const line = JSON.stringify({ prompt, output_tokens_count: outputTokensOf(work) })
       const data = file(task, 'data.jsonl', `${line}\n`.repeat(requestsOf(work)))
       const out = join(home, 'out.json')
       return {
@@ -108,7 +98,7 @@ export const llmTools: readonly Peer[] = [
         ],
         env: offline,
         read() {
-          type Told = { successful: { percentiles: Table } }
+          type Told = { successful: { percentiles?: Table } | null }
           const { metrics } = parsedFile<{
             benchmarks: readonly [
               {
@@ -122,16 +112,13 @@ export const llmTools: readonly Peer[] = [
             ]
           }>(out).benchmarks[0]
           const of = ({ successful }: Told, scale = 1) =>
-            timesOf(successful.percentiles, ['p50', 'p95', 'p99'], scale)
+            timesOf(successful?.percentiles, ['p50', 'p95', 'p99'], scale)
           return {
             done: metrics.request_totals.successful,
-            // Its ITL is the mean of each request, not of each gap.
-            ...timesFor(
-              work,
-              of(metrics.request_latency, 1000),
-              () => of(metrics.time_to_first_token_ms),
-              () => of(metrics.inter_token_latency_ms),
-            ),
+            response: of(metrics.request_latency, 1000),
+            ttft: of(metrics.time_to_first_token_ms),
+            // The mean of each request, not of each gap.
+            itl: of(metrics.inter_token_latency_ms),
           }
         },
       }
@@ -173,12 +160,9 @@ export const llmTools: readonly Peer[] = [
           const of = (name: string) => timesOf(latency[name], ['median', 'p95', 'p99'], 1000)
           return {
             done: count,
-            ...timesFor(
-              work,
-              of('request_latency'),
-              () => of('time_to_first_token'),
-              () => of('inter_token_latency'),
-            ),
+            response: of('request_latency'),
+            ttft: of('time_to_first_token'),
+            itl: of('inter_token_latency'),
           }
         },
       }
@@ -195,7 +179,13 @@ export const llmTools: readonly Peer[] = [
         command: [
           ...[program, 'perf', '--model', 'm', '--api', 'openai', '--url', baseUrl + path],
           ...['--open-loop', '--rate', `${work.ratePerS}`, '-n', `${requestsOf(work)}`],
-          ...['--prompt', prompt, '--max-tokens', `${outputOf(work)}`, '--no-test-connection'],
+          ...[
+            '--prompt',
+            prompt,
+            '--max-tokens',
+            `${outputTokensOf(work)}`,
+            '--no-test-connection',
+          ],
           ...[work.stream ? '--stream' : '--no-stream', '--outputs-dir', home, '--no-timestamp'],
         ],
         env: offline,
@@ -221,12 +211,9 @@ export const llmTools: readonly Peer[] = [
           }
           return {
             done,
-            ...timesFor(
-              work,
-              of('Latency (s)', 1000),
-              () => of('TTFT (ms)'),
-              () => of('ITL (ms)'),
-            ),
+            response: of('Latency (s)', 1000),
+            ttft: of('TTFT (ms)'),
+            itl: of('ITL (ms)'),
           }
         },
       }
@@ -255,15 +242,7 @@ export const llmTools: readonly Peer[] = [
           const told = parsedFile<Table>(home, 'out.json')
           const of = (name: string) =>
             timesOf(told, [`p50_${name}_ms`, `p95_${name}_ms`, `p99_${name}_ms`])
-          return {
-            done: told.completed!,
-            ...timesFor(
-              work,
-              of('e2el'),
-              () => of('ttft'),
-              () => of('itl'),
-            ),
-          }
+          return { done: told.completed!, response: of('e2el'), ttft: of('ttft'), itl: of('itl') }
         },
       }
     },

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Figures, type Times, timesOf } from './figures.ts'
 import { file, type Peer, parsed } from './peer.ts'
-import { bodyOf, connections, tokens, type Work } from './works.ts'
+import { bodyOf, connections, outputTokensOf, prompt, type Work } from './works.ts'
 
 /** `assay run` of a checkout: the scenario says what the others take as flags. */
 const assay = fileURLToPath(new URL('../../src/cli/assay.js', import.meta.url))
@@ -10,18 +10,18 @@ const assay = fileURLToPath(new URL('../../src/cli/assay.js', import.meta.url))
 /** Sockets without a tool. */
 const sockets = fileURLToPath(new URL('./sockets.ts', import.meta.url))
 
-const scenarioOf = ({ stream, ratePerS, seconds }: Work): string => `name: peers
+const scenarioOf = (work: Work): string => `name: peers
 question: How does this tool do the work that its peers do?
 model: m
 steps:
-  chat: { endpoint: chat, prompt: What does an assayer do?, max_tokens: ${stream ? tokens : 16}${
-    stream ? ', stream: true, include_usage: true' : ''
+  chat: { endpoint: chat, prompt: ${prompt}, max_tokens: ${outputTokensOf(work)}${
+    work.stream ? ', stream: true, include_usage: true' : ''
   } }
 phases:
-  - { name: load, duration: ${seconds}s, ${
-    ratePerS === null
+  - { name: load, duration: ${work.seconds}s, ${
+    work.ratePerS === null
       ? `load: saturate, connections: ${connections}`
-      : `load: constant, rate: ${ratePerS}/s`
+      : `load: constant, rate: ${work.ratePerS}/s`
   } }
 `
 
@@ -66,9 +66,7 @@ export const own: readonly Peer[] = [
             )
           }
           const own = { done: summary.all.counts.ok, verdict: verdict.verdict }
-          return task.work.stream
-            ? { ...own, response: times('response'), ttft: times('ttft'), itl: times('itl') }
-            : { ...own, response: times('response') }
+          return { ...own, response: times('response'), ttft: times('ttft'), itl: times('itl') }
         },
       }
     },

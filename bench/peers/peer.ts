@@ -37,6 +37,7 @@ export function file(task: Task, name: string, text: string): string {
   writeFileSync(at, text)
   return at
 }
+
 /** What a tool wrote as JSON; a shape that a later version changes ends the trial with an error. */
 export const parsed = <Shape>(text: string) => JSON.parse(text) as Shape
 export const parsedFile = <Shape>(...at: readonly string[]) =>

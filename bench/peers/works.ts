@@ -60,11 +60,14 @@ export function worksOf(quick: boolean, open: number): readonly Work[] {
   ]
 }
 
+export const prompt = 'What does an assayer do?'
+export const outputTokensOf = ({ stream }: Work): number => (stream ? tokens : 16)
+
 /** The body that every tool sends. */
-export const bodyOf = ({ stream }: Work): string =>
+export const bodyOf = (work: Work): string =>
   JSON.stringify({
     model: 'm',
-    messages: [{ role: 'user', content: 'What does an assayer do?' }],
-    max_tokens: stream ? tokens : 16,
-    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    messages: [{ role: 'user', content: prompt }],
+    max_tokens: outputTokensOf(work),
+    ...(work.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   })

@@ -9,6 +9,4 @@
 --   min_balance: { label: from a balance of }
 --   per_minute: { label: requests a minute }
 --   says: { label: why, optional: true }
-SELECT band, median, early, late, min_balance, per_minute,
-  CASE WHEN says NOT LIKE 'lost when%' THEN says END AS says
-FROM usage_bands ORDER BY min_balance DESC
+SELECT band, median, early, late, min_balance, per_minute, says FROM usage_bands ORDER BY min_balance DESC

@@ -4,7 +4,7 @@ import { html } from '../user/html.ts'
 import { type Answer, renderAnswer, type Tone } from './banner.ts'
 import type { Comparison, Difference } from './compare/compare.ts'
 import { nameOf } from './compare/formats.ts'
-import { changeText, type GateResult } from './compare/gate.ts'
+import { changeAlone, changeText, type GateResult, intervalText } from './compare/gate.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { partsIn, type Report, rowsOf, sections } from './page.ts'
@@ -120,20 +120,14 @@ function inUnit({ unit, marks, ...figures }: Difference, side: 'a' | 'b'): numbe
   return value === null ? null : value * units[unit][1]
 }
 
-/** The change and its interval, each a word of its own: the first is what a phone has room for. */
-function wordsOf(difference: Difference): {
-  readonly words: string
-  readonly range: string | null
-} {
-  const [words, interval] = changeText(difference).split(' [')
-  const range = `${interval === undefined ? '' : `[${interval}`}${cutOff(difference)}`
-  return { words: words!, range: range === '' ? null : range.replace(/^; /, '') }
-}
-
-/** Which figures timeouts cut off, so that they can only be larger. */
-function cutOff({ marks }: Difference): string {
-  const sides = ['a', 'b'].filter((_, at) => marks[at] === 'at-least')
-  return sides.length === 0 ? '' : `; ${sides.join(' and ')} at least`
+/** The interval of a change, and which figures timeouts cut off, so that they can only be larger. */
+function rangeOf(difference: Difference): string | null {
+  const cutOff = ['a', 'b'].filter((_, at) => difference.marks[at] === 'at-least')
+  const said = [
+    intervalText(difference),
+    cutOff.length === 0 ? null : `${cutOff.join(' and ')} at least`,
+  ].filter((part) => part !== null)
+  return said.length === 0 ? null : said.join('; ')
 }
 
 /** Lays the differences out as the temporary table `compared`, which `reports/compare` reads. */
@@ -169,7 +163,8 @@ export async function fillCompared(store: Store, { differences }: Comparison): P
       change: difference.change,
       low: difference.interval?.[0] ?? null,
       high: difference.interval?.[1] ?? null,
-      ...wordsOf(difference),
+      words: changeAlone(difference),
+      range: rangeOf(difference),
       verdict: difference.verdict,
     })),
   )

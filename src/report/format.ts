@@ -47,7 +47,7 @@ export function formatNumber(value: number): string {
 /** A cell as it reads in a table; null is "not measured", never 0. */
 export function formatCell(column: string, value: unknown): string {
   if (value === null || value === undefined) return '–'
-  if (value instanceof Date) return `${momentIn(value.getTime() * 1000, 'UTC')} UTC`
+  if (value instanceof Date) return `${momentIn(value.getTime() * 1000, 'UTC', 'medium')} UTC`
   if (typeof value === 'bigint') return value.toLocaleString('en-US')
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value !== 'number') return String(value)

@@ -62,7 +62,8 @@ export async function fillUsageTables(store: Store, page: UsagePage): Promise<vo
       min_balance: loss.minBalance,
       per_minute: loss.requestsPerMinute,
       ...band(loss.lost),
-      says: loss.says,
+      // Where there is a date, the note above the table says why.
+      says: typeof loss.lost?.medianUs === 'number' ? null : loss.says,
     })),
   )
   await fillTable(

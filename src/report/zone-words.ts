@@ -17,8 +17,12 @@ export function longDayIn(us: number, timeZone: string): string {
   )
 }
 
-/** `Sun 1 Nov 2026 09:05`. */
-export function momentIn(us: number, timeZone: string): string {
-  const time = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' })
+/** `Sun 1 Nov 2026 09:05`, or with seconds. */
+export function momentIn(
+  us: number,
+  timeZone: string,
+  timeStyle: 'short' | 'medium' = 'short',
+): string {
+  const time = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle })
   return `${longDayIn(us, timeZone)} ${time.format(us / 1000)}`
 }

@@ -141,7 +141,7 @@ export class Coordinator {
       if (all === null) this.stop('fleet')
       this.conditions.check()
     })
-    await this.conditions.until(() => isOver || this.stopReason !== null)
+    await this.until(() => isOver)
     return this.stopReason === null ? said : null
   }
 
@@ -153,9 +153,7 @@ export class Coordinator {
   }
 
   async untilIssued(ordinal: number): Promise<void> {
-    await this.conditions.until(
-      () => this.issued.get(ordinal) === this.options.scenario.threads || this.stopReason !== null,
-    )
+    await this.until(() => this.issued.get(ordinal) === this.options.scenario.threads)
   }
 
   /** Waits until every request so far has ended and is counted, or until a time of the run. */
@@ -163,31 +161,26 @@ export class Coordinator {
     for (const phase of this.phases) await this.untilIssued(phase.ordinal)
     const phases = this.phases.length
     this.crew.tell({ type: 'drain', phases })
-    let isOver = false
-    const giveUp = () => {
-      isOver = true
-      this.conditions.check()
-    }
-    const timer = endUs === Infinity ? null : setTimeout(giveUp, (endUs - this.now()) / 1000)
-    timer?.unref()
-    await this.conditions.until(
-      () =>
-        (this.drained.get(phases) ?? 0) >= this.options.scenario.threads ||
-        this.stopReason !== null ||
-        isOver,
-    )
-    if (timer !== null) clearTimeout(timer)
+    await this.until(() => (this.drained.get(phases) ?? 0) >= this.options.scenario.threads, endUs)
   }
 
   /** Sends nothing for so long, or until the run is stopped. */
   async rest(us: number): Promise<void> {
-    let over = false
-    const timer = setTimeout(() => {
-      over = true
+    await this.until(() => false, this.now() + us)
+  }
+
+  /** Waits until something holds, until a time of the run, or until the run is stopped. */
+  private async until(holds: () => boolean, endUs = Infinity): Promise<void> {
+    let isLate = false
+    const giveUp = () => {
+      isLate = true
       this.conditions.check()
-    }, us / 1000)
-    await this.conditions.until(() => over || this.stopReason !== null)
-    clearTimeout(timer)
+    }
+    const leftMs = (endUs - this.now()) / 1000
+    const timer = endUs === Infinity ? undefined : setTimeout(giveUp, leftMs)
+    await this.conditions
+      .until(() => isLate || this.stopReason !== null || holds())
+      .finally(() => clearTimeout(timer))
   }
 
   /** Lets everything end, and the recorder write it. */

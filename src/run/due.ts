@@ -58,6 +58,14 @@ export class DueQueue<Thing> {
     return first
   }
 
+  /** Takes out what nobody waits for any more. */
+  drop(isOver: (thing: Thing) => boolean): void {
+    const times = this.times.splice(0)
+    for (const [at, thing] of this.clear().entries()) {
+      if (!isOver(thing)) this.add(times[at]!, thing)
+    }
+  }
+
   /** Takes all, in no order. */
   clear(): readonly Thing[] {
     this.times.length = 0

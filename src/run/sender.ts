@@ -242,6 +242,10 @@ export class Sender implements FlightDeck {
 
   private issued(phase: ActivePhase): void {
     phase.issued = true
+    // Users who still think send nothing more: neither a drain nor the end waits for them.
+    if (phase.arrivals === null) {
+      this.due.drop((thing) => !(thing instanceof Flight) && thing.phase === phase)
+    }
     this.parts.onIssued(phase.run.ordinal)
   }
 

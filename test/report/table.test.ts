@@ -78,7 +78,7 @@ describe('a figure as text', () => {
     ['error_ratio', 0.123, '12.3'],
     ['error_ratio', 2.1, '210'],
     ['price_usd', 9.9, '9.90'],
-    ['at', new Date(0), 'Thu 1 Jan 1970 00:00 UTC'],
+    ['at', new Date(0), 'Thu 1 Jan 1970 00:00:00 UTC'],
     ['n', 12345678901234567890n, '12,345,678,901,234,567,890'],
     ['n', null, '–'],
   ] as const)('%s of %s is %s', (column, value, text) => {

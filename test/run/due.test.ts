@@ -31,3 +31,15 @@ test('only what is due before all others is told of', () => {
   queue.add(10, 'sooner')
   expect(told).toBe(2)
 })
+
+test('what is dropped is gone, and the rest comes out in the order of its time', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 50 })), fc.integer({ min: 1, max: 5 }), (times, by) => {
+      const queue = new DueQueue<number>(() => {})
+      for (const time of times) queue.add(time, time)
+      queue.drop((time) => time % by === 0)
+      const kept = times.filter((time) => time % by !== 0).sort((a, b) => a - b)
+      expect(Array.from({ length: queue.size }, () => queue.take())).toEqual(kept)
+    }),
+  )
+})

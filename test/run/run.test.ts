@@ -378,3 +378,22 @@ test('a sample keeps one success in a hundred and twenty failures of a kind, and
   })
   target.close()
 })
+
+test('neither a sweep nor the end of a run waits for users who think past their phase', async () => {
+  const target = await startTarget((_, response) => answerChat(response))
+  await withStorePath(async (dbPath) => {
+    const scenario = chatScenario(
+      `  - { name: users, load: concurrency, users: 2, think: 60s, duration: 300ms }
+  - { name: search, load: sweep, start: 20/s, max: 20/s, trial: 300ms, goodput: 50% }
+  - { name: last, load: concurrency, users: 2, think: 60s, duration: 300ms }`,
+    )
+    await run(scenario, { baseUrl: target.baseUrl, dbPath, keys })
+    const [ended] = await query<{ users: number; s: number }>(
+      dbPath,
+      `SELECT count(*) FILTER (phase IN ('users', 'last'))::INTEGER AS users, max(closed_us) / 1e6 AS s FROM attempts`,
+    )
+    expect(ended!.users).toBe(4)
+    expect(ended!.s).toBeLessThan(20)
+  })
+  target.close()
+}, 20_000)

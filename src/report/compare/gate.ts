@@ -128,12 +128,22 @@ function isOnlyStep(comparison: Comparison, step: string | null): boolean {
 }
 
 /** `+12.3 % [+8.0, +16.9]`, in points for shares. */
-export function changeText({ change, interval, unit }: Difference): string {
-  if (change === null) return '-'
-  const percent = (value: number) => {
-    const rounded = (value * 100).toFixed(Math.abs(value) < 0.1 ? 2 : 1)
-    return value > 0 ? `+${rounded}` : rounded
-  }
-  const range = interval === null ? '' : ` [${percent(interval[0])}, ${percent(interval[1])}]`
-  return `${percent(change)} ${unit === 'share' ? 'points' : '%'}${range}`
+export function changeText(difference: Difference): string {
+  const interval = intervalText(difference)
+  return interval === null ? changeAlone(difference) : `${changeAlone(difference)} ${interval}`
+}
+
+/** `+12.3 %`, or `-` where there is none. */
+export function changeAlone({ change, unit }: Difference): string {
+  return change === null ? '-' : `${percent(change)} ${unit === 'share' ? 'points' : '%'}`
+}
+
+/** `[+8.0, +16.9]`, in the unit of the change; null where nothing can be said. */
+export function intervalText({ change, interval }: Difference): string | null {
+  return change === null || interval === null ? null : `[${interval.map(percent).join(', ')}]`
+}
+
+function percent(value: number): string {
+  const rounded = (value * 100).toFixed(Math.abs(value) < 0.1 ? 2 : 1)
+  return value > 0 ? `+${rounded}` : rounded
 }
