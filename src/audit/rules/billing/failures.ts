@@ -6,7 +6,7 @@ import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './
 
 const explain = `A stretch between two idle values of the balance that contains failures and no success
 must not change the balance. If the stretch also contains successes, a charge for failures is
-reported if it alone explains every stretch. Under concurrency failures are proven free if every
+reported if it alone explains every stretch, those without a failure included. Under concurrency failures are proven free if every
 value fits an exact history (BILL-11). One class of failure per phase, with idle reads in between,
 isolates each cost.`
 
@@ -37,9 +37,14 @@ export const bill06 = billingRule({
 
 /** @param hundred 400 or 500: the class of statuses that it is about */
 function decideFree(readings: readonly BalanceReading[], hundred: number, takes: string): Verdict {
-  const stretches = clearStretches(readings)
-    .map((stretch) => ({ stretch, statuses: statusesOf(stretch) }))
-    .filter(({ statuses }) => statuses.size > 0)
+  const all = clearStretches(readings).map((stretch) => ({
+    stretch,
+    statuses: statusesOf(stretch),
+  }))
+  const stretches = all.filter(({ statuses }) => statuses.size > 0)
+  const successesTookMore = all.some(
+    ({ stretch, statuses }) => statuses.size === 0 && stretch.excess > 0,
+  )
   const ours = stretches.filter(({ statuses }) => [...statuses.keys()].some(isOurs))
   const charged = ours.filter(({ stretch }) => stretch.excess > 0)
 
@@ -50,7 +55,14 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
       // More than they can have cost was taken by somebody else.
       stretch.excess <= Math.max(sumOf(statuses, isOurs), costOfFailures(stretch)),
   )
-  const guilty = alone ?? consistent(stretches.filter(({ statuses }) => statuses.size === 1))
+  const guilty =
+    alone ??
+    consistent(
+      stretches.filter(
+        ({ stretch, statuses }) =>
+          statuses.size === 1 && (stretch.segment.charges === 0 || !successesTookMore),
+      ),
+    )
   const proven = readings.filter(isAccounted).reduce((sum, { history }) => {
     const failed = (row: number) =>
       history.effect[row] === effects.failure && isOurs(history.status[row]!)
