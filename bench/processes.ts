@@ -44,11 +44,12 @@ const limitS = 180
 
 /**
  * A command on one core, whose last line is the CPU time of it and its children (`cpuSeconds`): the
- * shell's `times` tells it of programs that do not tell it themselves.
+ * shell's `times` tells it of programs that do not tell it themselves. A line break comes before it, since some
+ * programs end without one.
  */
 export const timed = (core: number, command: readonly string[]): [string, string[]] => [
   'sh',
-  ['-c', '"$@"; code=$?; times; exit $code', 'sh', ...pinned(core, command)],
+  ['-c', '"$@"; code=$?; echo; times; exit $code', 'sh', ...pinned(core, command)],
 ]
 
 /** Runs a command to its end on one core. */

@@ -38,8 +38,12 @@ export function file(task: Task, name: string, text: string): string {
   return at
 }
 
-/** What a tool wrote as JSON; a shape that a later version changes ends the trial with an error. */
-export const parsed = <Shape>(text: string) => JSON.parse(text) as Shape
+/**
+ * What a tool wrote as JSON; a shape that a later version changes ends the trial with an error. Python writes NaN for
+ * what it does not know, which is null here.
+ */
+export const parsed = <Shape>(text: string) =>
+  JSON.parse(text.replaceAll(/: NaN(?=[,\s}])/g, ': null')) as Shape
 export const parsedFile = <Shape>(...at: readonly string[]) =>
   parsed<Shape>(readFileSync(join(...at), 'utf8'))
 export type Table = Readonly<Record<string, number>>

@@ -64,7 +64,7 @@ export async function trial(
       return { ...own, cpuS, wallS, peakMB, truth: await truth() }
     } catch (cause) {
       throw new Error(
-        `${peer.name} told nothing that can be read: ${(stderr || stdout).slice(-300)}`,
+        `${peer.name} told nothing that can be read (${(cause as Error).message}): ${(stderr || stdout).slice(-300)}`,
         {
           cause,
         },
