@@ -63,11 +63,10 @@ export async function trial(
       const own = read(lines.join('\n'))
       return { ...own, cpuS, wallS, peakMB, truth: await truth() }
     } catch (cause) {
+      const said = (stderr || stdout).slice(-300)
       throw new Error(
-        `${peer.name} told nothing that can be read (${(cause as Error).message}): ${(stderr || stdout).slice(-300)}`,
-        {
-          cause,
-        },
+        `${peer.name} told nothing that can be read (${(cause as Error).message}): ${said}`,
+        { cause },
       )
     }
   } finally {

@@ -6,9 +6,9 @@ import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './
 
 const explain = `A stretch between two idle values of the balance that contains failures and no success
 must not change the balance. If the stretch also contains successes, a charge for failures is
-reported if it alone explains every stretch, those without a failure included. Under concurrency failures are proven free if every
-value fits an exact history (BILL-11). One class of failure per phase, with idle reads in between,
-isolates each cost.`
+reported if it alone explains every stretch, and no stretch without a failure took too much. Under
+concurrency failures are proven free if every value fits an exact history (BILL-11). One class of
+failure per phase, with idle reads in between, isolates each cost.`
 
 export const bill05 = billingRule({
   id: 'BILL-05',
@@ -42,8 +42,13 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
     statuses: statusesOf(stretch),
   }))
   const stretches = all.filter(({ statuses }) => statuses.size > 0)
-  const successesTookMore = all.some(
+  const isAnotherCause = all.some(
     ({ stretch, statuses }) => statuses.size === 0 && stretch.excess > 0,
+  )
+  // A success of the stretch may have been overcharged where something else than failures took too much.
+  const telling = stretches.filter(
+    ({ stretch, statuses }) =>
+      statuses.size === 1 && (stretch.segment.charges === 0 || !isAnotherCause),
   )
   const ours = stretches.filter(({ statuses }) => [...statuses.keys()].some(isOurs))
   const charged = ours.filter(({ stretch }) => stretch.excess > 0)
@@ -55,14 +60,7 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
       // More than they can have cost was taken by somebody else.
       stretch.excess <= Math.max(sumOf(statuses, isOurs), costOfFailures(stretch)),
   )
-  const guilty =
-    alone ??
-    consistent(
-      stretches.filter(
-        ({ stretch, statuses }) =>
-          statuses.size === 1 && (stretch.segment.charges === 0 || !successesTookMore),
-      ),
-    )
+  const guilty = alone ?? consistent(telling)
   const proven = readings.filter(isAccounted).reduce((sum, { history }) => {
     const failed = (row: number) =>
       history.effect[row] === effects.failure && isOurs(history.status[row]!)
