@@ -41,7 +41,7 @@ const scenario = parseScenario(
 )
 const coordinator = new Coordinator({
   shard: unsharded,
-  scenario,
+  scenario: { ...scenario, threads: 1 },
   contract: defaultContract,
   run: {
     runId: 'bench',

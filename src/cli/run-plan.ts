@@ -4,7 +4,12 @@ import type { Scenario } from '../scenario/scenario.ts'
 import { duration, table, wrapped } from './text.ts'
 
 /** What a scenario would send, as a person reads it. */
-export function planText(scenario: Scenario, plan: readonly PhasePlan[], shard: Shard): string {
+export function planText(
+  scenario: Scenario,
+  plan: readonly PhasePlan[],
+  shard: Shard,
+  threads: number,
+): string {
   const head = ['phase', 'part', 'load', 'lasts', 'requests', 'at most credits']
   const rows = plan.map((phase) => [
     phase.phase,
@@ -23,6 +28,7 @@ export function planText(scenario: Scenario, plan: readonly PhasePlan[], shard: 
     ...table([head, ...rows], 'words'),
     ...steps,
     ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
+    `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,
     'Nothing was sent.',
     '',
   ].join('\n')

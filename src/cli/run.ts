@@ -4,10 +4,12 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { terminalFigures } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
 import { summarise } from '../report/summary/summarise.ts'
+import { phaseLoads } from '../run/loads.ts'
 import { planOf } from '../run/plan.ts'
 import { type RunOptions, type RunResult, run } from '../run/run.ts'
 import type { Shard } from '../run/shard.ts'
 import type { Progress } from '../run/tally.ts'
+import { threadsOf } from '../run/threads.ts'
 import { loadScenario } from '../scenario/parse.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { openStore } from '../store/open.ts'
@@ -55,10 +57,12 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {
     const plan = planOf(scenario, contract, seed, shard, options.join !== undefined)
+    const target = options.baseUrl ?? scenario.baseUrl
+    const threads = threadsOf(scenario, phaseLoads(scenario), shard, target)
     process.stdout.write(
       options.json
-        ? `${JSON.stringify({ scenario, seed, shard, plan }, null, 2)}\n`
-        : planText(scenario, plan, shard),
+        ? `${JSON.stringify({ scenario, seed, shard, threads, plan }, null, 2)}\n`
+        : planText(scenario, plan, shard, threads),
     )
     return
   }

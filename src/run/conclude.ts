@@ -1,5 +1,4 @@
 import type { Contract } from '../contract/contract.ts'
-import type { Scenario } from '../scenario/scenario.ts'
 import type { Store } from '../store/open.ts'
 import { endShard } from '../store/run-shards.ts'
 import {
@@ -21,12 +20,13 @@ import { runFigures } from './run-figures.ts'
 import { unsharded } from './shard.ts'
 import { neverReached } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
+import type { CrewedScenario } from './threads.ts'
 import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
 import { judge } from './verdict.ts'
 
 /** What is left when the last request has ended. */
 export interface Ended {
-  readonly scenario: Scenario
+  readonly scenario: CrewedScenario
   readonly options: RunOptions
   readonly contract: Contract
   readonly start: RunStart

@@ -1,7 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { TlsTexts } from '../client/authorities.ts'
 import type { Contract } from '../contract/contract.ts'
-import type { Scenario } from '../scenario/scenario.ts'
 import type { RunStart } from '../store/runs.ts'
 import type {
   FromRecorderControl,
@@ -14,10 +13,11 @@ import type {
   ToSender,
 } from './messages.ts'
 import type { Shard } from './shard.ts'
+import type { CrewedScenario } from './threads.ts'
 
 /** What the threads of a run are given. */
 export interface CrewOptions {
-  readonly scenario: Scenario
+  readonly scenario: CrewedScenario
   readonly contract: Contract
   readonly run: RunStart
   readonly shard: Shard

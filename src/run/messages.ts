@@ -5,11 +5,12 @@ import type { TlsTexts } from '../client/authorities.ts'
 import type { MemoryFigures } from '../client/memory.ts'
 import type { Message } from '../client/request.ts'
 import type { Contract } from '../contract/contract.ts'
-import type { Load, Scenario } from '../scenario/scenario.ts'
+import type { Load } from '../scenario/scenario.ts'
 import type { TraceRequest } from '../schedule/trace.ts'
 import type { HealthRow, HistogramRow } from '../store/recorder.ts'
 import type { RunStart } from '../store/runs.ts'
 import type { StepCounters } from './attempt-counts.ts'
+import type { CrewedScenario } from './threads.ts'
 import type { HistogramSlice } from './time-histogram.ts'
 
 /**
@@ -49,7 +50,7 @@ export interface SenderData {
   readonly seed: number
   readonly baseUrl: string
   readonly contract: Contract
-  readonly scenario: Scenario
+  readonly scenario: CrewedScenario
   readonly keys: readonly ResolvedKey[]
   readonly prompts: readonly PromptPool[]
   readonly tls: TlsTexts

@@ -65,7 +65,7 @@ export function planOf(
     let requests = 0
     const ownsKey = (index: number) =>
       owners![active.keyOf(index, choices[active.stepAt(index)]!)] === shard.index
-    const { threads } = scenario
+    const threads = scenario.threads ?? 1
     for (let thread = 0; thread < threads; thread++) {
       const arrivals = arrivalsOf(run, seed)!
       const advance =

@@ -24,6 +24,7 @@ import type { StopReason } from './stop-conditions.ts'
 import type { SweepResult } from './sweep-run.ts'
 import type { Counted, Progress } from './tally.ts'
 import type { Team } from './team.ts'
+import { type CrewedScenario, threadsOf } from './threads.ts'
 import type { ThresholdResult } from './thresholds.ts'
 import { tlsOf } from './tls-files.ts'
 import type { RunVerdict } from './verdict.ts'
@@ -89,9 +90,9 @@ export interface RunResult {
 export async function run(whole: Scenario, options: RunOptions): Promise<RunResult> {
   const shard = options.shard ?? unsharded
   const { team = null } = options
-  const scenario = scenarioOf(whole, shard, team !== null)
+  const part = scenarioOf(whole, shard, team !== null)
   const contract = options.contract ?? defaultContract
-  const given = options.baseUrl ?? scenario.baseUrl
+  const given = options.baseUrl ?? part.baseUrl
   if (given === undefined || given === null || !isBaseUrl(given)) {
     throw new UserError(
       'run',
@@ -100,10 +101,12 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   }
   const baseUrl = serviceUrl(given, contract)
   storeFile(options.dbPath)
-  const seed = options.seed ?? scenario.seed
+  const seed = options.seed ?? part.seed
+  const loads = phaseLoads(part)
+  const threads = threadsOf(part, loads, shard, baseUrl)
+  const scenario: CrewedScenario = { ...part, threads }
   const keys = resolveKeys(scenario, options.keys)
   const prompts = promptPools(scenario, seed)
-  const loads = phaseLoads(scenario)
   const tls = tlsOf(scenario)
   const proxy = proxyOf(scenario)
   if (proxy === null) await reach(baseUrl, tls, scenario.policy.connectTimeoutUs / 1000)
@@ -120,7 +123,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     runId: options.runId ?? runIdOf(startedAtUs),
     kind: options.kind ?? 'run',
     scenario: scenario.name,
-    scenarioJson: JSON.stringify(whole),
+    scenarioJson: JSON.stringify({ ...whole, threads }),
     seed,
     baseUrl,
     contract: contract.name,

@@ -54,7 +54,8 @@ export function scenarioOf(
 ): Scenario {
   if (of === 1) return scenario
   mustHaveAccounts(scenario, of)
-  const { policy, threads } = scenario
+  const { policy } = scenario
+  const threads = scenario.threads ?? 1
   for (const { name, load, maxRequests } of hearsOthers ? [] : scenario.phases) {
     if (load.kind === 'sweep') {
       throw new UserError(

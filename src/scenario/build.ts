@@ -45,7 +45,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     question: file.question,
     seed: file.seed,
     baseUrl: file.base_url ?? null,
-    threads: file.threads,
+    threads: file.threads ?? null,
     pacing: file.pacing,
     shards: file.shards,
     transport: file.transport,

@@ -6,7 +6,8 @@ export const fileFields = {
   question: 'The question that the scenario answers, in a sentence.',
   seed: 'Seed of every draw: the same seed is the same plan. Default 1.',
   base_url: 'Address of the service, with or without /v1; --base-url overrides it.',
-  threads: 'Sending threads. They share one plan. Default 1.',
+  threads:
+    'Sending threads. They share one plan. Default: as many as the plan needs and the machine has.',
   pacing:
     'timer: sleeps until a request is due. precise: spins, and takes a core for each thread. Default timer.',
   shards:

@@ -224,7 +224,8 @@ export interface Scenario {
   readonly question: string
   readonly seed: number
   readonly baseUrl: string | null
-  readonly threads: number
+  /** Null for as many as the plan needs and the machine has. */
+  readonly threads: number | null
   readonly pacing: Pacing
   /** What machines of one run share out: requests, or accounts with all of their requests. */
   readonly shards: 'by index' | 'by account'

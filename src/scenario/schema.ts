@@ -303,7 +303,7 @@ const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
       question: text('the question that the scenario answers, in a sentence'),
       seed: whole(0).default(1),
       base_url: z.url({ error: baseUrlSays }).refine(isBaseUrl, { error: baseUrlSays }).optional(),
-      threads: whole(1).default(1),
+      threads: whole(1).optional(),
       pacing: oneOf(['timer', 'precise']).default('timer'),
       shards: oneOf(['by index', 'by account']).default('by index'),
       transport: oneOf(['own', 'undici', 'http2']).default('own'),

@@ -42,7 +42,7 @@ function dispatches(load: string, seed: number) {
       seed,
       baseUrl: 'http://127.0.0.1:9',
       contract: defaultContract,
-      scenario,
+      scenario: { ...scenario, threads: 1 },
       keys: [{ name: 'default', account: 'default', weight: 1, key }],
       prompts: [['Hello.']],
       tls: {},

@@ -47,15 +47,16 @@ function sentBy(scenario: Scenario, seed: number, index: number, of: number) {
   const sent: string[] = []
   const users: string[] = []
   const keys: number[] = []
-  const own = scenarioOf(scenario, { index, of })
-  for (let thread = 0; thread < scenario.threads; thread++) {
+  const threads = scenario.threads!
+  const own = { ...scenarioOf(scenario, { index, of }), threads }
+  for (let thread = 0; thread < threads; thread++) {
     let nowUs = 0
     const { port1 } = new MessageChannel()
     const sender = new Sender({
       data: {
         runId: 'r',
-        shard: index * scenario.threads + thread,
-        shards: of * scenario.threads,
+        shard: index * threads + thread,
+        shards: of * threads,
         zeroNs: 0n,
         seed,
         baseUrl: 'http://127.0.0.1:9',
