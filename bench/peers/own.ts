@@ -10,7 +10,10 @@ const assay = fileURLToPath(new URL('../../src/cli/assay.js', import.meta.url))
 /** Sockets without a tool. */
 const sockets = fileURLToPath(new URL('./sockets.ts', import.meta.url))
 
-const scenarioOf = (work: Work): string => `name: peers
+export const apiKey = 'a-key-as-long-as-those-of-services-that-are-sold'
+
+/** The work as a scenario. */
+export const scenarioOf = (work: Work): string => `name: peers
 question: How does this tool do the work that its peers do?
 model: m
 steps:
@@ -46,7 +49,7 @@ export const own: readonly Peer[] = [
           ...store,
           '--json',
         ],
-        env: { ASSAY_API_KEY: 'a-key-as-long-as-those-of-services-that-are-sold' },
+        env: { ASSAY_API_KEY: apiKey },
         read(stdout) {
           const { summary, verdict } = parsed<{
             verdict: { verdict: string }
