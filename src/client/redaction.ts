@@ -147,8 +147,8 @@ class KeyMatcher {
   /** A piece of a find begins at one of so many places. */
   private readonly stride: number
   private readonly places = new Map<number, number[]>()
-  /** Pieces as numbers, of the key and of its encodings; a table says at once that most are none. */
-  private readonly pieces = new Set<number>()
+  /** Where pieces stand in the key and its encodings; a table says at once that most bytes are none. */
+  private readonly pieces = new Map<number, Place[]>()
   private readonly table = new Uint8Array(16_384)
 
   /** What may be base64, plain or for URLs, or hex, and is long enough; its lines may be folded. */
@@ -186,7 +186,9 @@ class KeyMatcher {
     for (const form of formsOf(key)) {
       for (let at = 0; at + 4 <= form.length; at++) {
         const piece = form.readInt32LE(at)
-        this.pieces.add(piece)
+        const places = this.pieces.get(piece)
+        if (places === undefined) this.pieces.set(piece, [{ form, at }])
+        else places.push({ form, at })
         this.table[placeOf(piece)] = 1
       }
     }
@@ -226,15 +228,52 @@ class KeyMatcher {
     return regions
   }
 
-  /** Whether bytes without escapes may hold a find, plain or encoded up to twice. */
+  /**
+   * Whether bytes without escapes hold a find, plain or encoded up to twice: an encoding has more characters
+   * than what it encodes, so it matches for as many bytes as a find has letters.
+   */
   mayStandIn(view: DataView, bytes: Buffer, start: number, end: number): boolean {
     if (this.gram < 4) return bytes.toString('latin1', start, end).includes(this.key)
     for (let at = start; at + 4 <= end; at += this.stride) {
       const piece = view.getInt32(at, true)
-      if (this.table[placeOf(piece)] === 1 && this.pieces.has(piece)) return true
+      if (this.table[placeOf(piece)] === 0) continue
+      for (const place of this.pieces.get(piece) ?? []) {
+        if (commonBytes(place, bytes, at, start, end) >= this.least) return true
+      }
     }
     return false
   }
+}
+
+/** A piece of four bytes in a form of the key. */
+interface Place {
+  readonly form: Buffer
+  readonly at: number
+}
+
+/** How many bytes around a piece are those of its form. */
+function commonBytes(
+  { form, at }: Place,
+  bytes: Buffer,
+  found: number,
+  start: number,
+  end: number,
+): number {
+  let before = 0
+  while (
+    before < at &&
+    before < found - start &&
+    form[at - before - 1] === bytes[found - before - 1]
+  )
+    before++
+  let after = 0
+  while (
+    at + after < form.length &&
+    found + after < end &&
+    form[at + after] === bytes[found + after]
+  )
+    after++
+  return before + after
 }
 
 /** Some letters as a number. */
