@@ -1,12 +1,16 @@
 -- optional: true
 -- section: Errors and limits
--- note: The lowest X-Credits-Remaining in each interval, on a logarithmic axis that shows 0.
-WITH cells AS (
+-- note: What X-Credits-Remaining lost since the first response of the account, at its lowest in each interval.
+WITH shown AS (
+  SELECT *, arg_min(credits_remaining, ended_s) OVER (PARTITION BY account) AS credits_at_first
+  FROM shown_attempts WHERE credits_remaining IS NOT NULL
+),
+cells AS (
   SELECT floor(ended_s / getvariable('bucket_s')) * getvariable('bucket_s') AS at_s, account,
-    min(credits_remaining) AS credits, count(*) AS n
-  FROM shown_attempts WHERE credits_remaining IS NOT NULL GROUP BY 1, 2
+    any_value(credits_at_first) - min(credits_remaining) AS spent, min(credits_remaining) AS credits, count(*) AS n
+  FROM shown GROUP BY 1, 2
 ),
 common AS (SELECT account FROM cells GROUP BY 1 ORDER BY sum(n) DESC LIMIT 8)
-SELECT at_s, coalesce(account, 'one account') AS account, credits
+SELECT at_s, coalesce(account, 'one account') AS account, spent, credits
 FROM cells WHERE account IS NULL OR account IN (FROM common)
 ORDER BY account, at_s

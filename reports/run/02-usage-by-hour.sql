@@ -1,3 +1,4 @@
+-- optional: true
 -- section: Usage
 -- note: Successful requests by the hour in which the service answered them, in its own time.
 WITH hours AS (
@@ -10,4 +11,4 @@ WITH hours AS (
 SELECT
   strftime(make_timestamp(hour_s * 1000000) AT TIME ZONE 'UTC' AT TIME ZONE getvariable('timezone'), '%-d %b %H:%M') AS hour,
   hour_s, model, requests
-FROM hours ORDER BY hour_s, model
+FROM hours WHERE (SELECT count(DISTINCT hour_s) FROM hours) > 1 ORDER BY hour_s, model

@@ -17,6 +17,8 @@ export interface Answer {
 export interface Check {
   readonly tone: Tone
   readonly name: string
+  /** Where its evidence is on the page. */
+  readonly link?: string
   readonly figure: string
   readonly remedy: string | null
 }
@@ -41,7 +43,10 @@ ${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderC
 
 /** A number and its unit on one line. */
 const unbroken = (text: string) =>
-  text.replace(/(?<=\d) (?=(?:%|ms|s)(?!\w))/g, '\u00a0').replace(/\bn = (?=\d)/g, 'n\u00a0=\u00a0')
+  text
+    .replace(/(?<=\d) (?=(?:%|ms|s)(?!\w))/g, '\u00a0')
+    .replace(/\bn = (?=\d)/g, 'n\u00a0=\u00a0')
+    .replace(/(?<=[<>=≥≤]) (?=\d)/g, '\u00a0')
 
 /** What failed, what is doubtful, then the rest in its own order. */
 function urgentFirst(checks: readonly Check[]): readonly Check[] {
@@ -49,8 +54,8 @@ function urgentFirst(checks: readonly Check[]): readonly Check[] {
   return [...checks].sort((a, b) => urgency[a.tone] - urgency[b.tone])
 }
 
-function renderCheck({ tone, name, figure, remedy }: Check): Html {
-  return html`<li><span class="mark ${tone}" role="img" aria-label="${spoken[tone]}">${signs[tone]}</span><span><b>${name}</b> ${unbroken(figure)}${
+function renderCheck({ tone, name, link, figure, remedy }: Check): Html {
+  return html`<li><span class="mark ${tone}" role="img" aria-label="${spoken[tone]}">${signs[tone]}</span><span><b>${link === undefined ? name : html`<a href="${link}">${name}</a>`}</b> ${unbroken(figure)}${
     remedy !== null && html`<br><span class="remedy">${unbroken(remedy)}</span>`
   }</span></li>`
 }
@@ -65,6 +70,6 @@ export interface Card {
 export function renderCards(cards: readonly Card[]): Html {
   return html`<dl class="figures">${cards.map(
     ({ label, value, aside }) =>
-      html`<div><dt>${label}</dt><dd>${value}<span class="aside">${aside}</span></dd></div>`,
+      html`<div><dt>${label}</dt><dd>${value}<span class="aside">${unbroken(aside)}</span></dd></div>`,
   )}</dl>`
 }

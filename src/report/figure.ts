@@ -14,6 +14,8 @@ export interface Figure {
   readonly body: Html
   readonly chart: { readonly id: string; readonly live: InteractiveChart } | null
   readonly warnings: readonly string[]
+  /** The same across the page; null where it is so already. */
+  readonly wider: (() => Promise<Figure>) | null
 }
 
 /** Draws a part with its rows; null when it has none and asked to be left out then. */
@@ -27,8 +29,11 @@ export async function renderFigure(part: Part, rows: readonly Row[]): Promise<Fi
 /** A name as an id: rules are named by a store, which somebody else may have written. */
 const anchorOf = (name: string) => name.replace(/[^\w-]+/g, '-').slice(0, 80)
 
+const asWide = (part: Part): Part => ({ ...part, front: { ...part.front, wide: true } })
+
 function tableFigure(part: Part, rows: readonly Row[]): Figure {
   const { front } = part
+  const isHalf = front.wide === false
   const table =
     rows.length === 0
       ? html`<p class="empty">${front.empty ?? 'Nothing was observed.'}</p>`
@@ -38,7 +43,8 @@ function tableFigure(part: Part, rows: readonly Row[]): Figure {
     section: front.section ?? null,
     chart: null,
     warnings: [],
-    body: html`<section class="card ${front.wide === false ? 'half' : 'whole'}" id="${anchorOf(part.name)}">
+    wider: isHalf ? async () => tableFigure(asWide(part), rows) : null,
+    body: html`<section class="card ${isHalf ? 'half' : 'whole'}" id="${anchorOf(part.name)}">
 ${
   front.folded === true
     ? html`<details><summary><h3>${front.title}</h3></summary>${body}</details>`
@@ -58,9 +64,21 @@ async function chartFigure(part: Part, chart: ChartSpec, rows: readonly Row[]): 
     section: front.section ?? null,
     chart: live === null ? null : { id, live },
     warnings: [...desk.warnings, ...phone.warnings],
+    wider: size === 'half' ? () => chartFigure(asWide(part), chart, rows) : null,
     body: html`<figure class="card ${size}" id="${anchorOf(part.name)}"${live !== null && html` data-chart="${id}"`}>
 <figcaption><h3>${chart.title}</h3></figcaption>
 <div class="chart-drawings"><div class="on-desk">${trusted(desk.svg)}</div><div class="on-phone">${trusted(phone.svg)}</div></div>
 ${front.note !== undefined && html`<p class="note">${front.note}</p>`}</figure>`,
   }
+}
+
+/** The figures, with the last narrow one of a section widened where it would leave a hole beside it. */
+export async function withoutHoles(figures: readonly Figure[]): Promise<readonly Figure[]> {
+  const filled = [...figures]
+  for (const section of new Set(figures.map((figure) => figure.section))) {
+    const narrow = figures.filter((figure) => figure.section === section && figure.wider !== null)
+    const last = narrow.at(-1)
+    if (narrow.length % 2 === 1) filled[figures.indexOf(last!)] = await last!.wider!()
+  }
+  return filled
 }

@@ -79,7 +79,7 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
     return {
       tone: 'none',
       says: 'These runs were not audited',
-      because: 'Run `assay audit`, then make the page again.',
+      because: 'To audit them, run: assay audit. Then make the page again.',
       checks: [],
     }
   }
@@ -91,6 +91,7 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
       checks: binding.map((finding) => ({
         tone: 'fail',
         name: finding.rule,
+        link: `#${finding.rule}`,
         figure: finding.title,
         remedy:
           finding.detail.came === undefined
@@ -182,22 +183,17 @@ async function renderFailure(
     detail.witnesses.length > rows.length &&
     html`<p class="note">The first ${rows.length} of ${detail.witnesses.length} witnesses.</p>`
   }${drawn.map((figure) => figure.body)}`
-  return html`<article class="card finding" id="${finding.rule}"><header><span class="pill fail">${finding.rule} failed</span><p>${finding.title}</p><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small></header>
-<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
+  const head = html`<span class="pill fail">${finding.rule} failed</span><b>${finding.title}</b><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small>`
+  const body = html`<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.came !== undefined && html`<dt>came</dt><dd>${detail.came}</dd>`
   }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}${
     rows.length > 0 && html`<dt>again</dt><dd><code>${againText(store, finding)}</code></dd>`
   }</dl>
-${
-  folded && (rows.length > 0 || drawn.length > 0)
-    ? html`<details><summary>${evidenceWords(rows.length, drawn.length > 0)}</summary>${witnesses}</details>`
-    : witnesses
-}</article>`
-}
-
-function evidenceWords(witnesses: number, isDrawn: boolean): string {
-  const counted = `${witnesses} ${witnesses === 1 ? 'witness' : 'witnesses'}`
-  return isDrawn ? `${counted}, and the balance around ${witnesses === 1 ? 'it' : 'them'}` : counted
+${witnesses}`
+  // A link to an id within a fold opens it.
+  return folded
+    ? html`<details class="card finding"><summary>${head}</summary><div id="${finding.rule}">${body}</div></details>`
+    : html`<article class="card finding" id="${finding.rule}"><header>${head}</header>${body}</article>`
 }
 
 /** The command that prints what sends the witness again; a key never stands in it. */

@@ -11,7 +11,7 @@ import { type Html, html } from '../user/html.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { renderDocument } from './document.ts'
-import { type Figure, renderFigure } from './figure.ts'
+import { type Figure, renderFigure, withoutHoles } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
 import { aboutRuns, launchTop } from './launch.ts'
@@ -109,12 +109,13 @@ async function drawReport(options: ReportOptions): Promise<Report> {
   const parts = partsOf(page, options.reportsFolder)
   beginPart(options, `figures of the ${page} page`, 0, parts.length + 1)
   const top = await prepareTop(options)
-  const figures: Figure[] = []
+  const drawn: Figure[] = []
   for (const [at, part] of parts.entries()) {
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
     const figure = await renderFigure(part, await rowsOf(store, part))
-    if (figure !== null) figures.push(figure)
+    if (figure !== null) drawn.push(figure)
   }
+  const figures = await withoutHoles(drawn)
   const charts: Record<string, InteractiveChart> = {}
   for (const { chart } of [...top.figures, ...figures]) {
     if (chart !== null) charts[chart.id] = chart.live
