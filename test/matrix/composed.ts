@@ -1,10 +1,14 @@
-import type { Window } from '../../contract/contract.ts'
-import type { Behaviour, Kit } from '../behaviour.ts'
-import type { Call } from '../call.ts'
-import type { RefusalKind } from '../refusal.ts'
-import { editChat, editMessage } from './completion.ts'
-import type { Fault } from './fault.ts'
-import { type Change, changed, chargeMore, header, hiddenLimit, type When } from './primitives.ts'
+import type { Window } from '../../src/contract/contract.ts'
+import type { Behaviour, Kit, Usage } from '../../src/service/behaviour.ts'
+import type { Call } from '../../src/service/call.ts'
+import { editChat, editMessage } from '../../src/service/faults/completion.ts'
+import type { Fault } from '../../src/service/faults/fault.ts'
+import { header, hiddenLimit } from '../../src/service/faults/primitives.ts'
+import { noteOf } from '../../src/service/honest/billing.ts'
+import type { RefusalKind } from '../../src/service/refusal.ts'
+
+/** What becomes of a field: a number that is off, or something else. */
+export type Change = { readonly plus: number } | { readonly to: unknown } | 'dropped'
 
 /** Which calls are befallen. The first five are known at the start, the others once the request was read. */
 export type Condition =
@@ -62,6 +66,9 @@ export interface Composition {
 export interface Strikes {
   count: number
 }
+
+/** Whether a call is befallen. */
+type When = (call: Call) => boolean
 
 /** The composition as a fault that `startService` takes. */
 export function composed({ when, effect }: Composition, strikes: Strikes): Fault {
@@ -244,4 +251,30 @@ function effectOf(
       }
     }
   }
+}
+
+/** Takes credits beyond the price; below zero gives them back. */
+function chargeMore({ ledger }: Kit, call: Call, credits: number, usage?: Usage): void {
+  ledger.move(call.key!.accountId, -credits, credits > 0 ? 'charge' : 'refund', 'fault', {
+    charge: noteOf(call, usage),
+  })
+}
+
+/**
+ * The body with one field changed, at the end of the path; `*` is each element. A path that
+ * leads nowhere changes nothing, and what is not a number is not added to.
+ */
+export function changed(body: unknown, path: readonly string[], change: Change): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return body
+  if (name === '*') {
+    return Array.isArray(body) ? body.map((each) => changed(each, rest, change)) : body
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  if (!Object.hasOwn(body, name)) return body
+  const { [name]: value, ...others } = body as Record<string, unknown>
+  if (rest.length > 0) return { ...body, [name]: changed(value, rest, change) }
+  if (change === 'dropped') return others
+  if ('to' in change) return { ...body, [name]: change.to }
+  return typeof value === 'number' ? { ...body, [name]: value + change.plus } : body
 }
