@@ -1,10 +1,10 @@
-import type { BalanceReading } from '../billing/balance-reading.ts'
-import { sumsOf } from '../billing/gifts.ts'
-import { loadHistories } from '../billing/load.ts'
-import { type OpenPrices, withoutOpenPrices } from '../billing/open-prices.ts'
-import { chosenPrices, type PricedReadings } from '../billing/price-choice.ts'
 import type { Evidence, Rule } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
+import type { BalanceReading } from './billing/balance-reading.ts'
+import { sumsOf } from './billing/gifts.ts'
+import { loadHistories } from './billing/load.ts'
+import { type OpenPrices, withoutOpenPrices } from './billing/open-prices.ts'
+import { chosenPrices, type PricedReadings } from './billing/price-choice.ts'
 
 const priced = new WeakMap<Evidence, Promise<PricedReadings>>()
 

@@ -1,7 +1,7 @@
 import type { AuthHeader, Contract } from '../../../contract/contract.ts'
 import { promisedSql } from '../../../contract/request.ts'
-import type { BalanceReading } from '../../billing/balance-reading.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'

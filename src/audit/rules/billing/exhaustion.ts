@@ -1,9 +1,9 @@
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { excessOf } from '../../billing/conservation.ts'
-import { effects } from '../../billing/history.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { excessOf } from '../../evidence/billing/conservation.ts'
+import { effects } from '../../evidence/billing/history.ts'
+import { otherCause } from '../../evidence/other-cause.ts'
 import type { Verdict } from '../../verdict.ts'
-import { otherCause } from './conservation.ts'
 import { type Known, knownBalances, mostAtFirst } from './known-balance.ts'
 
 const isRefused = ({ reading: { history }, row }: Known) => history.insufficient[row] === 1

@@ -1,14 +1,13 @@
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { excessOf, type Segment } from '../../billing/conservation.ts'
-import { effects } from '../../billing/history.ts'
-import { rowsWhere } from '../../billing/operations.ts'
-import { RunningSum } from '../../billing/running-sum.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
-import { usageReports } from '../../evidence/usage-reports.ts'
-import type { Evidence } from '../../rule.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
+import { effects } from '../../evidence/billing/history.ts'
+import { rowsWhere } from '../../evidence/billing/operations.ts'
+import { RunningSum } from '../../evidence/billing/running-sum.ts'
+import { mayBeMoved } from '../../evidence/other-cause.ts'
+import { numeric } from '../../evidence/usage/fields.ts'
+import { usageReports } from '../../evidence/usage/reports.ts'
 import type { Witness } from '../../verdict.ts'
-import { numeric } from '../usage/fields.ts'
-import { otherCause } from './conservation.ts'
 import { rowsOf } from './segments.ts'
 
 export const bill07 = billingRule({
@@ -100,12 +99,6 @@ function mayBeChargedIn(
   return ({ from, to }) => called.upTo(endUs[to]!) > over.before(callUs[from]!)
 }
 
-/** Whether credits may have been bought, granted or expired in the stretch. */
-function isMoved({ contract }: Evidence, segment: Segment): boolean {
-  const excess = excessOf(segment)
-  return excess !== 0 && otherCause(contract, segment, excess) !== null
-}
-
 function readWhileOpen({ history }: BalanceReading, charge: number): boolean {
   const { callUs, endUs, effect, value } = history
   for (let row = charge + 1; row < history.size && callUs[row]! < endUs[charge]!; row++) {
@@ -191,7 +184,7 @@ have expired since. The field is identified by its name
       if (segment === undefined ? reading.ambiguous > 0 : segment.ambiguous > 0) continue
       const expected =
         header ??
-        (segment === undefined || segment.taken < 0 || isMoved(evidence, segment)
+        (segment === undefined || segment.taken < 0 || mayBeMoved(evidence.contract, segment)
           ? null
           : balance[at - 1]! - segment.sure - (reading.history.spentOnReads?.[idle[at]!] ?? 0))
       if (expected === null) continue

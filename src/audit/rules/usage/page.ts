@@ -1,6 +1,6 @@
 import type { Exchange } from '../../evidence/exchange.ts'
 import { exchangesOf } from '../../evidence/exchange.ts'
-import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import type { Rule } from '../../rule.ts'
 import { verdictOf } from '../exchange-rule.ts'
 

@@ -1,4 +1,4 @@
-import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import type { Rule } from '../../rule.ts'
 import { verdictOf } from '../exchange-rule.ts'
 import { named } from './report-rule.ts'

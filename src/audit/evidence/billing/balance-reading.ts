@@ -1,4 +1,4 @@
-import type { Credits } from '../../contract/contract.ts'
+import type { Credits } from '../../../contract/contract.ts'
 import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'
 import { type Conservation, excessOf, readConservation } from './conservation.ts'

@@ -1,4 +1,4 @@
-import type { Credits } from '../../../contract/contract.ts'
+import type { Credits } from '../../../../contract/contract.ts'
 import { add, type Ranges, ranges } from './combinations.ts'
 
 /** An attempt that was left, to a policy that acts so much later. */

@@ -1,6 +1,6 @@
-import { generatesSql } from '../../contract/request.ts'
-import type { Evidence } from '../rule.ts'
-import { abandonments, effects, type History } from './history.ts'
+import { generatesSql } from '../../../contract/request.ts'
+import type { Evidence } from '../../rule.ts'
+import { abandonments, columnsOf, effects, type History } from './history.ts'
 import { highestPrice, priceTable } from './price-table.ts'
 
 /**
@@ -32,43 +32,19 @@ export async function withEarlier(
   )
   if (runs.length === 0) return history
   const columns = await store.doubles(
-    `SELECT slot::DOUBLE, retry::DOUBLE, (sent_us + shift)::DOUBLE,
-       (coalesce(closed_us, headers_us, sent_us) + shift)::DOUBLE,
-       coalesce(price.cost, ${highestPrice(contract)})::DOUBLE, streamed::DOUBLE,
-       coalesce(price.place, -1)::DOUBLE, keys.nth::DOUBLE, status::DOUBLE, content_events::DOUBLE,
+    `SELECT slot::DOUBLE, retry::DOUBLE, (sent_us + shift)::DOUBLE, NULL::DOUBLE,
+       (coalesce(closed_us, headers_us, sent_us) + shift)::DOUBLE, ${effects.ambiguous}::DOUBLE,
+       coalesce(price.cost, ${highestPrice(contract)})::DOUBLE, NULL::DOUBLE, streamed::DOUBLE,
+       coalesce(price.place, -1)::DOUBLE, keys.nth::DOUBLE, status::DOUBLE, 0::DOUBLE, content_events::DOUBLE,
        CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
-         ELSE ${abandonments.no} END::DOUBLE
+         ELSE ${abandonments.no} END::DOUBLE, 0::DOUBLE, sent_us + shift + $4::DOUBLE
      ${attempts}`,
-    parameters,
+    [...parameters, history.lifetimeUs],
   )
-  const [slot, retry, callUs, endUs, costCredits, streamed, model, ...rest] = columns
-  const [key, status, contentEvents, abandonment] = rest
-  const each = (value: number) => new Float64Array(runs.length).fill(value)
-  const before = (earlier: Float64Array, own: Float64Array) =>
-    Float64Array.from([...earlier, ...own])
   return {
     ...history,
     size: runs.length + history.size,
     earlierRunIds: runs.map(({ runId }) => runId),
-    slot: before(slot!, history.slot),
-    retry: before(retry!, history.retry),
-    callUs: before(callUs!, history.callUs),
-    readUs: before(each(Number.NaN), history.readUs),
-    endUs: before(endUs!, history.endUs),
-    effect: before(each(effects.ambiguous), history.effect),
-    costCredits: before(costCredits!, history.costCredits),
-    value: before(each(Number.NaN), history.value),
-    streamed: before(streamed!, history.streamed),
-    model: before(model!, history.model),
-    key: before(key!, history.key),
-    status: before(status!, history.status),
-    insufficient: before(each(0), history.insufficient),
-    step: before(each(0), history.step),
-    contentEvents: before(contentEvents!, history.contentEvents),
-    abandonment: before(abandonment!, history.abandonment),
-    settlesByUs: before(
-      callUs!.map((us) => us + history.lifetimeUs),
-      history.settlesByUs,
-    ),
+    ...columnsOf((name, at) => Float64Array.from([...columns[at]!, ...history[name]])),
   }
 }

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../evidence/exchange.ts'
+import { isObject, type Json, type JsonObject } from '../exchange.ts'
 
 /** A field of a body, at any depth of objects. What is in lists are lines, not fields. */
 export interface Field {

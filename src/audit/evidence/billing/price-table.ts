@@ -1,4 +1,4 @@
-import type { Contract } from '../../contract/contract.ts'
+import type { Contract } from '../../../contract/contract.ts'
 
 /** Models and prices of the contract as a SQL relation; quotes in names are doubled. */
 export function priceTable({ models }: Contract): string {

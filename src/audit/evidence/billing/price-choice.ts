@@ -1,4 +1,4 @@
-import type { Credits } from '../../contract/contract.ts'
+import type { Credits } from '../../../contract/contract.ts'
 import { type BalanceReading, readBalance } from './balance-reading.ts'
 import { excessOf } from './conservation.ts'
 import type { Assumptions, OpenPrices, PricedHistories } from './open-prices.ts'

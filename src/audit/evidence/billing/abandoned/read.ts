@@ -1,4 +1,4 @@
-import type { Credits } from '../../../contract/contract.ts'
+import type { Credits } from '../../../../contract/contract.ts'
 import type { Conservation } from '../conservation.ts'
 import { effects, type History } from '../history.ts'
 import { once } from '../once.ts'

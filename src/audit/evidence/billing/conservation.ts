@@ -1,4 +1,4 @@
-import type { Credits } from '../../contract/contract.ts'
+import type { Credits } from '../../../contract/contract.ts'
 import type { IncludesOwn } from './bounds.ts'
 import { effects, type History } from './history.ts'
 import { rowsWhere } from './operations.ts'

@@ -1,4 +1,4 @@
-import { isList, isObject, type JsonObject } from '../../evidence/exchange.ts'
+import { isList, isObject, type JsonObject } from '../exchange.ts'
 import { creditsNamed, spent } from './credits.ts'
 import { type Field, fieldsOf, numbersNamed, numeric, textNamed } from './fields.ts'
 

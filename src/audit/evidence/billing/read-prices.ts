@@ -1,4 +1,4 @@
-import type { Credits } from '../../contract/contract.ts'
+import type { Credits } from '../../../contract/contract.ts'
 import { effects, type History, showsBalance } from './history.ts'
 import { rowsWhere } from './operations.ts'
 

@@ -1,4 +1,4 @@
-import type { Credits } from '../../../contract/contract.ts'
+import type { Credits } from '../../../../contract/contract.ts'
 import { effects, type History } from '../history.ts'
 import type { Operations } from '../operations.ts'
 import { readTiles, type TileFault } from '../tiles.ts'

@@ -1,8 +1,8 @@
-import type { Evidence } from '../rule.ts'
-import { type Bucket, bucketsBy } from '../rules/usage/buckets.ts'
-import { creditsNamed, spent } from '../rules/usage/credits.ts'
-import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from '../rules/usage/fields.ts'
-import { type Exchange, exchangesOf, isObject, type JsonObject } from './exchange.ts'
+import type { Evidence } from '../../rule.ts'
+import { type Exchange, exchangesOf, isObject, type JsonObject } from '../exchange.ts'
+import { type Bucket, bucketsBy } from './buckets.ts'
+import { creditsNamed, spent } from './credits.ts'
+import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
 
 /**
  * What an answer of the credits endpoint says, whatever its fields are called (gap G-09): found by

@@ -1,6 +1,6 @@
-import type { Credits } from '../../contract/contract.ts'
-import { generatesSql } from '../../contract/request.ts'
-import type { Evidence } from '../rule.ts'
+import type { Credits } from '../../../contract/contract.ts'
+import { generatesSql } from '../../../contract/request.ts'
+import type { Evidence } from '../../rule.ts'
 import { effects, type History, showsBalance } from './history.ts'
 import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
 

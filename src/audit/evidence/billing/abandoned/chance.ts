@@ -1,4 +1,4 @@
-import type { Credits } from '../../../contract/contract.ts'
+import type { Credits } from '../../../../contract/contract.ts'
 import type { Ranges } from './combinations.ts'
 
 /**

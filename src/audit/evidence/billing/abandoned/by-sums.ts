@@ -1,4 +1,4 @@
-import type { Credits } from '../../../contract/contract.ts'
+import type { Credits } from '../../../../contract/contract.ts'
 import type { Conservation } from '../conservation.ts'
 import { abandonments, effects, type History } from '../history.ts'
 import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'

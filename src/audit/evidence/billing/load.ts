@@ -1,10 +1,10 @@
-import { flagSql } from '../../attempt/flags.ts'
-import type { Contract } from '../../contract/contract.ts'
-import { generatesSql } from '../../contract/request.ts'
-import type { Evidence } from '../rule.ts'
-import { clockErrorUs } from '../runs.ts'
+import { flagSql } from '../../../attempt/flags.ts'
+import type { Contract } from '../../../contract/contract.ts'
+import { generatesSql } from '../../../contract/request.ts'
+import type { Evidence } from '../../rule.ts'
+import { clockErrorUs } from '../../runs.ts'
 import { withEarlier } from './earlier-runs.ts'
-import { abandonments, effects, type History } from './history.ts'
+import { abandonments, columnsOf, effects, type History } from './history.ts'
 import { highestPrice, priceTable } from './price-table.ts'
 
 interface Account {
@@ -81,28 +81,10 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
      ORDER BY sent_us, slot, retry`,
     [account.runId, account.account, lifetimeUs, errorUs],
   )
-  const [slot, retry, callUs, readUs, endUs, effect, cost, value, streamed, ...rest] = columns
-  const [model, key, status, step, contentEvents, abandonment, insufficient, settlesByUs] = rest
   const history = {
     ...account,
-    size: slot!.length,
-    slot: slot!,
-    retry: retry!,
-    callUs: callUs!,
-    readUs: readUs!,
-    endUs: endUs!,
-    effect: effect!,
-    costCredits: cost!,
-    value: value!,
-    streamed: streamed!,
-    model: model!,
-    key: key!,
-    status: status!,
-    insufficient: insufficient!,
-    step: step!,
-    contentEvents: contentEvents!,
-    abandonment: abandonment!,
-    settlesByUs: settlesByUs!,
+    size: columns[0]!.length,
+    ...columnsOf((_, at) => columns[at]!),
     lifetimeUs,
   }
   return withEarlier(evidence, history)

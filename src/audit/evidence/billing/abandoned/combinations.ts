@@ -1,4 +1,4 @@
-import type { Credits } from '../../../contract/contract.ts'
+import type { Credits } from '../../../../contract/contract.ts'
 import { logLikelihoodOf } from './chance.ts'
 
 /** What a policy charges at the least and at the most in each stretch. */
