@@ -1,3 +1,4 @@
+import { literal } from '../store/import/literal.ts'
 import type { Store } from '../store/open.ts'
 import { type Html, html } from '../user/html.ts'
 import {
@@ -15,7 +16,6 @@ import { prepareFigures } from './shown-figures.ts'
 import { failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
-import { literal } from './temp-table.ts'
 
 interface RunRow {
   readonly run_id: string

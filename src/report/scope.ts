@@ -8,9 +8,9 @@ import {
   objectiveNames,
 } from '../measure/measures.ts'
 import { samplesNeeded } from '../measure/percentile.ts'
+import { literal } from '../store/import/literal.ts'
 import type { Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
-import { literal } from './temp-table.ts'
 
 /** What a report is about: runs, and how their time is told. */
 export interface Scope {

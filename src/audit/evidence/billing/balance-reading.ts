@@ -1,4 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
+import { once } from '../once.ts'
 import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'
 import { type Conservation, excessOf, readConservation } from './conservation.ts'
@@ -7,7 +8,6 @@ import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './heade
 import { effects, type History } from './history.ts'
 import { type Place, placesOf } from './location.ts'
 import { type Majorization, readMajorization } from './majorization.ts'
-import { once } from './once.ts'
 import type { Operations } from './operations.ts'
 import { readTiles, type TileReading } from './tiles.ts'
 

@@ -1,6 +1,7 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { generatesSql } from '../../../contract/request.ts'
+import { literal } from '../../../store/import/literal.ts'
 import type { Evidence } from '../../rule.ts'
 import { clockErrorUs } from '../../runs.ts'
 import { withEarlier } from './earlier-runs.ts'
@@ -112,7 +113,7 @@ function isInsufficient({ chatErrors, messagesErrors }: Contract): string {
     statuses?.length === 1 && statuses[0] === 403 ? [type] : [],
   )
   const words = [...chat, ...messages].filter((word) => /credit|quota|balance|fund/i.test(word))
-  const said = words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')
+  const said = words.map(literal).join(', ')
   const says = said === '' ? 'false' : `(error_code IN (${said}) OR error_type IN (${said}))`
   return `outcome = 'http_error' AND (status = 402 OR status = 403 AND ${says})`
 }

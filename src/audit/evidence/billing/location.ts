@@ -1,4 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
+import { countBelow } from '../../../limits/count-below.ts'
 import { costOfLeaving } from './alignment.ts'
 import { effects, type History } from './history.ts'
 import type { Operations } from './operations.ts'
@@ -136,7 +137,7 @@ function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
   const delays: number[] = []
   const sampled = anchorsUs.filter((_, at) => at % Math.ceil(anchorsUs.length / 2000) === 0)
   for (const anchorUs of sampled) {
-    const from = firstFrom(holesUs, anchorUs - neighbours.earlierUs)
+    const from = countBelow(holesUs, anchorUs - neighbours.earlierUs)
     for (let at = from; at < Math.min(holesUs.length, from + neighbours.most); at++) {
       delays.push(holesUs[at]! - anchorUs)
     }
@@ -162,16 +163,6 @@ function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
 
 const neighbours = { earlierUs: 20_000, most: 200 }
 const widthsUs = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]
-
-function firstFrom(sorted: Float64Array, value: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const at = (low + high) >> 1
-    if (sorted[at]! < value) low = at + 1
-    else high = at
-  }
-  return low
-}
 
 function median(numbers: readonly number[]): number {
   return [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? 0

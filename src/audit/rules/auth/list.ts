@@ -1,10 +1,11 @@
 import type { AuthHeader, Contract } from '../../../contract/contract.ts'
 import { promisedSql } from '../../../contract/request.ts'
+import { literal } from '../../../store/import/literal.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence, Rule } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
+import { passed, type Verdict } from '../../verdict.ts'
 import { clearStretches } from '../billing/segments.ts'
 import { verdictOf } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -180,7 +181,7 @@ of its table for 401.`,
   observe: ({ chatErrors, messagesErrors }) => {
     const chat = chatErrors.find((error) => error.status === 401)
     const messages = messagesErrors.find((error) => error.statuses?.includes(401))
-    const word = (text: string | undefined) => `'${(text ?? '').replaceAll("'", "''")}'`
+    const word = (text = '') => literal(text)
     return `
       SELECT run_id, slot, retry,
         CASE WHEN endpoint = 'chat' AND (error_code IS DISTINCT FROM ${word(chat?.code)}
@@ -235,7 +236,7 @@ misses credits while another was charged as many too few, a charge went to the w
       }
       if (judged.length > 1 && over === undefined) observations += judged.length
     }
-    return observations > 0 ? { verdict: 'pass', observations } : { verdict: 'not-observed', takes }
+    return passed(observations, takes)
   },
 })
 

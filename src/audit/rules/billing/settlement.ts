@@ -7,7 +7,7 @@ import { RunningSum } from '../../evidence/billing/running-sum.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 import { numeric } from '../../evidence/usage/fields.ts'
 import { usageReports } from '../../evidence/usage/reports.ts'
-import type { Witness } from '../../verdict.ts'
+import { passed, type Witness } from '../../verdict.ts'
 import { rowsOf } from './segments.ts'
 
 export const bill07 = billingRule({
@@ -70,12 +70,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         }
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : {
-          verdict: 'not-observed',
-          takes: 'a read of the balance while a slow stream is open, and one after',
-        }
+    return passed(observations, 'a read of the balance while a slow stream is open, and one after')
   },
 })
 
@@ -146,9 +141,7 @@ smallest of a list of delays that explains them.`,
         why: 'the header shows values that are older than its response, and the balance is right in the end',
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : { verdict: 'not-observed', takes: 'a success, and a value of the balance after it' }
+    return passed(observations, 'a success, and a value of the balance after it')
   },
 })
 
@@ -205,11 +198,6 @@ have expired since. The field is identified by its name
         ],
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : {
-          verdict: 'not-observed',
-          takes: 'a captured answer of GET /user/credits with nothing in flight',
-        }
+    return passed(observations, 'a captured answer of GET /user/credits with nothing in flight')
   },
 })

@@ -1,4 +1,5 @@
 import { promisedSql } from '../../../contract/request.ts'
+import { literal } from '../../../store/import/literal.ts'
 import { openPricesOf } from '../../evidence/balances.ts'
 import { isEmpty } from '../../evidence/billing/open-prices.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
@@ -95,7 +96,7 @@ async function compared(
   const { reads, openReads } = await openPricesOf(evidence)
   const [from, to] = [earlier.exchange.row, later.exchange.row]
   const prices = contract.models.map(
-    ({ id, costCredits }) => `WHEN '${id.replaceAll("'", "''")}' THEN ${costCredits}`,
+    ({ id, costCredits }) => `WHEN ${literal(id)} THEN ${costCredits}`,
   )
   const [between] = await store.rows<
     Counted & {

@@ -2,14 +2,16 @@ import type { Credits } from '../../../../contract/contract.ts'
 import { effects, type History } from '../history.ts'
 import type { Operations } from '../operations.ts'
 import { readTiles, type TileFault } from '../tiles.ts'
-import type { Charges, Kind, Timing } from './hypotheses.ts'
 import {
+  type Charges,
+  type Kind,
   kindsOf,
   latenessOf,
   longestOfStep,
   mayHaveFinished,
   overUs,
   plainPolicies,
+  type Timing,
   timingOf,
 } from './hypotheses.ts'
 

@@ -1,16 +1,19 @@
 import type { Credits } from '../../../../contract/contract.ts'
+import { countBelow } from '../../../../limits/count-below.ts'
 import type { Conservation } from '../conservation.ts'
 import { abandonments, effects, type History } from '../history.ts'
 import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
 import { delayedPolicies } from './delays.ts'
-import type { Charges, Kind, Timing } from './hypotheses.ts'
 import {
+  type Charges,
+  type Kind,
   kindsOf,
   latenessOf,
   longestOfStep,
   mayHaveFinished,
   overUs,
   plainPolicies,
+  type Timing,
   timingOf,
 } from './hypotheses.ts'
 
@@ -45,16 +48,7 @@ export function chargedBeyondPolicies(
   const readUs = settled.map((at) => history.callUs[idle[at]!]!)
   const count = settled.length - 1
   /** Number of the stretch that a moment lies in; -1 and `count` for before and after all. */
-  const stretchAt = (us: number) => {
-    let [low, high] = [0, readUs.length]
-    while (low < high) {
-      const at = (low + high) >> 1
-      if (readUs[at]! < us) low = at + 1
-      else high = at
-    }
-    return low - 1
-  }
-
+  const stretchAt = (us: number) => countBelow(readUs, us) - 1
   const stretchOf = (row: number) => stretchAt(history.callUs[row]!)
   const stretches: Stretches = {
     timing,

@@ -1,7 +1,7 @@
 import type { Credits } from '../../../../contract/contract.ts'
+import { once } from '../../once.ts'
 import type { Conservation } from '../conservation.ts'
 import { effects, type History } from '../history.ts'
-import { once } from '../once.ts'
 import type { Operations } from '../operations.ts'
 import { readTiles, type TileFault, type TileReading } from '../tiles.ts'
 import { isChargedWrongly } from './by-holes.ts'
