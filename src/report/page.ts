@@ -7,6 +7,7 @@ import type { DeploymentProfile } from '../contract/profile.ts'
 import { interruptible } from '../store/interruptible.ts'
 import type { Store } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
+import { resolveRuns } from '../store/runs.ts'
 import { type Html, html } from '../user/html.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
@@ -19,7 +20,6 @@ import type { PageName, UsageDimension } from './pages.ts'
 import { type Part, readParts } from './part.ts'
 import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
-import { resolveRun } from './summary/summarise.ts'
 import type { UsageEngine } from './usage/engine/engine.ts'
 import type { KeyNames } from './usage/key-names.ts'
 import { enterPrices } from './usage/prepare.ts'
@@ -203,11 +203,8 @@ export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
  * The runs that a person named, by id, the beginning of one, or `latest`; the last one when none is
  * named, and no run at all in a store without any.
  */
-export async function meantRuns({ store, runIds }: ReportOptions): Promise<readonly string[]> {
-  if (runIds.length === 0) return lastRun(store)
-  const meant: string[] = []
-  for (const runId of runIds) meant.push(await resolveRun(store, runId))
-  return meant
+export function meantRuns({ store, runIds }: ReportOptions): Promise<readonly string[]> {
+  return runIds.length === 0 ? lastRun(store) : resolveRuns(store, runIds)
 }
 
 /** Rows of a part, once `prepareTop` has made its tables ready. */

@@ -102,6 +102,42 @@ export async function listRuns(store: Store): Promise<readonly ListedRun[]> {
   )
 }
 
+/**
+ * The run that a person means: its id, the beginning of one, `latest`, or `previous`, the one before.
+ *
+ * @throws UserError when none or several fit
+ */
+export async function resolveRun(store: Store, meant: string): Promise<string> {
+  const runs = await store.rows<Pick<ListedRun, 'runId' | 'scenario'>>(
+    'SELECT run_id AS "runId", scenario FROM runs ORDER BY started_at DESC, run_id',
+  )
+  const byAge = runs[['latest', 'previous'].indexOf(meant)]
+  if (byAge !== undefined) return byAge.runId
+  const exact = runs.find((run) => run.runId === meant)
+  if (exact !== undefined) return exact.runId
+  const fitting = runs.filter((run) => meant !== '' && run.runId.startsWith(meant))
+  if (fitting.length === 1) return fitting[0]!.runId
+  const known = runs.slice(0, 5).map((run) => `${run.runId} (${run.scenario})`)
+  throw new UserError(
+    'report',
+    `${store.path}: ${fitting.length === 0 ? 'no run' : `${fitting.length} runs`} "${meant}". ${
+      known.length === 0
+        ? 'The store holds no runs: make one with assay run, or import one.'
+        : `It holds ${known.join(', ')}${runs.length > 5 ? ', …' : ''}; see assay runs.`
+    }`,
+  )
+}
+
+/** The runs that are meant, one after the other as `resolveRun` finds each. */
+export async function resolveRuns(
+  store: Store,
+  meant: readonly string[],
+): Promise<readonly string[]> {
+  const runIds: string[] = []
+  for (const each of meant) runIds.push(await resolveRun(store, each))
+  return runIds
+}
+
 /** What this machine was measured to send, at most. */
 export interface Ceiling {
   readonly plainPerS: number
