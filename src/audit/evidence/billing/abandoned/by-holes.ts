@@ -7,9 +7,6 @@ import {
   type Kind,
   kindsOf,
   latenessOf,
-  longestOfStep,
-  mayHaveFinished,
-  overUs,
   plainPolicies,
   type Timing,
   timingOf,
@@ -96,8 +93,7 @@ function bulksOf(history: History, { rows }: Kind, context: Context): readonly B
   const { callUs, costCredits, contentEvents } = history
   const [firstSeenUs, lastSeenUs] = context.seenUs
   /** Whether a charge of it would surely leave a hole. */
-  const isSeen = (row: number) =>
-    callUs[row]! > firstSeenUs && overUs(history, context, row) < lastSeenUs
+  const isSeen = (row: number) => callUs[row]! > firstSeenUs && context.overUs(row) < lastSeenUs
   const costOf = (some: readonly number[]) => sumOf(some.map((row) => costCredits[row]!))
   const bulkOf = (charges: Charges): Bulk => {
     const surely = rows.filter((row) => charges(row) === true && isSeen(row))
@@ -142,8 +138,8 @@ function faultsUnder(
     for (const row of must) tried.certain[row] = 1
     const windows = new Map<number, Window>()
     for (const row of others) {
-      const longUs = longestOfStep(history, context, row)
-      if (mayHaveFinished(history, context, row, longUs, lateUs(row))) {
+      const longUs = context.longestOfStepUs(row)
+      if (context.mayHaveFinished(row, longUs, lateUs(row))) {
         windows.set(row, [endUs[row]! - noticeUs - lateUs(row), endUs[row]! + noticeUs])
       }
       // The service may not have seen what was aborted at once; charges at the ends of the record hide.
@@ -153,7 +149,7 @@ function faultsUnder(
     }
     if (charges === 'from') {
       for (const row of furthest(others)) {
-        const longUs = longestOfStep(history, context, row)
+        const longUs = context.longestOfStepUs(row)
         const untilUs = Math.max(endUs[row]!, callUs[row]! + longUs) + noticeUs
         windows.set(row, [callUs[row]!, untilUs])
       }

@@ -9,9 +9,6 @@ import {
   type Kind,
   kindsOf,
   latenessOf,
-  longestOfStep,
-  mayHaveFinished,
-  overUs,
   plainPolicies,
   type Timing,
   timingOf,
@@ -136,7 +133,7 @@ function longestOf(
     alike.set(nameOf(row), { seen: seen + 1, longUs: Math.max(longUs, tookUs) })
   }
   return (row) => {
-    const everUs = longestOfStep(history, timing, row)
+    const everUs = timing.longestOfStepUs(row)
     const { seen = 0, longUs = 0 } = alike.get(nameOf(row)) ?? {}
     return seen < enoughAlike ? everUs : Math.min(everUs, 2 * longUs)
   }
@@ -152,15 +149,15 @@ function settledAmong(history: History, idle: Int32Array, timing: Timing): reado
   let [row, lastUs] = [0, -Infinity]
   for (const [at, value] of idle.entries()) {
     for (; row < size && callUs[row]! <= callUs[value]!; row++) {
-      if (effect[row] === effects.ambiguous) lastUs = Math.max(lastUs, overUs(history, timing, row))
+      if (effect[row] === effects.ambiguous) lastUs = Math.max(lastUs, timing.overUs(row))
     }
     if (callUs[value]! > lastUs) settled.push(at)
   }
   return settled
 }
 
-function isPerhapsFinished(history: History, { timing, longUs, lateUs }: Stretches, row: number) {
-  return mayHaveFinished(history, timing, row, longUs(row), lateUs(row))
+function isPerhapsFinished({ timing, longUs, lateUs }: Stretches, row: number) {
+  return timing.mayHaveFinished(row, longUs(row), lateUs(row))
 }
 
 /** What a policy charges of a kind in each stretch. */
@@ -171,7 +168,7 @@ function policyOf(history: History, { rows }: Kind, stretches: Stretches, charge
     const is = charges(row)
     const cost = history.costCredits[row]!
     if (is === true) charged.push(row)
-    const may = is !== false || isPerhapsFinished(history, stretches, row)
+    const may = is !== false || isPerhapsFinished(stretches, row)
     add(sums, stretches.stretchOf(row), is === true ? cost : 0, may ? cost : 0)
   }
   return { ...sums, charged }
@@ -204,7 +201,7 @@ function otherPolicies(history: History, kind: Kind, stretches: Stretches): read
     const delayed = kind.rows.map((row) => ({
       own: stretchOf(row),
       costCredits: costCredits[row]!,
-      finishedCredits: isPerhapsFinished(history, stretches, row) ? costCredits[row]! : 0,
+      finishedCredits: isPerhapsFinished(stretches, row) ? costCredits[row]! : 0,
       anchorUs: anchorUs[row]!,
     }))
     return delayedPolicies(delayed, readUs, noticeUs)

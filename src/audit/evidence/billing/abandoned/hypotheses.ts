@@ -49,61 +49,49 @@ export function kindsOf(
   return [...kinds.values()]
 }
 
-/** Durations of the requests whose effect is known. */
+/** What the durations of the requests whose effect is known say of those that were abandoned. */
 export interface Timing {
   /** How long a service needs at most to notice that a client is gone: twice the shortest exchange. */
   readonly noticeUs: number
-  /** The longest success. */
-  readonly longestUs: number
-  /** Shortest and longest success of each step. */
-  readonly durations: ReadonlyMap<number, { readonly shortUs: number; readonly longUs: number }>
+  /** When the service has surely finished a row, by the longest success. */
+  overUs(row: number): number
+  /** The longest success of a row's step. */
+  longestOfStepUs(row: number): number
+  /**
+   * Whether an abandoned row had perhaps finished, by the durations of its step's successes.
+   *
+   * @param longUs how long such a request takes at most
+   * @param lateUs see `latenessOf`
+   */
+  mayHaveFinished(row: number, longUs: number, lateUs: number): boolean
 }
 
 export function timingOf({ size, callUs, endUs, effect, step }: History): Timing {
   let [shortestUs, longestUs] = [Infinity, 0]
+  /** Shortest and longest success of each step. */
   const durations = new Map<number, { shortUs: number; longUs: number }>()
+  const tookUs = (row: number) => endUs[row]! - callUs[row]!
   for (let row = 0; row < size; row++) {
     if (effect[row] === effects.ambiguous) continue
-    const tookUs = endUs[row]! - callUs[row]!
-    shortestUs = Math.min(shortestUs, tookUs)
+    shortestUs = Math.min(shortestUs, tookUs(row))
     if (effect[row] !== effects.charge) continue
-    longestUs = Math.max(longestUs, tookUs)
-    const known = durations.get(step[row]!)
-    if (known === undefined) durations.set(step[row]!, { shortUs: tookUs, longUs: tookUs })
-    else {
-      known.shortUs = Math.min(known.shortUs, tookUs)
-      known.longUs = Math.max(known.longUs, tookUs)
-    }
+    longestUs = Math.max(longestUs, tookUs(row))
+    const { shortUs = Infinity, longUs = 0 } = durations.get(step[row]!) ?? {}
+    durations.set(step[row]!, {
+      shortUs: Math.min(shortUs, tookUs(row)),
+      longUs: Math.max(longUs, tookUs(row)),
+    })
   }
-  return { noticeUs: 2 * shortestUs, longestUs, durations }
-}
-
-/** When the service has surely finished an attempt, by the longest success. */
-export function overUs({ callUs, endUs }: History, { longestUs, noticeUs }: Timing, row: number) {
-  return Math.max(endUs[row]!, callUs[row]! + longestUs) + noticeUs
-}
-
-/** The longest success of the step of an attempt. */
-export function longestOfStep({ step }: History, { durations }: Timing, row: number): number {
-  return durations.get(step[row]!)?.longUs ?? Infinity
-}
-
-/**
- * Whether an abandoned attempt had perhaps finished, by the durations of its step's successes.
- *
- * @param longUs how long such a request takes at most
- * @param lateUs see `latenessOf`
- */
-export function mayHaveFinished(
-  { callUs, endUs, step }: History,
-  { durations, noticeUs }: Timing,
-  row: number,
-  longUs: number,
-  lateUs: number,
-): boolean {
-  const tookUs = endUs[row]! - callUs[row]!
-  const shortUs = durations.get(step[row]!)?.shortUs ?? 0
-  return tookUs >= shortUs - noticeUs && tookUs <= longUs + noticeUs + lateUs
+  const noticeUs = 2 * shortestUs
+  return {
+    noticeUs,
+    overUs: (row) => Math.max(endUs[row]!, callUs[row]! + longestUs) + noticeUs,
+    longestOfStepUs: (row) => durations.get(step[row]!)?.longUs ?? Infinity,
+    mayHaveFinished(row, longUs, lateUs) {
+      const shortUs = durations.get(step[row]!)?.shortUs ?? 0
+      return tookUs(row) >= shortUs - noticeUs && tookUs(row) <= longUs + noticeUs + lateUs
+    },
+  }
 }
 
 /**
