@@ -1,11 +1,8 @@
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { continuityOf, type Switch } from './continuity.ts'
+import { agreement, continuityOf, type Switch } from './continuity.ts'
 import { witnessOf } from './history.ts'
 import { misfiledIn } from './misfiled.ts'
 import { rateRule } from './rate-rule.ts'
-
-/** So many answers must agree before one counter for several keys is believed. */
-const agreement = 3
 
 export const rate14 = rateRule({
   id: 'RATE-14',

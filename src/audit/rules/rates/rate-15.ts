@@ -1,12 +1,9 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { continuityOf, mostForgotten, type Switch } from './continuity.ts'
+import { agreement, continuityOf, mostForgotten, type Switch } from './continuity.ts'
 import { witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
-
-/** So many answers must agree before a counter for each endpoint is believed. */
-const agreement = 3
 
 export const rate15 = rateRule({
   id: 'RATE-15',
