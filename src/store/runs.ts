@@ -79,6 +79,25 @@ export function withoutCredentials(baseUrl: string): string {
   return `${url.origin}${url.pathname.replace(/\/$/, '')}`
 }
 
+/** A run as the store keeps it. */
+export interface RunRow {
+  readonly run_id: string
+  readonly kind: string
+  readonly scenario: string
+  readonly scenario_json: string
+  readonly seed: number | bigint
+  readonly base_url: string
+  readonly contract: string
+  readonly started_at: Date
+  /** Null while it runs, and after a kill. */
+  readonly ended_us: number | null
+  readonly time_scale: number
+  readonly assay_version: string
+  readonly machine_json: string
+  readonly verdict: RunEnd['verdict'] | null
+  readonly verdict_json: string | null
+}
+
 /** A run as a list shows it. */
 export interface ListedRun {
   readonly runId: string

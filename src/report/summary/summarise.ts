@@ -3,7 +3,7 @@ import { generatesSql } from '../../contract/request.ts'
 import { standings } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 import { otherTries } from '../../store/run-shards.ts'
-import { resolveRun } from '../../store/runs.ts'
+import { type RunRow, resolveRun } from '../../store/runs.ts'
 import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { type Counted, countedOf, readGroups } from './groups.ts'
@@ -63,22 +63,6 @@ export async function summarise(
     errors: await readErrors(store, counted),
     credits: await readCredits(store, runId, contract),
   }
-}
-
-interface RunRow {
-  readonly kind: string
-  readonly scenario: string
-  readonly scenario_json: string
-  readonly seed: number | bigint
-  readonly base_url: string
-  readonly contract: string
-  readonly started_at: Date
-  readonly ended_us: number | bigint | null
-  readonly time_scale: number
-  readonly assay_version: string
-  readonly machine_json: string
-  readonly verdict: 'valid' | 'degraded' | 'invalid' | null
-  readonly verdict_json: string | null
 }
 
 async function readRun(store: Store, runId: string): Promise<RunRow> {

@@ -36,9 +36,8 @@ export function readConservation(history: History, includesOwn: IncludesOwn): Co
   const { size, callUs, endUs, effect, costCredits, value, settlesByUs } = history
   const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose)
   const active = chosen((row) => effect[row] !== effects.ambiguous)
-  const one = () => 1
-  const called = new RunningSum(active, (row) => callUs[row]!, one)
-  const ended = new RunningSum(active, (row) => endUs[row]!, one)
+  const called = new RunningSum(active, (row) => callUs[row]!)
+  const ended = new RunningSum(active, (row) => endUs[row]!)
   const idle = chosen(
     (row) =>
       effect[row] !== effects.ambiguous &&
@@ -55,7 +54,7 @@ export function readConservation(history: History, includesOwn: IncludesOwn): Co
   const ambiguous = chosen((row) => effect[row] === effects.ambiguous)
   const cost = (row: number) => costCredits[row]!
   const sureBy = new RunningSum(charges, (row) => callUs[row]!, cost)
-  const countBy = new RunningSum(charges, (row) => callUs[row]!, one)
+  const countBy = new RunningSum(charges, (row) => callUs[row]!)
   const possibleBy = new RunningSum(ambiguous, (row) => callUs[row]!, cost)
   const expiredBy = new RunningSum(ambiguous, (row) => settlesByUs[row]!, cost)
   /** What was taken beyond the successes until now: all that ambiguous requests can give back. */

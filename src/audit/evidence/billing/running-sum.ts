@@ -3,8 +3,15 @@ export class RunningSum {
   private readonly timesUs: Float64Array
   private readonly sums: Float64Array
 
-  /** @param rows those that count */
-  constructor(rows: Int32Array, timeUs: (row: number) => number, amount: (row: number) => number) {
+  /**
+   * @param rows those that count
+   * @param amount of each; their number unless given
+   */
+  constructor(
+    rows: Int32Array,
+    timeUs: (row: number) => number,
+    amount: (row: number) => number = () => 1,
+  ) {
     const keys = new Float64Array(rows.length)
     const order = new Int32Array(rows.length)
     let inOrder = true

@@ -81,16 +81,8 @@ function mayBeChargedIn(
 ): (segment: Segment) => boolean {
   const { size, effect, callUs, endUs, settlesByUs } = history
   const rows = rowsWhere(size, (row) => effect[row] === effects.ambiguous && counts(row))
-  const called = new RunningSum(
-    rows,
-    (row) => callUs[row]!,
-    () => 1,
-  )
-  const over = new RunningSum(
-    rows,
-    (row) => settlesByUs[row]!,
-    () => 1,
-  )
+  const called = new RunningSum(rows, (row) => callUs[row]!)
+  const over = new RunningSum(rows, (row) => settlesByUs[row]!)
   return ({ from, to }) => called.upTo(endUs[to]!) > over.before(callUs[from]!)
 }
 
