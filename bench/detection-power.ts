@@ -8,12 +8,12 @@
  *                                                    seeds against each service whose name holds a word
  */
 
-import { tileOperations } from '../src/audit/billing/balance-reading.ts'
-import { readBounds } from '../src/audit/billing/bounds.ts'
-import { excessOf, readConservation } from '../src/audit/billing/conservation.ts'
-import type { History } from '../src/audit/billing/history.ts'
-import { readMajorization } from '../src/audit/billing/majorization.ts'
-import { readTiles } from '../src/audit/billing/tiles.ts'
+import { tileOperations } from '../src/audit/evidence/billing/balance-reading.ts'
+import { readBounds } from '../src/audit/evidence/billing/bounds.ts'
+import { excessOf, readConservation } from '../src/audit/evidence/billing/conservation.ts'
+import type { History } from '../src/audit/evidence/billing/history.ts'
+import { readMajorization } from '../src/audit/evidence/billing/majorization.ts'
+import { readTiles } from '../src/audit/evidence/billing/tiles.ts'
 import { printLoneCredits } from './lone-credits.ts'
 import { type Simulation, simulate, simulatedFaults } from './simulated-history.ts'
 

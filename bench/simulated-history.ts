@@ -1,4 +1,5 @@
-import { type History, type HistoryRow, historyOf } from '../src/audit/billing/history.ts'
+import type { History } from '../src/audit/evidence/billing/history.ts'
+import { type HistoryRow, historyOf } from '../test/audit/billing/made-history.ts'
 
 export const simulatedFaults = [
   'none',

@@ -23,6 +23,11 @@ export type Verdict =
   /** Its precondition never came up; `takes` says what it would take. */
   | { readonly verdict: 'not-observed'; readonly takes: string }
 
+/** A pass, where something was observed. @param takes what it would take to observe something */
+export function passed(observations: number, takes: string): Verdict {
+  return observations > 0 ? { verdict: 'pass', observations } : { verdict: 'not-observed', takes }
+}
+
 /** An attempt that shows something, and what it shows. */
 export interface Witness {
   readonly runId: string

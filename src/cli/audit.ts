@@ -8,8 +8,8 @@ import { explanationOf } from '../audit/rules/explain.ts'
 import { selectRules } from '../audit/rules/select.ts'
 import { mergeShares, shareReportOf } from '../audit/shares.ts'
 import { loadContract } from '../contract/load.ts'
-import { resolveRun } from '../report/summary/summarise.ts'
 import { openExistingStore, type Store } from '../store/open.ts'
+import { resolveRuns } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import { coloured } from './colour.ts'
 import type { auditFormats } from './commands/audit.ts'
@@ -56,8 +56,7 @@ export async function auditAction(named: readonly string[], options: Options): P
   const contract = loadContract(options.contract)
   const store = await openExistingStore(options.db)
   try {
-    const runIds: string[] = []
-    for (const name of named) runIds.push(await resolveRun(store, name))
+    const runIds = await resolveRuns(store, named)
     const report = await shown(({ onProgress }) =>
       audit(store, {
         contract,

@@ -11,7 +11,7 @@ import { durationUsOf, ratePerSOf } from '../scenario/quantity.ts'
 import { type QuickLoad, quickScenario } from '../scenario/quick.ts'
 import { openExistingStore } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
-import { wholeOf } from './numbers.ts'
+import { quantityOf, wholeOf } from './numbers.ts'
 import { runAndPrint } from './run.ts'
 import { mustMaySpend } from './spending.ts'
 import { baseUrlOf } from './target.ts'
@@ -126,14 +126,15 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
   }
 }
 
+/** The text itself, which the scenario will hold. */
 function quantity(
   option: string,
   text: string,
   read: (text: string) => number | null,
   expected: string,
 ): string {
-  if ((read(text) ?? 0) > 0) return text
-  throw new UserError('usage', `${option}: expected ${expected}; came ${text}.`)
+  quantityOf(option, text, read, expected)
+  return text
 }
 
 /** Headers are kept in the store, so none of them may hold a key. */

@@ -1,5 +1,4 @@
 import { loadContract } from '../contract/load.ts'
-import { resolveRun } from '../report/summary/summarise.ts'
 import { enterPrices } from '../report/usage/prepare.ts'
 import {
   type Exportable,
@@ -9,6 +8,7 @@ import {
   exportTable,
 } from '../store/export.ts'
 import { openExistingStore } from '../store/open.ts'
+import { resolveRuns } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import { shown } from './progress.ts'
 
@@ -31,8 +31,7 @@ export async function exportAction(what: Exportable, options: Options): Promise<
   }
   const store = await openExistingStore(options.db)
   try {
-    const runs: string[] = []
-    for (const meant of options.run) runs.push(await resolveRun(store, meant))
+    const runs = await resolveRuns(store, options.run)
     if (what === 'usage' || what === 'quarters')
       await enterPrices(store, loadContract(options.contract))
     const rows = await shown(({ onProgress }) =>

@@ -1,5 +1,6 @@
 import type { Percentiles, Progress, StepProgress } from '../run/tally.ts'
-import { duration, table, wrapped } from './text.ts'
+import { wrapped } from '../user/wrapped.ts'
+import { duration, table } from './text.ts'
 
 export interface Room {
   readonly columns: number

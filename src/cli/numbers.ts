@@ -13,3 +13,18 @@ export function positiveOf(name: string, text: string): number {
   if (Number.isFinite(value) && value > 0) return value
   throw new UserError('usage', `${name}: expected a number above 0; came ${text}.`)
 }
+
+/**
+ * @param read gives null for what is none
+ * @throws UserError unless the text is a quantity above 0
+ */
+export function quantityOf(
+  name: string,
+  text: string,
+  read: (text: string) => number | null,
+  expected: string,
+): number {
+  const value = read(text)
+  if (value !== null && value > 0) return value
+  throw new UserError('usage', `${name}: expected ${expected}; came ${text}.`)
+}

@@ -27,6 +27,7 @@ import { safeJson } from '../user/hostile.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
 import { extraHeaders } from './extra-headers.ts'
+import { positiveOf } from './numbers.ts'
 import { readProfileFile } from './profile-file.ts'
 import { shown } from './progress.ts'
 import { onStopSignal } from './stop-signals.ts'
@@ -51,8 +52,8 @@ export interface Options {
 
 export async function probeAction(options: Options): Promise<void> {
   const contract = loadContract(options.contract)
-  const maxCredits = numberOf('--max-credits', options.maxCredits)
-  const timeScale = numberOf('--time-scale', options.timeScale)
+  const maxCredits = positiveOf('--max-credits', options.maxCredits)
+  const timeScale = positiveOf('--time-scale', options.timeScale)
   const only = onlyOf(options.only)
   const headers = extraHeaders('--header', options.header, process.env)
   mustNotBeKeys(headers, contract)
@@ -170,12 +171,6 @@ function joinable(path: string, baseUrl: string, contract: Contract): Deployment
     'usage',
     `--out: with --only, answers join the profile that is there, but ${path} is of ${printable(whose)} and not of ${asked}; name another file.`,
   )
-}
-
-function numberOf(name: string, text: string): number {
-  const value = Number(text)
-  if (Number.isFinite(value) && value > 0) return value
-  throw new UserError('usage', `${name}: expected a number above 0; came ${text}.`)
 }
 
 function dryRunText(

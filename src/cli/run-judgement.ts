@@ -1,7 +1,8 @@
 import { selfTestsText, stoppedText } from '../report/page-verdict.ts'
 import type { RunResult } from '../run/run.ts'
 import type { ThresholdResult } from '../run/thresholds.ts'
-import { duration, table, wrapped } from './text.ts'
+import { wrapped } from '../user/wrapped.ts'
+import { duration, table } from './text.ts'
 
 const marks = { held: 'held', missed: 'MISSED', inconclusive: 'INCONCLUSIVE' } as const
 

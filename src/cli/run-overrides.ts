@@ -2,6 +2,7 @@ import { durationUsOf, mostPerS, ratePerSOf } from '../scenario/quantity.ts'
 import type { Load, Phase, RateSegment, Scenario } from '../scenario/scenario.ts'
 import { amountBy } from '../schedule/course.ts'
 import { UserError } from '../user/user-error.ts'
+import { quantityOf } from './numbers.ts'
 
 /** Options of the command line that change a scenario. */
 export interface RunOverrides {
@@ -12,24 +13,24 @@ export interface RunOverrides {
 
 /** @throws UserError for a value that is no rate, duration or number */
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {
-  const rate = quantity('--rate', options.rate, above0(ratePerSOf), 'a rate above 0, such as 50/s')
-  if (rate !== null && rate > mostPerS) {
-    throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; came ${options.rate}.`)
+  const { rate, duration, maxCredits } = options
+  const perS =
+    rate === undefined
+      ? null
+      : quantityOf('--rate', rate, ratePerSOf, 'a rate above 0, such as 50/s')
+  if (perS !== null && perS > mostPerS) {
+    throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; came ${rate}.`)
   }
-  const durationUs = quantity(
-    '--duration',
-    options.duration,
-    above0(durationUsOf),
-    'a duration above 0, such as 30s',
-  )
-  const credits = quantity(
-    '--max-credits',
-    options.maxCredits,
-    (text) => (/^\d+$/.test(text) && Number(text) > 0 ? Number(text) : null),
-    'a whole number from 1',
-  )
+  const durationUs =
+    duration === undefined
+      ? null
+      : quantityOf('--duration', duration, durationUsOf, 'a duration above 0, such as 30s')
+  const credits =
+    maxCredits === undefined
+      ? null
+      : quantityOf('--max-credits', maxCredits, creditsOf, 'a whole number from 1')
   const open = scenario.phases.some((phase) => phase.load.kind === 'arrivals')
-  if (rate !== null && !open) {
+  if (perS !== null && !open) {
     throw new UserError(
       'usage',
       '--rate: no phase of this scenario has a rate of its own; users, traces and searches set theirs in the scenario.',
@@ -37,10 +38,12 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
   }
   return {
     ...scenario,
-    phases: scenario.phases.map((phase) => overriddenPhase(phase, rate, durationUs)),
+    phases: scenario.phases.map((phase) => overriddenPhase(phase, perS, durationUs)),
     policy: credits === null ? scenario.policy : { ...scenario.policy, maxCredits: credits },
   }
 }
+
+const creditsOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : null)
 
 function overriddenPhase(phase: Phase, rate: number | null, durationUs: number | null): Phase {
   const length = phase.durationUs === null ? null : (durationUs ?? phase.durationUs)
@@ -75,19 +78,4 @@ function meanPerS(course: readonly RateSegment[], durationUs: number | null): nu
   return durationUs === null || durationUs === 0
     ? course[0]!.fromPerS
     : amountBy(course, durationUs) / (durationUs / 1e6)
-}
-
-/** Nothing would be sent at a rate of 0, or in no time. */
-const above0 = (read: (text: string) => number | null) => (text: string) => read(text) || null
-
-function quantity(
-  name: string,
-  text: string | undefined,
-  read: (text: string) => number | null,
-  expected: string,
-): number | null {
-  if (text === undefined) return null
-  const value = read(text)
-  if (value === null) throw new UserError('usage', `${name}: expected ${expected}; came ${text}.`)
-  return value
 }

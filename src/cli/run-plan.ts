@@ -1,7 +1,8 @@
 import type { PhasePlan } from '../run/plan.ts'
 import type { Shard } from '../run/shard.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import { duration, table, wrapped } from './text.ts'
+import { wrapped } from '../user/wrapped.ts'
+import { duration, table } from './text.ts'
 
 /** What a scenario would send, as a person reads it. */
 export function planText(

@@ -1,6 +1,7 @@
 import { type Shard, unsharded } from '../run/shard.ts'
 import { durationUsOf } from '../scenario/quantity.ts'
 import { UserError } from '../user/user-error.ts'
+import { quantityOf } from './numbers.ts'
 
 /** Options of the command line that make a run a part of one on several machines. */
 export interface ShardOptions {
@@ -68,9 +69,7 @@ export function mustHaveOneClock(
 
 /** @returns how long a shard waits for others, in milliseconds @throws UserError for what is no duration */
 export function joinWaitMsOf(text: string): number {
-  const us = durationUsOf(text)
-  if (us !== null && us > 0) return us / 1000
-  throw new UserError('usage', `--join-timeout: expected a duration, such as 5m; came ${text}.`)
+  return quantityOf('--join-timeout', text, durationUsOf, 'a duration, such as 5m') / 1000
 }
 
 function scheduledIndex(environment: NodeJS.ProcessEnv): string | null {

@@ -7,11 +7,12 @@ import {
   terminalSummary,
 } from '../report/summary/formats.ts'
 import type { RunSummary } from '../report/summary/shape.ts'
-import { resolveRun, summarise } from '../report/summary/summarise.ts'
+import { summarise } from '../report/summary/summarise.ts'
 import { vllmBlock, vllmFigures } from '../report/summary/vllm.ts'
 import { exportRows } from '../store/export.ts'
 import { openExistingStore, type Store } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
+import { resolveRun } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import type { summaryFormats } from './commands/summary.ts'
 

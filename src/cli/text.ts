@@ -21,17 +21,3 @@ export function table(
       .trimEnd(),
   )
 }
-
-/** A line as lines of at most 80 columns, the further ones indented. */
-export function wrapped(line: string, indent: string, columns = 80): readonly string[] {
-  const lines: string[] = []
-  let rest = line
-  while (rest.length > columns) {
-    const from = lines.length === 0 ? 0 : indent.length
-    const space = rest.lastIndexOf(' ', columns)
-    if (space <= from) break
-    lines.push(rest.slice(0, space).trimEnd())
-    rest = indent + rest.slice(space + 1)
-  }
-  return [...lines, rest]
-}

@@ -2,11 +2,11 @@ import { loadContract } from '../contract/load.ts'
 import { type CreditsFieldMap, creditsFields } from '../probe/usage-body.ts'
 import { type Poll, rowOf, watch } from '../probe/watch.ts'
 import { jsonText } from '../report/summary/printable.ts'
-import { resolveRun } from '../report/summary/summarise.ts'
 import { readUsage } from '../report/usage/read.ts'
 import { terminalUsage } from '../report/usage/terminal.ts'
 import { checkTimeZone } from '../report/usage/zone.ts'
 import { type ClickHouse, openClickhouse } from '../store/clickhouse/clickhouse.ts'
+import { resolveRuns } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import { exit } from './exit.ts'
 import { positiveOf, wholeOf } from './numbers.ts'
@@ -26,8 +26,7 @@ export async function usageAction(meant: readonly string[], options: Options): P
   const scope = usageScopeOf(options)
   const { store, engine, close } = await openUsage(options.db, options, meant)
   try {
-    const runIds: string[] = []
-    for (const run of meant) runIds.push(await resolveRun(store, run))
+    const runIds = await resolveRuns(store, meant)
     const asked = {
       ...{ timezone, ...scope, runIds, nowUs: Date.now() * 1000 },
       seed: wholeOf('--seed', options.seed),

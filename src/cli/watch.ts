@@ -1,9 +1,9 @@
 import { type RunSeen, type ShardSeen, watchRun } from '../fleet/watch.ts'
+import { wrapped } from '../user/wrapped.ts'
 import { blockOf } from './live-block.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { joinWaitMsOf, runIdOf } from './shard.ts'
 import { onStopSignal } from './stop-signals.ts'
-import { wrapped } from './text.ts'
 
 export interface Options {
   readonly join: string

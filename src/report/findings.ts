@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { shellWord } from '../audit/format/reproduce.ts'
+import { literal } from '../store/import/literal.ts'
 import type { Store } from '../store/open.ts'
 import { type Html, html } from '../user/html.ts'
 import { type Answer, renderAnswer, type Tone } from './banner.ts'
@@ -8,7 +9,7 @@ import { type Figure, renderFigure } from './figure.ts'
 import { formatNumber } from './format.ts'
 import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
-import { fillTable, literal } from './temp-table.ts'
+import { fillTable } from './temp-table.ts'
 
 /** A stored verdict, read leniently: another version may have written it. */
 const detail = z.looseObject({

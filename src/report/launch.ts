@@ -1,4 +1,6 @@
+import { literal } from '../store/import/literal.ts'
 import type { Store } from '../store/open.ts'
+import type { RunRow } from '../store/runs.ts'
 import { type Html, html } from '../user/html.ts'
 import {
   type Answer,
@@ -15,21 +17,6 @@ import { prepareFigures } from './shown-figures.ts'
 import { failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
-import { literal } from './temp-table.ts'
-
-interface RunRow {
-  readonly run_id: string
-  readonly scenario: string
-  readonly scenario_json: string
-  readonly base_url: string
-  readonly started_at: Date
-  readonly ended_us: number | null
-  readonly seed: number
-  readonly verdict: 'valid' | 'degraded' | 'invalid' | null
-  readonly verdict_json: string | null
-  readonly assay_version: string
-  readonly machine_json: string
-}
 
 /** The line under the title of a page: what was run, against what, when. */
 export async function aboutRuns(store: Store): Promise<Html> {

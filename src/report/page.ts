@@ -2,11 +2,11 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { InteractiveChart } from '../chart/interactive.ts'
 import type { Contract } from '../contract/contract.ts'
-import type { Grant } from '../contract/grant.ts'
 import type { DeploymentProfile } from '../contract/profile.ts'
 import { interruptible } from '../store/interruptible.ts'
 import type { Store } from '../store/open.ts'
 import { writeOutput } from '../store/output.ts'
+import { resolveRuns } from '../store/runs.ts'
 import { type Html, html } from '../user/html.ts'
 import { UserError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
@@ -15,31 +15,20 @@ import { type Figure, renderFigure, withoutHoles } from './figure.ts'
 import { latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
 import { aboutRuns, launchTop } from './launch.ts'
-import type { PageName, UsageDimension } from './pages.ts'
+import type { PageName } from './pages.ts'
 import { type Part, readParts } from './part.ts'
 import { fillProfile } from './profile-table.ts'
 import { prepareScope } from './scope.ts'
-import { resolveRun } from './summary/summarise.ts'
 import type { UsageEngine } from './usage/engine/engine.ts'
-import type { KeyNames } from './usage/key-names.ts'
 import { enterPrices } from './usage/prepare.ts'
 import { readUsage } from './usage/read.ts'
-import type { UsagePage } from './usage/shape.ts'
+import type { UsageOptions, UsagePage } from './usage/shape.ts'
 import { aboutUsage, usageTop } from './usage-page.ts'
 import { fillUsageTables } from './usage-tables.ts'
 
 /** What only the usage page asks; times are Unix microseconds. */
-export interface UsageScopeOptions {
-  /** Null where nobody chose one. */
-  readonly contract: Contract | null
-  readonly fromUs: number | null
-  readonly toUs: number | null
-  readonly by: UsageDimension
-  /** Only these imported sources; empty for all. */
-  readonly sources: readonly string[]
-  readonly grants: readonly Grant[] | null
-  readonly keyNames?: KeyNames
-  readonly creditUsd?: number | null
+export interface UsageScopeOptions
+  extends Omit<UsageOptions, 'timezone' | 'runIds' | 'nowUs' | 'seed'> {
   /** Where the usage is summed; the store unless given. */
   readonly engine?: UsageEngine
 }
@@ -181,34 +170,28 @@ async function prepareUsageTop(options: ReportOptions): Promise<Top> {
 
 /** The usage page as data, as its options ask for it. */
 export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
-  const { store, timeZone, nowUs, usage } = options
+  const { store, timeZone, nowUs, usage = allUsage } = options
   const asked = {
-    contract: usage?.contract ?? null,
+    ...usage,
     timezone: timeZone,
     runIds: options.runIds.length > 0 ? await meantRuns(options) : [],
     nowUs,
     // The same page twice says the same dates.
     seed: 1,
-    fromUs: usage?.fromUs ?? null,
-    toUs: usage?.toUs ?? null,
-    by: usage?.by ?? 'model',
-    sources: usage?.sources ?? [],
-    grants: usage?.grants ?? null,
-    keyNames: usage?.keyNames ?? {},
-    creditUsd: usage?.creditUsd ?? null,
   }
-  return readUsage(store, asked, usage?.engine)
+  return readUsage(store, asked, usage.engine)
+}
+
+const allUsage: UsageScopeOptions = {
+  ...{ contract: null, fromUs: null, toUs: null, by: 'model', sources: [], grants: null },
 }
 
 /**
  * The runs that a person named, by id, the beginning of one, or `latest`; the last one when none is
  * named, and no run at all in a store without any.
  */
-export async function meantRuns({ store, runIds }: ReportOptions): Promise<readonly string[]> {
-  if (runIds.length === 0) return lastRun(store)
-  const meant: string[] = []
-  for (const runId of runIds) meant.push(await resolveRun(store, runId))
-  return meant
+export function meantRuns({ store, runIds }: ReportOptions): Promise<readonly string[]> {
+  return runIds.length === 0 ? lastRun(store) : resolveRuns(store, runIds)
 }
 
 /** Rows of a part, once `prepareTop` has made its tables ready. */

@@ -8,9 +8,10 @@ import {
   objectiveNames,
 } from '../measure/measures.ts'
 import { samplesNeeded } from '../measure/percentile.ts'
+import { literal } from '../store/import/literal.ts'
 import type { Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
-import { literal } from './temp-table.ts'
+import { checkTimeZone } from './usage/zone.ts'
 
 /** What a report is about: runs, and how their time is told. */
 export interface Scope {
@@ -104,17 +105,6 @@ async function checkRuns(store: Store, runIds: readonly string[]): Promise<void>
     throw new UserError(
       'report',
       `no run ${missing.join(', ')} in ${store.path}: it has ${[...known].join(', ') || 'none'}`,
-    )
-  }
-}
-
-function checkTimeZone(timeZone: string): void {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone })
-  } catch {
-    throw new UserError(
-      'report',
-      `${timeZone} is no time zone: expected an IANA name like Europe/Rome`,
     )
   }
 }

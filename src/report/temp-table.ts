@@ -1,7 +1,5 @@
+import { literal } from '../store/import/literal.ts'
 import type { Store } from '../store/open.ts'
-
-/** A string as it stands in SQL, for the few places that take no parameter. */
-export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 /**
  * Makes a temporary table of rows that were not computed in SQL, so that a chart is a query all the

@@ -24,20 +24,23 @@ export const list = <Item extends z.ZodType>(item: Item, what: string) =>
 export const map = <Value extends z.ZodType>(value: Value, what: string) =>
   z.record(z.string(), value, { error: what })
 
-/** Fields with what each means; a field without a description does not compile. */
-export const described = <Fields extends Record<string, z.ZodType>>(
+/**
+ * An object of fields, with what each means: a field without a description does not compile. Unknown keys are
+ * faults; the message of that issue lists the known ones.
+ */
+export const shape = <Fields extends Record<string, z.ZodType>>(
   descriptions: Readonly<Record<keyof Fields, string>>,
+  what: string,
   fields: Fields,
-): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, field.describe(descriptions[name]!)]),
-  ) as Fields
-
-/** An object whose unknown keys are faults; the message of that issue lists the known ones. */
-export const shape = <Fields extends z.ZodRawShape>(fields: Fields, what: string) =>
-  z.strictObject(fields, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(fields).join(',') : what),
-  })
+) =>
+  z.strictObject(
+    Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [name, field.describe(descriptions[name]!)]),
+    ) as Fields,
+    {
+      error: (issue) => (issue.code === 'unrecognized_keys' ? Object.keys(fields).join(',') : what),
+    },
+  )
 
 export const either = <const Options extends readonly [z.ZodType, ...z.ZodType[]]>(
   options: Options,

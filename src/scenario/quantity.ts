@@ -41,16 +41,3 @@ export function ratePerSOf(text: string): number | null {
 export function shareOf(text: string): number | null {
   return new RegExp(sharePattern).test(text) ? Number(`${text.slice(0, -1)}e-2`) : null
 }
-
-/** Microseconds as people write them: the largest unit that leaves a short number. */
-export function durationText(us: number): string {
-  if (us < 1e3) return `${round(us)}us`
-  if (us < 1e6) return `${round(us / 1e3)}ms`
-  if (us < 120e6) return `${round(us / 1e6)}s`
-  if (us < 7200e6) return `${round(us / 60e6)}m`
-  return `${round(us / 3600e6)}h`
-}
-
-function round(value: number): number {
-  return Number(value.toPrecision(value >= 100 ? 4 : 3))
-}

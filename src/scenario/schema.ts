@@ -19,7 +19,6 @@ import {
 } from './descriptions.ts'
 import {
   amount,
-  described,
   duration,
   either,
   flag,
@@ -43,39 +42,27 @@ import { parseThreshold } from './threshold.ts'
 const tokenLengths = either(
   [
     whole(1),
-    shape(
-      described(lengthFields, {
-        uniform: shape(described(lengthFields, { min: whole(1), max: whole(1) }), 'min and max'),
+    shape(lengthFields, 'uniform', {
+      uniform: shape(lengthFields, 'min and max', { min: whole(1), max: whole(1) }),
+    }),
+    shape(lengthFields, '', {
+      normal: shape(lengthFields, 'mean and sd', { mean: amount('tokens'), sd: amount('tokens') }),
+    }),
+    shape(lengthFields, '', {
+      lognormal: shape(lengthFields, 'median, sigma', {
+        median: amount('tokens'),
+        sigma: amount('sigma'),
       }),
-      'uniform',
-    ),
-    shape(
-      described(lengthFields, {
-        normal: shape(
-          described(lengthFields, { mean: amount('tokens'), sd: amount('tokens') }),
-          'mean and sd',
-        ),
-      }),
-      '',
-    ),
-    shape(
-      described(lengthFields, {
-        lognormal: shape(
-          described(lengthFields, { median: amount('tokens'), sigma: amount('sigma') }),
-          'median, sigma',
-        ),
-      }),
-      '',
-    ),
-    shape(described(lengthFields, { empirical: list(whole(1), 'token counts').min(1) }), ''),
+    }),
+    shape(lengthFields, '', { empirical: list(whole(1), 'token counts').min(1) }),
   ],
   'a number of tokens, or one of { uniform: { min, max } }, { normal: { mean, sd } }, { lognormal: { median, sigma } }, { empirical: [counts] }',
 )
 
 const promptOptions = [
   text('a prompt'),
-  shape(described(promptFields, { file: text('a path') }), ''),
-  shape(described(promptFields, { synthetic: tokenLengths, pool: whole(1).optional() }), ''),
+  shape(promptFields, '', { file: text('a path') }),
+  shape(promptFields, '', { synthetic: tokenLengths, pool: whole(1).optional() }),
 ] as const
 const promptSays =
   'a prompt: a text, { file: path }, or { synthetic: tokens } with tokens a number or a distribution'
@@ -101,8 +88,8 @@ const modulePrompt = either(
 const think = either(
   [
     duration(),
-    shape(described(lengthFields, { min: duration(), max: duration() }), ''),
-    shape(described(lengthFields, { mean: duration() }), ''),
+    shape(lengthFields, '', { min: duration(), max: duration() }),
+    shape(lengthFields, '', { mean: duration() }),
   ],
   'a think time: a duration, { min, max } for uniform, or { mean } for exponential',
 )
@@ -110,8 +97,8 @@ const think = either(
 const abortPoint = either(
   [
     oneOf(['before-headers', 'after-headers', 'first-event', 'before-done']),
-    shape(described(abortFields, { events: whole(1) }), ''),
-    shape(described(abortFields, { after: duration() }), ''),
+    shape(abortFields, '', { events: whole(1) }),
+    shape(abortFields, '', { after: duration() }),
   ],
   'before-headers, after-headers, first-event, before-done, { events: 5 } or { after: 800ms }',
 )
@@ -119,39 +106,36 @@ const abortPoint = either(
 const scalar = either([z.string(), z.number(), z.boolean()], 'a text')
 
 const step = <Prompt extends z.ZodType>(prompt: Prompt) =>
-  shape(
-    described(stepFields, {
-      weight: z
-        .number({ error: 'a weight of 0 or more' })
-        .nonnegative({ error: 'a weight of 0 or more' })
-        .default(1),
-      endpoint: oneOf(endpoints),
-      path: z
-        .string({ error: 'a path that begins with /' })
-        .startsWith('/', { error: 'a path that begins with /' })
-        .optional(),
-      method: oneOf(['GET', 'POST', 'OPTIONS', 'DELETE', 'PUT']).optional(),
-      stream: flag().default(false),
-      include_usage: flag().default(false),
-      model: text('a model').nullish(),
-      prompt: prompt.optional(),
-      system: text('a text').nullish(),
-      max_tokens: whole(1).nullish(),
-      wrong: oneOf(wrongRequests).optional(),
-      abort: abortPoint.optional(),
-      session: shape(
-        described(sessionFields, { turns: whole(2), think: think.optional() }),
-        'a session: { turns, think }',
-      ).optional(),
-      headers: map(scalar.transform(String), 'headers: a mapping of name to text').default({}),
-      body: map(z.unknown(), 'fields of the body: a mapping').default({}),
-      keys: list(text('the name of a key'), 'a list of names of keys').default([]),
-    }),
-    'a step: endpoint, and what it sends',
-  )
+  shape(stepFields, 'a step: endpoint, and what it sends', {
+    weight: z
+      .number({ error: 'a weight of 0 or more' })
+      .nonnegative({ error: 'a weight of 0 or more' })
+      .default(1),
+    endpoint: oneOf(endpoints),
+    path: z
+      .string({ error: 'a path that begins with /' })
+      .startsWith('/', { error: 'a path that begins with /' })
+      .optional(),
+    method: oneOf(['GET', 'POST', 'OPTIONS', 'DELETE', 'PUT']).optional(),
+    stream: flag().default(false),
+    include_usage: flag().default(false),
+    model: text('a model').nullish(),
+    prompt: prompt.optional(),
+    system: text('a text').nullish(),
+    max_tokens: whole(1).nullish(),
+    wrong: oneOf(wrongRequests).optional(),
+    abort: abortPoint.optional(),
+    session: shape(sessionFields, 'a session: { turns, think }', {
+      turns: whole(2),
+      think: think.optional(),
+    }).optional(),
+    headers: map(scalar.transform(String), 'headers: a mapping of name to text').default({}),
+    body: map(z.unknown(), 'fields of the body: a mapping').default({}),
+    keys: list(text('the name of a key'), 'a list of names of keys').default([]),
+  })
 
 const rateOrRamp = either(
-  [rate(), shape(described(rampFields, { from: rate(), to: rate() }), '')],
+  [rate(), shape(rampFields, '', { from: rate(), to: rate() })],
   'a rate such as 20/s or 1200/min, or a ramp { from: 1/s, to: 50/s }',
 )
 
@@ -171,104 +155,71 @@ const spacing = {
 }
 
 const loads = [
-  shape(
-    described(phaseFields, { load: z.literal('constant'), rate: rateOrRamp, ...bounded }),
-    'a phase',
-  ),
-  shape(
-    described(phaseFields, { load: z.literal('poisson'), rate: rateOrRamp, ...bounded }),
-    'a phase',
-  ),
-  shape(
-    described(phaseFields, {
-      load: z.literal('gamma'),
-      rate: rateOrRamp,
-      burstiness: amount('a shape above 0: 1 is Poisson, less is burstier'),
-      ...bounded,
-    }),
-    'a phase',
-  ),
-  shape(
-    described(phaseFields, {
-      load: z.literal('stages'),
-      stages: list(
-        shape(
-          described(stageFields, { rate: rateOrRamp, duration: duration() }),
-          'a stage: { rate, duration }',
-        ),
-        'a list of stages: { rate, duration }',
-      ).min(1, { error: 'at least one stage' }),
-      ...spacing,
-      ...common,
-      max_requests: whole(1).optional(),
-    }),
-    'a phase',
-  ),
-  shape(
-    described(phaseFields, {
-      load: z.literal('day'),
-      /** Mean over a day. */
-      rate: rate(),
-      weights: list(
-        z.number({ error: 'a weight' }).nonnegative({ error: 'a weight of 0 or more' }),
-        '24 weights, one for each hour',
-      ).length(24, { error: '24 weights, one for each hour' }),
-      days: amount('a number of days').default(1),
-      duration: duration(),
-      ...spacing,
-      ...common,
-      max_requests: whole(1).optional(),
-    }),
-    'a phase',
-  ),
-  shape(
-    described(phaseFields, {
-      load: z.literal('concurrency'),
-      users: either(
-        [
-          whole(1),
-          shape(described(rampFields, { from: whole(0), to: whole(1), over: duration() }), ''),
-        ],
-        'a number of users, or a ramp { from: 1, to: 50, over: 30s }',
-      ),
-      think: think.optional(),
-      ...bounded,
-    }),
-    'a phase',
-  ),
-  shape(
-    described(phaseFields, {
-      load: z.literal('saturate'),
-      connections: whole(1),
-      ...common,
-      duration: duration(),
-    }),
-    'a phase',
-  ),
-  shape(
-    described(phaseFields, {
-      load: z.literal('sweep'),
-      start: rate(),
-      max: rate(),
-      trial: duration(),
-      cool_down: duration().optional(),
-      precision: share().optional(),
-      goodput: share().optional(),
-      ...spacing,
-      ...common,
-    }),
-    'a phase',
-  ),
-  shape(
-    described(phaseFields, {
-      load: z.literal('replay'),
-      file: text('a path'),
-      format: oneOf(['mooncake', 'azure', 'assay']),
-      speed: amount('a speed: 1 is as recorded, 10 ten times as fast').default(1),
-      ...bounded,
-    }),
-    'a phase',
-  ),
+  shape(phaseFields, 'a phase', { load: z.literal('constant'), rate: rateOrRamp, ...bounded }),
+  shape(phaseFields, 'a phase', { load: z.literal('poisson'), rate: rateOrRamp, ...bounded }),
+  shape(phaseFields, 'a phase', {
+    load: z.literal('gamma'),
+    rate: rateOrRamp,
+    burstiness: amount('a shape above 0: 1 is Poisson, less is burstier'),
+    ...bounded,
+  }),
+  shape(phaseFields, 'a phase', {
+    load: z.literal('stages'),
+    stages: list(
+      shape(stageFields, 'a stage: { rate, duration }', { rate: rateOrRamp, duration: duration() }),
+      'a list of stages: { rate, duration }',
+    ).min(1, { error: 'at least one stage' }),
+    ...spacing,
+    ...common,
+    max_requests: whole(1).optional(),
+  }),
+  shape(phaseFields, 'a phase', {
+    load: z.literal('day'),
+    /** Mean over a day. */
+    rate: rate(),
+    weights: list(
+      z.number({ error: 'a weight' }).nonnegative({ error: 'a weight of 0 or more' }),
+      '24 weights, one for each hour',
+    ).length(24, { error: '24 weights, one for each hour' }),
+    days: amount('a number of days').default(1),
+    duration: duration(),
+    ...spacing,
+    ...common,
+    max_requests: whole(1).optional(),
+  }),
+  shape(phaseFields, 'a phase', {
+    load: z.literal('concurrency'),
+    users: either(
+      [whole(1), shape(rampFields, '', { from: whole(0), to: whole(1), over: duration() })],
+      'a number of users, or a ramp { from: 1, to: 50, over: 30s }',
+    ),
+    think: think.optional(),
+    ...bounded,
+  }),
+  shape(phaseFields, 'a phase', {
+    load: z.literal('saturate'),
+    connections: whole(1),
+    ...common,
+    duration: duration(),
+  }),
+  shape(phaseFields, 'a phase', {
+    load: z.literal('sweep'),
+    start: rate(),
+    max: rate(),
+    trial: duration(),
+    cool_down: duration().optional(),
+    precision: share().optional(),
+    goodput: share().optional(),
+    ...spacing,
+    ...common,
+  }),
+  shape(phaseFields, 'a phase', {
+    load: z.literal('replay'),
+    file: text('a path'),
+    format: oneOf(['mooncake', 'azure', 'assay']),
+    speed: amount('a speed: 1 is as recorded, 10 ten times as fast').default(1),
+    ...bounded,
+  }),
 ] as const
 
 const loadNames = loads.map((load) => load.shape.load.value)
@@ -286,82 +237,64 @@ const threshold = z
 
 const thresholds = list(
   either(
-    [
-      threshold,
-      shape(described(thresholdFields, { check: threshold, abort: flag().default(false) }), ''),
-    ],
+    [threshold, shape(thresholdFields, '', { check: threshold, abort: flag().default(false) })],
     'a threshold such as chat.ttft.p95 < 800ms, or { check: threshold, abort: true }',
   ),
   'a list of thresholds such as chat.ttft.p95 < 800ms',
 )
 
 const fileShape = <Prompt extends z.ZodType>(prompt: Prompt) =>
-  shape(
-    described(fileFields, {
-      $schema: z.string().optional(),
-      name: text('a name'),
-      question: text('the question that the scenario answers, in a sentence'),
-      seed: whole(0).default(1),
-      base_url: z.url({ error: baseUrlSays }).refine(isBaseUrl, { error: baseUrlSays }).optional(),
-      threads: whole(1).optional(),
-      pacing: oneOf(['timer', 'precise']).default('timer'),
-      shards: oneOf(['by index', 'by account']).default('by index'),
-      transport: oneOf(['own', 'undici', 'http2']).default('own'),
-      proxy_env: text('the name of a variable that holds the URL of a proxy').optional(),
-      ca_file: text('a path of a PEM file').optional(),
-      cert_file: text('a path of a PEM file').optional(),
-      key_file: text('a path of a PEM file').optional(),
-      model: text('a model').optional(),
-      keys: map(
-        shape(
-          described(keyFields, {
-            env: text('the name of a variable').optional(),
-            file: text('a path').optional(),
-            weight: amount('a weight above 0').default(1),
-            account: text('a name').optional(),
-          }),
-          'where a key comes from: { env: NAME } or { file: path }',
-        ),
-        'keys: a mapping of name to { env: NAME } or { file: path }',
-      ).optional(),
-      steps: map(step(prompt), 'steps: a mapping of name to step'),
-      phases: list(phase, 'a list of phases').min(1, { error: 'at least one phase' }),
-      thresholds: thresholds.default([]),
-      objectives: shape(
-        described(objectiveFields, {
-          ttft: duration().optional(),
-          tpot: duration().optional(),
-          service: duration().optional(),
-          response: duration().optional(),
-        }),
-        'objectives: ttft, tpot, service, response',
-      ).default({}),
-      retries: oneOf(['none', 'specification']).default('none'),
-      max_in_flight: whole(1).default(10_000),
-      max_connections: whole(1).optional(),
-      max_memory_mb: whole(1).default(512),
-      max_credits: whole(1).optional(),
-      timeouts: shape(
-        described(timeoutFields, {
-          connect: duration().optional(),
-          first_byte: duration().optional(),
-          idle: duration().optional(),
-          total: duration().optional(),
-        }),
-        'timeouts: connect, first_byte, idle, total',
-      ).default({}),
-      stop: shape(
-        described(stopFields, {
-          error_share: share().optional(),
-          consecutive_failures: whole(1).optional(),
-          refused_for: duration().optional(),
-        }),
-        'stop conditions: error_share, consecutive_failures, refused_for',
-      ).default({}),
-      capture: oneOf(['all', 'sample', 'none']).default('sample'),
-    }),
-    'a scenario: name, question, steps, phases',
-  )
+  shape(fileFields, 'a scenario: name, question, steps, phases', {
+    $schema: z.string().optional(),
+    name: text('a name'),
+    question: text('the question that the scenario answers, in a sentence'),
+    seed: whole(0).default(1),
+    base_url: z.url({ error: baseUrlSays }).refine(isBaseUrl, { error: baseUrlSays }).optional(),
+    threads: whole(1).optional(),
+    pacing: oneOf(['timer', 'precise']).default('timer'),
+    shards: oneOf(['by index', 'by account']).default('by index'),
+    transport: oneOf(['own', 'undici', 'http2']).default('own'),
+    proxy_env: text('the name of a variable that holds the URL of a proxy').optional(),
+    ca_file: text('a path of a PEM file').optional(),
+    cert_file: text('a path of a PEM file').optional(),
+    key_file: text('a path of a PEM file').optional(),
+    model: text('a model').optional(),
+    keys: map(
+      shape(keyFields, 'where a key comes from: { env: NAME } or { file: path }', {
+        env: text('the name of a variable').optional(),
+        file: text('a path').optional(),
+        weight: amount('a weight above 0').default(1),
+        account: text('a name').optional(),
+      }),
+      'keys: a mapping of name to { env: NAME } or { file: path }',
+    ).optional(),
+    steps: map(step(prompt), 'steps: a mapping of name to step'),
+    phases: list(phase, 'a list of phases').min(1, { error: 'at least one phase' }),
+    thresholds: thresholds.default([]),
+    objectives: shape(objectiveFields, 'objectives: ttft, tpot, service, response', {
+      ttft: duration().optional(),
+      tpot: duration().optional(),
+      service: duration().optional(),
+      response: duration().optional(),
+    }).default({}),
+    retries: oneOf(['none', 'specification']).default('none'),
+    max_in_flight: whole(1).default(10_000),
+    max_connections: whole(1).optional(),
+    max_memory_mb: whole(1).default(512),
+    max_credits: whole(1).optional(),
+    timeouts: shape(timeoutFields, 'timeouts: connect, first_byte, idle, total', {
+      connect: duration().optional(),
+      first_byte: duration().optional(),
+      idle: duration().optional(),
+      total: duration().optional(),
+    }).default({}),
+    stop: shape(stopFields, 'stop conditions: error_share, consecutive_failures, refused_for', {
+      error_share: share().optional(),
+      consecutive_failures: whole(1).optional(),
+      refused_for: duration().optional(),
+    }).default({}),
+    capture: oneOf(['all', 'sample', 'none']).default('sample'),
+  })
 
 export const scenarioFile = fileShape(filePrompt)
 export const scenarioModule = fileShape(modulePrompt)

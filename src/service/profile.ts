@@ -3,7 +3,12 @@ import { nearest } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
 import { algorithms } from './limiter/limiter.ts'
 
-const counted = z.boolean().describe('whether such a request counts towards the rate limits')
+/** Answers of which the first is the default's. */
+const oneOf = <const Answer extends string>(...answers: [Answer, ...Answer[]]) =>
+  z.enum(answers).default(answers[0])
+const flag = (standard: boolean) => z.boolean().default(standard)
+const status = z.union([z.literal(400), z.literal(404)]).default(400)
+const counted = flag(false).describe('whether such a request counts towards the rate limits')
 
 /**
  * Answers to the open questions of the specification. Every combination is legal, and an auditor
@@ -12,32 +17,30 @@ const counted = z.boolean().describe('whether such a request counts towards the 
 const schema = z.strictObject({
   algorithm: z
     .enum(algorithms)
+    .default('fixed-anchored')
     .describe('the algorithm that counts requests in each window (G-22)'),
-  reset: z
-    .enum(['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'])
-    .describe('unit of X-RateLimit-Reset (G-21)'),
-  window: z
-    .enum(['failed', 'minute', 'tightest', 'rotate'])
-    .describe(
-      'the window that the three headers show (G-20): the window that rejected the request, ' +
-        'else the minute; always the minute; the window with the smallest share left; each in turn',
-    ),
-  rateHeadersOnErrors: z.boolean().describe('rate headers on failures other than 429 (G-19)'),
-  retryAfter: z.enum(['none', 'seconds', 'date']).describe('Retry-After on 429 (G-32)'),
-  bandAt: z
-    .enum(['admission', 'after-charge'])
-    .describe('the balance that selects the band (G-24)'),
-  bandChange: z
-    .enum(['kept', 'reset', 'scaled'])
-    .describe('the counts after a change of band (G-23); scaled keeps the used share'),
-  sharedEdge: z
-    .enum(['upper', 'lower'])
-    .describe('the band of a balance that two bands contain, such as 10,000 (G-25)'),
+  reset: oneOf('delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us').describe(
+    'unit of X-RateLimit-Reset (G-21)',
+  ),
+  window: oneOf('failed', 'minute', 'tightest', 'rotate').describe(
+    'the window that the three headers show (G-20): the window that rejected the request, ' +
+      'else the minute; always the minute; the window with the smallest share left; each in turn',
+  ),
+  rateHeadersOnErrors: flag(true).describe('rate headers on failures other than 429 (G-19)'),
+  retryAfter: oneOf('seconds', 'none', 'date').describe('Retry-After on 429 (G-32)'),
+  bandAt: oneOf('admission', 'after-charge').describe('the balance that selects the band (G-24)'),
+  bandChange: oneOf('kept', 'reset', 'scaled').describe(
+    'the counts after a change of band (G-23); scaled keeps the used share',
+  ),
+  sharedEdge: oneOf('upper', 'lower').describe(
+    'the band of a balance that two bands contain, such as 10,000 (G-25)',
+  ),
   precedence: z
     .array(z.enum(['key', 'rate', 'request', 'credits']))
     .length(4)
     .refine((order) => new Set(order).size === 4, 'each of the four once')
     .refine((order) => order[0] === 'key', 'key first: the rest belong to its account')
+    .default(['key', 'rate', 'request', 'credits'])
     .describe('the order of checks, which decides the error of a request with several (G-26)'),
   counts: z
     .strictObject({
@@ -47,145 +50,87 @@ const schema = z.strictObject({
       models: counted,
       usage: counted,
     })
+    .prefault({})
     .describe('calls that count besides admitted generations: 400, 403, 429, GETs (G-18)'),
-  creditsHeader: z
-    .enum(['after', 'snapshot', 'before'])
-    .describe(
-      "X-Credits-Remaining (G-12): right after the request's own charge; when the response is " +
-        'written; before its own charge',
-    ),
-  creditsBody: z
-    .enum(['flat', 'nested', 'renamed'])
-    .describe(
-      'fields of GET /user/credits (G-09): as below; the same in groups; other names for them',
-    ),
-  creditsHeaderOnStreams: z.boolean().describe('X-Credits-Remaining on streams (G-12)'),
-  creditsHeaderOnErrors: z.boolean().describe('X-Credits-Remaining on failures (G-19)'),
-  charge: z
-    .enum(['end', 'start'])
-    .describe('reserve and deduct on completion, or deduct at once and refund a failure (G-13)'),
-  abortedStream: z
-    .enum(['free', 'charged', 'after-first-token'])
-    .describe('whether an aborted stream is charged (G-14)'),
-  abortedPlain: z
-    .enum(['free', 'charged'])
-    .describe('whether an aborted plain request is charged (G-15)'),
-  emptyAnswers: z
-    .enum(['charged', 'free'])
-    .describe('whether a success without an output token is charged (G-16)'),
-  readsCharged: z
-    .enum(['none', 'models', 'credits', 'both'])
-    .describe('successful GETs that cost 1 credit, charged before the response (G-17)'),
-  modelsAuth: z
-    .enum(['none', 'either', 'bearer', 'x-api-key'])
-    .describe('key headers that models accepts (G-06)'),
-  creditsAuth: z
-    .enum(['either', 'bearer', 'x-api-key'])
-    .describe('key headers that credits accepts (G-07)'),
-  otherHeader: z
-    .enum(['accepted', 'refused'])
-    .describe("whether an endpoint accepts the other endpoint's key header (G-08)"),
-  sharedErrorShape: z
-    .enum(['chat', 'messages', 'other'])
-    .describe('error shape on models, credits and unknown paths (G-28)'),
-  modelNotFound: z
-    .union([z.literal(400), z.literal(404)])
-    .describe('status for an unknown model (G-27)'),
-  contextExceeded: z
-    .union([z.literal(400), z.literal(404)])
-    .describe('status for input beyond the context window (G-27)'),
-  reasoning: z
-    .enum(['field', 'short-field', 'inline', 'nowhere'])
-    .describe(
-      'reasoning of the thinking model (G-01): reasoning_content on chat and a thinking block on ' +
-        'messages; reasoning on chat and a thinking block; inline <think> text; not shown',
-    ),
-  maxTokens: z
-    .enum(['clamp', 'refuse', 'honour'])
-    .describe(
-      'max_tokens in 8,193 to 128,000 (G-29): cut to 8,192; 400; accepted as it is, with ' +
-        'answers that still end by 8,192',
-    ),
-  inputLimit: z
-    .enum(['limits', 'window'])
-    .describe('what limits the input of 256k models: §8.2 or their own window (G-30)'),
-  listK25: z.boolean().describe('whether svc-k2.5 is listed (G-02)'),
-  permissionFields: z.boolean().describe('whether permission has an element (G-03)'),
-  streamUsage: z
-    .enum(['when-asked', 'always', 'in-choice', 'never'])
-    .describe(
-      'usage in chat streams (G-11): a chunk without choices, on request or always; inside the ' +
-        'last chunk of the choice; not at all',
-    ),
-  messagesStream: z
-    .enum(['named-events', 'chat-chunks', 'json'])
-    .describe('the format of a messages stream (G-10)'),
-  unknownFields: z.enum(['ignored', 'refused']).describe('parameters not in the tables (G-31)'),
-  emptyMessages: z.enum(['refused', 'accepted']).describe('an empty list of messages (G-31)'),
-  topP: z.enum(['refused', 'accepted']).describe('top_p outside 0 to 1 (G-31)'),
-  maxN: z.number().int().min(4).max(128).describe('the largest n (G-31)'),
-  stopText: z.enum(['excluded', 'included']).describe('stop sequence in the output (G-33)'),
-  newKey: z
-    .enum(['fresh', 'inherited'])
-    .describe("initial counts of a new key: none, or those of the account's last key (G-36)"),
-  burnOrder: z.enum(['expiry', 'purchase']).describe('credits that are spent first (G-35)'),
-  idempotencyKey: z
-    .enum(['ignored', 'replayed'])
-    .describe(
-      'a repeated Idempotency-Key (G-37): a new request; or the same answer for free, unless ' +
-        'that was a stream',
-    ),
+  creditsHeader: oneOf('after', 'snapshot', 'before').describe(
+    "X-Credits-Remaining (G-12): right after the request's own charge; when the response is " +
+      'written; before its own charge',
+  ),
+  creditsBody: oneOf('flat', 'nested', 'renamed').describe(
+    'fields of GET /user/credits (G-09): as below; the same in groups; other names for them',
+  ),
+  creditsHeaderOnStreams: flag(true).describe('X-Credits-Remaining on streams (G-12)'),
+  creditsHeaderOnErrors: flag(true).describe('X-Credits-Remaining on failures (G-19)'),
+  charge: oneOf('end', 'start').describe(
+    'reserve and deduct on completion, or deduct at once and refund a failure (G-13)',
+  ),
+  abortedStream: oneOf('after-first-token', 'free', 'charged').describe(
+    'whether an aborted stream is charged (G-14)',
+  ),
+  abortedPlain: oneOf('free', 'charged').describe(
+    'whether an aborted plain request is charged (G-15)',
+  ),
+  emptyAnswers: oneOf('charged', 'free').describe(
+    'whether a success without an output token is charged (G-16)',
+  ),
+  readsCharged: oneOf('none', 'models', 'credits', 'both').describe(
+    'successful GETs that cost 1 credit, charged before the response (G-17)',
+  ),
+  modelsAuth: oneOf('either', 'none', 'bearer', 'x-api-key').describe(
+    'key headers that models accepts (G-06)',
+  ),
+  creditsAuth: oneOf('either', 'bearer', 'x-api-key').describe(
+    'key headers that credits accepts (G-07)',
+  ),
+  otherHeader: oneOf('accepted', 'refused').describe(
+    "whether an endpoint accepts the other endpoint's key header (G-08)",
+  ),
+  sharedErrorShape: oneOf('chat', 'messages', 'other').describe(
+    'error shape on models, credits and unknown paths (G-28)',
+  ),
+  modelNotFound: status.describe('status for an unknown model (G-27)'),
+  contextExceeded: status.describe('status for input beyond the context window (G-27)'),
+  reasoning: oneOf('field', 'short-field', 'inline', 'nowhere').describe(
+    'reasoning of the thinking model (G-01): reasoning_content on chat and a thinking block on ' +
+      'messages; reasoning on chat and a thinking block; inline <think> text; not shown',
+  ),
+  maxTokens: oneOf('clamp', 'refuse', 'honour').describe(
+    'max_tokens in 8,193 to 128,000 (G-29): cut to 8,192; 400; accepted as it is, with ' +
+      'answers that still end by 8,192',
+  ),
+  inputLimit: oneOf('limits', 'window').describe(
+    'what limits the input of 256k models: §8.2 or their own window (G-30)',
+  ),
+  listK25: flag(false).describe('whether svc-k2.5 is listed (G-02)'),
+  permissionFields: flag(true).describe('whether permission has an element (G-03)'),
+  streamUsage: oneOf('when-asked', 'always', 'in-choice', 'never').describe(
+    'usage in chat streams (G-11): a chunk without choices, on request or always; inside the ' +
+      'last chunk of the choice; not at all',
+  ),
+  messagesStream: oneOf('named-events', 'chat-chunks', 'json').describe(
+    'the format of a messages stream (G-10)',
+  ),
+  unknownFields: oneOf('ignored', 'refused').describe('parameters not in the tables (G-31)'),
+  emptyMessages: oneOf('refused', 'accepted').describe('an empty list of messages (G-31)'),
+  topP: oneOf('refused', 'accepted').describe('top_p outside 0 to 1 (G-31)'),
+  maxN: z.number().int().min(4).max(128).default(8).describe('the largest n (G-31)'),
+  stopText: oneOf('excluded', 'included').describe('stop sequence in the output (G-33)'),
+  newKey: oneOf('fresh', 'inherited').describe(
+    "initial counts of a new key: none, or those of the account's last key (G-36)",
+  ),
+  burnOrder: oneOf('expiry', 'purchase').describe('credits that are spent first (G-35)'),
+  idempotencyKey: oneOf('ignored', 'replayed').describe(
+    'a repeated Idempotency-Key (G-37): a new request; or the same answer for free, unless ' +
+      'that was a stream',
+  ),
 })
 
 export type Profile = z.infer<typeof schema>
 
-export const defaultProfile: Profile = {
-  algorithm: 'fixed-anchored',
-  reset: 'delta-s',
-  window: 'failed',
-  rateHeadersOnErrors: true,
-  retryAfter: 'seconds',
-  bandAt: 'admission',
-  bandChange: 'kept',
-  sharedEdge: 'upper',
-  precedence: ['key', 'rate', 'request', 'credits'],
-  counts: { request: false, credits: false, rate: false, models: false, usage: false },
-  creditsHeader: 'after',
-  creditsBody: 'flat',
-  creditsHeaderOnStreams: true,
-  creditsHeaderOnErrors: true,
-  charge: 'end',
-  abortedStream: 'after-first-token',
-  abortedPlain: 'free',
-  emptyAnswers: 'charged',
-  readsCharged: 'none',
-  modelsAuth: 'either',
-  creditsAuth: 'either',
-  otherHeader: 'accepted',
-  sharedErrorShape: 'chat',
-  modelNotFound: 400,
-  contextExceeded: 400,
-  reasoning: 'field',
-  maxTokens: 'clamp',
-  inputLimit: 'limits',
-  listK25: false,
-  permissionFields: true,
-  streamUsage: 'when-asked',
-  messagesStream: 'named-events',
-  unknownFields: 'ignored',
-  emptyMessages: 'refused',
-  topP: 'refused',
-  maxN: 8,
-  stopText: 'excluded',
-  newKey: 'fresh',
-  burnOrder: 'expiry',
-  idempotencyKey: 'ignored',
-}
-
 /** Some answers; the rest come from the default. */
-export type ProfileAnswers = Partial<Omit<Profile, 'counts'>> & {
-  readonly counts?: Partial<Profile['counts']>
-}
+export type ProfileAnswers = z.input<typeof schema>
+
+export const defaultProfile: Profile = schema.parse({})
 
 /**
  * @param where names the file or the flags in the error
@@ -197,13 +142,8 @@ export function parseProfile(
   where: string,
   lineOf: (place: readonly PropertyKey[]) => number | null = () => null,
 ): Profile {
-  const given = (answers ?? {}) as ProfileAnswers
-  const counts: unknown = given.counts ?? {}
-  const parsed = schema.safeParse({
-    ...defaultProfile,
-    ...given,
-    counts: isMapping(counts) ? { ...defaultProfile.counts, ...counts } : counts,
-  })
+  const given = answers ?? {}
+  const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
   const faults = new Map<string, string>()
   for (const issue of parsed.error.issues) {

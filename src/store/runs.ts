@@ -79,6 +79,25 @@ export function withoutCredentials(baseUrl: string): string {
   return `${url.origin}${url.pathname.replace(/\/$/, '')}`
 }
 
+/** A run as the store keeps it. */
+export interface RunRow {
+  readonly run_id: string
+  readonly kind: string
+  readonly scenario: string
+  readonly scenario_json: string
+  readonly seed: number | bigint
+  readonly base_url: string
+  readonly contract: string
+  readonly started_at: Date
+  /** Null while it runs, and after a kill. */
+  readonly ended_us: number | null
+  readonly time_scale: number
+  readonly assay_version: string
+  readonly machine_json: string
+  readonly verdict: RunEnd['verdict'] | null
+  readonly verdict_json: string | null
+}
+
 /** A run as a list shows it. */
 export interface ListedRun {
   readonly runId: string
@@ -100,6 +119,42 @@ export async function listRuns(store: Store): Promise<readonly ListedRun[]> {
      FROM runs LEFT JOIN (SELECT run_id, count(*) AS n FROM attempts GROUP BY run_id) USING (run_id)
      ORDER BY started_at DESC, run_id`,
   )
+}
+
+/**
+ * The run that a person means: its id, the beginning of one, `latest`, or `previous`, the one before.
+ *
+ * @throws UserError when none or several fit
+ */
+export async function resolveRun(store: Store, meant: string): Promise<string> {
+  const runs = await store.rows<Pick<ListedRun, 'runId' | 'scenario'>>(
+    'SELECT run_id AS "runId", scenario FROM runs ORDER BY started_at DESC, run_id',
+  )
+  const byAge = runs[['latest', 'previous'].indexOf(meant)]
+  if (byAge !== undefined) return byAge.runId
+  const exact = runs.find((run) => run.runId === meant)
+  if (exact !== undefined) return exact.runId
+  const fitting = runs.filter((run) => meant !== '' && run.runId.startsWith(meant))
+  if (fitting.length === 1) return fitting[0]!.runId
+  const known = runs.slice(0, 5).map((run) => `${run.runId} (${run.scenario})`)
+  throw new UserError(
+    'report',
+    `${store.path}: ${fitting.length === 0 ? 'no run' : `${fitting.length} runs`} "${meant}". ${
+      known.length === 0
+        ? 'The store holds no runs: make one with assay run, or import one.'
+        : `It holds ${known.join(', ')}${runs.length > 5 ? ', …' : ''}; see assay runs.`
+    }`,
+  )
+}
+
+/** The runs that are meant, one after the other as `resolveRun` finds each. */
+export async function resolveRuns(
+  store: Store,
+  meant: readonly string[],
+): Promise<readonly string[]> {
+  const runIds: string[] = []
+  for (const each of meant) runIds.push(await resolveRun(store, each))
+  return runIds
 }
 
 /** What this machine was measured to send, at most. */

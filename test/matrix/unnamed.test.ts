@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Composition } from '../../src/service/faults/composed.ts'
-import { changed } from '../../src/service/faults/primitives.ts'
+import { type Composition, changed } from './composed.ts'
+
 import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
 
 const onContext = (rest: number): Composition => ({

@@ -1,15 +1,15 @@
 import type { Window } from '../../src/contract/contract.ts'
+import { type Random, seededRandom } from '../../src/service/random.ts'
+import type { RefusalKind } from '../../src/service/refusal.ts'
+import type { ActName } from './acts.ts'
 import {
   type BodyKind,
+  type Change,
   type Composition,
   type Condition,
   composed,
   type Effect,
-} from '../../src/service/faults/composed.ts'
-import type { Change } from '../../src/service/faults/primitives.ts'
-import { type Random, seededRandom } from '../../src/service/random.ts'
-import type { RefusalKind } from '../../src/service/refusal.ts'
-import type { ActName } from './acts.ts'
+} from './composed.ts'
 import { verdictsOf } from './verdicts.ts'
 
 /** Compositions of primitives at random: faults that nobody thought of when the rules were made. */

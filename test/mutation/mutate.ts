@@ -30,7 +30,6 @@ const usual = [
   'src/run/client-figures.ts',
   'src/run/tally.ts',
   'src/report/usage',
-  'src/audit/billing',
   'src/audit/rules/billing',
   'src/audit/evidence',
   'src/limits',

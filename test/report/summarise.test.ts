@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { percentileOf, samplesNeeded } from '../../src/measure/percentile.ts'
-import { resolveRun, summarise } from '../../src/report/summary/summarise.ts'
+import { summarise } from '../../src/report/summary/summarise.ts'
 import { openStore } from '../../src/store/open.ts'
 import { appendAttempts } from '../../src/store/recorder.ts'
+import { resolveRun } from '../../src/store/runs.ts'
 import { attempt, enterRun } from './attempts.ts'
 
 test('the samples that a percentile needs are those of MLPerf', () => {

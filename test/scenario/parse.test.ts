@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import type { ScenarioError } from '../../src/scenario/faults.ts'
 import { scenarioJsonSchema } from '../../src/scenario/json-schema.ts'
 import { loadScenario, parseScenario } from '../../src/scenario/parse.ts'
-import { durationText, durationUsOf, ratePerSOf, shareOf } from '../../src/scenario/quantity.ts'
+import { durationUsOf, ratePerSOf, shareOf } from '../../src/scenario/quantity.ts'
 
 const small = `
 name: small
@@ -247,13 +247,6 @@ test('quantities are read in every unit, and anything else is not a quantity', (
   expect(['20/s', '1200/min', '3600/h'].map(ratePerSOf)).toEqual([20, 20, 1])
   expect(['20', '/s', '20/x'].map(ratePerSOf)).toEqual([null, null, null])
   expect(['5%', '99.9%', '5'].map(shareOf)).toEqual([0.05, 0.999, null])
-  expect([5, 1500, 2.5e6, 90e6, 600e6].map(durationText)).toEqual([
-    '5us',
-    '1.5ms',
-    '2.5s',
-    '90s',
-    '10m',
-  ])
 })
 
 test('every field of the schema has a description, for editors to show', () => {

@@ -1,21 +1,13 @@
-import type { BalanceReading } from '../billing/balance-reading.ts'
-import { sumsOf } from '../billing/gifts.ts'
-import { loadHistories } from '../billing/load.ts'
-import { type OpenPrices, withoutOpenPrices } from '../billing/open-prices.ts'
-import { chosenPrices, type PricedReadings } from '../billing/price-choice.ts'
 import type { Evidence, Rule } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
+import type { BalanceReading } from './billing/balance-reading.ts'
+import { sumsOf } from './billing/gifts.ts'
+import { loadHistories } from './billing/load.ts'
+import { type OpenPrices, withoutOpenPrices } from './billing/open-prices.ts'
+import { chosenPrices, type PricedReadings } from './billing/price-choice.ts'
+import { oncePerEvidence } from './once.ts'
 
-const priced = new WeakMap<Evidence, Promise<PricedReadings>>()
-
-/** The balance readings of the audited runs, made once for all rules. */
-function pricedReadingsOf(evidence: Evidence): Promise<PricedReadings> {
-  const known = priced.get(evidence)
-  if (known !== undefined) return known
-  const loading = readPriced(evidence)
-  priced.set(evidence, loading)
-  return loading
-}
+const pricedReadingsOf = oncePerEvidence(readPriced)
 
 async function readPriced(evidence: Evidence): Promise<PricedReadings> {
   const { packages, grants } = evidence.contract
@@ -30,6 +22,7 @@ export async function openPricesOf(evidence: Evidence): Promise<OpenPrices> {
   return (await pricedReadingsOf(evidence)).prices
 }
 
+/** The balance readings of the audited runs, made once for all rules. */
 export async function readingsOf(evidence: Evidence): Promise<readonly BalanceReading[]> {
   return (await pricedReadingsOf(evidence)).readings
 }

@@ -1,6 +1,6 @@
-import type { BalanceReading } from '../billing/balance-reading.ts'
-import { excessOf } from '../billing/conservation.ts'
 import type { Evidence } from '../rule.ts'
+import type { BalanceReading } from './billing/balance-reading.ts'
+import { excessOf } from './billing/conservation.ts'
 
 /** Requests that were counted and have no row, where credits went that no row explains. */
 export interface CountedElsewhere {

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../contract/request.ts'
 import { readPackedBodies } from '../../store/packed-bodies.ts'
 import type { Evidence } from '../rule.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'
+import { oncePerEvidence } from './once.ts'
 
 /** A row with what was asked and what came back, where it was captured. */
 export interface ExchangeRow {
@@ -100,19 +101,11 @@ export class Exchange {
   }
 }
 
-const cache = new WeakMap<Evidence, Promise<readonly Exchange[]>>()
-
 /**
  * What was asked and what came back, for a sample of the attempts: at most two hundred of each
- * template, status and error code, those with captured bodies first. Loaded once for all rules.
+ * template, status and error code, those with captured bodies first.
  */
-export function exchangesOf(evidence: Evidence): Promise<readonly Exchange[]> {
-  const known = cache.get(evidence)
-  if (known !== undefined) return known
-  const loading = load(evidence)
-  cache.set(evidence, loading)
-  return loading
-}
+export const exchangesOf = oncePerEvidence(load)
 
 async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
   const rows = await store.rows<ExchangeRow & { readonly packedAt: number | null }>(

@@ -1,12 +1,13 @@
-import type { BalanceReading } from '../billing/balance-reading.ts'
-import { excessOf } from '../billing/conservation.ts'
 import type { Evidence } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
 import { credits, readingsOf, witnessOf } from './balances.ts'
+import type { BalanceReading } from './billing/balance-reading.ts'
+import { excessOf } from './billing/conservation.ts'
 import { concurrentRuns } from './concurrent-runs.ts'
 import { countedElsewhere } from './counted-elsewhere.ts'
 import { listedByOthers } from './listed-requests.ts'
 import { loneFallsOf } from './lone-falls.ts'
+import { oncePerEvidence } from './once.ts'
 
 /** Somebody else used an account during a run. */
 export interface ForeignUse {
@@ -16,19 +17,13 @@ export interface ForeignUse {
   readonly witnesses: readonly Witness[]
 }
 
-const known = new WeakMap<Evidence, Promise<readonly ForeignUse[]>>()
-
 /**
  * Runs whose account others used meanwhile, by any of four signs: another run of the store at the same time,
  * requests that the account's own list has and the store has not, requests that the limiter counted while the
  * balance fell, and falls while nothing was sent.
  * Looked for where credits are unexplained: else nobody is accused by them.
  */
-export function foreignUseOf(evidence: Evidence): Promise<readonly ForeignUse[]> {
-  const found = known.get(evidence) ?? lookedFor(evidence)
-  known.set(evidence, found)
-  return found
-}
+export const foreignUseOf = oncePerEvidence(lookedFor)
 
 async function lookedFor(evidence: Evidence): Promise<readonly ForeignUse[]> {
   const uses: ForeignUse[] = []

@@ -1,6 +1,6 @@
 import type { Evidence } from '../rule.ts'
 import { type Exchange, isList, isObject, type Json, type JsonObject } from './exchange.ts'
-import { usageReports } from './usage-reports.ts'
+import { usageReports } from './usage/reports.ts'
 
 /** A request that an answer of the credits endpoint lists as charged. */
 interface Listed {

@@ -1,8 +1,8 @@
 import type { Contract, Credits } from '../../contract/contract.ts'
-import type { BalanceReading } from '../billing/balance-reading.ts'
-import { excessOf, type Segment } from '../billing/conservation.ts'
-import { effects, type History } from '../billing/history.ts'
-import { otherCause } from '../rules/billing/conservation.ts'
+import type { BalanceReading } from './billing/balance-reading.ts'
+import { excessOf, type Segment } from './billing/conservation.ts'
+import { effects, type History } from './billing/history.ts'
+import { otherCause } from './other-cause.ts'
 
 /** Falls of a balance while nothing was sent that could have cost them. */
 export interface LoneFalls {

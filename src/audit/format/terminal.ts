@@ -1,6 +1,6 @@
+import { wrapped } from '../../user/wrapped.ts'
 import { type AuditReport, isBroken } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
-import { broken } from './broken.ts'
 import { printable } from './printable.ts'
 
 const shownWitnesses = 6
@@ -25,13 +25,13 @@ export function terminalText(
     0,
   )
   const parts = [
-    broken(
+    wrapped(
       printable(
         `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by the contract ${report.contract}`,
       ),
       '',
       width,
-    ),
+    ).join('\n'),
     ...of('fail').map((finding) => failure(finding, commands.get(finding.rule), width)),
     ...of('inconclusive').map((finding) => inconclusive(finding, width)),
     section(
@@ -64,7 +64,7 @@ function failure(
 ): string {
   if (verdict.verdict !== 'fail') return ''
   const lines = [
-    broken(`${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${title}`, '  ', width),
+    ...wrapped(`${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${title}`, '  ', width),
     line('expected', verdict.expected, width),
     line('came', verdict.came, width),
     ...witnessLines(verdict.witnesses, width),
@@ -77,7 +77,7 @@ function failure(
 function inconclusive({ rule, title, verdict }: Finding, width: number): string {
   if (verdict.verdict !== 'inconclusive') return ''
   return [
-    broken(`INCONCLUSIVE  ${rule}  ${title}`, '  ', width),
+    ...wrapped(`INCONCLUSIVE  ${rule}  ${title}`, '  ', width),
     line('because', verdict.why, width),
     ...witnessLines(verdict.witnesses ?? [], width),
   ].join('\n')
@@ -116,7 +116,9 @@ const indent = 12
 
 /** A label and its text, as one paragraph: line ends are ours, those of a service are shown. */
 function line(label: string, text: string, width: number): string {
-  return broken(`  ${label.padEnd(indent - 2)}${printable(text)}`, ' '.repeat(indent), width)
+  return wrapped(`  ${label.padEnd(indent - 2)}${printable(text)}`, ' '.repeat(indent), width).join(
+    '\n',
+  )
 }
 
 function count(number: number, what: string): string {

@@ -1,41 +1,70 @@
 import type { Contract } from '../../contract/contract.ts'
 import { type Exchange, exchangesOf } from '../evidence/exchange.ts'
-import type { Rule } from '../rule.ts'
+import type { Evidence, Rule } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 
-export interface ExchangeRule extends Omit<Rule, 'decide'> {
+/**
+ * Undefined where the rule does not speak of an exchange, null where it was kept, otherwise a few words
+ * on what came instead.
+ */
+export type Came = string | null | undefined
+
+export type Judged = readonly [Exchange, Came]
+
+interface Described extends Omit<Rule, 'decide'> {
   readonly expected: string
   readonly takes: string
-  /**
-   * Judges one exchange by itself.
-   *
-   * @returns undefined where the rule does not speak of it, null where it was kept, otherwise a few
-   *   words on what came instead
-   */
-  readonly judge: (exchange: Exchange, contract: Contract) => string | null | undefined
 }
 
 /** A rule that looks at what was asked and what came back, one exchange at a time. */
-export function exchangeRule({ expected, takes, judge, ...rule }: ExchangeRule): Rule {
+export function exchangeRule({
+  judge,
+  ...rule
+}: Described & { readonly judge: (exchange: Exchange, contract: Contract) => Came }): Rule {
+  return exchangesRule({
+    ...rule,
+    judgeOf:
+      (_, { contract }) =>
+      (exchange) =>
+        judge(exchange, contract),
+  })
+}
+
+/** A rule that judges each exchange by what it has seen of all. */
+export function exchangesRule({
+  judgeOf,
+  ...rule
+}: Described & {
+  readonly judgeOf: (
+    exchanges: readonly Exchange[],
+    evidence: Evidence,
+  ) => ((exchange: Exchange) => Came) | Promise<(exchange: Exchange) => Came>
+}): Rule {
+  return judgedRule({
+    ...rule,
+    async judged(evidence) {
+      const exchanges = await exchangesOf(evidence)
+      const judge = await judgeOf(exchanges, evidence)
+      return exchanges.map((exchange) => [exchange, judge(exchange)])
+    },
+  })
+}
+
+/** A rule that says itself which exchanges it judges, and how. */
+export function judgedRule({
+  expected,
+  takes,
+  judged,
+  ...rule
+}: Described & { readonly judged: (evidence: Evidence) => Promise<readonly Judged[]> }): Rule {
   return {
     ...rule,
-    async decide(evidence) {
-      const exchanges = await exchangesOf(evidence)
-      return verdictOf(
-        exchanges.map((exchange) => [exchange, judge(exchange, evidence.contract)] as const),
-        expected,
-        takes,
-      )
-    },
+    decide: async (evidence) => verdictOf(await judged(evidence), expected, takes),
   }
 }
 
 /** The verdict over judged exchanges: broken ones are grouped by what came, one witness each. */
-export function verdictOf(
-  judged: readonly (readonly [Exchange, string | null | undefined])[],
-  expected: string,
-  takes: string,
-): Verdict {
+function verdictOf(judged: readonly Judged[], expected: string, takes: string): Verdict {
   const seen = judged.filter(([, came]) => came !== undefined)
   if (seen.length === 0) return { verdict: 'not-observed', takes }
   const broken = seen.filter(([, came]) => came !== null)

@@ -1,4 +1,4 @@
-import { broken } from '../format/broken.ts'
+import { wrapped } from '../../user/wrapped.ts'
 import type { Rule } from '../rule.ts'
 
 /** Longer lines are hard to read, however wide the terminal is. */
@@ -12,15 +12,15 @@ const widest = 100
 export function explanationOf(rule: Rule, width = widest): string {
   const columns = Math.min(width, widest)
   return [
-    broken(`${rule.id}  ${rule.title}`, ' '.repeat(rule.id.length + 2), columns),
+    ...wrapped(`${rule.id}  ${rule.title}`, ' '.repeat(rule.id.length + 2), columns),
     '',
     ...[
       `promised   ${rule.section}`,
       `severity   ${severities[rule.severity]}`,
       `needs      ${rule.needs.map((need) => needs[need]).join('; ')}`,
-    ].map((fact) => broken(fact, ' '.repeat(11), columns)),
+    ].flatMap((fact) => wrapped(fact, ' '.repeat(11), columns)),
     '',
-    ...paragraphsOf(rule).map((paragraph) => broken(paragraph, '', columns)),
+    ...paragraphsOf(rule).flatMap((paragraph) => wrapped(paragraph, '', columns)),
     '',
   ].join('\n')
 }

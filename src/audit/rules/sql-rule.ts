@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import { literal } from '../../store/import/literal.ts'
 import type { Rule } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
 
@@ -71,7 +72,7 @@ function witnessOf({ runId, slot, retry, came, n }: Group): Witness {
 /** Values as a SQL list of literals: numbers as they are, words quoted. */
 export function sqlList(values: readonly (string | number)[]): string {
   const literals = values.map((value) =>
-    typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`,
+    typeof value === 'number' ? String(value) : literal(value),
   )
   return `(${literals.length === 0 ? 'NULL' : literals.join(', ')})`
 }

@@ -1,8 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
-import { type Exchange, type ExchangeRow, exchangesOf } from '../evidence/exchange.ts'
+import type { Exchange, ExchangeRow } from '../evidence/exchange.ts'
 import { validityOf } from '../evidence/request-validity.ts'
 import type { Rule } from '../rule.ts'
-import { verdictOf } from './exchange-rule.ts'
+import { type Came, exchangesRule } from './exchange-rule.ts'
 
 type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly takes: string }
 
@@ -18,9 +18,8 @@ export function validationRules(
 }
 
 function validationRule(format: 'chat' | 'messages', rule: ValidationRule): Rule {
-  const { takes, ...described } = rule
-  return {
-    ...described,
+  return exchangesRule({
+    ...rule,
     severity: 'must',
     needs: ['active'],
     explain: `Reads the body of each ${format} request by the specification's table of parameters.
@@ -31,8 +30,8 @@ requires is not a fault of a parameter. Requests that were refused for another
 reason (key, credits, rate, model) decide nothing. Nor do parameters that the specification leaves
 open: max_tokens above the output limit (G-29), top_p out of range, empty messages, unknown fields,
 a large n (G-31).`,
-    async decide(evidence) {
-      const exchanges = await exchangesOf(evidence)
+    expected: '400 for what the table forbids, and no 400 for what it allows',
+    judgeOf(exchanges, { contract }) {
       const served = exchanges.filter(({ row }) => row.endpoint === format && isSuccess(row))
       const runs = Map.groupBy(served, ({ row }) => row.runId)
       const headersServed = new Map(
@@ -43,18 +42,12 @@ a large n (G-31).`,
         const others = [...(headersServed.get(row.runId) ?? [])]
         return others.some((other) => namesIn(other).every((name) => own.has(name)))
       }
-      return verdictOf(
-        exchanges.map((exchange) => {
-          const told = exchange.row.status !== 400 || hasTwin(exchange)
-          return [exchange, told ? judge(exchange, evidence.contract) : undefined] as const
-        }),
-        '400 for what the table forbids, and no 400 for what it allows',
-        takes,
-      )
+      return (exchange) =>
+        exchange.row.status !== 400 || hasTwin(exchange) ? judge(exchange, contract) : undefined
     },
-  }
+  })
 
-  function judge(exchange: Exchange, contract: Contract): string | null | undefined {
+  function judge(exchange: Exchange, contract: Contract): Came {
     const { row } = exchange
     if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
       return undefined

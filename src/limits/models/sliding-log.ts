@@ -1,3 +1,4 @@
+import { countBelow } from '../count-below.ts'
 import { type Contradiction, type Course, isAdmitted, isRejected, stepsOf } from './model.ts'
 
 /**
@@ -45,16 +46,4 @@ export function explainBySlidingLog(
     if (before + earlier < limit) return { request: step.request, kind: 'should-be-admitted' }
   }
   return null
-}
-
-/** How many values of a sorted list lie below a bound. */
-export function countBelow(sorted: readonly number[], bound: number): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! < bound) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -19,25 +19,18 @@ export interface GateResult {
   readonly says: string
 }
 
-const metrics: readonly Difference['metric'][] = [
-  'service',
-  'response',
-  'ttft',
-  'tpot',
-  'throughput',
-  'errors',
-  'tokens',
-  'credits',
-]
-const statistics: readonly Difference['statistic'][] = ['p50', 'p90', 'p95', 'p99', 'mean']
-
-/** What a metric is judged by when none is named. */
-const usual: Readonly<Partial<Record<Difference['metric'], Difference['statistic']>>> = {
+/** Each metric with the one statistic that it has; null where one of `statistics` is named. */
+const metrics: Readonly<Record<Difference['metric'], Difference['statistic'] | null>> = {
+  service: null,
+  response: null,
+  ttft: null,
+  tpot: null,
   throughput: 'rate',
-  tokens: 'rate',
   errors: 'share',
+  tokens: 'rate',
   credits: 'each',
 }
+const statistics: readonly Difference['statistic'][] = ['p50', 'p90', 'p95', 'p99', 'mean']
 
 /**
  * Reads a gate:
@@ -54,21 +47,21 @@ export function parseGate(text: string): Gate {
   const fault = (what: string) =>
     new UserError(
       'report',
-      `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, with a metric of ${metrics.join(', ')} and a statistic of ${statistics.join(', ')}.`,
+      `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, with a metric of ${Object.keys(metrics).join(', ')} and a statistic of ${statistics.join(', ')}.`,
     )
   if (match === null) throw fault('not a condition')
   const words = match[1]!.split('.')
   const isStatistic = (word: string | undefined): word is Difference['statistic'] =>
     statistics.some((known) => known === word)
   const isMetric = (word: string | undefined): word is Difference['metric'] =>
-    metrics.some((known) => known === word)
+    word !== undefined && Object.hasOwn(metrics, word)
   const statistic = isStatistic(words.at(-1)) ? (words.pop() as Difference['statistic']) : null
   const metric = isMetric(words.at(-1)) ? (words.pop() as Difference['metric']) : null
   if (statistic === null && metric === null) throw fault('it names neither metric nor statistic')
   const of = metric ?? 'response'
-  const fixed = usual[of]
-  if (fixed !== undefined && statistic !== null) throw fault(`${of} has no ${statistic}`)
-  if (fixed === undefined && statistic === null) throw fault(`${of} needs a statistic`)
+  const fixed = metrics[of]
+  if (fixed !== null && statistic !== null) throw fault(`${of} has no ${statistic}`)
+  if (fixed === null && statistic === null) throw fault(`${of} needs a statistic`)
   return {
     text: text.trim(),
     step: words.length === 0 ? null : words.join('.'),

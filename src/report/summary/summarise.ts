@@ -3,6 +3,7 @@ import { generatesSql } from '../../contract/request.ts'
 import { standings } from '../../measure/measures.ts'
 import type { Store } from '../../store/open.ts'
 import { otherTries } from '../../store/run-shards.ts'
+import { type RunRow, resolveRun } from '../../store/runs.ts'
 import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { type Counted, countedOf, readGroups } from './groups.ts'
@@ -62,51 +63,6 @@ export async function summarise(
     errors: await readErrors(store, counted),
     credits: await readCredits(store, runId, contract),
   }
-}
-
-/** Runs of the store, newest first. */
-export function listRuns(store: Store): Promise<readonly { runId: string; scenario: string }[]> {
-  return store.rows(`SELECT run_id AS "runId", scenario FROM runs ORDER BY started_at DESC, run_id`)
-}
-
-/**
- * The run that a person means: its id, the beginning of one, `latest`, or `previous`, the one before.
- *
- * @throws UserError when none or several fit
- */
-export async function resolveRun(store: Store, meant: string): Promise<string> {
-  const runs = await listRuns(store)
-  const byAge = runs[['latest', 'previous'].indexOf(meant)]
-  if (byAge !== undefined) return byAge.runId
-  const exact = runs.find((run) => run.runId === meant)
-  if (exact !== undefined) return exact.runId
-  const fitting = runs.filter((run) => meant !== '' && run.runId.startsWith(meant))
-  if (fitting.length === 1) return fitting[0]!.runId
-  const known = runs.slice(0, 5).map((run) => `${run.runId} (${run.scenario})`)
-  throw new UserError(
-    'report',
-    `${store.path}: ${fitting.length === 0 ? 'no run' : `${fitting.length} runs`} "${meant}". ${
-      known.length === 0
-        ? 'The store holds no runs: make one with assay run, or import one.'
-        : `It holds ${known.join(', ')}${runs.length > 5 ? ', …' : ''}; see assay runs.`
-    }`,
-  )
-}
-
-interface RunRow {
-  readonly kind: string
-  readonly scenario: string
-  readonly scenario_json: string
-  readonly seed: number | bigint
-  readonly base_url: string
-  readonly contract: string
-  readonly started_at: Date
-  readonly ended_us: number | bigint | null
-  readonly time_scale: number
-  readonly assay_version: string
-  readonly machine_json: string
-  readonly verdict: 'valid' | 'degraded' | 'invalid' | null
-  readonly verdict_json: string | null
 }
 
 async function readRun(store: Store, runId: string): Promise<RunRow> {

@@ -223,8 +223,8 @@ async function readCards(store: Store): Promise<readonly Card[]> {
   const card = (
     name: Card['name'],
     of: (sums: Sums) => number | null,
-    known: (sums: Sums) => number,
-    all: (sums: Sums) => number,
+    known: 'requests' | 'credits_known' | 'tokens_known',
+    all: 'requests' | 'ok',
   ): Card => {
     const value = now === undefined ? null : of(now)
     const then = before === undefined ? null : of(before)
@@ -233,36 +233,18 @@ async function readCards(store: Store): Promise<readonly Card[]> {
       value,
       before: then,
       change: value === null || then === null || then === 0 ? null : value / then - 1,
-      n: now === undefined ? 0 : known(now),
-      unmeasured: now === undefined ? 0 : all(now) - known(now),
+      n: now === undefined ? 0 : now[known],
+      unmeasured: now === undefined ? 0 : now[all] - now[known],
     }
   }
+  // Sum over sum of the successes that tell both tokens: never a mean of means.
+  const average = ({ both_tokens, tokens_known }: Sums) =>
+    both_tokens === null ? null : both_tokens / tokens_known
   return [
-    card(
-      'credits',
-      (sums) => sums.credits,
-      (sums) => sums.credits_known,
-      (sums) => sums.requests,
-    ),
-    card(
-      'requests',
-      (sums) => sums.requests,
-      (sums) => sums.requests,
-      (sums) => sums.requests,
-    ),
-    card(
-      'tokens',
-      (sums) => sums.tokens,
-      (sums) => sums.tokens_known,
-      (sums) => sums.ok,
-    ),
-    // Sum over sum of the successes that tell both tokens: never a mean of means.
-    card(
-      'averageTokens',
-      (sums) => (sums.both_tokens === null ? null : sums.both_tokens / sums.tokens_known),
-      (sums) => sums.tokens_known,
-      (sums) => sums.ok,
-    ),
+    card('credits', ({ credits }) => credits, 'credits_known', 'requests'),
+    card('requests', ({ requests }) => requests, 'requests', 'requests'),
+    card('tokens', ({ tokens }) => tokens, 'tokens_known', 'ok'),
+    card('averageTokens', average, 'tokens_known', 'ok'),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { wrapped } from '../../user/wrapped.ts'
 import { printable } from '../summary/printable.ts'
 import { planInWords } from './packages.ts'
 import {
@@ -62,7 +63,7 @@ export function terminalUsage(page: UsagePage): string {
   const { plan } = page
   if (plan !== null) {
     lines.push(...titled('buy', plan.known ? planInWords(plan.chosen) : plan.says))
-    if (plan.known) lines.push(...plan.reasons.flatMap((reason) => wrapped(reason)))
+    if (plan.known) lines.push(...plan.reasons.flatMap((reason) => titled('', reason)))
   }
   lines.push('', ...titled('service', page.reconciliation.says))
   for (const anomaly of page.anomalies) {
@@ -143,22 +144,7 @@ function bandText(band: DateBand, day: (us: number) => string): string {
 }
 
 function titled(title: string, text: string): readonly string[] {
-  const [first, ...rest] = wrapped(text)
-  return [`${title.padEnd(11)}${first!.trim()}`, ...rest]
-}
-
-/** Words on lines of at most 80 columns, under the second column. */
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = []
-  let line = '          '
-  for (const word of text.split(' ')) {
-    if (line.length + 1 + word.length > 80 && line.trim() !== '') {
-      lines.push(line)
-      line = '          '
-    }
-    line += ` ${word}`
-  }
-  return [...lines, line]
+  return wrapped(`${title.padEnd(11)}${text}`, ' '.repeat(11))
 }
 
 function dayLabel(us: number, timezone: string): string {

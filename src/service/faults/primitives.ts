@@ -1,19 +1,8 @@
 import type { Window } from '../../contract/contract.ts'
-import type { Behaviour, Kit, Usage } from '../behaviour.ts'
+import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
-import { noteOf } from '../honest/billing.ts'
 import type { Refusal, RefusalKind, WireError } from '../refusal.ts'
 import type { Fault } from './fault.ts'
-
-/** Whether a call is befallen. */
-export type When = (call: Call) => boolean
-
-/** Takes credits beyond the price; below zero gives them back. */
-export function chargeMore({ ledger }: Kit, call: Call, credits: number, usage?: Usage): void {
-  ledger.move(call.key!.accountId, -credits, credits > 0 ? 'charge' : 'refund', 'fault', {
-    charge: noteOf(call, usage),
-  })
-}
 
 /** Changes errors as they go out. */
 export const editErrors = (
@@ -71,25 +60,3 @@ export const hiddenLimit = (
     return headers
   },
 })
-
-/** What becomes of a field: a number that is off, or something else. */
-export type Change = { readonly plus: number } | { readonly to: unknown } | 'dropped'
-
-/**
- * The body with one field changed, at the end of the path; `*` is each element. A path that
- * leads nowhere changes nothing, and what is not a number is not added to.
- */
-export function changed(body: unknown, path: readonly string[], change: Change): unknown {
-  const [name, ...rest] = path
-  if (name === undefined) return body
-  if (name === '*') {
-    return Array.isArray(body) ? body.map((each) => changed(each, rest, change)) : body
-  }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  if (!Object.hasOwn(body, name)) return body
-  const { [name]: value, ...others } = body as Record<string, unknown>
-  if (rest.length > 0) return { ...body, [name]: changed(value, rest, change) }
-  if (change === 'dropped') return others
-  if ('to' in change) return { ...body, [name]: change.to }
-  return typeof value === 'number' ? { ...body, [name]: value + change.plus } : body
-}

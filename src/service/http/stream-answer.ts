@@ -1,6 +1,7 @@
-import type { Piece, Sink } from '../behaviour.ts'
+import type { Piece, Usage } from '../behaviour.ts'
 import type { Answer } from '../generate.ts'
 import type { Refusal } from '../refusal.ts'
+import { AnswerUnderWay } from './answer-under-way.ts'
 import { type Answering, successHeaders } from './answering.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 import { Framer } from './framer.ts'
@@ -10,41 +11,21 @@ import { Framer } from './framer.ts'
  * a failure before it is a plain error; the last events wait for the commit of the charge, since
  * they are what tells the client that it completed.
  */
-export class StreamAnswer implements Sink {
-  readonly #parts: Answering
+export class StreamAnswer extends AnswerUnderWay {
   readonly #framer: Framer
   /** Null until the head is written. */
   #writer: ChunkWriter | null = null
-  #over = false
   /** While the client reads more slowly than it is given. */
   #room: Promise<void> | null = null
 
   constructor(parts: Answering) {
-    this.#parts = parts
+    super(parts)
     this.#framer = new Framer(parts.behaviour, parts.call, parts.profile, parts.honestEvents)
   }
 
-  start(): void {
-    const { behaviour, call, response } = this.#parts
-    const stop = behaviour.generate(call, this)
-    if (this.#over) return
-    response.once('close', () => {
-      if (this.#over) return
-      this.#over = true
-      stop()
-      if (behaviour.onLeave(call) === 'release') behaviour.release(call)
-      else {
-        const { promptTokens } = call
-        const completionTokens = call.piecesSent
-        const answer = { choices: [], promptTokens, completionTokens }
-        behaviour.settle(call, behaviour.usage(call, answer))
-      }
-    })
-  }
-
-  pieces(pieces: readonly Piece[]): void | Promise<void> {
-    if (this.#over) return
-    this.#parts.call.piecesSent += pieces.length
+  override pieces(pieces: readonly Piece[]): void | Promise<void> {
+    if (this.isOver) return
+    this.parts.call.piecesSent += pieces.length
     const writer = this.#begun()
     if (writer.write(this.#framer.frames({ at: 'pieces', pieces }))) return
     // One for all who wait: pieces that were made without waiting may be many by then.
@@ -57,22 +38,19 @@ export class StreamAnswer implements Sink {
     return this.#room
   }
 
-  done(answer: Answer): void {
-    if (this.#over) return
-    this.#over = true
-    const { behaviour, call, database } = this.#parts
-    const usage = behaviour.usage(call, answer)
-    behaviour.settle(call, usage)
-    const writer = this.#begun()
-    const last = this.#framer.frames({ at: 'end', answer, usage })
-    database.afterCommit(() => writer.end(last))
+  protected override given(): Answer {
+    const { promptTokens, piecesSent } = this.parts.call
+    return { choices: [], promptTokens, completionTokens: piecesSent }
   }
 
-  fail(refusal: Refusal): void {
-    if (this.#over) return
-    this.#over = true
-    const { behaviour, call, response, writer } = this.#parts
-    behaviour.release(call)
+  protected override end(answer: Answer, usage: Usage): void {
+    const writer = this.#begun()
+    const last = this.#framer.frames({ at: 'end', answer, usage })
+    this.parts.database.afterCommit(() => writer.end(last))
+  }
+
+  protected override refuse(refusal: Refusal): void {
+    const { call, response, writer } = this.parts
     if (this.#writer === null) {
       writer.refuse(call, response, refusal)
       return
@@ -85,8 +63,8 @@ export class StreamAnswer implements Sink {
   /** The writer of the body; writes the head and the first events when that is still to be done. */
   #begun(): ChunkWriter {
     if (this.#writer !== null) return this.#writer
-    const { call, writer, response } = this.#parts
-    const headers = successHeaders(this.#parts)
+    const { call, writer, response } = this.parts
+    const headers = successHeaders(this.parts)
     headers['content-type'] = 'text/event-stream; charset=utf-8'
     headers['cache-control'] = 'no-cache'
     response.writeHead(200, writer.finished(call, 200, headers))

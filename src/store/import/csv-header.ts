@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { constants, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { UserError } from '../../user/user-error.ts'
+import { textOf } from './documents.ts'
 
 const longestBeginning = 1 << 20
 
@@ -10,16 +10,7 @@ export function beginningOf(file: string): string {
   const handle = openSync(file, 'r')
   const length = readSync(handle, bytes, 0, longestBeginning, 0)
   closeSync(handle)
-  const start = bytes.subarray(0, length)
-  return (
-    /\.gz$/i.test(file)
-      ? gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH })
-      : /\.zst$/i.test(file)
-        ? zstdDecompressSync(start, { finishFlush: constants.ZSTD_e_flush })
-        : start
-  )
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
+  return textOf(file, bytes.subarray(0, length), false)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UserError } from '../../user/user-error.ts'
+import { documentsOf, shaped } from './documents.ts'
 import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
 
 const seconds = z.number().nullish()
@@ -64,21 +64,10 @@ export function readGuidellm(
   file: string,
   model: string | null,
 ): readonly ForeignRun[] {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new UserError('import', `${file} is not JSON`)
-  }
-  const parsed = reportShape.safeParse(value)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!
-    throw new UserError(
-      'import',
-      `${file}: expected benchmarks.json of GuideLLM; ${issue.path.join('.')}: ${issue.message}`,
-    )
-  }
-  return parsed.data.benchmarks.flatMap((benchmark) => {
+  const [report] = documentsOf(text, file)
+  const expected = `${file}: expected benchmarks.json of GuideLLM`
+  const { benchmarks } = shaped(reportShape, report, expected, 'the report')
+  return benchmarks.flatMap((benchmark) => {
     const { successful, incomplete, errored } = benchmark.requests
     const found = [
       ...(successful ?? []).map((request) => [request, 'ok'] as const),

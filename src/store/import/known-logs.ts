@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { UserError } from '../../user/user-error.ts'
 import { beginningOf, firstRecord } from './csv-header.ts'
+import { documentsOf, textOf } from './documents.ts'
 import { type Mapping, mappingFrom } from './mapping.ts'
 
 /** A log that needs no mapping file. */
@@ -124,26 +123,10 @@ function knownCsv(text: string): KnownLog | null {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The documents of a file: one, or one on each line. */
+/** The documents of a file: one, one on each line, or those of a list. */
 function pagesOf(file: string): readonly Fields[] {
-  const bytes = readFileSync(file)
-  const plain = /\.gz$/i.test(file)
-    ? gunzipSync(bytes)
-    : /\.zst$/i.test(file)
-      ? zstdDecompressSync(bytes)
-      : bytes
-  const text = plain.toString('utf8').replace(/^\uFEFF/, '')
-  try {
-    const whole: unknown = JSON.parse(text)
-    return (Array.isArray(whole) ? whole : [whole]) as readonly Fields[]
-  } catch {
-    try {
-      const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-      return lines.map((line) => JSON.parse(line) as Fields)
-    } catch {
-      throw new UserError('import', `${file} is not JSON`)
-    }
-  }
+  const documents = documentsOf(textOf(file, readFileSync(file), true), file)
+  return documents.flat() as readonly Fields[]
 }
 
 function listOf(value: Fields | undefined, name: string): readonly Fields[] {

@@ -190,10 +190,7 @@ async function enter(store: Store, log: UsageLogImport): Promise<Omit<ImportedLo
   const [number] = await store.rows<{ next: number }>(
     'SELECT coalesce(max(import_no), 0) + 1 AS next FROM usage_imports',
   )
-  const hasErrors = await store.rows(
-    `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
-  )
-  const broken = hasErrors.length > 0 ? '(SELECT count(DISTINCT line) FROM import_errors)' : '0'
+  const broken = (await hasErrors(store)) ? '(SELECT count(DISTINCT line) FROM import_errors)' : '0'
   const [counts] = await store.rows<{
     lines: number
     duplicates: number
@@ -263,15 +260,21 @@ async function storedCredits(store: Store): Promise<string> {
   return stagedCredits
 }
 
+/** Whether the reader of CSV told of lines that it could not read. */
+async function hasErrors(store: Store): Promise<boolean> {
+  const tables = await store.rows(
+    `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
+  )
+  return tables.length > 0
+}
+
 async function writeRejects(
   store: Store,
   log: UsageLogImport,
   rejected: number,
 ): Promise<string | null> {
   if (rejected === 0) return null
-  const hasErrors = await store.rows(
-    `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
-  )
+  const errorsAreThere = await hasErrors(store)
   // What no mapping could read may still hold a key: anything that looks like one is masked.
   const masked = (sql: string) =>
     `regexp_replace(${sql}, '(sk-|[Bb]earer +)[A-Za-z0-9_.-]{6,}', '\\1[key]', 'g')`
@@ -287,7 +290,7 @@ async function writeRejects(
                 .join(', ')}))::VARCHAR AS line
        FROM staging.lines WHERE rowid IN (SELECT line_no FROM staging.known WHERE differs)
        ${
-         hasErrors.length > 0
+         errorsAreThere
            ? `UNION ALL SELECT 'line ' || line || ': ' || any_value(error_message) AS reason,
                 ${masked('trim(any_value(csv_line), chr(10) || chr(13))')} AS line FROM import_errors GROUP BY import_errors.line`
            : ''

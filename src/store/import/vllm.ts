@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UserError } from '../../user/user-error.ts'
+import { documentsOf, shaped } from './documents.ts'
 import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
 
 const numbers = z.array(z.number().nullable())
@@ -41,32 +41,10 @@ const settingNames = [
  * @throws UserError when the file is no such result, or was saved without the details
  */
 export function readVllm(text: string, file: string): readonly ForeignRun[] {
-  return objectsOf(text, file).map((value, at) => {
-    const parsed = resultShape.safeParse(value)
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0]!
-      throw new UserError(
-        'import',
-        `${file}: expected a result of vllm bench serve --save-result --save-detailed; ${issue.path.join('.') || `object ${at + 1}`}: ${issue.message}`,
-      )
-    }
-    return runOf(parsed.data)
-  })
-}
-
-function objectsOf(text: string, file: string): readonly unknown[] {
-  try {
-    return [JSON.parse(text)]
-  } catch {
-    try {
-      return text
-        .split(/\r?\n/)
-        .filter((line) => line.trim() !== '')
-        .map((line) => JSON.parse(line))
-    } catch {
-      throw new UserError('import', `${file} is not JSON`)
-    }
-  }
+  const expected = `${file}: expected a result of vllm bench serve --save-result --save-detailed`
+  return documentsOf(text, file).map((value, at) =>
+    runOf(shaped(resultShape, value, expected, `object ${at + 1}`)),
+  )
 }
 
 function runOf(result: VllmResult): ForeignRun {

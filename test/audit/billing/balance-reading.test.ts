@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { detectionPower } from '../../../bench/detection-power.ts'
 import { leavingPolicies, simulate, simulateStruck } from '../../../bench/simulated-history.ts'
-import { readBalance } from '../../../src/audit/billing/balance-reading.ts'
-import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
-import { suspectsOf } from '../../../src/audit/billing/suspects.ts'
+import { readBalance } from '../../../src/audit/evidence/billing/balance-reading.ts'
+import { suspectsOf } from '../../../src/audit/evidence/billing/suspects.ts'
 import { seeded } from './histories.ts'
+import { type HistoryRow, historyOf } from './made-history.ts'
 
 test('the table of detection power: what each tier sees of one fault, atomic header', () => {
   const power = (fault: Parameters<typeof detectionPower>[0]['fault']) =>

@@ -1,4 +1,4 @@
-import type { Operation } from '../../../src/audit/billing/operations.ts'
+import type { Operation } from './made-operations.ts'
 
 /** A small, fast, seeded source of numbers in [0, 1) (mulberry32). */
 export function seeded(seed: number): () => number {

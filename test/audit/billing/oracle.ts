@@ -1,4 +1,4 @@
-import type { Operation } from '../../../src/audit/billing/operations.ts'
+import type { Operation } from './made-operations.ts'
 
 /**
  * Whether any order of the operations explains every value, by trying all of them: what the tiers

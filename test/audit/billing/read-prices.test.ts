@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type HistoryRow, historyOf } from '../../../src/audit/billing/history.ts'
 import {
   type InferredReadPrices,
   type Mark,
   type ReadPrices,
   readPricesOf,
-} from '../../../src/audit/billing/read-prices.ts'
+} from '../../../src/audit/evidence/billing/read-prices.ts'
+import { type HistoryRow, historyOf } from './made-history.ts'
 
 type Asked = 'models' | 'credits' | 'chat' | 'failure'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Operation, operationsOf } from '../../../src/audit/billing/operations.ts'
-import { readTiles } from '../../../src/audit/billing/tiles.ts'
+import { readTiles } from '../../../src/audit/evidence/billing/tiles.ts'
 import { type SmallHistory, seeded, smallHistory } from './histories.ts'
+import { type Operation, operationsOf } from './made-operations.ts'
 import { isLinearizable } from './oracle.ts'
 
 /** How often tiles and oracle agreed over seeded histories. */

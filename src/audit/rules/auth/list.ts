@@ -1,12 +1,12 @@
 import type { AuthHeader, Contract } from '../../../contract/contract.ts'
 import { promisedSql } from '../../../contract/request.ts'
-import type { BalanceReading } from '../../billing/balance-reading.ts'
+import { literal } from '../../../store/import/literal.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
-import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { Evidence, Rule } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
+import { passed, type Verdict } from '../../verdict.ts'
 import { clearStretches } from '../billing/segments.ts'
-import { verdictOf } from '../exchange-rule.ts'
+import { exchangesRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
 const keyVariable = '$ASSAY_API_KEY'
@@ -18,7 +18,7 @@ function takesKey(
   section: string,
   headersOf: (auth: Contract['auth']) => { readonly own: AuthHeader; readonly other: AuthHeader },
 ): Rule {
-  return {
+  return exchangesRule({
     id,
     title: `The ${format} endpoint takes the key in its own header`,
     section,
@@ -29,10 +29,12 @@ A key is valid if the same run generates with it at that time or later, on eithe
 endpoint: a 401 counts only if the same key succeeds then or later. A 429 or 5xx decides nothing,
 as it may come first (gap G-26). Nor does a request with a key in the other format's header too: which of the
 two counts is open (gap G-08).`,
-    async decide(evidence) {
+    expected: 'an answer other than 401',
+    takes: `a ${format} request with a key that is served`,
+    async judgeOf(_, evidence) {
       const served = await lastServed(evidence)
       const { own, other } = headersOf(evidence.contract.auth)
-      const judge = ({ row }: Exchange) => {
+      return ({ row }) => {
         const { status } = row
         if (row.endpoint !== format || status === null || row.requestHeaders === null)
           return undefined
@@ -44,14 +46,8 @@ two counts is open (gap G-08).`,
         const isValid = (served.get(`${row.runId}/${row.keyFp}`) ?? -1) >= row.sentUs
         return isValid ? '401 for a key in its own header' : undefined
       }
-      const exchanges = await exchangesOf(evidence)
-      return verdictOf(
-        exchanges.map((exchange) => [exchange, judge(exchange)] as const),
-        'an answer other than 401',
-        `a ${format} request with a key that is served`,
-      )
     },
-  }
+  })
 }
 
 /** When each key of each run was last sent with a generation that succeeded, in the run's time. */
@@ -180,7 +176,7 @@ of its table for 401.`,
   observe: ({ chatErrors, messagesErrors }) => {
     const chat = chatErrors.find((error) => error.status === 401)
     const messages = messagesErrors.find((error) => error.statuses?.includes(401))
-    const word = (text: string | undefined) => `'${(text ?? '').replaceAll("'", "''")}'`
+    const word = (text = '') => literal(text)
     return `
       SELECT run_id, slot, retry,
         CASE WHEN endpoint = 'chat' AND (error_code IS DISTINCT FROM ${word(chat?.code)}
@@ -235,7 +231,7 @@ misses credits while another was charged as many too few, a charge went to the w
       }
       if (judged.length > 1 && over === undefined) observations += judged.length
     }
-    return observations > 0 ? { verdict: 'pass', observations } : { verdict: 'not-observed', takes }
+    return passed(observations, takes)
   },
 })
 

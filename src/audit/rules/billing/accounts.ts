@@ -1,10 +1,10 @@
-import { readBalance } from '../../billing/balance-reading.ts'
-import { excessOf } from '../../billing/conservation.ts'
-import { filterHistory } from '../../billing/history.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import { readBalance } from '../../evidence/billing/balance-reading.ts'
+import { excessOf } from '../../evidence/billing/conservation.ts'
+import { filterHistory } from '../../evidence/billing/history.ts'
 import { exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
+import { passed, type Verdict } from '../../verdict.ts'
 import { clearStretches } from './segments.ts'
 
 export const bill16 = billingRule({
@@ -53,9 +53,7 @@ It fails if they do not fit across the keys, while most values of each key alone
         ],
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : { verdict: 'not-observed', takes: 'two keys of one account (keys: … account: …)' }
+    return passed(observations, 'two keys of one account (keys: … account: …)')
   },
 })
 

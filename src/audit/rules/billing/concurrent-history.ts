@@ -1,9 +1,3 @@
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { effects } from '../../billing/history.ts'
-import { certainPlace, type Place } from '../../billing/location.ts'
-import { placesOfStep } from '../../billing/step.ts'
-import { type Suspects, suspectsOf } from '../../billing/suspects.ts'
-import type { Hole, TileFault } from '../../billing/tiles.ts'
 import {
   billingRule,
   credits,
@@ -11,6 +5,12 @@ import {
   passWithoutDoubt,
   witnessOf,
 } from '../../evidence/balances.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { effects } from '../../evidence/billing/history.ts'
+import { certainPlace, type Place } from '../../evidence/billing/location.ts'
+import { placesOfStep } from '../../evidence/billing/step.ts'
+import { type Suspects, suspectsOf } from '../../evidence/billing/suspects.ts'
+import type { Hole, TileFault } from '../../evidence/billing/tiles.ts'
 import type { Verdict, Witness } from '../../verdict.ts'
 
 export const bill11 = billingRule({

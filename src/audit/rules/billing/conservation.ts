@@ -1,7 +1,4 @@
-import type { Contract, Credits } from '../../../contract/contract.ts'
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { excessOf, type Segment } from '../../billing/conservation.ts'
-import { sumsOf } from '../../billing/gifts.ts'
+import type { Credits } from '../../../contract/contract.ts'
 import {
   billingRule,
   credits,
@@ -11,6 +8,9 @@ import {
   successes,
   witnessOf,
 } from '../../evidence/balances.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
+import { otherCause } from '../../evidence/other-cause.ts'
 
 export const bill10 = billingRule({
   id: 'BILL-10',
@@ -91,23 +91,3 @@ expire or are bought meanwhile make it inconclusive.`,
 
 export const idleTakes =
   'two values of the balance with nothing in flight: GET /user/credits before and after, or one request at a time'
-
-/** What besides a wrong charge explains the excess, as far as the contract knows of it. */
-export function otherCause(
-  { packages, grants }: Contract,
-  segment: Segment,
-  excess: Credits,
-): string | null {
-  if (excess < 0) {
-    const gained = -excess
-    const reach = segment.ambiguous
-    const gifts = [...packages.map((each) => each.credits), ...Object.values(grants)]
-    return sumsOf(gifts).some((gift) => gained <= gift && gained >= gift - reach)
-      ? `A package or grant of ${credits(gained)} would look the same.`
-      : null
-  }
-  const expires = packages.some((each) => each.validMonths !== null)
-  return expires && excess >= 50 * Math.max(1, segment.sure + segment.ambiguous)
-    ? 'Credits that expired would look the same.'
-    : null
-}

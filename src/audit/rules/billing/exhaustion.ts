@@ -1,9 +1,9 @@
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { excessOf } from '../../billing/conservation.ts'
-import { effects } from '../../billing/history.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
-import type { Verdict } from '../../verdict.ts'
-import { otherCause } from './conservation.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { excessOf } from '../../evidence/billing/conservation.ts'
+import { effects } from '../../evidence/billing/history.ts'
+import { otherCause } from '../../evidence/other-cause.ts'
+import { passed, type Verdict } from '../../verdict.ts'
 import { type Known, knownBalances, mostAtFirst } from './known-balance.ts'
 
 const isRefused = ({ reading: { history }, row }: Known) => history.insufficient[row] === 1
@@ -64,12 +64,7 @@ next idle value, nothing is decided. Only requests at the very end of a balance 
         ],
       }
     }
-    return last.length > 0
-      ? { verdict: 'pass', observations: last.length }
-      : {
-          verdict: 'not-observed',
-          takes: 'an account spent to its last credit, one request at a time',
-        }
+    return passed(last.length, 'an account spent to its last credit, one request at a time')
   },
 })
 
@@ -118,12 +113,7 @@ a refusal for insufficient credits.`,
       }
       if (refused > 0 && together > 0) observations += together
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : {
-          verdict: 'not-observed',
-          takes: 'a burst of 8 to 64 requests on an account with fewer credits',
-        }
+    return passed(observations, 'a burst of 8 to 64 requests on an account with fewer credits')
 
     function overdrawn(reading: BalanceReading, row: number, came: string): Verdict {
       return {

@@ -1,6 +1,6 @@
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { effects } from '../../billing/history.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { effects } from '../../evidence/billing/history.ts'
 import type { Verdict } from '../../verdict.ts'
 import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
 

@@ -1,10 +1,9 @@
 import type { Contract } from '../../../contract/contract.ts'
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { excessOf } from '../../billing/conservation.ts'
-import { effects, type History } from '../../billing/history.ts'
-import { rowsWhere } from '../../billing/operations.ts'
-import { RunningSum } from '../../billing/running-sum.ts'
-import { otherCause } from './conservation.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { effects, type History } from '../../evidence/billing/history.ts'
+import { rowsWhere } from '../../evidence/billing/operations.ts'
+import { RunningSum } from '../../evidence/billing/running-sum.ts'
+import { mayBeMoved } from '../../evidence/other-cause.ts'
 
 /**
  * A request whose balance before it is known, because nothing was in flight. Where the header of
@@ -65,8 +64,7 @@ function isMoved(reading: BalanceReading, at: number, contract: Contract): boole
   const to = at + 1 < idle.length ? readUs[idle[at + 1]!]! : Infinity
   if (reading.gifts.some(({ row }) => readUs[row]! > from && readUs[row]! <= to)) return true
   const segment = segments[at]
-  const excess = segment === undefined ? 0 : excessOf(segment)
-  return excess !== 0 && otherCause(contract, segment!, excess) !== null
+  return segment !== undefined && mayBeMoved(contract, segment)
 }
 
 /** The most that the balance may be after the first idle value. */

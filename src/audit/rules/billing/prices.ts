@@ -1,7 +1,7 @@
 import type { Contract, Model } from '../../../contract/contract.ts'
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { effects } from '../../billing/history.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { effects } from '../../evidence/billing/history.ts'
 import type { Verdict } from '../../verdict.ts'
 import { countRows, isAccounted, rowsOf, type Stretch, undisturbedStretches } from './segments.ts'
 

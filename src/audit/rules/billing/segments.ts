@@ -1,8 +1,8 @@
 import type { Contract } from '../../../contract/contract.ts'
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { excessOf, type Segment } from '../../billing/conservation.ts'
-import { effects, type History } from '../../billing/history.ts'
-import { otherCause } from './conservation.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
+import { effects, type History } from '../../evidence/billing/history.ts'
+import { mayBeMoved } from '../../evidence/other-cause.ts'
 
 /** A stretch between two idle values, with the rows that it holds: `(from, to]` in call order. */
 export interface Stretch {
@@ -33,11 +33,7 @@ export function undisturbedStretches(
 ): readonly Stretch[] {
   return readings.flatMap((reading) => {
     const stretches = clearStretches([reading])
-    const moved = new Set(
-      stretches.filter(
-        ({ segment, excess }) => excess !== 0 && otherCause(contract, segment, excess) !== null,
-      ),
-    )
+    const moved = new Set(stretches.filter(({ segment }) => mayBeMoved(contract, segment)))
     const expired = [...moved].filter(({ excess }) => excess > 0)
     if (expired.length > mostExpiries) for (const stretch of expired) moved.delete(stretch)
     return stretches.filter((stretch) => !moved.has(stretch))

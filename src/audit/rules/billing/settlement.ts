@@ -1,14 +1,13 @@
-import type { BalanceReading } from '../../billing/balance-reading.ts'
-import { excessOf, type Segment } from '../../billing/conservation.ts'
-import { effects } from '../../billing/history.ts'
-import { rowsWhere } from '../../billing/operations.ts'
-import { RunningSum } from '../../billing/running-sum.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
-import { usageReports } from '../../evidence/usage-reports.ts'
-import type { Evidence } from '../../rule.ts'
-import type { Witness } from '../../verdict.ts'
-import { numeric } from '../usage/fields.ts'
-import { otherCause } from './conservation.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
+import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
+import { effects } from '../../evidence/billing/history.ts'
+import { rowsWhere } from '../../evidence/billing/operations.ts'
+import { RunningSum } from '../../evidence/billing/running-sum.ts'
+import { mayBeMoved } from '../../evidence/other-cause.ts'
+import { numeric } from '../../evidence/usage/fields.ts'
+import { usageReports } from '../../evidence/usage/reports.ts'
+import { passed, type Witness } from '../../verdict.ts'
 import { rowsOf } from './segments.ts'
 
 export const bill07 = billingRule({
@@ -71,12 +70,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         }
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : {
-          verdict: 'not-observed',
-          takes: 'a read of the balance while a slow stream is open, and one after',
-        }
+    return passed(observations, 'a read of the balance while a slow stream is open, and one after')
   },
 })
 
@@ -87,23 +81,9 @@ function mayBeChargedIn(
 ): (segment: Segment) => boolean {
   const { size, effect, callUs, endUs, settlesByUs } = history
   const rows = rowsWhere(size, (row) => effect[row] === effects.ambiguous && counts(row))
-  const called = new RunningSum(
-    rows,
-    (row) => callUs[row]!,
-    () => 1,
-  )
-  const over = new RunningSum(
-    rows,
-    (row) => settlesByUs[row]!,
-    () => 1,
-  )
+  const called = new RunningSum(rows, (row) => callUs[row]!)
+  const over = new RunningSum(rows, (row) => settlesByUs[row]!)
   return ({ from, to }) => called.upTo(endUs[to]!) > over.before(callUs[from]!)
-}
-
-/** Whether credits may have been bought, granted or expired in the stretch. */
-function isMoved({ contract }: Evidence, segment: Segment): boolean {
-  const excess = excessOf(segment)
-  return excess !== 0 && otherCause(contract, segment, excess) !== null
 }
 
 function readWhileOpen({ history }: BalanceReading, charge: number): boolean {
@@ -153,9 +133,7 @@ smallest of a list of delays that explains them.`,
         why: 'the header shows values that are older than its response, and the balance is right in the end',
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : { verdict: 'not-observed', takes: 'a success, and a value of the balance after it' }
+    return passed(observations, 'a success, and a value of the balance after it')
   },
 })
 
@@ -191,7 +169,7 @@ have expired since. The field is identified by its name
       if (segment === undefined ? reading.ambiguous > 0 : segment.ambiguous > 0) continue
       const expected =
         header ??
-        (segment === undefined || segment.taken < 0 || isMoved(evidence, segment)
+        (segment === undefined || segment.taken < 0 || mayBeMoved(evidence.contract, segment)
           ? null
           : balance[at - 1]! - segment.sure - (reading.history.spentOnReads?.[idle[at]!] ?? 0))
       if (expected === null) continue
@@ -212,11 +190,6 @@ have expired since. The field is identified by its name
         ],
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : {
-          verdict: 'not-observed',
-          takes: 'a captured answer of GET /user/credits with nothing in flight',
-        }
+    return passed(observations, 'a captured answer of GET /user/credits with nothing in flight')
   },
 })

@@ -1,5 +1,5 @@
 import { isList, isObject, type Json, type JsonObject } from '../../evidence/exchange.ts'
-import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import type { Evidence } from '../../rule.ts'
 
 /** One change of a balance, as an answer of the credits endpoint lists it. */

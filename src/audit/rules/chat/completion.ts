@@ -1,8 +1,7 @@
 import type { Contract } from '../../../contract/contract.ts'
 import { chatTexts, plainChoices } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../evidence/exchange.ts'
-import type { Rule } from '../../rule.ts'
-import { exchangeRule, verdictOf } from '../exchange-rule.ts'
+import { type Came, exchangeRule, judgedRule } from '../exchange-rule.ts'
 import { isUnixSeconds } from '../models/list.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
@@ -107,7 +106,7 @@ stream must have events of each choice, by its index; SSE-03 checks a stream wit
   },
 })
 
-function streamJudged(exchange: Exchange, n: number): string | null | undefined {
+function streamJudged(exchange: Exchange, n: number): Came {
   const indexes = [...(chatTexts(exchange)?.keys() ?? [])]
   if (indexes.length === 0) return undefined
   const isEach = indexes.length === n && indexes.every((index) => index >= 0 && index < n)
@@ -136,7 +135,7 @@ whether a stream has one is open (gap G-11), so a stream without one decides not
   takes: 'a chat completion',
 })
 
-export const chat07: Rule = {
+export const chat07 = judgedRule({
   id: 'CHAT-07',
   title: 'A stop sequence that is reached ends the text with finish_reason stop',
   section: '§2.5, §4.2',
@@ -147,7 +146,9 @@ three", stop "two"), streamed or not. The text must not go on after it, and a te
 would have come must have the reason stop. Whether the sequence itself is part of the text is open (gap
 G-33), but it is so in all answers or in none: if some have it and others do not, the rarer ones fail. A
 request whose text did not reach its sequence decides nothing.`,
-  async decide(evidence) {
+  expected: 'a text that ends at the stop sequence, in one way, finish_reason stop',
+  takes: 'a request with stop whose prompt asks to repeat text that holds it',
+  async judged(evidence) {
     const judged = (await exchangesOf(evidence)).map(
       (exchange) => [exchange, stopJudged(exchange, evidence.contract)] as const,
     )
@@ -158,19 +159,15 @@ request whose text did not reach its sequence decides nothing.`,
       (end) => [...ends.values()].filter((each) => each === end).length,
     ) as [number, number]
     const rarer = kept === 0 || dropped === 0 ? null : kept <= dropped ? 'kept' : 'dropped'
-    return verdictOf(
-      judged.map(([exchange, came]) =>
-        came === null && rarer !== null && ends.get(exchange) === rarer
-          ? [exchange, `the stop sequence is in ${kept} texts and not in ${dropped}`]
-          : [exchange, came],
-      ),
-      'a text that ends at the stop sequence, in one way, finish_reason stop',
-      'a request with stop whose prompt asks to repeat text that holds it',
+    return judged.map(([exchange, came]) =>
+      came === null && rarer !== null && ends.get(exchange) === rarer
+        ? [exchange, `the stop sequence is in ${kept} texts and not in ${dropped}`]
+        : [exchange, came],
     )
   },
-}
+})
 
-function stopJudged(exchange: Exchange, { defaults }: Contract): string | null | undefined {
+function stopJudged(exchange: Exchange, { defaults }: Contract): Came {
   const texts = chatTexts(exchange)
   const stops = stopsOf(exchange.requestField('stop'))
   if (texts === undefined || stops.length === 0) return undefined

@@ -1,9 +1,8 @@
 import { type Exchange, exchangesOf, isList, isObject } from '../../evidence/exchange.ts'
-import type { Rule } from '../../rule.ts'
-import { verdictOf } from '../exchange-rule.ts'
+import { type Came, type Judged, judgedRule } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
-export const chat06: Rule = {
+export const chat06 = judgedRule({
   id: 'CHAT-06',
   title: 'max_tokens is a limit, and finish_reason length tells that it was hit',
   section: '§2.5, §4.2',
@@ -12,7 +11,9 @@ export const chat06: Rule = {
   explain: `completion_tokens must not pass max_tokens for each choice. length below every limit is
 wrong. stop exactly at the limit may be the natural end, so it is wrong only if at least three
 requests ended exactly at their limit and no request has the reason length.`,
-  async decide(evidence) {
+  expected: 'at most max_tokens, and length exactly when they were reached',
+  takes: 'a chat completion with usage whose request names max_tokens',
+  async judged(evidence) {
     const { contract } = evidence
     const exchanges = await exchangesOf(evidence)
     const judged = exchanges.map((exchange) => [exchange, limitJudged(exchange)] as const)
@@ -21,16 +22,12 @@ requests ended exactly at their limit and no request has the reason length.`,
       ({ row }) => row.endpoint === 'chat' && row.finishReason === 'length',
     )
     const neverTold = full.length >= 3 && !told
-    return verdictOf(
-      judged.map(([exchange, came]) => [
-        exchange,
-        neverTold && came === null && isFull(exchange) ? 'finish_reason stop at the limit' : came,
-      ]),
-      'at most max_tokens, and length exactly when they were reached',
-      'a chat completion with usage whose request names max_tokens',
-    )
+    return judged.map(([exchange, came]) => [
+      exchange,
+      neverTold && came === null && isFull(exchange) ? 'finish_reason stop at the limit' : came,
+    ])
 
-    function limitJudged(exchange: Exchange): string | null | undefined {
+    function limitJudged(exchange: Exchange): Came {
       const { row } = exchange
       const limit = exchange.requestField('max_tokens')
       if (row.endpoint !== 'chat' || !exchange.isOk || typeof limit !== 'number') return undefined
@@ -54,7 +51,7 @@ requests ended exactly at their limit and no request has the reason length.`,
       return exchange.row.completionTokens === exchange.requestField('max_tokens')
     }
   },
-}
+})
 
 export const chat08 = sqlRule({
   id: 'CHAT-08',
@@ -78,7 +75,7 @@ Whether streams carry usage is open (gap G-11), so a stream without it decides n
   takes: 'a chat completion with usage',
 })
 
-export const chat09: Rule = {
+export const chat09 = judgedRule({
   id: 'CHAT-09',
   title:
     'The same prompt costs the same prompt_tokens, streamed or not, and a longer one not fewer',
@@ -88,18 +85,18 @@ export const chat09: Rule = {
   explain: `Metamorphic: successes on one endpoint with equal model, system and messages must report
 equal prompt tokens, whatever their other parameters. A conversation that continues another (the same
 messages and more) must not report fewer. The exact count depends on the tokenizer and is not checked.`,
-  async decide(evidence) {
+  expected: 'equal prompt_tokens for equal prompts, and no fewer for longer ones',
+  takes: 'two successes with the same prompt',
+  async judged(evidence) {
     const all = (await exchangesOf(evidence)).filter(
       (exchange) =>
         exchange.isOk && exchange.row.endpoint === 'chat' && exchange.row.promptTokens !== null,
     )
-    const prompts = Map.groupBy(all, (exchange) =>
-      JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')]),
-    )
+    const prompts = Map.groupBy(all, promptOf)
     const repeated = [...prompts.values()].filter((group) => group.length > 1)
     const judged = repeated.flatMap((group) => {
       const usual = group[0]!.row.promptTokens
-      return group.map((exchange): readonly [Exchange, string | null] => {
+      return group.map((exchange): Judged => {
         const { promptTokens } = exchange.row
         return [
           exchange,
@@ -108,12 +105,13 @@ messages and more) must not report fewer. The exact count depends on the tokeniz
       })
     })
     const longer = [...prompts.values()].flatMap((group) => shrinking(group[0]!, prompts))
-    return verdictOf(
-      [...judged, ...longer],
-      'equal prompt_tokens for equal prompts, and no fewer for longer ones',
-      'two successes with the same prompt',
-    )
+    return [...judged, ...longer]
   },
+})
+
+/** What was asked, whatever its other parameters. */
+export function promptOf(exchange: Exchange): string {
+  return JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')])
 }
 
 /** A conversation against the one that it goes on from, where that was sent too. */

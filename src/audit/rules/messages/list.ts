@@ -1,13 +1,8 @@
-import {
-  type Exchange,
-  exchangesOf,
-  isList,
-  isObject,
-  type JsonObject,
-} from '../../evidence/exchange.ts'
+import { type Exchange, isList, isObject, type JsonObject } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
-import { exchangeRule, verdictOf } from '../exchange-rule.ts'
+import { promptOf } from '../chat/usage.ts'
+import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 import { validationRules } from '../validation-rule.ts'
 
 const takes = 'a captured answer of the messages endpoint'
@@ -20,7 +15,7 @@ function message(exchange: Exchange) {
     : undefined
 }
 
-const msg01: Rule = {
+const msg01 = exchangesRule({
   id: 'MSG-01',
   title: 'A message has its fields, and an id of its own',
   section: '§2.6',
@@ -30,26 +25,20 @@ const msg01: Rule = {
 assistant, content an array of blocks (a text block has text), model the requested one (MODEL-05 checks an
 unknown one), usage two integers. Other kinds of blocks are open (gap G-05); a request under an Idempotency-Key may be answered
 again with the same id (gap G-37).`,
-  async decide(evidence) {
-    const all = await exchangesOf(evidence)
-    const ids = new Map<unknown, Exchange>()
-    return verdictOf(
-      all.map((exchange) => {
-        const body = message(exchange)
-        if (body === undefined) return [exchange, undefined] as const
-        if (!isObject(body)) return [exchange, 'no object'] as const
-        const again = ids.has(body.id) && !isKeyed(exchange)
-        ids.set(body.id, exchange)
-        return [
-          exchange,
-          again ? 'the same id as another request' : wrongField(body, exchange),
-        ] as const
-      }),
-      'id, type, role, content, model and usage as specified',
-      takes,
-    )
+  expected: 'id, type, role, content, model and usage as specified',
+  takes,
+  judgeOf() {
+    const ids = new Set<unknown>()
+    return (exchange) => {
+      const body = message(exchange)
+      if (body === undefined) return undefined
+      if (!isObject(body)) return 'no object'
+      const again = ids.has(body.id) && !isKeyed(exchange)
+      ids.add(body.id)
+      return again ? 'the same id as another request' : wrongField(body, exchange)
+    }
   },
-}
+})
 
 function isKeyed({ row }: Exchange): boolean {
   return /"idempotency-key"/i.test(row.requestHeaders ?? '')
@@ -127,7 +116,7 @@ const requestRules = validationRules('messages', [
   },
 ])
 
-const msg07: Rule = {
+const msg07 = exchangesRule({
   id: 'MSG-07',
   title: 'A system prompt counts as input, and output_tokens stay within max_tokens',
   section: '§4.3',
@@ -135,46 +124,35 @@ const msg07: Rule = {
   needs: ['active'],
   explain: `Metamorphic: the same messages with a system prompt must report more input tokens than
 without. output_tokens must not pass max_tokens.`,
-  async decide(evidence) {
-    const all = (await exchangesOf(evidence)).filter(
-      ({ row, isOk }) => isOk && row.endpoint === 'messages',
-    )
+  expected: 'more input tokens with a system prompt, and no more output than max_tokens',
+  takes: 'the same messages with and without system',
+  judgeOf(exchanges) {
+    const isAnswer = ({ row, isOk }: Exchange) => isOk && row.endpoint === 'messages'
     const bare = new Map<string, number>()
-    for (const exchange of all) {
+    for (const exchange of exchanges) {
       const { promptTokens } = exchange.row
-      if (hasSystem(exchange) || promptTokens === null) continue
+      if (!isAnswer(exchange) || hasSystem(exchange) || promptTokens === null) continue
       bare.set(promptOf(exchange), promptTokens)
     }
-    return verdictOf(
-      all.map((exchange) => {
-        const { promptTokens, completionTokens } = exchange.row
-        const limit = exchange.requestField('max_tokens')
-        if (typeof limit === 'number' && completionTokens !== null && completionTokens > limit) {
-          return [exchange, `${completionTokens} tokens for max_tokens ${limit}`] as const
-        }
-        const without = bare.get(promptOf(exchange))
-        if (!hasSystem(exchange) || promptTokens === null || without === undefined) {
-          return [exchange, undefined] as const
-        }
-        const counts = promptTokens > without
-        return [
-          exchange,
-          counts ? null : `${promptTokens} input tokens with system, ${without} without`,
-        ] as const
-      }),
-      'more input tokens with a system prompt, and no more output than max_tokens',
-      'the same messages with and without system',
-    )
+    return (exchange) => {
+      if (!isAnswer(exchange)) return undefined
+      const { promptTokens, completionTokens } = exchange.row
+      const limit = exchange.requestField('max_tokens')
+      if (typeof limit === 'number' && completionTokens !== null && completionTokens > limit) {
+        return `${completionTokens} tokens for max_tokens ${limit}`
+      }
+      const without = bare.get(promptOf(exchange))
+      if (!hasSystem(exchange) || promptTokens === null || without === undefined) return undefined
+      return promptTokens > without
+        ? null
+        : `${promptTokens} input tokens with system, ${without} without`
+    }
   },
-}
+})
 
 function hasSystem(exchange: Exchange): boolean {
   const system = exchange.requestField('system')
   return typeof system === 'string' && system !== ''
-}
-
-function promptOf(exchange: Exchange): string {
-  return JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')])
 }
 
 /** Rules of the rulebook's section 1.5. */

@@ -1,14 +1,8 @@
 import type { Contract } from '../../../contract/contract.ts'
-import {
-  type Exchange,
-  exchangesOf,
-  isList,
-  isObject,
-  type JsonObject,
-} from '../../evidence/exchange.ts'
+import { type Exchange, isList, isObject, type JsonObject } from '../../evidence/exchange.ts'
 import { validityOf } from '../../evidence/request-validity.ts'
 import type { Rule } from '../../rule.ts'
-import { exchangeRule, verdictOf } from '../exchange-rule.ts'
+import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 
 const takes = 'a captured answer of the model list'
 
@@ -98,7 +92,7 @@ once. Other models may be listed too; whether svc-k2.5 is listed is open (gap G-
   },
 })
 
-export const model04: Rule = {
+export const model04 = exchangesRule({
   id: 'MODEL-04',
   title: 'Every model of the contract can be used on both formats',
   section: '§2.1',
@@ -108,33 +102,33 @@ export const model04: Rule = {
 succeeded on a format can be used there, so another 404 is about that request (gap G-27). A 404
 without the code model_not_found, on a format that served no model, is about a missing path,
 which TRN-05 checks. A model and format that no request used is not among the observations.`,
-  async decide(evidence) {
-    const { contract } = evidence
-    const asked = (await exchangesOf(evidence)).filter((exchange) => {
-      const { endpoint, expects, model } = exchange.row
-      if ((endpoint !== 'chat' && endpoint !== 'messages') || expects !== 'ok') return false
-      if (model === null || !isKnown(contract, model)) return false
-      const { faults, open } = validityOf(contract, endpoint, exchange.requestJson)
-      return faults.length === 0 && open.length === 0 && isFarFromWindows(exchange, contract)
-    })
+  expected: 'no request refused because of a model of the contract',
+  takes: 'a request for a model of the contract',
+  judgeOf(exchanges, { contract }) {
+    const asked = new Set(exchanges.filter((exchange) => mustBeServed(exchange, contract)))
     const place = ({ row }: Exchange) => `${row.runId} ${row.endpoint} ${row.model}`
     const format = ({ row }: Exchange) => `${row.runId} ${row.endpoint}`
     const served = new Set(
-      asked.filter((exchange) => exchange.isOk).flatMap((each) => [place(each), format(each)]),
+      [...asked].filter((exchange) => exchange.isOk).flatMap((each) => [place(each), format(each)]),
     )
-    return verdictOf(
-      asked.map((exchange) => {
-        const { row } = exchange
-        if (served.has(place(exchange))) return [exchange, exchange.isOk ? null : undefined]
-        const refused =
-          row.errorCode === 'model_not_found' ||
-          (row.status === 404 && served.has(format(exchange)))
-        return [exchange, refused ? `${row.model} not found on ${row.endpoint}` : undefined]
-      }),
-      'no request refused because of a model of the contract',
-      'a request for a model of the contract',
-    )
+    return (exchange) => {
+      if (!asked.has(exchange)) return undefined
+      if (served.has(place(exchange))) return exchange.isOk ? null : undefined
+      const { row } = exchange
+      const refused =
+        row.errorCode === 'model_not_found' || (row.status === 404 && served.has(format(exchange)))
+      return refused ? `${row.model} not found on ${row.endpoint}` : undefined
+    }
   },
+})
+
+/** A valid request for a known model that comes near no limit. */
+function mustBeServed(exchange: Exchange, contract: Contract): boolean {
+  const { endpoint, expects, model } = exchange.row
+  if ((endpoint !== 'chat' && endpoint !== 'messages') || expects !== 'ok') return false
+  if (model === null || !isKnown(contract, model)) return false
+  const { faults, open } = validityOf(contract, endpoint, exchange.requestJson)
+  return faults.length === 0 && open.length === 0 && isFarFromWindows(exchange, contract)
 }
 
 export const model05 = exchangeRule({

@@ -24,6 +24,9 @@ export interface Switch {
   readonly forgotten: number
 }
 
+/** So many answers must agree before a counter is believed that is not the one promised. */
+export const agreement = 3
+
 /**
  * @param requests by start, with the reads, which may be counted, too; only answers that came wholly one
  *   after the other speak

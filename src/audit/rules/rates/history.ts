@@ -1,6 +1,7 @@
 import { type Window, windowUs } from '../../../contract/contract.ts'
 import { balanceBrackets } from '../../../limits/balance.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
+import { oncePerEvidence } from '../../evidence/once.ts'
 import type { Evidence } from '../../rule.ts'
 import { clockErrorUs } from '../../runs.ts'
 import type { Witness } from '../../verdict.ts'
@@ -22,22 +23,14 @@ export interface History {
   readonly byAccount: ReadonlyMap<string, readonly Sighting[]>
 }
 
-const histories = new WeakMap<Evidence, Promise<History>>()
-
 /**
- * The history of the audited runs, loaded once for all rules.
+ * The history of the audited runs.
  *
  * Attempts of several runs stand on one clock by the wall time at which each run began, and that
  * clock runs at the service's speed: microseconds of a run that scaled time by 60 count sixtyfold,
  * so windows keep their length.
  */
-export function historyOf(evidence: Evidence): Promise<History> {
-  const known = histories.get(evidence)
-  if (known !== undefined) return known
-  const loading = load(evidence)
-  histories.set(evidence, loading)
-  return loading
-}
+export const historyOf = oncePerEvidence(load)
 
 async function load({ store, runIds, contract }: Evidence): Promise<History> {
   const ids = JSON.stringify(runIds)

@@ -1,23 +1,20 @@
 import type { Window } from '../../../contract/contract.ts'
 import type { Rule } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
-import { historyOf } from './history.ts'
 import { judgeAdmissions } from './over-admission.ts'
 import { judgeRejections } from './rate-05.ts'
+import { rateRule } from './rate-rule.ts'
 
 /** The limits of the hour and of the day, by the same two questions as the minute's. */
 function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
-  return {
+  return rateRule({
     id,
     title: `The limit of the ${window} is kept: no more are admitted, none rejected before`,
-    section: '§8.1',
     severity: 'must',
     needs: ['time', 'quiescence'],
     explain: `The tests of RATE-03 and RATE-05 with the ${window}'s window, over the service's own time: a
 run that scaled time counts accordingly. Paid requests cannot reach most of these limits, because
 each costs a credit and the band ends first. The verdict then names them and the traffic that would.`,
-    async decide(evidence): Promise<Verdict> {
-      const history = await historyOf(evidence)
+    decide(history, evidence) {
       const admissions = judgeAdmissions(history, evidence, window)
       if (admissions.verdict === 'fail') return admissions
       const named = judgeRejections(history, evidence, window)
@@ -26,7 +23,7 @@ each costs a credit and the band ends first. The verdict then names them and the
       }
       return admissions
     },
-  }
+  })
 }
 
 export const rate16 = longWindowRule('RATE-16', 'hour')

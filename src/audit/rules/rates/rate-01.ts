@@ -2,8 +2,8 @@ import { type Contract, type Window, windows, windowUs } from '../../../contract
 import type { Bracket, Brackets } from '../../../limits/balance.ts'
 import { bandsWithin, type Cell, cellsNamed, touches } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
-import type { Rule } from '../../rule.ts'
-import { anyOf, historyOf, type Sighting, witnessOf } from './history.ts'
+import { anyOf, type Sighting, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
 /** Within how many µs of the start of a key's record its earlier balance is unknown. */
@@ -14,10 +14,9 @@ interface Judged {
   readonly earlierBandPossible: boolean
 }
 
-export const rate01: Rule = {
+export const rate01 = rateRule({
   id: 'RATE-01',
   title: 'X-RateLimit-Limit is a value of the row that the balance lies in',
-  section: '§8.1',
   severity: 'must',
   needs: ['passive'],
   explain: `All values of the table differ, so one number names a band and a window. The balance at
@@ -29,12 +28,10 @@ changes while the count of used requests goes on took neither. It fails only whe
 in no such row. Answers to unknown keys (401) have no band; a balance of zero has no row. Before a
 key's record begins its balance is unknown: unless its first answer shows an unused window, a wrong
 row within the first window decides nothing.`,
-  async decide(evidence) {
-    const { contract } = evidence
+  decide({ sightings, byKey, byAccount }, { contract }) {
     if (contract.bands.length === 0) {
       return { verdict: 'not-observed', takes: 'a contract that names rate limits' }
     }
-    const { sightings, byKey, byAccount } = await historyOf(evidence)
     const named = sightings.filter((sighting) => sighting.limit !== null && sighting.status !== 401)
     if (named.length === 0) {
       return {
@@ -116,7 +113,7 @@ row within the first window decides nothing.`,
       note: `seen: ${[...seen].flatMap((limit) => cellsNamed(contract, limit).map(nameOf)).join(', ')}`,
     }
   },
-}
+})
 
 function nameOf({ band, window }: Cell): string {
   return `${band.requests[window]} (${band.name}, ${window})`

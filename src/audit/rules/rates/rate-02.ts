@@ -1,14 +1,13 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { bandsWithin, cellsNamed, edgesOf } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
-import type { Rule } from '../../rule.ts'
-import { historyOf, type Sighting, witnessOf } from './history.ts'
+import { type Sighting, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
-export const rate02: Rule = {
+export const rate02 = rateRule({
   id: 'RATE-02',
   title: 'The limits change exactly at the edges of the balance bands',
-  section: '§8.1',
   severity: 'must',
   needs: ['active'],
   explain: `Looks at two attempts of one key, one wholly after the other, whose limits are of the same
@@ -18,9 +17,7 @@ only where a window may have begun between the two (a new band may take effect w
 window): the count of used requests then starts again; where it goes on, the edge itself is wrong.
 So it is where the row is the old one still, a minute after the balance left it.
 At a balance that two rows share, either is right, and the note says which was chosen.`,
-  async decide(evidence) {
-    const { contract } = evidence
-    const { byKey, byAccount } = await historyOf(evidence)
+  decide({ byKey, byAccount }, { contract }) {
     const edges = edgesOf(contract)
     const seen = new Set<string>()
     let crossings = 0
@@ -91,7 +88,7 @@ At a balance that two rows share, either is right, and the note says which was c
       takes: `sequential requests over an edge: ${edges.map(({ upper }) => `${upper.minBalance + 2} to ${upper.minBalance - 3}`).join(', ')} (scenarios/bands.yaml)`,
     }
   },
-}
+})
 
 /** An answer that was right, and a later one of its key with the same row that no longer is. */
 function neverMoved(

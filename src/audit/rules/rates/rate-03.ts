@@ -1,11 +1,9 @@
-import type { Rule } from '../../rule.ts'
-import { historyOf } from './history.ts'
 import { judgeAdmissions } from './over-admission.ts'
+import { rateRule } from './rate-rule.ts'
 
-export const rate03: Rule = {
+export const rate03 = rateRule({
   id: 'RATE-03',
   title: 'No more requests are admitted in a minute than the limit allows',
-  section: '§8.1',
   severity: 'must',
   needs: ['passive', 'active'],
   explain: `Counts admissions that surely lay in one minute (their whole interval from the first byte
@@ -16,7 +14,7 @@ and of a token bucket that gains a whole token at each tick of a clock;
 it fails when none of them lets in all that was let in. Where the deployment profile knows a sliding log
 (assay probe, gap G-22), more than N is too many. A limiter that alternates between algorithms
 is not seen. Balance bands cut the record: counts may be kept, reset or scaled at an edge (G-23).`,
-  async decide(evidence) {
-    return judgeAdmissions(await historyOf(evidence), evidence, 'minute')
+  decide(history, evidence) {
+    return judgeAdmissions(history, evidence, 'minute')
   },
-}
+})

@@ -1,8 +1,8 @@
 import { type Burst, idleBursts, mayShareAnEdge, refillDuring } from '../../../limits/admission.ts'
 import type { BandCourse } from '../../../limits/courses.ts'
-import type { Rule } from '../../rule.ts'
 import { coursesIn } from './courses.ts'
-import { anyOf, historyOf, witnessOf } from './history.ts'
+import { anyOf, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
 interface Judged {
   readonly course: BandCourse
@@ -11,10 +11,9 @@ interface Judged {
   readonly allowed: number
 }
 
-export const rate04: Rule = {
+export const rate04 = rateRule({
   id: 'RATE-04',
   title: 'A burst from an idle key is admitted up to the limit and no further',
-  section: '§8.1',
   severity: 'must',
   needs: ['active'],
   explain: `Looks at bursts of more than N attempts within a quarter of a minute, from a key that rested
@@ -23,8 +22,7 @@ of fixed windows that falls into the burst lets in up to N more. So one burst th
 nothing, and two whose edges cannot coincide do: a check that is not atomic shows in both.
 Where both endpoints were used, the fuller one alone is counted: counters for each endpoint are
 RATE-15's to find.`,
-  async decide(evidence) {
-    const history = await historyOf(evidence)
+  decide(history, evidence) {
     const judged = coursesIn(history, evidence, 'minute').flatMap((course) =>
       idleBursts(course.requests, course.limit, course.windowUs, course.earlierAtMost === 0).map(
         (burst) => judge(course, burst),
@@ -79,7 +77,7 @@ RATE-15's to find.`,
     }
     return { verdict: 'pass', observations, note: noteOf(judged) }
   },
-}
+})
 
 function noteOf(judged: readonly Judged[]): string {
   const smoothed = judged.find(({ admitted, course }) => admitted < course.limit)

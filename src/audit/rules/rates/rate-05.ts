@@ -1,17 +1,16 @@
 import type { Window } from '../../../contract/contract.ts'
+import { countBelow } from '../../../limits/count-below.ts'
 import type { BandCourse } from '../../../limits/courses.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { nameModels } from '../../../limits/models/fit.ts'
-import { countBelow } from '../../../limits/models/sliding-log.ts'
-import type { Rule } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 import { coursesIn, explain, type Known } from './courses.ts'
-import { type History, historyOf, witnessOf } from './history.ts'
+import { type History, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
-export const rate05: Rule = {
+export const rate05 = rateRule({
   id: 'RATE-05',
   title: 'Nothing is rejected before the limit is used up',
-  section: '§8.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `A rejection needs a trailing minute with N requests that may have been counted: every
@@ -22,10 +21,10 @@ keeps "N per minute": the whole record is replayed through the models, and a rej
 no pacing explains it either. Attempts of other keys of the account count as possible too (gap
 G-36). Traffic of others with the same key looks like a fault here. A rejection that may belong to the
 hour or the day decides nothing.`,
-  async decide(evidence) {
-    return judgeRejections(await historyOf(evidence), evidence, 'minute')
+  decide(history, evidence) {
+    return judgeRejections(history, evidence, 'minute')
   },
-}
+})
 
 /** Whether some rejection came before its window was full. */
 export function judgeRejections(history: History, known: Known, window: Window): Verdict {

@@ -1,12 +1,12 @@
 import { effectOf } from '../../../attempt/outcome.ts'
-import type { Rule } from '../../rule.ts'
-import { historyOf, type Sighting, witnessOf } from './history.ts'
+import { type Sighting, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
 /** What a rejection is called in both error shapes. */
 const rateLimitCode = 'rate_limit_exceeded'
 const rateLimitType = 'rate_limit_error'
 
-export const rate06: Rule = {
+export const rate06 = rateRule({
   id: 'RATE-06',
   title: 'Exceeding a limit gives 429 with a rate-limit error, and costs nothing',
   section: '§7.1, §7.2, §7.3, §8.4.3',
@@ -18,8 +18,7 @@ account must not have been charged: the balance may have fallen by one success's
 by both where they differ in endpoint or stream, since each of those may tell it before its own charge or
 after (gap G-12). Ten minutes after an attempt that was cut off decide nothing, as its charge may come
 late. Under concurrency the charge is BILL-05's to decide.`,
-  async decide(evidence) {
-    const { sightings, byAccount } = await historyOf(evidence)
+  decide({ sightings, byAccount }, evidence) {
     const relevant = sightings.filter(
       (sighting) =>
         // One that the client left has no body to judge.
@@ -58,7 +57,7 @@ late. Under concurrency the charge is BILL-05's to decide.`,
     }
     return { verdict: 'pass', observations: relevant.length }
   },
-}
+})
 
 function faultOf({ status, errorCode, errorType }: Sighting): string | null {
   // A client that left before the body did not see what it was called.

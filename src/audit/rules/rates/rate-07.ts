@@ -1,24 +1,21 @@
 import { flags } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
-import type { Rule } from '../../rule.ts'
-import { historyOf, type Sighting, witnessOf } from './history.ts'
+import { type Sighting, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
-export const rate07: Rule = {
+export const rate07 = rateRule({
   id: 'RATE-07',
   title: 'The rate-limit headers are present and numeric',
-  section: '§8.1',
   severity: 'must',
   needs: ['passive'],
   explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts both
 apart. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
 A contract may promise no reset
 (rate_reset: null). A header that is there but is not a plain number ("1s", a date, an empty string) fails as well.`,
-  async decide(evidence) {
-    const { contract } = evidence
+  decide({ sightings }, { contract }) {
     if (contract.bands.length === 0) {
       return { verdict: 'not-observed', takes: 'a contract that names rate limits' }
     }
-    const { sightings } = await historyOf(evidence)
     const served = sightings.filter(({ decision }) => decision === 'admitted')
     const rejected = sightings.filter(
       ({ decision, endpoint }) =>
@@ -51,7 +48,7 @@ A contract may promise no reset
       note: `${served.length} successes${rejected.length === 0 ? '; no rejection was seen' : `, ${rejected.length} rejections`}`,
     }
   },
-}
+})
 
 function headerNames({ headers }: Contract): readonly string[] {
   return [headers.rateLimit, headers.rateRemaining, headers.rateReset].filter(

@@ -1,16 +1,14 @@
-import type { Rule } from '../../rule.ts'
-import { historyOf, witnessOf } from './history.ts'
+import { witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
-export const rate08: Rule = {
+export const rate08 = rateRule({
   id: 'RATE-08',
   title: 'X-RateLimit-Remaining is a whole number from 0 to X-RateLimit-Limit',
-  section: '§8.1',
   severity: 'must',
   needs: ['passive'],
   explain: `Checks every response with both headers, of any status. RATE-07 checks a header that is
 missing or not a number.`,
-  async decide(evidence) {
-    const { sightings } = await historyOf(evidence)
+  decide({ sightings }, evidence) {
     const shown = sightings.filter(({ limit, remaining }) => limit !== null && remaining !== null)
     if (shown.length === 0) {
       return {
@@ -33,4 +31,4 @@ missing or not a number.`,
       ...(wrong.length > 1 ? { note: `${wrong.length} of ${shown.length} answers do so` } : {}),
     }
   },
-}
+})

@@ -1,16 +1,15 @@
 import { idleBursts, mayShareAnEdge, refillDuring } from '../../../limits/admission.ts'
+import { countBelow } from '../../../limits/count-below.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { countBelow } from '../../../limits/models/sliding-log.ts'
 import { shownTooOften } from '../../../limits/remaining.ts'
-import type { Rule } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
 import { coursesIn, type Known } from './courses.ts'
-import { type History, historyOf, witnessOf } from './history.ts'
+import { type History, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
-export const rate09: Rule = {
+export const rate09 = rateRule({
   id: 'RATE-09',
   title: 'X-RateLimit-Remaining falls by one for each counted request',
-  section: '§8.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `Two tests. Too fast: of two answers with the same limit, the later may show less by at most
@@ -20,8 +19,7 @@ order they came and even if each shows a later snapshot; a counter for each repl
 breaks it. An edge of windows inside a burst doubles the room, so two bursts must agree. The counters
 of the two endpoints are looked at apart; whether they are one is RATE-15. Traffic of others with the
 same key looks like counting twice: where it is not systematic, nothing is decided.`,
-  async decide(evidence) {
-    const history = await historyOf(evidence)
+  decide(history, evidence) {
     const pairs = [...history.byAccount.values()].flatMap(consecutive)
     const tooFast = pairs.filter(({ fell, between }) => fell > between)
     const falling = pairs.filter(
@@ -80,7 +78,7 @@ same key looks like counting twice: where it is not systematic, nothing is decid
     }
     return { verdict: 'pass', observations }
   },
-}
+})
 
 interface Pair {
   readonly before: LimitedRequest

@@ -1,21 +1,19 @@
 import { cellsNamed } from '../../../limits/band.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import type { Rule } from '../../rule.ts'
-import { historyOf, recordBegan, witnessOf } from './history.ts'
+import { passed } from '../../verdict.ts'
+import { recordBegan, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
-export const rate10: Rule = {
+export const rate10 = rateRule({
   id: 'RATE-10',
   title: 'On a rejection nothing remains',
-  section: '§8.1',
   severity: 'must',
   needs: ['passive'],
   explain: `A 429 shows X-RateLimit-Remaining 0 for the window that was full. The one triple of headers may
 show another window (gap G-20): a rejection decides nothing where one of the other two may have been
 full or may pace requests, counting every attempt of the account on record. What the key did before the
 record is taken not to have filled an hour or a day.`,
-  async decide(evidence) {
-    const { contract } = evidence
-    const { byAccount } = await historyOf(evidence)
+  decide({ byAccount }, { contract }) {
     let observations = 0
     for (const sightings of byAccount.values()) {
       const pacing = pacingOf(sightings)
@@ -39,8 +37,6 @@ record is taken not to have filled an hour or a day.`,
         }
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : { verdict: 'not-observed', takes: 'a rejection (429) with rate-limit headers' }
+    return passed(observations, 'a rejection (429) with rate-limit headers')
   },
-}
+})

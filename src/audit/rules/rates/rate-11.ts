@@ -1,22 +1,20 @@
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import type { Rule } from '../../rule.ts'
-import { historyOf, witnessOf } from './history.ts'
+import { passed } from '../../verdict.ts'
+import { witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
-export const rate11: Rule = {
+export const rate11 = rateRule({
   id: 'RATE-11',
   title: 'While requests remain, the next one is not rejected',
-  section: '§8.1',
   severity: 'advice',
   needs: ['passive', 'quiescence'],
   explain: `Two attempts of one key, the second wholly after the first and alone: where the first showed
 more than none remaining, the second is not a 429 of the same limit. No standard guarantees it (a
 service may shed load), so this is advice. Where an hour or a day may be full, or may pace requests,
 nothing is decided.`,
-  async decide(evidence) {
-    const { contract } = evidence
-    const { byAccount } = await historyOf(evidence)
+  decide({ byAccount }, { contract }) {
     let observations = 0
     for (const sightings of byAccount.values()) {
       const pacing = pacingOf(sightings)
@@ -48,11 +46,9 @@ nothing is decided.`,
         before = alone && after.limit !== null && after.remaining !== null ? after : null
       }
     }
-    return observations > 0
-      ? { verdict: 'pass', observations }
-      : { verdict: 'not-observed', takes: 'two requests of one key, one after the other' }
+    return passed(observations, 'two requests of one key, one after the other')
   },
-}
+})
 
 /** Whether the first answer said that the second, of the same key, still fits. */
 function isPromise(before: LimitedRequest, after: LimitedRequest): boolean {

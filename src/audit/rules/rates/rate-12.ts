@@ -1,12 +1,11 @@
 import { inferResetUnit, type ResetSample, resetUnits } from '../../../limits/reset-unit.ts'
-import type { Rule } from '../../rule.ts'
-import { historyOf, witnessOf } from './history.ts'
+import { witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 import { readResets } from './resets.ts'
 
-export const rate12: Rule = {
+export const rate12 = rateRule({
   id: 'RATE-12',
   title: 'X-RateLimit-Reset has one unit everywhere, and looks no further than its window',
-  section: '§8.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `The unit is not specified (gap G-21), but it is one: seconds or milliseconds from now, or an
@@ -15,8 +14,8 @@ beyond the window that the limit names (with what counted rejections may add; ep
 clock for all, which may differ from the service's Date by up to a minute), or when values
 fall with time in the other delta unit. The rule fails when none is left, and decides nothing while two
 are, unless the deployment profile tells which one is meant.`,
-  async decide(evidence) {
-    const { samples, clock, inference } = readResets(await historyOf(evidence), evidence)
+  decide(history, evidence) {
+    const { samples, clock, inference } = readResets(history, evidence)
     const observations = samples.length
     if (observations === 0) {
       return {
@@ -48,7 +47,7 @@ are, unless the deployment profile tells which one is meant.`,
       witnesses: [show(first!), ...others.map(show)],
     }
   },
-}
+})
 
 /** One sample or two that no unit fits, where there are such; else all that rule out a unit. */
 function smallestClash(

@@ -1,14 +1,13 @@
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import type { Rule } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
-import { historyOf, witnessOf } from './history.ts'
+import { passed, type Verdict } from '../../verdict.ts'
+import { witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 import { type ResetOf, readingsOf, type Wait, waitsIn } from './waiting.ts'
 
-export const rate13: Rule = {
+export const rate13 = rateRule({
   id: 'RATE-13',
   title:
     'X-RateLimit-Reset is true: then, and for fixed windows not before, requests are admitted again',
-  section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Takes a rejection with its reset, read in the unit that fits the deployment (RATE-12); where
@@ -20,8 +19,7 @@ which they may have moved the reset is spared too. Not before: where only fixed 
 record, or X-RateLimit-Remaining leaps from none to more than any other limiter regains meanwhile,
 nothing is admitted between the rejection and its reset. For other limiters a reset may name the next
 token or the full refill, so an early admission decides nothing.`,
-  async decide(evidence) {
-    const history = await historyOf(evidence)
+  decide(history, evidence) {
     const waits = waitsIn(history, evidence)
     // Where the values fit two units, each of them must be untrue.
     const verdicts = readingsOf(history, evidence).map((resetOf) => judge(waits, resetOf))
@@ -35,7 +33,7 @@ token or the full refill, so an early admission decides nothing.`,
       takes: 'a rejection whose reset has a unit (RATE-12), and one request after that instant',
     }
   },
-}
+})
 
 function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
   let observations = 0
@@ -93,9 +91,7 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
       }
     }
   }
-  return observations > 0
-    ? { verdict: 'pass', observations }
-    : { verdict: 'not-observed', takes: 'a rejection, and one request after its reset' }
+  return passed(observations, 'a rejection, and one request after its reset')
 }
 
 /** The very next generation, when it came after the instant, alone, and nothing was in flight. */

@@ -1,16 +1,12 @@
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import type { Rule } from '../../rule.ts'
-import { continuityOf, type Switch } from './continuity.ts'
-import { historyOf, witnessOf } from './history.ts'
+import { agreement, continuityOf, type Switch } from './continuity.ts'
+import { witnessOf } from './history.ts'
 import { misfiledIn } from './misfiled.ts'
+import { rateRule } from './rate-rule.ts'
 
-/** So many answers must agree before one counter for several keys is believed. */
-const agreement = 3
-
-export const rate14: Rule = {
+export const rate14 = rateRule({
   id: 'RATE-14',
   title: 'Each key is limited for itself',
-  section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Two tests. A key is admitted while another is being rejected, before and after:
@@ -19,8 +15,7 @@ own last response, not from the other key's. It fails if three responses continu
 from the own one, where the own count would have had to rise by more than one. It also fails if a key's
 count rises with the other's requests three times, and as often does not rise with its own. A new key that
 inherits its account's count once (gap G-36) continues from its own responses afterwards.`,
-  async decide(evidence) {
-    const { sightings, byKey } = await historyOf(evidence)
+  decide({ sightings, byKey }, evidence) {
     if (byKey.size < 2) return { verdict: 'not-observed', takes: 'traffic of two keys' }
     const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
     const free = admittedWhileAnotherIsRejected(sightings)
@@ -79,7 +74,7 @@ inherits its account's count once (gap G-36) continues from its own responses af
       takes: 'one key up to a rejection while another is used, or two keys in turn',
     }
   },
-}
+})
 
 /** Two keys, in no order. */
 function pairOf({ before, after }: Switch): string {

@@ -1,17 +1,13 @@
 import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import type { Rule } from '../../rule.ts'
-import { continuityOf, mostForgotten, type Switch } from './continuity.ts'
-import { historyOf, witnessOf } from './history.ts'
+import { agreement, continuityOf, mostForgotten, type Switch } from './continuity.ts'
+import { witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
-/** So many answers must agree before a counter for each endpoint is believed. */
-const agreement = 3
-
-export const rate15: Rule = {
+export const rate15 = rateRule({
   id: 'RATE-15',
   title: 'One counter for each key holds for both generation endpoints',
-  section: '§8.1',
   severity: 'derived',
   needs: ['active', 'quiescence'],
   explain: `Where a key alternates between chat and messages, one after the other, the number used goes on
@@ -19,8 +15,7 @@ from the last answer of either, not from the last answer of the same endpoint. T
 from their own endpoint, and none from the other, fail: two counters let through twice the limit. One
 counter may go on by less while time passes, so these three must have gone on by more than one from the
 other's, or have fallen behind it by more than a bucket regains meanwhile, and a log loses.`,
-  async decide(evidence) {
-    const { byKey } = await historyOf(evidence)
+  decide({ byKey }, evidence) {
     const found = [...byKey.values()].map((sightings) => ({
       sightings,
       ...continuityOf(sightings, ({ endpoint }) => endpoint, false),
@@ -55,7 +50,7 @@ other's, or have fallen behind it by more than a bucket regains meanwhile, and a
     }
     return { verdict: 'pass', observations }
   },
-}
+})
 
 /** Answers of one key that no one counter explains: so many as must agree, or none. */
 function apartIn(

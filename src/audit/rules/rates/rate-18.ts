@@ -1,23 +1,21 @@
 import { type Band, windowUs } from '../../../contract/contract.ts'
 import { bandsWithin, cellsNamed } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
-import type { Rule } from '../../rule.ts'
-import { historyOf, type Sighting, witnessOf } from './history.ts'
+import { passed } from '../../verdict.ts'
+import { type Sighting, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 
-export const rate18: Rule = {
+export const rate18 = rateRule({
   id: 'RATE-18',
   title:
     'The limit follows the balance over an edge at once or with the next window, and changes for nothing else',
-  section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Looks at responses of one key with limits of the minute. If neighbouring responses have different
 rows, the balances of the trailing minute must contain an edge. A row that is a minute
 behind its balance did not follow. If the balance is unknown (no credits header nearby), nothing is
 decided.`,
-  async decide(evidence) {
-    const { contract } = evidence
-    const { byAccount } = await historyOf(evidence)
+  decide({ byAccount }, { contract }) {
     let crossings = 0
     for (const ofAccount of byAccount.values()) {
       const trailing = trailingBrackets(ofAccount, windowUs.minute)
@@ -64,11 +62,9 @@ decided.`,
         }
       }
     }
-    return crossings > 0
-      ? { verdict: 'pass', observations: crossings }
-      : {
-          verdict: 'not-observed',
-          takes: 'requests of one key while its balance crosses an edge (scenarios/bands.yaml)',
-        }
+    return passed(
+      crossings,
+      'requests of one key while its balance crosses an edge (scenarios/bands.yaml)',
+    )
   },
-}
+})

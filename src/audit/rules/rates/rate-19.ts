@@ -3,16 +3,15 @@ import { windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import type { Rule } from '../../rule.ts'
 import type { Known } from './courses.ts'
-import { type History, historyOf, type Sighting, witnessOf } from './history.ts'
+import { type History, type Sighting, witnessOf } from './history.ts'
+import { rateRule } from './rate-rule.ts'
 import { readingsOf, type Wait, waitsIn } from './waiting.ts'
 
-export const rate19: Rule = {
+export const rate19 = rateRule({
   id: 'RATE-19',
   title:
     'Retry-After, if present, is delta-seconds or an HTTP date within the window, and long enough',
-  section: '§8.1',
   severity: 'advice',
   needs: ['passive'],
   explain: `RFC 9110 allows a number of seconds or an HTTP date. A number that is longer than two of the
@@ -23,9 +22,9 @@ decided.
 A number of seconds is too short where a request that came after them, alone, was rejected again with
 nothing admitted since (with W/N and 1 % of the window to spare, and a second for rounding), and where
 only fixed windows explain the record and their reset (RATE-13) is later than that.`,
-  async decide(evidence) {
+  async decide(history, evidence) {
     const { contract, store, runIds } = evidence
-    const { sightings, byAccount } = await historyOf(evidence)
+    const { sightings, byAccount } = history
     const shown = sightings.filter(
       ({ retryAfterS, flags: bits }) =>
         retryAfterS !== null || (bits & flags.retryAfterNotSeconds) !== 0,
@@ -55,7 +54,7 @@ only fixed windows explain the record and their reset (RATE-13) is later than th
         if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(sighting, `${retryAfterS}`)
       }
     }
-    const early = tooShort(await historyOf(evidence), evidence)
+    const early = tooShort(history, evidence)
     if (early !== null) {
       const { rejection, shows, next } = early
       return {
@@ -99,7 +98,7 @@ only fixed windows explain the record and their reset (RATE-13) is later than th
       why: 'Retry-After is no number, and no answer with it was captured',
     }
   },
-}
+})
 
 /** A number of seconds that are over before anything is let in again. */
 function tooShort(history: History, known: Known) {

@@ -1,10 +1,10 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import { promisedSql } from '../../../contract/request.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
-import { type Exchange, exchangesOf, isList, isObject, type Json } from '../../evidence/exchange.ts'
+import { type Exchange, isList, isObject, type Json } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
-import { exchangeRule, verdictOf } from '../exchange-rule.ts'
+import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
 const takes = 'a captured chat stream'
@@ -114,7 +114,7 @@ stream, or one whose connection broke, decides nothing.`,
   takes: 'a chat stream that came to its end',
 })
 
-const sse05: Rule = {
+const sse05 = exchangesRule({
   id: 'SSE-05',
   title: 'The fragments of a stream are the text that the plain answer has',
   section: '§6.2',
@@ -124,33 +124,29 @@ const sse05: Rule = {
 two plain answers must exist, all alike. Even then a model may differ once, so a difference
 counts only if a piece is lost or repeated, if characters are broken, or if at least three streams
 all have the same other text.`,
-  async decide(evidence) {
-    const all = (await exchangesOf(evidence)).filter(
-      (exchange) =>
-        exchange.row.endpoint === 'chat' &&
-        exchange.isOk &&
-        exchange.requestField('temperature') === 0,
-    )
+  expected: 'the same text, streamed or not',
+  takes: 'a stream and two like plain answers to the same request, temperature 0',
+  judgeOf(exchanges) {
+    const all = exchanges.filter(isRepeatable)
     const [plain, streamed] = [plainText, streamText].map((textOf) => textsBy(all, textOf))
-    return verdictOf(
-      all.map((exchange) => {
-        const text = streamText(exchange)
-        const request = requestOf(exchange)
-        const told = plain!.get(request) ?? []
-        const [whole] = told
-        if (text === undefined || told.length < 2 || told.some((each) => each !== whole)) {
-          return [exchange, undefined] as const
-        }
-        if (text === whole) return [exchange, null] as const
-        const others = streamed!.get(request)!
-        const always = others.length >= 3 && others.every((each) => each === text)
-        const broken = always || isDamaged(whole!, text)
-        return [exchange, broken ? difference(whole!, text) : undefined] as const
-      }),
-      'the same text, streamed or not',
-      'a stream and two like plain answers to the same request, temperature 0',
-    )
+    return (exchange) => {
+      const text = isRepeatable(exchange) ? streamText(exchange) : undefined
+      if (text === undefined) return undefined
+      const request = requestOf(exchange)
+      const told = plain!.get(request) ?? []
+      const [whole] = told
+      if (told.length < 2 || told.some((each) => each !== whole)) return undefined
+      if (text === whole) return null
+      const others = streamed!.get(request)!
+      const always = others.length >= 3 && others.every((each) => each === text)
+      return always || isDamaged(whole!, text) ? difference(whole!, text) : undefined
+    }
   },
+})
+
+function isRepeatable(exchange: Exchange): boolean {
+  const { endpoint } = exchange.row
+  return endpoint === 'chat' && exchange.isOk && exchange.requestField('temperature') === 0
 }
 
 function textsBy(

@@ -1,16 +1,14 @@
 import { promisedSql } from '../../../contract/request.ts'
-import { isEmpty } from '../../billing/open-prices.ts'
+import { literal } from '../../../store/import/literal.ts'
 import { openPricesOf } from '../../evidence/balances.ts'
-import type { Exchange } from '../../evidence/exchange.ts'
-import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
-import type { Evidence, Rule } from '../../rule.ts'
-import { verdictOf } from '../exchange-rule.ts'
+import { isEmpty } from '../../evidence/billing/open-prices.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
+import type { Evidence } from '../../rule.ts'
+import { type Came, type Judged, judgedRule } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
 import { named } from './report-rule.ts'
 
-type Judged = readonly [Exchange, string | null | undefined]
-
-export const use07: Rule = {
+export const use07 = judgedRule({
   id: 'USE-07',
   title: 'What was consumed never becomes less',
   section: '§4.4',
@@ -19,7 +17,9 @@ export const use07: Rule = {
   explain: `Compares answers of the credits endpoint for one key that came wholly one after the
 other; no hour may be negative. A charge at the start may be given back when its request fails or its
 client leaves (gap G-13), so pairs with such requests before them are left out. ${named}`,
-  async decide(evidence) {
+  expected: 'a count that only grows',
+  takes: 'two captured answers of GET /user/credits for one key',
+  async judged(evidence) {
     const reports = await usageReports(evidence)
     const givenBack = await evidence.store.rows<{ runId: string; sentUs: number }>(
       `SELECT run_id AS "runId", min(sent_us)::DOUBLE AS "sentUs" FROM attempts
@@ -30,13 +30,10 @@ client leaves (gap G-13), so pairs with such requests before them are left out. 
     )
     const mayFall = ({ exchange: { row } }: UsageReport) =>
       givenBack.some(({ runId, sentUs }) => runId === row.runId && sentUs < row.sentUs)
-    const negative = reports.map(
-      (report) =>
-        [
-          report.exchange,
-          report.hours?.some((hour) => (hour.credits ?? 0) < 0) ? 'an hour below zero' : undefined,
-        ] as const,
-    )
+    const negative = reports.map(({ exchange, hours }): Judged => {
+      const isBelow = hours?.some(({ credits }) => (credits ?? 0) < 0)
+      return [exchange, isBelow ? 'an hour below zero' : undefined]
+    })
     const falling = pairs(reports).map(([earlier, later]): Judged => {
       if (earlier.consumed === null || later.consumed === null) return [later.exchange, undefined]
       if (!isAfter(later, earlier) || mayFall(later)) return [later.exchange, undefined]
@@ -46,13 +43,9 @@ client leaves (gap G-13), so pairs with such requests before them are left out. 
           : null
       return [later.exchange, came]
     })
-    return verdictOf(
-      [...negative, ...falling],
-      'a count that only grows',
-      'two captured answers of GET /user/credits for one key',
-    )
+    return [...negative, ...falling]
   },
-}
+})
 
 interface Counted {
   readonly requests: number
@@ -60,7 +53,7 @@ interface Counted {
   readonly tokens: number
 }
 
-export const use04: Rule = {
+export const use04 = judgedRule({
   id: 'USE-04',
   title: 'On an account of our own, usage equals what our attempts cost',
   section: '§4.4',
@@ -71,31 +64,32 @@ what our successes cost, and requests by their number. Where reads cost credits 
 added, and they may count as requests. Stretches with ambiguous attempts are left out, and those with
 answers without a token, which may be free (gap G-16).
 ${named}`,
-  async decide(evidence) {
-    const judged = await Promise.all(
-      pairs(await usageReports(evidence)).map(
-        async ([earlier, later]) =>
-          [later.exchange, await compared(evidence, earlier, later)] as const,
+  expected: 'consumed and requests that grow by what we sent',
+  takes:
+    'two captured answers of GET /user/credits with nothing in flight, and successes in between',
+  async judged(evidence) {
+    const reports = pairs(await usageReports(evidence))
+    return Promise.all(
+      reports.map(
+        async ([earlier, later]): Promise<Judged> => [
+          later.exchange,
+          await compared(evidence, earlier, later),
+        ],
       ),
     )
-    return verdictOf(
-      judged,
-      'consumed and requests that grow by what we sent',
-      'two captured answers of GET /user/credits with nothing in flight, and successes in between',
-    )
   },
-}
+})
 
 async function compared(
   evidence: Evidence,
   earlier: UsageReport,
   later: UsageReport,
-): Promise<string | null | undefined> {
+): Promise<Came> {
   const { store, contract } = evidence
   const { reads, openReads } = await openPricesOf(evidence)
   const [from, to] = [earlier.exchange.row, later.exchange.row]
   const prices = contract.models.map(
-    ({ id, costCredits }) => `WHEN '${id.replaceAll("'", "''")}' THEN ${costCredits}`,
+    ({ id, costCredits }) => `WHEN ${literal(id)} THEN ${costCredits}`,
   )
   const [between] = await store.rows<
     Counted & {

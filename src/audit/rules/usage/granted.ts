@@ -1,10 +1,9 @@
-import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
-import type { Rule } from '../../rule.ts'
-import { verdictOf } from '../exchange-rule.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
+import { type Came, judgedRule } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
 import { named } from './report-rule.ts'
 
-export const use02: Rule = {
+export const use02 = judgedRule({
   id: 'USE-02',
   title: 'What was granted is what was consumed and what remains',
   section: '§4.4',
@@ -14,17 +13,15 @@ export const use02: Rule = {
 show the same granted credits: consumption in between must reduce the remaining credits. A single response is not
 checked, because bought credits need not count as granted. If responses do not show expired
 credits, more may be missing than was consumed. ${named}`,
-  async decide(evidence) {
-    const reports = await usageReports(evidence)
-    return verdictOf(
-      pairs(reports).map(([earlier, later]) => [later.exchange, compared(earlier, later)] as const),
-      'granted = consumed + remaining',
-      'two captured answers of GET /user/credits that tell the same granted credits, too',
-    )
+  expected: 'granted = consumed + remaining',
+  takes: 'two captured answers of GET /user/credits that tell the same granted credits, too',
+  async judged(evidence) {
+    const reports = pairs(await usageReports(evidence))
+    return reports.map(([earlier, later]) => [later.exchange, compared(earlier, later)])
   },
-}
+})
 
-function compared(earlier: UsageReport, later: UsageReport): string | null | undefined {
+function compared(earlier: UsageReport, later: UsageReport): Came {
   if (later.granted === null || earlier.granted !== later.granted) return undefined
   if (earlier.consumed === null || later.consumed === null) return undefined
   if (earlier.remaining === null || later.remaining === null) return undefined

@@ -1,10 +1,8 @@
-import type { Exchange } from '../../evidence/exchange.ts'
-import { exchangesOf } from '../../evidence/exchange.ts'
-import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
-import type { Rule } from '../../rule.ts'
-import { verdictOf } from '../exchange-rule.ts'
+import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
+import { type Came, judgedRule } from '../exchange-rule.ts'
 
-export const page01: Rule = {
+export const page01 = judgedRule({
   id: 'PAGE-01',
   title: 'The page /my-credits shows what the credits endpoint tells',
   section: '§1.4',
@@ -15,7 +13,9 @@ same key with the same balance: the page must show that number. A stale page sho
 older one. Numbers that a script fetches later, or that need a sign-in, are not in its HTML: a
 page with a script or a password field is checked only if its text shows both remaining and
 consumed credits of an earlier response instead. Otherwise compare the page with the endpoint yourself.`,
-  async decide(evidence) {
+  expected: 'the same remaining credits',
+  takes: 'captured answers of /my-credits between two of GET /user/credits',
+  async judged(evidence) {
     const reports = await usageReports(evidence)
     const pages = (await exchangesOf(evidence)).filter(
       ({ row }) =>
@@ -23,15 +23,11 @@ consumed credits of an earlier response instead. Otherwise compare the page with
         row.responseBody !== null &&
         row.status === 200,
     )
-    return verdictOf(
-      pages.map((page) => [page, judge(page, reports)] as const),
-      'the same remaining credits',
-      'captured answers of /my-credits between two of GET /user/credits',
-    )
+    return pages.map((page) => [page, judge(page, reports)])
   },
-}
+})
 
-function judge(page: Exchange, reports: readonly UsageReport[]): string | null | undefined {
+function judge(page: Exchange, reports: readonly UsageReport[]): Came {
   const { row } = page
   const ofKey = reports.filter(
     ({ exchange }) => exchange.row.runId === row.runId && exchange.row.keyFp === row.keyFp,

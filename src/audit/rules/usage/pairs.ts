@@ -1,4 +1,4 @@
-import type { UsageReport } from '../../evidence/usage-reports.ts'
+import type { UsageReport } from '../../evidence/usage/reports.ts'
 
 /** Reports of one account over all time in the order of time, in pairs. */
 export function pairs(

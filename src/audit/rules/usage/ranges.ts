@@ -1,9 +1,8 @@
-import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
-import type { Rule } from '../../rule.ts'
-import { verdictOf } from '../exchange-rule.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
+import { type Came, judgedRule } from '../exchange-rule.ts'
 import { named } from './report-rule.ts'
 
-export const use06: Rule = {
+export const use06 = judgedRule({
   id: 'USE-06',
   title: 'Ranges add up: from a to c is a to b and b to c',
   section: '§4.4',
@@ -13,10 +12,12 @@ export const use06: Rule = {
 ranges that meet must add up to the range that spans them, for one key and with nothing in between. Where
 all three tell the same credits, the service takes no ranges, and nothing is decided.
 ${named}`,
-  async decide(evidence) {
+  expected: 'parts that add up to the whole',
+  takes: 'GET /user/credits with from and to for a range and for its two parts',
+  async judged(evidence) {
     const ranges = (await usageReports(evidence)).map(rangeOf)
     const byStart = Map.groupBy(ranges, (range) => placeOf(range, range.from))
-    const judged = ranges.flatMap((whole) =>
+    return ranges.flatMap((whole) =>
       (byStart.get(placeOf(whole, whole.from)) ?? []).flatMap((first) =>
         first.to === null || first === whole
           ? []
@@ -25,13 +26,8 @@ ${named}`,
               .map((second) => [whole.report.exchange, unequal(whole, first, second)] as const),
       ),
     )
-    return verdictOf(
-      judged,
-      'parts that add up to the whole',
-      'GET /user/credits with from and to for a range and for its two parts',
-    )
   },
-}
+})
 
 /** An answer, and the range that was asked for; null for an open end. */
 interface Range {
@@ -53,7 +49,7 @@ function placeOf({ report }: Range, from: string | null): string {
 const fields = ['consumedInRange', 'requests'] as const
 
 /** What does not add up over two ranges that meet; undefined where ranges seem not to be taken at all. */
-function unequal(whole: Range, first: Range, second: Range): string | null | undefined {
+function unequal(whole: Range, first: Range, second: Range): Came {
   const figures = fields.map((field) => [
     whole.report[field],
     first.report[field],

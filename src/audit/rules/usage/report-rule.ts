@@ -1,12 +1,9 @@
-import { type UsageReport, usageReports } from '../../evidence/usage-reports.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import type { Rule } from '../../rule.ts'
-import { verdictOf } from '../exchange-rule.ts'
+import { type Came, judgedRule } from '../exchange-rule.ts'
 
-const takes = 'a captured answer of GET /user/credits (capture: all)'
 export const named =
   'Fields are found by their names, since the specification leaves the body open (gap G-09).'
-
-type Judge = (report: UsageReport) => string | null | undefined
 
 /** A rule about single answers of the credits endpoint. */
 export function reportRule(
@@ -14,22 +11,19 @@ export function reportRule(
     readonly expected: string
     readonly takes?: string
     readonly needs?: Rule['needs']
-    readonly judge: Judge
+    readonly judge: (report: UsageReport) => Came
   },
 ): Rule {
-  const { expected, judge, takes: asks, ...described } = rule
-  return {
+  const { judge, ...described } = rule
+  return judgedRule({
     section: '§4.4',
     needs: ['active'],
+    takes: 'a captured answer of GET /user/credits (capture: all)',
     ...described,
     explain: `${rule.explain} ${named}`,
-    async decide(evidence) {
+    async judged(evidence) {
       const reports = await usageReports(evidence)
-      return verdictOf(
-        reports.map((report) => [report.exchange, judge(report)] as const),
-        expected,
-        asks ?? takes,
-      )
+      return reports.map((report) => [report.exchange, judge(report)])
     },
-  }
+  })
 }

@@ -1,5 +1,5 @@
-import type { UsageReport } from '../../evidence/usage-reports.ts'
-import { type Bucket, sumOf } from './buckets.ts'
+import { type Bucket, sumOf } from '../../evidence/usage/buckets.ts'
+import type { UsageReport } from '../../evidence/usage/reports.ts'
 import { reportRule } from './report-rule.ts'
 
 export const use03 = reportRule({

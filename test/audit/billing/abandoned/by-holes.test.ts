@@ -1,15 +1,11 @@
 import { expect, test } from 'vitest'
-import { isChargedWrongly } from '../../../../src/audit/billing/abandoned/by-holes.ts'
-import { tileOperations } from '../../../../src/audit/billing/balance-reading.ts'
-import {
-  effects,
-  type History,
-  type HistoryRow,
-  historyOf,
-} from '../../../../src/audit/billing/history.ts'
-import type { Operation } from '../../../../src/audit/billing/operations.ts'
-import { readTiles } from '../../../../src/audit/billing/tiles.ts'
+import { isChargedWrongly } from '../../../../src/audit/evidence/billing/abandoned/by-holes.ts'
+import { tileOperations } from '../../../../src/audit/evidence/billing/balance-reading.ts'
+import { effects, type History } from '../../../../src/audit/evidence/billing/history.ts'
+import { readTiles } from '../../../../src/audit/evidence/billing/tiles.ts'
 import { seeded } from '../histories.ts'
+import { type HistoryRow, historyOf } from '../made-history.ts'
+import type { Operation } from '../made-operations.ts'
 import { isLinearizable } from '../oracle.ts'
 
 const meaning = { plain: 'after', stream: 'after' } as const

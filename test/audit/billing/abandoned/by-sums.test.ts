@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { readBalance } from '../../../../src/audit/billing/balance-reading.ts'
-import { type History, type HistoryRow, historyOf } from '../../../../src/audit/billing/history.ts'
-import { placesOfStep } from '../../../../src/audit/billing/step.ts'
-import { suspectsOf } from '../../../../src/audit/billing/suspects.ts'
+import { readBalance } from '../../../../src/audit/evidence/billing/balance-reading.ts'
+import type { History } from '../../../../src/audit/evidence/billing/history.ts'
+import { placesOfStep } from '../../../../src/audit/evidence/billing/step.ts'
+import { suspectsOf } from '../../../../src/audit/evidence/billing/suspects.ts'
 import { seeded } from '../histories.ts'
+import { type HistoryRow, historyOf } from '../made-history.ts'
 
 const policies = ['none', 'all', 'content', 'from', 'delayed', 'held'] as const
 interface Service {

@@ -1,0 +1,210 @@
+import type { Credits } from '../../../../contract/contract.ts'
+import { countBelow } from '../../../../limits/count-below.ts'
+import type { Conservation } from '../conservation.ts'
+import { abandonments, effects, type History } from '../history.ts'
+import { add, isExplained, nearestOf, type Ranges, ranges, unlike } from './combinations.ts'
+import { delayedPolicies } from './delays.ts'
+import {
+  type Charges,
+  type Kind,
+  kindsOf,
+  latenessOf,
+  plainPolicies,
+  type Timing,
+  timingOf,
+} from './hypotheses.ts'
+
+/**
+ * Wrong charges that the sums alone prove, whatever the header means and however credits were held.
+ *
+ * An idle value is settled when all attempts abandoned before it must be over by then: it is later than the
+ * longest success would have lasted. From one settled value to the next the balance falls by what succeeded,
+ * and by what the policies charge of what was abandoned. Each policy gives every stretch the least and the
+ * most that it charges there. It is proven when no combination fits all stretches but by a coincidence (see
+ * `logLikelihoodOf`), while the plain policies leave but a few credits over.
+ */
+export interface Settled {
+  /** Rows of the settled values around the credits that nothing accounts for. */
+  readonly from: number
+  readonly to: number
+  readonly credits: Credits
+  /** Whether no combination of policies explains them; otherwise only the plain ones fail to. */
+  readonly isProven: boolean
+  /** Abandoned rows that the likeliest policy charges. */
+  readonly charged: ReadonlySet<number>
+}
+
+/** @returns null where nothing is over, or too much to be a few wrong charges */
+export function chargedBeyondPolicies(
+  history: History,
+  { idle, balance }: Conservation,
+): Settled | null {
+  const timing = timingOf(history)
+  const settled = settledAmong(history, idle, timing)
+  if (settled.length < 2) return null
+  const readUs = settled.map((at) => history.callUs[idle[at]!]!)
+  const count = settled.length - 1
+  /** Number of the stretch that a moment lies in; -1 and `count` for before and after all. */
+  const stretchAt = (us: number) => countBelow(readUs, us) - 1
+  const stretchOf = (row: number) => stretchAt(history.callUs[row]!)
+  const stretches: Stretches = {
+    timing,
+    readUs,
+    stretchOf,
+    lateUs: latenessOf(history, stretchOf),
+    longUs: longestOf(history, timing, stretchOf),
+  }
+  const taken = settled.slice(1).map((at, nth) => balance[settled[nth]!]! - balance[at]!)
+  const fixed: Ranges = ranges(count)
+  for (let row = 0; row < history.size; row++) {
+    const cost = history.costCredits[row]!
+    if (history.effect[row] === effects.charge) add(fixed, stretchOf(row), cost, cost)
+    if (history.effect[row] === effects.ambiguous && history.abandonment[row] === abandonments.no) {
+      add(fixed, stretchOf(row), 0, cost)
+    }
+  }
+  const isWithin = (row: number) => stretchOf(row) >= 0 && stretchOf(row) < count
+  const kinds = [
+    ...kindsOf(history, (row) => history.costCredits[row] !== 0 && isWithin(row)),
+  ].sort((a, b) => b.rows.length - a.rows.length)
+  const simple = kinds.map((kind) => {
+    const { none, all, content } = plainPolicies(history, timing)
+    return [none, all, content].map((charges) => policyOf(history, kind, stretches, charges))
+  })
+  const nearest = nearestOf(taken, fixed, simple)
+  const [abandoned, off] = [kinds.flatMap(({ rows }) => rows).length, nearest.off]
+  if (off.every((credits) => credits === 0)) return null
+  const astray = off.reduce((sum, credits) => sum + Math.abs(credits), 0)
+  const widest = off.indexOf(Math.max(...off))
+  if (astray * 50 > abandoned || off[widest]! <= 0) return null
+
+  const explained = () =>
+    isExplained(
+      taken,
+      fixed,
+      kinds.map((kind, nth) =>
+        unlike([...simple[nth]!, ...otherPolicies(history, kind, stretches)]),
+      ),
+      off.filter((credits) => credits !== 0).length * Math.log(wrongCharge),
+    )
+  return {
+    from: idle[settled[widest]!]!,
+    to: idle[settled[widest + 1]!]!,
+    credits: off[widest]!,
+    // Where a sum is too small, charges have moved from one stretch to another.
+    isProven: abandoned * count <= mostWork && off.every((credits) => credits >= 0) && !explained(),
+    charged: nearest.charged,
+  }
+}
+
+/** The record, cut at the settled values. */
+interface Stretches {
+  readonly timing: Timing
+  /** When each settled value was read. */
+  readonly readUs: readonly number[]
+  /** Number of the stretch in which a row was called. */
+  readonly stretchOf: (row: number) => number
+  readonly lateUs: (row: number) => number
+  /** How long a request like this one takes at most. */
+  readonly longUs: (row: number) => number
+}
+
+/** No policy explains a wrong charge that is still less likely than this. */
+const wrongCharge = 1e-6
+/** Attempts times stretches: beyond this nothing is proven. */
+const mostWork = 100_000
+
+/**
+ * The longest success of the row's step in the whole record. Twice the longest in its stretch is enough where
+ * the stretch has enough successes: a stall in one stretch does not apply to the others.
+ */
+function longestOf(
+  history: History,
+  timing: Timing,
+  stretchOf: (row: number) => number,
+): Stretches['longUs'] {
+  const { size, callUs, endUs, effect, step } = history
+  const alike = new Map<string, { seen: number; longUs: number }>()
+  const nameOf = (row: number) => `${step[row]} ${stretchOf(row)}`
+  for (let row = 0; row < size; row++) {
+    if (effect[row] !== effects.charge) continue
+    const { seen = 0, longUs = 0 } = alike.get(nameOf(row)) ?? {}
+    const tookUs = endUs[row]! - callUs[row]!
+    alike.set(nameOf(row), { seen: seen + 1, longUs: Math.max(longUs, tookUs) })
+  }
+  return (row) => {
+    const everUs = timing.longestOfStepUs(row)
+    const { seen = 0, longUs = 0 } = alike.get(nameOf(row)) ?? {}
+    return seen < enoughAlike ? everUs : Math.min(everUs, 2 * longUs)
+  }
+}
+
+/** So many successes of one step in one stretch show how long others take there. */
+const enoughAlike = 20
+
+/** Places in `idle` at which all that was abandoned before is over. */
+function settledAmong(history: History, idle: Int32Array, timing: Timing): readonly number[] {
+  const { size, callUs, effect } = history
+  const settled: number[] = []
+  let [row, lastUs] = [0, -Infinity]
+  for (const [at, value] of idle.entries()) {
+    for (; row < size && callUs[row]! <= callUs[value]!; row++) {
+      if (effect[row] === effects.ambiguous) lastUs = Math.max(lastUs, timing.overUs(row))
+    }
+    if (callUs[value]! > lastUs) settled.push(at)
+  }
+  return settled
+}
+
+function isPerhapsFinished({ timing, longUs, lateUs }: Stretches, row: number) {
+  return timing.mayHaveFinished(row, longUs(row), lateUs(row))
+}
+
+/** What a policy charges of a kind in each stretch. */
+function policyOf(history: History, { rows }: Kind, stretches: Stretches, charges: Charges) {
+  const sums = ranges(stretches.readUs.length - 1)
+  const charged: number[] = []
+  for (const row of rows) {
+    const is = charges(row)
+    const cost = history.costCredits[row]!
+    if (is === true) charged.push(row)
+    const may = is !== false || isPerhapsFinished(stretches, row)
+    add(sums, stretches.stretchOf(row), is === true ? cost : 0, may ? cost : 0)
+  }
+  return { ...sums, charged }
+}
+
+function otherPolicies(history: History, kind: Kind, stretches: Stretches): readonly Ranges[] {
+  const { callUs, endUs, contentEvents, costCredits } = history
+  const { stretchOf, readUs } = stretches
+  const { noticeUs } = stretches.timing
+  const of = (charges: Charges): Ranges => {
+    const { least, most } = policyOf(history, kind, stretches, charges)
+    return { least, most }
+  }
+  const tookUs = (row: number) => endUs[row]! - callUs[row]!
+  const events = [...new Set(kind.rows.map((row) => contentEvents[row]!))]
+  const policies = events.map((fewest) => of((row) => contentEvents[row]! >= fewest))
+  // One deadline is one point: all attempts that it ended had come equally far.
+  if (kind.abandonment === abandonments.aborted) {
+    for (const each of kind.rows) {
+      policies.push(
+        of((row) => {
+          const beyondUs = tookUs(row) - tookUs(each)
+          return Math.abs(beyondUs) <= noticeUs ? 'perhaps' : beyondUs > 0
+        }),
+      )
+    }
+  }
+  // A delay counts from the call, or from the abort.
+  const later = [callUs, endUs].flatMap((anchorUs) => {
+    const delayed = kind.rows.map((row) => ({
+      own: stretchOf(row),
+      costCredits: costCredits[row]!,
+      finishedCredits: isPerhapsFinished(stretches, row) ? costCredits[row]! : 0,
+      anchorUs: anchorUs[row]!,
+    }))
+    return delayedPolicies(delayed, readUs, noticeUs)
+  })
+  return policies.concat(later)
+}

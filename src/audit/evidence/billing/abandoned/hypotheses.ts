@@ -1,0 +1,123 @@
+import { abandonments, effects, type History } from '../history.ts'
+
+/**
+ * What a service may legally charge of requests that their clients abandoned (gaps G-14, G-15).
+ *
+ * A service has one policy for each kind: aborted or timed out, streamed or plain.
+ *
+ *     none       nothing is charged
+ *     all        every attempt of the kind; those abandoned within the notice may not have been seen
+ *     content    those whose client had received text
+ *     from       those that had come furthest, by time or by events received
+ *     delayed    each so much later, perhaps after the record ends
+ *     held       each price is held, and given back so much later
+ *     finished   on top of each: what the service had finished when it noticed that the client was gone.
+ *                Such an attempt lasted as long as the successes of its step. If the client was stalled,
+ *                the response of a timed-out request may have waited as long
+ */
+export interface Kind {
+  readonly rows: readonly number[]
+  readonly abandonment: number
+}
+
+/** Whether a policy charges an attempt. */
+export type Charges = (row: number) => boolean | 'perhaps'
+
+/** The policies that decide on each attempt alone. */
+export function plainPolicies({ callUs, endUs, contentEvents }: History, { noticeUs }: Timing) {
+  return {
+    none: () => false,
+    all: (row) => (endUs[row]! - callUs[row]! > noticeUs ? true : 'perhaps'),
+    content: (row) => contentEvents[row]! > 0,
+  } satisfies Record<string, Charges>
+}
+
+/** Abandoned attempts by kind. */
+export function kindsOf(
+  { size, effect, abandonment, streamed }: History,
+  keep: (row: number) => boolean,
+): readonly Kind[] {
+  const kinds = new Map<number, { rows: number[]; abandonment: number }>()
+  for (let row = 0; row < size; row++) {
+    if (effect[row] !== effects.ambiguous || abandonment[row] === abandonments.no || !keep(row))
+      continue
+    const name = abandonment[row]! * 2 + streamed[row]!
+    const kind = kinds.get(name)
+    if (kind === undefined) kinds.set(name, { rows: [row], abandonment: abandonment[row]! })
+    else kind.rows.push(row)
+  }
+  return [...kinds.values()]
+}
+
+/** What the durations of the requests whose effect is known say of those that were abandoned. */
+export interface Timing {
+  /** How long a service needs at most to notice that a client is gone: twice the shortest exchange. */
+  readonly noticeUs: number
+  /** When the service has surely finished a row, by the longest success. */
+  overUs(row: number): number
+  /** The longest success of a row's step. */
+  longestOfStepUs(row: number): number
+  /**
+   * Whether an abandoned row had perhaps finished, by the durations of its step's successes.
+   *
+   * @param longUs how long such a request takes at most
+   * @param lateUs see `latenessOf`
+   */
+  mayHaveFinished(row: number, longUs: number, lateUs: number): boolean
+}
+
+export function timingOf({ size, callUs, endUs, effect, step }: History): Timing {
+  let [shortestUs, longestUs] = [Infinity, 0]
+  /** Shortest and longest success of each step. */
+  const durations = new Map<number, { shortUs: number; longUs: number }>()
+  const tookUs = (row: number) => endUs[row]! - callUs[row]!
+  for (let row = 0; row < size; row++) {
+    if (effect[row] === effects.ambiguous) continue
+    shortestUs = Math.min(shortestUs, tookUs(row))
+    if (effect[row] !== effects.charge) continue
+    longestUs = Math.max(longestUs, tookUs(row))
+    const { shortUs = Infinity, longUs = 0 } = durations.get(step[row]!) ?? {}
+    durations.set(step[row]!, {
+      shortUs: Math.min(shortUs, tookUs(row)),
+      longUs: Math.max(longUs, tookUs(row)),
+    })
+  }
+  const noticeUs = 2 * shortestUs
+  return {
+    noticeUs,
+    overUs: (row) => Math.max(endUs[row]!, callUs[row]! + longestUs) + noticeUs,
+    longestOfStepUs: (row) => durations.get(step[row]!)?.longUs ?? Infinity,
+    mayHaveFinished(row, longUs, lateUs) {
+      const shortUs = durations.get(step[row]!)?.shortUs ?? 0
+      return tookUs(row) >= shortUs - noticeUs && tookUs(row) <= longUs + noticeUs + lateUs
+    },
+  }
+}
+
+/**
+ * How late the client may have been to see a response that it then took for a timeout.
+ *
+ * A stalled client finds the deadline before the response that waited all the time. The delay of its timeouts
+ * in a stretch, against the earliest timeout of all, shows how long it stalled there. Three times that is
+ * allowed: once until the deadline was seen, and once more before and after it.
+ *
+ * @param stretchOf number of the stretch of a row
+ * @returns microseconds; 0 for what did not time out
+ */
+export function latenessOf(
+  { size, callUs, endUs, abandonment }: History,
+  stretchOf: (row: number) => number,
+): (row: number) => number {
+  let deadlineUs = Infinity
+  const latestUs = new Map<number, number>()
+  for (let row = 0; row < size; row++) {
+    if (abandonment[row] !== abandonments.timeout) continue
+    const tookUs = endUs[row]! - callUs[row]!
+    deadlineUs = Math.min(deadlineUs, tookUs)
+    latestUs.set(stretchOf(row), Math.max(latestUs.get(stretchOf(row)) ?? 0, tookUs))
+  }
+  return (row) =>
+    abandonment[row] === abandonments.timeout
+      ? 3 * ((latestUs.get(stretchOf(row)) ?? 0) - deadlineUs)
+      : 0
+}

@@ -1,0 +1,128 @@
+import type { Credits } from '../../../../contract/contract.ts'
+import { once } from '../../once.ts'
+import type { Conservation } from '../conservation.ts'
+import { effects, type History } from '../history.ts'
+import type { Operations } from '../operations.ts'
+import { readTiles, type TileFault, type TileReading } from '../tiles.ts'
+import { isChargedWrongly } from './by-holes.ts'
+import { chargedBeyondPolicies, type Settled } from './by-sums.ts'
+
+/** What the policies that a service may have for abandoned attempts leave unexplained. */
+export interface Abandoned {
+  /** Holes that remain when all ambiguous attempts but these follow one policy of charging. */
+  readonly stray: readonly TileFault[]
+  /** Credits that ambiguous attempts took by no single policy; 0 where one policy explains them. */
+  readonly openCredits: Credits
+  /** Whether the stray holes are proof: no legal combination of policies explains them. */
+  readonly isProven: () => boolean
+  /** Credits that the sums between settled values prove to have been taken wrongly; null for none. */
+  readonly settled: () => Settled | null
+}
+
+/** With fewer ambiguous attempts a policy cannot be distinguished from chance. */
+export const fewAmbiguous = 50
+
+/**
+ * @param tiles what tier 3 reads; the credits in its holes that only ambiguous attempts can explain are open
+ * @param fits how the values fit without any policy
+ * @param operations a new copy of the history as tier 3 sees it, with streams
+ */
+export function readAbandoned(
+  history: History,
+  tiles: TileReading,
+  fits: 'exact' | 'loose' | 'none',
+  conservation: Conservation,
+  operations: () => Operations,
+): Abandoned {
+  const ambiguous = history.effect.reduce(
+    (count, effect) => count + Number(effect === effects.ambiguous),
+    0,
+  )
+  const isMany = ambiguous >= fewAmbiguous
+  const isOpen = tiles.faultCount === 0 && tiles.uncertainCredits > 0
+  const left = isOpen || isMany ? leftByOnePolicy(history, operations) : nothingLeft
+  const isStray =
+    isMany &&
+    left.faultCount * 50 <= ambiguous &&
+    left.faults.every((fault) => fault.kind === 'hole')
+  const stray = isStray ? left.faults : []
+  return {
+    stray,
+    openCredits:
+      fits === 'exact' && left.faultCount > 0
+        ? tiles.uncertainCredits
+        : fits === 'loose'
+          ? openInAll(history, conservation)
+          : 0,
+    isProven: once(
+      () =>
+        stray.length > 0 &&
+        isChargedWrongly(
+          history,
+          operations(),
+          tiles.uncertainCredits,
+          stray.reduce((sum, fault) => sum + (fault.kind === 'hole' ? fault.unexplained : 0), 0),
+        ),
+    ),
+    settled: once(() => (isMany ? chargedBeyondPolicies(history, conservation) : null)),
+  }
+}
+
+/** Policies that hold for all kinds at once. */
+const policies: readonly ((history: History, row: number) => boolean)[] = [
+  () => false,
+  () => true,
+  ({ contentEvents }, row) => contentEvents[row]! > 0,
+  ({ streamed }, row) => streamed[row] === 1,
+  ({ streamed }, row) => streamed[row] === 0,
+]
+
+type Left = Pick<TileReading, 'faults' | 'faultCount'>
+const nothingLeft: Left = { faults: [], faultCount: 0 }
+
+/**
+ * The faults that remain by the policy which leaves the fewest.
+ *
+ * Any of many ambiguous attempts may explain a wrong charge, and would hide it for ever. But a service has a
+ * policy. If no policy explains all holes, some credits are unexplained. If one explains all but one in fifty
+ * attempts or fewer, the remaining holes are reported. They are no proof: a client may abort at the very
+ * moment at which its request completes.
+ */
+function leftByOnePolicy(history: History, operations: () => Operations): Left {
+  let best: Left | null = null
+  const lingerUs = longestResponseUs(history)
+  for (const charges of policies) {
+    const tried = operations()
+    for (let row = 0; row < history.size; row++) {
+      if (history.effect[row] !== effects.ambiguous) continue
+      if (charges(history, row)) {
+        tried.certain[row] = 1
+        tried.untilUs[row] = Math.min(tried.untilUs[row]!, history.callUs[row]! + lingerUs)
+      } else tried.costCredits[row] = 0
+    }
+    const reading = readTiles(tried)
+    if (reading.faultCount === 0) return nothingLeft
+    if (best === null || reading.faultCount < best.faultCount) best = reading
+  }
+  return best!
+}
+
+/** A service that continues after an abort needs no longer than its longest response. */
+function longestResponseUs({ size, callUs, endUs }: History): number {
+  let longest = 0
+  for (let row = 0; row < size; row++) longest = Math.max(longest, endUs[row]! - callUs[row]!)
+  return longest
+}
+
+/** Credits that ambiguous attempts took from the first idle value to the last, where no policy takes so many. */
+function openInAll(history: History, { whole }: Conservation): Credits {
+  if (whole === null) return 0
+  const went = whole.taken - whole.sure
+  const rows: number[] = []
+  for (let row = whole.from + 1; row < whole.to; row++) {
+    if (history.effect[row] === effects.ambiguous) rows.push(row)
+  }
+  const takes = (charges: (typeof policies)[number]) =>
+    rows.reduce((sum, row) => sum + (charges(history, row) ? history.costCredits[row]! : 0), 0)
+  return went <= 0 || policies.some((charges) => takes(charges) === went) ? 0 : went
+}

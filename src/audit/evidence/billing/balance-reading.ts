@@ -1,0 +1,227 @@
+import type { Credits } from '../../../contract/contract.ts'
+import { once } from '../once.ts'
+import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
+import { type BoundsReading, readBounds } from './bounds.ts'
+import { type Conservation, excessOf, readConservation } from './conservation.ts'
+import { type Gift, withoutGifts } from './gifts.ts'
+import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
+import { effects, type History } from './history.ts'
+import { type Place, placesOf } from './location.ts'
+import { type Majorization, readMajorization } from './majorization.ts'
+import type { Operations } from './operations.ts'
+import { readTiles, type TileReading } from './tiles.ts'
+
+/**
+ * All that the values of one account say together.
+ *
+ * The meaning of the header is not known, so each legal one is tried, the most telling first; a
+ * history is at fault only when none explains it.
+ *
+ *     exact    every value shows the balance right after (or before) its own charge: tier 3
+ *     loose    values are honest but taken a moment earlier or later, or requests hold credits that
+ *              they give back: tiers 1 and 2
+ *     late     charges settle some time after their response
+ *     none     no legal service shows these values
+ */
+export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
+  readonly history: History
+  /** Values seen. */
+  readonly observations: number
+  readonly charges: number
+  readonly ambiguous: number
+  readonly meaning: HeaderMeaning
+  /** All meanings that the header may have. */
+  readonly meanings: readonly HeaderMeaning[]
+  readonly fits: 'exact' | 'loose' | 'late' | 'none'
+  /** How long after the response charges settle, for `late`. */
+  readonly settleUs: number
+  /** Why values that fit are no proof that every charge was right; null where nothing speaks against it. */
+  readonly doubt: string | null
+  readonly conservation: Conservation
+  /** What came in during the run; tiers 1 to 3 read the values without it. */
+  readonly gifts: readonly Gift[]
+  readonly tiles: TileReading
+  /**
+   * Where the credits may be that nothing accounts for, the likeliest first; empty where a fault of the
+   * tiles has its one place.
+   */
+  readonly places: () => readonly Place[]
+  /** Tiers 2 and 1, worked out when they are asked for: where tier 3 fits, nobody does. */
+  readonly bounds: () => BoundsReading
+  readonly majorization: () => Majorization
+}
+
+/** Delays that are tried for late settlement; 0 is a header that is merely stale. */
+const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
+
+/** @param giftSizes what may come in at once by the contract: packages and grants */
+export function readBalance(history: History, giftSizes: readonly Credits[] = []): BalanceReading {
+  const meanings = possibleMeanings(history)
+  const asShown = best(eachMeaning(meanings, (meaning) => readAs(history, meaning, meanings)))
+  if (asShown.fits === 'exact') return asShown
+  const fallen = eachMeaning(meanings, (meaning) => {
+    const includesOwn = includesOwnCharge(history, meaning)
+    const { history: lowered, gifts } = withoutGifts(history, giftSizes, includesOwn)
+    return gifts.length === 0 ? null : { ...readAs(lowered, meaning, meanings), gifts }
+  })
+  if (fallen.length === 0) return asShown
+  const reading = best(fallen)
+  // Idle values keep the gift in them: rules of grants look there.
+  const conservation = readConservation(history, includesOwnCharge(history, reading.meaning))
+  return { ...reading, history, conservation }
+}
+
+/** What the history says by each meaning, as far as the first that leaves nothing open. */
+function eachMeaning(
+  meanings: readonly HeaderMeaning[],
+  read: (meaning: HeaderMeaning) => BalanceReading | null,
+): readonly BalanceReading[] {
+  const readings: BalanceReading[] = []
+  for (const meaning of meanings) {
+    const reading = read(meaning)
+    if (reading === null) continue
+    readings.push(reading)
+    // Exact without the streams, a reading may still have their meaning wrong.
+    if (reading.fits === 'exact' && isConserved(reading)) break
+  }
+  return readings
+}
+
+/** Where evidence leaves the meaning open, nothing is accused that one of the meanings explains. */
+function best(readings: readonly BalanceReading[]): BalanceReading {
+  const conserved = readings.filter(isConserved)
+  const chosen =
+    conserved.find(({ fits }) => fits === 'exact') ??
+    conserved.find(({ fits }) => fits === 'loose') ??
+    readings.find(({ fits }) => fits === 'exact') ??
+    readings.find(({ fits }) => fits === 'loose') ??
+    conserved[0] ??
+    readings[0]!
+  return chosen.fits === 'none' ? lateOrNone(chosen) : chosen
+}
+
+function isConserved({ conservation: { segments, whole } }: BalanceReading): boolean {
+  // An ambiguous attempt may stand in two segments, and pays once in the whole.
+  return [...segments, ...(whole === null ? [] : [whole])].every((each) => excessOf(each) === 0)
+}
+
+function readAs(
+  history: History,
+  meaning: HeaderMeaning,
+  meanings: readonly HeaderMeaning[],
+): BalanceReading {
+  const { effect, value, size } = history
+  const includesOwn = includesOwnCharge(history, meaning)
+  // A stream's header may stand before its charge: then the charge is placed by nobody.
+  const whole = readTiles(tileOperations(history, meaning, true))
+  const plainOnly =
+    whole.faultCount > 0 && history.streamed.includes(1)
+      ? readTiles(tileOperations(history, meaning, false))
+      : whole
+  const tiles = plainOnly.faultCount < whole.faultCount ? plainOnly : whole
+  const bounds = once(() => readBounds(history, { includesOwn, graceUs: 0, holds: true }))
+  const majorization = once(() =>
+    readMajorization(tileOperations(history, meaning, false), bounds().most.credits),
+  )
+  let [observations, charges, ambiguous] = [0, 0, 0]
+  for (let row = 0; row < size; row++) {
+    if (!Number.isNaN(value[row]!)) observations++
+    if (effect[row] === effects.charge) charges++
+    else if (effect[row] === effects.ambiguous) ambiguous++
+  }
+  const conservation = readConservation(history, includesOwn)
+  const isLoose = () =>
+    bounds().least.credits <= bounds().most.credits &&
+    bounds().rise === null &&
+    majorization().fault === null
+  const fits = tiles.faultCount === 0 ? 'exact' : isLoose() ? 'loose' : 'none'
+  const { openCredits, ...abandoned } = readAbandoned(history, tiles, fits, conservation, () =>
+    tileOperations(history, meaning, true),
+  )
+  const { stray } = abandoned
+  return {
+    history,
+    observations,
+    charges,
+    ambiguous,
+    meaning,
+    meanings,
+    fits,
+    settleUs: 0,
+    doubt:
+      fits === 'loose' && tiles.missingCredits > 0
+        ? `the values fit only if ${tiles.missingCredits} of the credits that went were held by requests that gave them back after the last value; a wrong charge would look the same`
+        : openCredits === 0
+          ? null
+          : `the values fit only if some of ${ambiguous} attempts whose price is open took ${openCredits} credits, and no policy explains which; a wrong charge would look the same`,
+    conservation,
+    gifts: [],
+    tiles,
+    ...abandoned,
+    places: once(() => {
+      if (ambiguous < fewAmbiguous) return []
+      const operations = tileOperations(history, meaning, stray.length > 0 || tiles === whole)
+      const { filled, faults } = stray.length > 0 ? whole : tiles
+      const holes = faults.flatMap((fault) => (fault.kind === 'hole' ? [fault.hole] : []))
+      return placesOf(history, operations, [...filled, ...holes])
+    }),
+    bounds,
+    majorization,
+  }
+}
+
+/**
+ * Charges that settle late show in no value at first and in the balance in the end, which must be
+ * seen: a lost update looks the same until then.
+ */
+function lateOrNone(reading: BalanceReading): BalanceReading {
+  const { history, conservation } = reading
+  if (conservation.whole === null || excessOf(conservation.whole) !== 0) return reading
+  for (const graceUs of gracesUs) {
+    const bounds = readBounds(history, { includesOwn: () => false, graceUs, holds: true })
+    if (bounds.least.credits <= bounds.most.credits && bounds.rise === null) {
+      return { ...reading, fits: 'late', settleUs: graceUs }
+    }
+  }
+  return reading
+}
+
+/**
+ * The history as operations of tier 3.
+ *
+ * @param streams whether the values of streams are taken as the balance at their own charge
+ */
+export function tileOperations(
+  history: History,
+  meaning: HeaderMeaning,
+  streams: boolean,
+): Operations {
+  const { size, callUs, readUs, endUs, effect, costCredits, value, streamed, settlesByUs } = history
+  const untilUs = new Float64Array(size)
+  const costs = new Float64Array(size)
+  const after = new Float64Array(size).fill(Number.NaN)
+  const certain = new Uint8Array(size)
+  for (let row = 0; row < size; row++) {
+    const own = meaning[streamed[row] === 1 ? 'stream' : 'plain']
+    untilUs[row] = endUs[row]!
+    switch (effect[row]) {
+      case effects.charge:
+        costs[row] = costCredits[row]!
+        certain[row] = 1
+        if (Number.isNaN(value[row]!) || (streamed[row] === 1 && !streams)) break
+        untilUs[row] = readUs[row]!
+        after[row] = own === 'after' ? value[row]! : value[row]! - costCredits[row]!
+        break
+      case effects.ambiguous:
+        costs[row] = costCredits[row]!
+        untilUs[row] = settlesByUs[row]!
+        break
+      default:
+        if (Number.isNaN(value[row]!)) break
+        certain[row] = 1
+        untilUs[row] = readUs[row]!
+        after[row] = value[row]!
+    }
+  }
+  return { size, callUs, untilUs, costCredits: costs, after, certain }
+}

@@ -1,0 +1,92 @@
+import type { Credits } from '../../../contract/contract.ts'
+import type { IncludesOwn } from './bounds.ts'
+import { effects, type History } from './history.ts'
+import { rowsWhere } from './operations.ts'
+import { RunningSum } from './running-sum.ts'
+
+/**
+ * Tier 0: between two moments at which nothing was in flight, the balance falls by what the
+ * successes cost, and by no more than that and what the ambiguous ones cost.
+ */
+export interface Conservation {
+  /** Values seen while nothing else was in flight, in the order of time. */
+  readonly idle: Int32Array
+  /** The balance after each of them. */
+  readonly balance: Float64Array
+  readonly segments: readonly Segment[]
+  /** From the first idle value to the last; null with less than two. */
+  readonly whole: Segment | null
+}
+
+/** What happened from one idle value to the next. */
+export interface Segment {
+  readonly from: number
+  readonly to: number
+  readonly taken: Credits
+  /** What the successes cost. */
+  readonly sure: Credits
+  /** What the ambiguous requests may have cost on top. */
+  readonly ambiguous: Credits
+  /** What ambiguous requests may have held before and given back since (gap G-13). */
+  readonly returned: Credits
+  readonly charges: number
+}
+
+export function readConservation(history: History, includesOwn: IncludesOwn): Conservation {
+  const { size, callUs, endUs, effect, costCredits, value, settlesByUs } = history
+  const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose)
+  const active = chosen((row) => effect[row] !== effects.ambiguous)
+  const called = new RunningSum(active, (row) => callUs[row]!)
+  const ended = new RunningSum(active, (row) => endUs[row]!)
+  const idle = chosen(
+    (row) =>
+      effect[row] !== effects.ambiguous &&
+      !Number.isNaN(value[row]!) &&
+      called.upTo(endUs[row]!) - ended.before(callUs[row]!) === 1,
+  )
+  const balance = Float64Array.from(idle, (row) =>
+    effect[row] === effects.charge && !includesOwn(row)
+      ? value[row]! - costCredits[row]!
+      : value[row]!,
+  )
+
+  const charges = chosen((row) => effect[row] === effects.charge)
+  const ambiguous = chosen((row) => effect[row] === effects.ambiguous)
+  const cost = (row: number) => costCredits[row]!
+  const sureBy = new RunningSum(charges, (row) => callUs[row]!, cost)
+  const countBy = new RunningSum(charges, (row) => callUs[row]!)
+  const possibleBy = new RunningSum(ambiguous, (row) => callUs[row]!, cost)
+  const expiredBy = new RunningSum(ambiguous, (row) => settlesByUs[row]!, cost)
+  /** What was taken beyond the successes until now: all that ambiguous requests can give back. */
+  let extra = 0
+  const segmentOf = (first: number, last: number): Segment => {
+    const [from, to] = [idle[first]!, idle[last]!]
+    const between = (sum: RunningSum) => sum.upTo(callUs[to]!) - sum.upTo(callUs[from]!)
+    return {
+      from,
+      to,
+      taken: balance[first]! - balance[last]!,
+      sure: between(sureBy),
+      ambiguous: possibleBy.upTo(endUs[to]!) - expiredBy.before(callUs[from]!),
+      returned: Math.max(
+        0,
+        Math.min(extra, possibleBy.upTo(endUs[from]!) - expiredBy.before(callUs[from]!)),
+      ),
+      charges: between(countBy),
+    }
+  }
+  const segments: Segment[] = []
+  const whole = idle.length < 2 ? null : segmentOf(0, idle.length - 1)
+  for (let at = 1; at < idle.length; at++) {
+    const segment = segmentOf(at - 1, at)
+    segments.push(segment)
+    extra += segment.taken - segment.sure
+  }
+  return { idle, balance, segments, whole }
+}
+
+/** Credits beyond what can be explained: above zero taken too much, below zero too little. */
+export function excessOf({ taken, sure, ambiguous, returned }: Segment): Credits {
+  if (taken < sure) return Math.min(0, taken - sure + returned)
+  return Math.max(0, taken - sure - ambiguous)
+}

@@ -1,0 +1,50 @@
+import { generatesSql } from '../../../contract/request.ts'
+import type { Evidence } from '../../rule.ts'
+import { abandonments, columnsOf, effects, type History } from './history.ts'
+import { highestPrice, priceTable } from './price-table.ts'
+
+/**
+ * The history with what earlier runs left on the same keys: a service may finish and charge such an
+ * attempt (gap G-14) while this run reads its balances, until its own deadline has passed. They stand
+ * first, called before the run's clock began.
+ */
+export async function withEarlier(
+  { store, contract }: Evidence,
+  history: History,
+): Promise<History> {
+  const attempts = `
+    FROM attempts JOIN runs USING (run_id)
+      JOIN (SELECT run_id AS own_id, base_url, started_at AS began FROM runs WHERE run_id = $1) own
+        ON runs.base_url = own.base_url AND runs.run_id <> own.own_id
+      JOIN (SELECT key_fp, row_number() OVER (ORDER BY key_fp) AS nth
+            FROM (SELECT DISTINCT key_fp FROM attempts
+                  WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2)) keys USING (key_fp)
+      LEFT JOIN (SELECT * FROM ${priceTable(contract)} price(model, place, cost)) price
+        ON lower(attempts.model) = lower(price.model)
+      , LATERAL (SELECT epoch_us(started_at) - epoch_us(began) AS shift) shifted
+    WHERE ${generatesSql} AND outcome NOT IN ('ok', 'http_error')
+      AND sent_us IS NOT NULL AND sent_us + shift < 0 AND sent_us + shift > $3
+    ORDER BY sent_us + shift, run_id, slot, retry`
+  const parameters = [history.runId, history.account, -Math.ceil(history.lifetimeUs)]
+  const runs = await store.rows<{ runId: string }>(
+    `SELECT run_id AS "runId" ${attempts}`,
+    parameters,
+  )
+  if (runs.length === 0) return history
+  const columns = await store.doubles(
+    `SELECT slot::DOUBLE, retry::DOUBLE, (sent_us + shift)::DOUBLE, NULL::DOUBLE,
+       (coalesce(closed_us, headers_us, sent_us) + shift)::DOUBLE, ${effects.ambiguous}::DOUBLE,
+       coalesce(price.cost, ${highestPrice(contract)})::DOUBLE, NULL::DOUBLE, streamed::DOUBLE,
+       coalesce(price.place, -1)::DOUBLE, keys.nth::DOUBLE, status::DOUBLE, 0::DOUBLE, content_events::DOUBLE,
+       CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
+         ELSE ${abandonments.no} END::DOUBLE, 0::DOUBLE, sent_us + shift + $4::DOUBLE
+     ${attempts}`,
+    [...parameters, history.lifetimeUs],
+  )
+  return {
+    ...history,
+    size: runs.length + history.size,
+    earlierRunIds: runs.map(({ runId }) => runId),
+    ...columnsOf((name, at) => Float64Array.from([...columns[at]!, ...history[name]])),
+  }
+}

@@ -1,0 +1,182 @@
+import type { Credits } from '../../../contract/contract.ts'
+import { generatesSql } from '../../../contract/request.ts'
+import type { Evidence } from '../../rule.ts'
+import { effects, type History, showsBalance } from './history.ts'
+import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
+
+/**
+ * Prices that the specification leaves open: of reads (gap G-17) and of answers without a token
+ * (gap G-16). They are inferred, and the histories told without them, so that every tier looks at
+ * what has a price by the contract.
+ */
+export interface OpenPrices {
+  readonly reads: ReadPrices
+  /** Reads whose price no lone read shows. */
+  readonly openReads: readonly (keyof ReadPrices)[]
+  /** Whether an answer without a token costs its price; null where nothing tells. */
+  readonly emptyIsFree: boolean | null
+}
+
+/** Successes that are no plain matter of the contract's prices, by `run/slot/retry`. */
+type Marked = ReadonlyMap<string, Mark>
+
+/** The histories as they are to every tier by one assumption of what is open. */
+export interface PricedHistories {
+  readonly prices: OpenPrices
+  readonly histories: readonly History[]
+  /** Successful reads that cost something by these prices. */
+  readonly pricedReads: number
+}
+
+/** What the prices may be, worked out when it is asked for; the cheapest first. */
+export type Assumptions = readonly [() => PricedHistories, ...(() => PricedHistories)[]]
+
+/**
+ * What the prices may be: one for each endpoint, the same for all of its reads. What lone reads show is
+ * binding; a price that none shows is 0 or a credit.
+ */
+export async function withoutOpenPrices(
+  evidence: Evidence,
+  histories: readonly History[],
+): Promise<Assumptions> {
+  const marked = await markedSuccesses(evidence)
+  const markOf = (history: History, row: number) =>
+    marked.get(`${history.runId}/${history.slot[row]}/${history.retry[row]}`)
+  const { prices, open } = readPricesOf(histories, markOf)
+  const hasEmpty = [...marked.values()].some((mark) => mark === 'empty' || mark === 'perhaps-empty')
+  const by = (reads: ReadPrices): PricedHistories => {
+    const priceOf = (history: History, row: number) => {
+      const mark = markOf(history, row)
+      return mark === 'models' || mark === 'credits' ? reads[mark] : 0
+    }
+    const isFree = reads.models + reads.credits === 0
+    const asIfFree = isFree
+      ? histories
+      : histories.map((history) => withFreeReads(history, (row) => priceOf(history, row)))
+    const emptyIsFree = hasEmpty ? emptyPolicy(asIfFree, markOf) : null
+    return {
+      prices: { reads, openReads: open, emptyIsFree },
+      histories: hasEmpty
+        ? asIfFree.map((history) => withEmpty(history, emptyIsFree, markOf))
+        : asIfFree,
+      pricedReads: isFree
+        ? 0
+        : [...marked.values()].filter(
+            (mark) => (mark === 'models' || mark === 'credits') && reads[mark] > 0,
+          ).length,
+    }
+  }
+  let every: readonly ReadPrices[] = [prices]
+  for (const read of open) {
+    every = [every, every.map((reads) => ({ ...reads, [read]: 1 }))].flat()
+  }
+  const [cheapest, ...dearer] = every
+  return [() => by(cheapest!), ...dearer.map((reads) => () => by(reads))]
+}
+
+/** Whether a success may have had no token of output, in SQL: a stream that tells no count may. */
+export const isEmpty = `(content_events = 0 AND coalesce(completion_tokens, 1 - streamed) = 0)`
+
+async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
+  const rows = await store.rows<{ name: string; mark: Mark }>(
+    `SELECT run_id || '/' || slot || '/' || retry AS name,
+       CASE WHEN endpoint IN ('models', 'credits') THEN endpoint
+         WHEN completion_tokens = 0 THEN 'empty' ELSE 'perhaps-empty' END AS mark
+     FROM attempts
+     WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'ok' AND key_fp IS NOT NULL
+       AND (endpoint IN ('models', 'credits')
+         OR ${generatesSql} AND ${isEmpty})`,
+    [JSON.stringify(runIds)],
+  )
+  return new Map(rows.map(({ name, mark }) => [name, mark]))
+}
+
+type MarkOf = (history: History, row: number) => Mark | undefined
+
+/** By the empty answers that stand alone between two values; they must all say the same. */
+function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | null {
+  const falls = histories.flatMap((history) => {
+    const { size, callUs, endUs, value } = history
+    const own: boolean[] = []
+    for (let row = 1; row + 1 < size; row++) {
+      if (markOf(history, row) !== 'empty') continue
+      const [before, after] = [row - 1, row + 1]
+      if (!showsBalance(history, before) || !showsBalance(history, after)) continue
+      if (endUs[before]! >= callUs[row]! || endUs[row]! >= callUs[after]!) continue
+      own.push(value[before] === value[after])
+    }
+    return own
+  })
+  const [first] = falls
+  return first === undefined || falls.some((each) => each !== first) ? null : first
+}
+
+/** Free requests count as reads; what open ones took is open. */
+function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): History {
+  if (isFree === false) return history
+  const effect = history.effect.slice()
+  const costCredits = history.costCredits.slice()
+  let [empty, successes] = [0, 0]
+  for (let row = 0; row < history.size; row++) {
+    if (effect[row] !== effects.charge) continue
+    successes++
+    const mark = markOf(history, row)
+    if (mark !== 'empty' && mark !== 'perhaps-empty') continue
+    empty++
+    const isRead = isFree === true && mark === 'empty'
+    effect[row] = isRead ? effects.read : effects.ambiguous
+    if (isRead) costCredits[row] = 0
+  }
+  // A service that says 0 of most of its answers does not count tokens.
+  const isMany = successes >= 20 && empty * (isFree ? 2 : 10) > successes
+  return isMany ? history : { ...history, effect, costCredits }
+}
+
+/**
+ * The history as if reads were free: each value raised by what reads had cost until then. Of a read
+ * that was in flight beside a value, the one that shows the lower balance is the later. A read that shows no
+ * balance is a charge that nobody saw.
+ */
+export function withFreeReads(history: History, priceOf: (row: number) => Credits): History {
+  const { size, value, callUs, readUs } = history
+  const effect = history.effect.slice()
+  const costCredits = history.costCredits.slice()
+  const priced: number[] = []
+  let longestUs = 0
+  for (let row = 0; row < size; row++) {
+    const price = priceOf(row)
+    if (price === 0) continue
+    if (Number.isNaN(value[row]!)) {
+      effect[row] = effects.charge
+      costCredits[row] = price
+      continue
+    }
+    priced.push(row)
+    longestUs = Math.max(longestUs, readUs[row]! - callUs[row]!)
+  }
+  priced.sort((a, b) => readUs[a]! - readUs[b]!)
+  const spentOnReads = new Float64Array(size)
+  let [ended, spent] = [0, 0]
+  for (let row = 0; row < size; row++) {
+    while (ended < priced.length && readUs[priced[ended]!]! < callUs[row]!) {
+      spent += priceOf(priced[ended++]!)
+    }
+    spentOnReads[row] = spent
+    if (Number.isNaN(value[row]!)) continue
+    for (let at = ended; at < priced.length; at++) {
+      const read = priced[at]!
+      if (readUs[read]! - longestUs > readUs[row]!) break
+      const beside = callUs[read]! <= readUs[row]!
+      if (read === row || (beside && value[read]! >= value[row]!)) {
+        spentOnReads[row]! += priceOf(read)
+      }
+    }
+  }
+  return {
+    ...history,
+    effect,
+    costCredits,
+    value: value.map((seen, row) => seen + spentOnReads[row]!),
+    spentOnReads,
+  }
+}

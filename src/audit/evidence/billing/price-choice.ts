@@ -1,0 +1,58 @@
+import type { Credits } from '../../../contract/contract.ts'
+import { type BalanceReading, readBalance } from './balance-reading.ts'
+import { excessOf } from './conservation.ts'
+import type { Assumptions, OpenPrices, PricedHistories } from './open-prices.ts'
+import { enoughReads } from './read-prices.ts'
+
+/** The readings, by the prices that explain them best. */
+export interface PricedReadings {
+  readonly prices: OpenPrices
+  readonly readings: readonly BalanceReading[]
+}
+
+/**
+ * The readings by the cheapest prices that leave nothing unexplained; where all leave something, a constant
+ * price is refuted, and the readings are those that leave the least.
+ *
+ * A price that few reads alone ask for explains what a wrong charge would explain as well: the
+ * readings fit, in doubt.
+ */
+export function chosenPrices(
+  [cheapest, ...dearer]: Assumptions,
+  giftSizes: readonly Credits[],
+): PricedReadings {
+  const read = (assume: () => PricedHistories) => {
+    const priced = assume()
+    const readings = priced.histories.map((history) => readBalance(history, giftSizes))
+    return { priced, readings, misfit: misfitOf(readings) }
+  }
+  let best = read(cheapest)
+  for (const assume of dearer) {
+    if (best.misfit === 0) break
+    const other = read(assume)
+    if (other.misfit < best.misfit) best = other
+  }
+  const { priced, readings, misfit } = best
+  const isDoubtful = misfit === 0 && priced.pricedReads > 0 && priced.pricedReads < enoughReads
+  const reads = priced.pricedReads === 1 ? 'one read' : `${priced.pricedReads} reads`
+  return {
+    prices: priced.prices,
+    readings: isDoubtful
+      ? readings.map((reading) => ({
+          ...reading,
+          doubt: `the values fit only if ${reads} cost a credit each; a wrong charge would look the same`,
+        }))
+      : readings,
+  }
+}
+
+/** How much the readings leave unexplained: 0 for nothing. */
+function misfitOf(readings: readonly BalanceReading[]): number {
+  return readings.reduce((sum, { fits, doubt, tiles, conservation: { segments } }) => {
+    // Charges that settle late leave nothing unexplained in the end; some price may explain them in time.
+    if (fits === 'late') return sum + 1
+    const astray = segments.reduce((total, segment) => total + Math.abs(excessOf(segment)), 0)
+    const faults = fits === 'none' ? Math.max(1, tiles.faultCount) : doubt === null ? 0 : 1
+    return sum + astray + faults
+  }, 0)
+}

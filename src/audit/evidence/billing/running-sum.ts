@@ -1,0 +1,52 @@
+/** Sums of costs by time: how much lies at or before a moment, in O(log n) after one sort. */
+export class RunningSum {
+  private readonly timesUs: Float64Array
+  private readonly sums: Float64Array
+
+  /**
+   * @param rows those that count
+   * @param amount of each; their number unless given
+   */
+  constructor(
+    rows: Int32Array,
+    timeUs: (row: number) => number,
+    amount: (row: number) => number = () => 1,
+  ) {
+    const keys = new Float64Array(rows.length)
+    const order = new Int32Array(rows.length)
+    let inOrder = true
+    for (let at = 0; at < order.length; at++) {
+      order[at] = at
+      keys[at] = timeUs(rows[at]!)
+      if (at > 0 && keys[at]! < keys[at - 1]!) inOrder = false
+    }
+    if (!inOrder) order.sort((a, b) => keys[a]! - keys[b]!)
+    this.timesUs = new Float64Array(rows.length)
+    this.sums = new Float64Array(rows.length + 1)
+    for (let at = 0; at < order.length; at++) {
+      this.timesUs[at] = keys[order[at]!]!
+      this.sums[at + 1] = this.sums[at]! + amount(rows[order[at]!]!)
+    }
+  }
+
+  /** Sum of all with a time of `atUs` or less. */
+  upTo(atUs: number): number {
+    return this.sums[this.countBelow(atUs, true)]!
+  }
+
+  /** Sum of all with a time below `atUs`. */
+  before(atUs: number): number {
+    return this.sums[this.countBelow(atUs, false)]!
+  }
+
+  private countBelow(atUs: number, inclusive: boolean): number {
+    let [low, high] = [0, this.timesUs.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      const time = this.timesUs[middle]!
+      if (inclusive ? time <= atUs : time < atUs) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

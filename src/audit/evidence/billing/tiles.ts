@@ -1,0 +1,217 @@
+import type { Credits } from '../../../contract/contract.ts'
+import { Heap } from './heap.ts'
+import { type Operations, rowsWhere } from './operations.ts'
+
+/**
+ * Tier 3, exact where a header shows the balance right after its own charge.
+ *
+ * Each charge then covers a tile of the balance, `[after, after + cost)`. Costs are above zero and
+ * every balance is passed once, so the order of the tiles by value is the only order in which the
+ * charges can have happened, and no search is needed (in general the question is NP-complete).
+ *
+ *     balance 100 ─────────────────────────────────────────────────────────── 91
+ *             ├─ a ─┤├─ b ──┤        ├─ c ─┤├─ d ─┤   overlap: a charge was lost
+ *                           └─ hole ─┘                somebody took these: who was in flight?
+ *     earliest   ── M: the latest call of all tiles to the left ──▶ nothing right of it is earlier
+ *     latest     ◀── m: the earliest end of all tiles to the right ─ nothing left of it is later
+ *
+ * Charges that nobody saw fill the holes: those that surely happened must find room, the others
+ * may. Filling the holes and placing the certain ones are two matchings in one bipartite graph, and
+ * where each exists there is one that does both (Mendelsohn and Dulmage), so each is decided by
+ * itself, earliest deadline first (Glover: the graph is convex). A fill may split a cost over holes,
+ * so that a fault is never reported wrongly; with costs of 1 and 2 and fills that never expire the
+ * sizes are kept whole.
+ */
+export type TileFault =
+  /** Two charges share credits: `lower` did not see what `upper` had taken. */
+  | {
+      readonly kind: 'overlap'
+      readonly upper: number
+      readonly lower: number
+      readonly credits: Credits
+    }
+  /** `later` had ended before `earlier` was called, yet the values order them the other way. */
+  | { readonly kind: 'order'; readonly earlier: number; readonly later: number }
+  /** Credits between two tiles that nothing accounts for. */
+  | { readonly kind: 'hole'; readonly hole: Hole; readonly unexplained: Credits }
+  /** A charge that surely happened, and no room for it in the balance. */
+  | { readonly kind: 'missing'; readonly row: number }
+
+/** A gap between neighbouring tiles, and when it must have come about. */
+export interface Hole {
+  readonly above: number
+  readonly below: number
+  readonly credits: Credits
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+export interface TileReading {
+  /** Operations with a value: what was decided. */
+  readonly placed: number
+  readonly faults: readonly TileFault[]
+  /** How many there are; `faults` keeps the first thousand. */
+  readonly faultCount: number
+  readonly overlaps: number
+  /** Credits in holes that nothing fills, less those that overlaps show twice: gone from the first value to the last. */
+  readonly missingCredits: Credits
+  /** Holes that were filled, with the credits in them that only uncertain charges can explain. */
+  readonly filled: readonly Hole[]
+  readonly uncertainCredits: Credits
+}
+
+const keptFaults = 1000
+
+export function readTiles(operations: Operations): TileReading {
+  const { size, callUs, untilUs, costCredits, after, certain } = operations
+  const order = rowsWhere(
+    size,
+    (row) => certain[row] === 1 && !Number.isNaN(after[row]!),
+    (a, b) =>
+      after[b]! - after[a]! ||
+      Math.sign(costCredits[b]!) - Math.sign(costCredits[a]!) ||
+      callUs[a]! - callUs[b]!,
+  )
+  const faults: TileFault[] = []
+  let faultCount = 0
+  let [overlaps, missingCredits] = [0, 0]
+  const report = (fault: TileFault) => {
+    faultCount++
+    if (fault.kind === 'overlap') overlaps++
+    if (faults.length < keptFaults) faults.push(fault)
+  }
+
+  // Latest call of all up to each tile, and its row; earliest end of all from each tile on.
+  const latestCall = new Float64Array(order.length)
+  let latest = -1
+  for (let at = 0; at < order.length; at++) {
+    const row = order[at]!
+    if (latest < 0 || callUs[row]! > callUs[latest]!) latest = row
+    latestCall[at] = callUs[latest]!
+    if (untilUs[row]! < callUs[latest]!) report({ kind: 'order', earlier: latest, later: row })
+  }
+  const earliestEnd = new Float64Array(order.length)
+  let earliest = Infinity
+  for (let at = order.length - 1; at >= 0; at--) {
+    earliest = Math.min(earliest, untilUs[order[at]!]!)
+    earliestEnd[at] = earliest
+  }
+
+  const holes: Hole[] = []
+  for (let at = 1; at < order.length; at++) {
+    const [above, below] = [order[at - 1]!, order[at]!]
+    const credits = after[above]! - (after[below]! + costCredits[below]!)
+    if (credits < 0) {
+      report({ kind: 'overlap', upper: above, lower: below, credits: -credits })
+      missingCredits += credits
+    }
+    if (credits <= 0) continue
+    holes.push({ above, below, credits, fromUs: latestCall[at - 1]!, toUs: earliestEnd[at]! })
+  }
+
+  const fills = rowsWhere(
+    size,
+    (row) => costCredits[row]! > 0 && !(certain[row] === 1 && !Number.isNaN(after[row]!)),
+    (a, b) => callUs[a]! - callUs[b]!,
+  )
+  const sure = fills.filter((row) => certain[row] === 1)
+  const unexplained = fillHoles(operations, holes, fills)
+  for (const row of withoutRoom(operations, holes, sure, latestCall.at(-1) ?? -Infinity)) {
+    report({ kind: 'missing', row })
+  }
+  let explained = 0
+  for (const [at, hole] of holes.entries()) {
+    const rest = unexplained[at]!
+    explained += hole.credits - rest
+    missingCredits += rest
+    if (rest > 0) report({ kind: 'hole', hole, unexplained: rest })
+  }
+  const bySure =
+    sum(holes.map((hole) => hole.credits)) - sum(fillSplit(operations, holes, sure).unexplained)
+  return {
+    placed: order.length,
+    faults,
+    faultCount,
+    overlaps,
+    missingCredits: Math.max(0, missingCredits),
+    filled: holes.filter((_, at) => unexplained[at] === 0),
+    uncertainCredits: Math.max(0, explained - bySure),
+  }
+}
+
+const sum = (numbers: readonly number[] | Float64Array): number => {
+  let total = 0
+  for (const number of numbers) total += number
+  return total
+}
+
+/** What no fill can account for, for each hole. */
+function fillHoles(operations: Operations, holes: readonly Hole[], fills: Int32Array) {
+  const { untilUs, costCredits, certain } = operations
+  const wholeSizes = fills.every(
+    (row) => certain[row] === 0 && untilUs[row] === Infinity && costCredits[row]! <= 2,
+  )
+  return wholeSizes
+    ? fillWhole(operations, holes, fills)
+    : fillSplit(operations, holes, fills).unexplained
+}
+
+/** Costs of 1 and 2 that never expire: twos first, since ones fit wherever a two does. */
+function fillWhole({ callUs, costCredits }: Operations, holes: readonly Hole[], fills: Int32Array) {
+  let [ones, twos, next] = [0, 0, 0]
+  return Float64Array.from(holes, (hole) => {
+    for (; next < fills.length && callUs[fills[next]!]! <= hole.toUs; next++) {
+      if (costCredits[fills[next]!] === 2) twos++
+      else ones++
+    }
+    const usedTwos = Math.min(twos, hole.credits >> 1)
+    const usedOnes = Math.min(ones, hole.credits - 2 * usedTwos)
+    twos -= usedTwos
+    ones -= usedOnes
+    return hole.credits - 2 * usedTwos - usedOnes
+  })
+}
+
+type Intervals = Pick<Operations, 'callUs' | 'untilUs' | 'costCredits'>
+
+/** Earliest deadline first; a cost may be split over holes. `left` is what found no hole. */
+function fillSplit(intervals: Intervals, holes: readonly Hole[], fills: Int32Array) {
+  const { callUs, untilUs, costCredits } = intervals
+  const heap = new Heap(untilUs, fills.length)
+  const left = Float64Array.from(costCredits)
+  let next = 0
+  const unexplained = Float64Array.from(holes, (hole) => {
+    for (; next < fills.length && callUs[fills[next]!]! <= hole.toUs; next++)
+      heap.push(fills[next]!)
+    let open = hole.credits
+    while (open > 0 && heap.size > 0) {
+      const row = heap.top
+      const used = untilUs[row]! < hole.fromUs ? 0 : Math.min(open, left[row]!)
+      left[row] = left[row]! - used
+      open -= used
+      if (used === 0 || left[row] === 0) heap.pop()
+    }
+    return open
+  })
+  return { unexplained, left }
+}
+
+/** Certain charges that find no room: neither in a hole, nor before the first or after the last tile. */
+function withoutRoom(
+  { size, callUs, untilUs, after, certain, costCredits }: Operations,
+  holes: readonly Hole[],
+  sure: Int32Array,
+  lastCallUs: number,
+): readonly number[] {
+  // Room without end: above the first tile for those called before all tiles had ended,
+  // below the last one for those that ended after all were called.
+  let firstEndUs = Infinity
+  for (let row = 0; row < size; row++) {
+    if (certain[row] === 1 && !Number.isNaN(after[row]!)) {
+      firstEndUs = Math.min(firstEndUs, untilUs[row]!)
+    }
+  }
+  const bound = sure.filter((row) => callUs[row]! > firstEndUs)
+  const { left } = fillSplit({ callUs, untilUs, costCredits }, holes, bound)
+  return [...bound].filter((row) => left[row]! > 0 && untilUs[row]! < lastCallUs)
+}

@@ -1,0 +1,30 @@
+import type { Contract, Credits } from '../../contract/contract.ts'
+import { credits } from './balances.ts'
+import { excessOf, type Segment } from './billing/conservation.ts'
+import { sumsOf } from './billing/gifts.ts'
+
+/** What besides a wrong charge explains the excess, as far as the contract knows of it. */
+export function otherCause(
+  { packages, grants }: Contract,
+  segment: Segment,
+  excess: Credits,
+): string | null {
+  if (excess < 0) {
+    const gained = -excess
+    const reach = segment.ambiguous
+    const gifts = [...packages.map((each) => each.credits), ...Object.values(grants)]
+    return sumsOf(gifts).some((gift) => gained <= gift && gained >= gift - reach)
+      ? `A package or grant of ${credits(gained)} would look the same.`
+      : null
+  }
+  const expires = packages.some((each) => each.validMonths !== null)
+  return expires && excess >= 50 * Math.max(1, segment.sure + segment.ambiguous)
+    ? 'Credits that expired would look the same.'
+    : null
+}
+
+/** Whether credits may have been bought, granted or expired in the stretch. */
+export function mayBeMoved(contract: Contract, segment: Segment): boolean {
+  const excess = excessOf(segment)
+  return excess !== 0 && otherCause(contract, segment, excess) !== null
+}

@@ -1,0 +1,65 @@
+import { isObject, type Json, type JsonObject } from '../exchange.ts'
+
+/** A field of a body, at any depth of objects. What is in lists are lines, not fields. */
+export interface Field {
+  /** In lower case with underscores: `byDay` is `by_day`. */
+  readonly name: string
+  /** The names of the objects around it, from the outermost. */
+  readonly within: string
+  readonly value: Json | undefined
+}
+
+/** All fields of a body, those nearest to the top first. */
+export function fieldsOf(body: JsonObject): readonly Field[] {
+  const fields: Field[] = []
+  const enter = (object: JsonObject, within: string) => {
+    for (const [name, value] of Object.entries(object)) {
+      fields.push({ name: snaked(name), within, value })
+    }
+  }
+  enter(body, '')
+  // The list grows while it is walked: what is found in an object comes after all that is less deep.
+  for (const { name, within, value } of fields) {
+    if (isObject(value)) enter(value, `${within} ${name}`)
+  }
+  return fields
+}
+
+function snaked(name: string): string {
+  return name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()
+}
+
+/** Where numbers are those of some of the usage, or of what is allowed. */
+const partial = /limit|today|hour|da(?:y|ily)|week|month|year|model|endpoint/
+
+/** The fields that tell something of the whole. */
+export function ofTheWhole(fields: readonly Field[]): readonly Field[] {
+  return fields.filter(({ within }) => !partial.test(within))
+}
+
+/** All numbers with names of a pattern, in the order of the patterns. */
+export function numbersNamed(
+  fields: readonly Field[],
+  ...patterns: readonly RegExp[]
+): readonly number[] {
+  return patterns.flatMap((pattern) =>
+    fields.flatMap(({ name, value }) => {
+      const number = pattern.test(name) ? numeric(value) : null
+      return number === null ? [] : [number]
+    }),
+  )
+}
+
+/** A number, be it written as text: "97"; null where no double holds it exactly. */
+export function numeric(value: Json | undefined): number | null {
+  const isDecimal = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value)
+  const number = isDecimal ? Number(value) : value
+  if (typeof number !== 'number') return null
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : null
+}
+
+/** A text by its name. */
+export function textNamed(fields: readonly Field[], pattern: RegExp): string | null {
+  const found = fields.find(({ name, value }) => pattern.test(name) && typeof value === 'string')
+  return (found?.value as string | undefined) ?? null
+}

@@ -1,0 +1,60 @@
+import type { Evidence } from '../../rule.ts'
+import { type Exchange, exchangesOf, isObject, type JsonObject } from '../exchange.ts'
+import { type Bucket, bucketsBy } from './buckets.ts'
+import { creditsNamed, spent } from './credits.ts'
+import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
+
+/**
+ * What an answer of the credits endpoint says, whatever its fields are called (gap G-09): found by
+ * their names at any depth, so another deployment's words fit too.
+ */
+export interface UsageReport {
+  readonly exchange: Exchange
+  /** Null where several numbers may be it. */
+  readonly granted: number | null
+  readonly expired: number | null
+  /** Over all time. */
+  readonly consumed: number | null
+  /** Over the range that was asked for, where the answer tells it apart. */
+  readonly consumedInRange: number | null
+  readonly remaining: number | null
+  readonly requests: number | null
+  readonly averageTokens: number | null
+  readonly days: readonly Bucket[] | null
+  readonly hours: readonly Bucket[] | null
+  /** When the account began, where the answer tells it. */
+  readonly beganAt: string | null
+}
+
+/** All answers of the credits endpoint that were captured whole, in order of time for each account. */
+export async function usageReports(evidence: Evidence): Promise<readonly UsageReport[]> {
+  const exchanges = await exchangesOf(evidence)
+  return exchanges.flatMap((exchange) => {
+    const body = exchange.row.endpoint === 'credits' && exchange.isOk ? exchange.came : undefined
+    return isObject(body) ? [readReport(exchange, body)] : []
+  })
+}
+
+function readReport(exchange: Exchange, body: JsonObject): UsageReport {
+  const fields = fieldsOf(body)
+  const whole = ofTheWhole(fields)
+  const credits = (...patterns: readonly RegExp[]) => creditsNamed(whole, ...patterns)[0] ?? null
+  const number = (...patterns: readonly RegExp[]) => numbersNamed(whole, ...patterns)[0] ?? null
+  const grants = creditsNamed(whole, /granted/, /total_credits/)
+  return {
+    exchange,
+    granted: grants.length === 1 ? grants[0]! : null,
+    expired: credits(/expired/, /lapsed/),
+    consumed: credits(/total_(?:consumed|used|spent|usage)/, ...spent),
+    consumedInRange: credits(/^(?:consumed|used|spent|usage)$/, ...spent),
+    remaining: credits(/remaining/, /balance/, /left/),
+    requests: number(/^requests$/, /total_requests/, /request_count/),
+    averageTokens: number(/(?:average|avg|mean).*token/, /tokens?_per_request/),
+    days: bucketsBy('day', fields),
+    hours: bucketsBy('hour', fields),
+    beganAt: textNamed(
+      whole,
+      /^(?:account_)?(?:created|opened|registered)(?:_at)?$|^member_since$/,
+    ),
+  }
+}

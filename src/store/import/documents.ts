@@ -1,0 +1,53 @@
+import { constants, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import type { z } from 'zod'
+import { UserError } from '../../user/user-error.ts'
+
+/**
+ * The text of a file's bytes, without the mark that some begin with; compressed files are seen through.
+ *
+ * @param isWhole false where the bytes are only the beginning of the file
+ */
+export function textOf(file: string, bytes: Buffer, isWhole: boolean): string {
+  const { Z_FINISH, Z_SYNC_FLUSH, ZSTD_e_end, ZSTD_e_flush } = constants
+  const plain = /\.gz$/i.test(file)
+    ? gunzipSync(bytes, { finishFlush: isWhole ? Z_FINISH : Z_SYNC_FLUSH })
+    : /\.zst$/i.test(file)
+      ? zstdDecompressSync(bytes, { finishFlush: isWhole ? ZSTD_e_end : ZSTD_e_flush })
+      : bytes
+  return plain.toString('utf8').replace(/^\uFEFF/, '')
+}
+
+/**
+ * The documents of a text: one, or one on each line.
+ *
+ * @throws UserError for what is no JSON
+ */
+export function documentsOf(text: string, file: string): readonly unknown[] {
+  try {
+    return [JSON.parse(text)]
+  } catch {
+    try {
+      const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+      return lines.map((line) => JSON.parse(line))
+    } catch {
+      throw new UserError('import', `${file} is not JSON`)
+    }
+  }
+}
+
+/**
+ * A document as its shape has it.
+ *
+ * @throws UserError that says what was expected of the file, and where the document (by its name) differs
+ */
+export function shaped<T>(
+  shape: z.ZodType<T>,
+  document: unknown,
+  expected: string,
+  name: string,
+): T {
+  const parsed = shape.safeParse(document)
+  if (parsed.success) return parsed.data
+  const { path, message } = parsed.error.issues[0]!
+  throw new UserError('import', `${expected}; ${path.join('.') || name}: ${message}`)
+}

@@ -1,0 +1,280 @@
+import type { Window } from '../../src/contract/contract.ts'
+import type { Behaviour, Kit, Usage } from '../../src/service/behaviour.ts'
+import type { Call } from '../../src/service/call.ts'
+import { editChat, editMessage } from '../../src/service/faults/completion.ts'
+import type { Fault } from '../../src/service/faults/fault.ts'
+import { header, hiddenLimit } from '../../src/service/faults/primitives.ts'
+import { noteOf } from '../../src/service/honest/billing.ts'
+import type { RefusalKind } from '../../src/service/refusal.ts'
+
+/** What becomes of a field: a number that is off, or something else. */
+export type Change = { readonly plus: number } | { readonly to: unknown } | 'dropped'
+
+/** Which calls are befallen. The first five are known at the start, the others once the request was read. */
+export type Condition =
+  | { readonly on: 'always' }
+  | { readonly on: 'endpoint'; readonly endpoint: 'chat' | 'messages' }
+  /** Keys by their number. */
+  | { readonly on: 'key'; readonly of: number; readonly rest: number }
+  /** Seconds of the minute by the service's clock. */
+  | { readonly on: 'second'; readonly from: number; readonly to: number }
+  | { readonly on: 'every'; readonly nth: number }
+  | { readonly on: 'stream'; readonly stream: boolean }
+  | { readonly on: 'model'; readonly model: string }
+  | { readonly on: 'prompt'; readonly aboveTokens: number }
+  | { readonly on: 'max-tokens'; readonly above: number }
+  /** As many are at work, this one included, when it is reserved. */
+  | { readonly on: 'in-flight'; readonly atLeast: number }
+
+/** Bodies whose fields may be other than they should. */
+export type BodyKind = 'chat' | 'messages' | 'error' | 'models' | 'credits'
+
+/** What befalls them, with how much of it: each can be none at all. */
+export type Effect =
+  /** A success costs its price so many times. */
+  | { readonly does: 'charge'; readonly times: number }
+  | { readonly does: 'charge-refusal'; readonly refusal: RefusalKind; readonly credits: number }
+  /** The header shows what it showed so many answers ago, and so much more. */
+  | { readonly does: 'credits-header'; readonly plus: number; readonly answersAgo: number }
+  | {
+      readonly does: 'rate-header'
+      readonly header: 'rateLimit' | 'rateRemaining' | 'rateReset'
+      readonly plus: number
+    }
+  | {
+      readonly does: 'limit'
+      readonly window: Window
+      readonly times: number
+      readonly plus: number
+    }
+  | { readonly does: 'scope'; readonly by: 'key' | 'account' | 'endpoint' | 'address' | 'turns' }
+  | {
+      readonly does: 'field'
+      readonly body: BodyKind
+      readonly path: readonly string[]
+      readonly change: Change
+    }
+  | { readonly does: 'status'; readonly refusal: RefusalKind; readonly plus: number }
+
+/** A fault without a name: nobody made a rule for it. */
+export interface Composition {
+  readonly when: Condition
+  readonly effect: Effect
+}
+
+/** How often a composed fault made something other than it should be. */
+export interface Strikes {
+  count: number
+}
+
+/** Whether a call is befallen. */
+type When = (call: Call) => boolean
+
+/** The composition as a fault that `startService` takes. */
+export function composed({ when, effect }: Composition, strikes: Strikes): Fault {
+  return {
+    name: `${JSON.stringify(when)} ${JSON.stringify(effect)}`,
+    rule: 'any',
+    does: 'composed of primitives',
+    probability: 1,
+    breaks(honest, kit) {
+      const { isBefallen, counting } = conditionOf(when, honest, kit)
+      const strike = <Made>(was: Made, is: Made): Made => {
+        if (JSON.stringify(was) !== JSON.stringify(is)) strikes.count++
+        return is
+      }
+      const behaviour = { ...honest, ...counting }
+      return { ...counting, ...effectOf(effect, behaviour, kit, isBefallen, strike) }
+    },
+  }
+}
+
+/** Calls are asked once each, so that all parts of a fault agree. */
+function conditionOf(when: Condition, honest: Behaviour, { clock }: Kit) {
+  const decided = new WeakMap<Call, boolean>()
+  const atWork = new WeakMap<Call, number>()
+  let inFlight = 0
+  let seen = 0
+  const holds = (call: Call): boolean => {
+    switch (when.on) {
+      case 'always':
+        return true
+      case 'endpoint':
+        return call.endpoint === when.endpoint
+      case 'key':
+        return call.key !== null && call.key.id % when.of === when.rest
+      case 'second': {
+        const second = Math.floor(clock.nowUs() / 1e6) % 60
+        return second >= when.from && second < when.to
+      }
+      case 'every':
+        return ++seen % when.nth === 0
+      case 'stream':
+        return call.request?.stream === when.stream
+      case 'model':
+        return call.model?.id === when.model
+      case 'prompt':
+        return call.promptTokens > when.aboveTokens
+      case 'max-tokens':
+        return (call.request?.maxTokens ?? 0) > when.above
+      case 'in-flight':
+        return (atWork.get(call) ?? 0) >= when.atLeast
+    }
+  }
+  const isBefallen: When = (call) => {
+    const known = decided.get(call) ?? holds(call)
+    decided.set(call, known)
+    return known
+  }
+  const counting: Pick<Behaviour, 'reserve' | 'settle' | 'release'> = {
+    reserve(call) {
+      const after = honest.reserve(call)
+      if (after !== null) atWork.set(call, ++inFlight)
+      return after
+    },
+    settle(call, usage) {
+      inFlight--
+      honest.settle(call, usage)
+    },
+    release(call) {
+      inFlight--
+      honest.release(call)
+    },
+  }
+  return { isBefallen, counting }
+}
+
+function effectOf(
+  effect: Effect,
+  honest: Behaviour,
+  kit: Kit,
+  isBefallen: When,
+  strike: <Made>(was: Made, is: Made) => Made,
+): Partial<Behaviour> {
+  const { contract } = kit
+  switch (effect.does) {
+    case 'charge':
+      return {
+        settle(call, usage) {
+          honest.settle(call, usage)
+          const more = isBefallen(call) ? call.price * (effect.times - 1) : 0
+          if (strike(0, more) !== 0) chargeMore(kit, call, more, usage)
+        },
+      }
+    case 'charge-refusal':
+      return {
+        wireError(call, refusal) {
+          const isMeant = refusal.kind === effect.refusal && call.key !== null
+          const more = isMeant && isBefallen(call) ? effect.credits : 0
+          if (strike(0, more) !== 0) chargeMore(kit, call, more)
+          return honest.wireError(call, refusal)
+        },
+      }
+    case 'credits-header': {
+      const shown = new Map<number, number[]>()
+      return {
+        creditsHeader(call, credits) {
+          const ofAccount = shown.get(call.key?.accountId ?? 0) ?? []
+          shown.set(call.key?.accountId ?? 0, ofAccount)
+          ofAccount.push(credits)
+          if (ofAccount.length > effect.answersAgo + 1) ofAccount.shift()
+          const other = isBefallen(call) ? ofAccount[0]! + effect.plus : credits
+          return honest.creditsHeader(call, strike(credits, other))
+        },
+      }
+    }
+    case 'rate-header':
+      return header(honest, contract.headers[effect.header], (value, _refused, call) =>
+        strike(value, isBefallen(call) ? String(Number(value) + effect.plus) : value),
+      )
+    case 'limit': {
+      const other = (limit: number, call: Call) =>
+        isBefallen(call) ? Math.max(1, Math.round(limit * effect.times) + effect.plus) : limit
+      const hidden = hiddenLimit(honest, effect.window, other, contract.headers)
+      return {
+        ...hidden,
+        look(call) {
+          const look = honest.look(call)
+          const promised = kit.rates.look(call.subject, honest.limits(call), kit.clock.nowUs())
+          strike(promised.refusedBy, look.refusedBy)
+          return look
+        },
+      }
+    }
+    case 'scope': {
+      const { by } = effect
+      const other = (call: Call) => {
+        if (by === 'account') return `account ${call.key?.accountId}`
+        if (by === 'address') return `address ${call.incoming.remoteAddress}`
+        if (by === 'endpoint') return `${honest.rateSubject(call)} ${call.endpoint}`
+        if (by === 'turns') return `${honest.rateSubject(call)} ${call.incoming.sequence % 2}`
+        return honest.rateSubject(call)
+      }
+      const firstOf = new Map<string, string>()
+      return {
+        rateSubject: (call) => {
+          const own = honest.rateSubject(call)
+          const name = isBefallen(call) ? other(call) : own
+          // Another name makes no difference until two share it, or one has two.
+          if (!firstOf.has(name)) firstOf.set(name, own)
+          if (!firstOf.has(`of ${own}`)) firstOf.set(`of ${own}`, name)
+          strike([own, name], [firstOf.get(name), firstOf.get(`of ${own}`)])
+          return name
+        },
+      }
+    }
+    case 'status':
+      return {
+        wireError(call, refusal) {
+          const error = honest.wireError(call, refusal)
+          const isMeant = refusal.kind === effect.refusal && isBefallen(call)
+          return isMeant ? strike(error, { ...error, status: error.status + effect.plus }) : error
+        },
+      }
+    case 'field': {
+      const { path, change } = effect
+      const edit = (body: object, call: Call) =>
+        isBefallen(call) ? strike(body, changed(body, path, change) as object) : body
+      switch (effect.body) {
+        case 'chat':
+          return editChat(honest, edit)
+        case 'messages':
+          return editMessage(honest, edit)
+        case 'error':
+          return { errorBody: (call, error) => edit(honest.errorBody(call, error), call) }
+        case 'models':
+          return { modelList: (call) => edit(honest.modelList(call), call) }
+        case 'credits':
+          return {
+            creditsBody: (call, report) => edit(honest.creditsBody(call, report), call),
+          }
+      }
+    }
+  }
+}
+
+/** Takes credits beyond the price; below zero gives them back. */
+function chargeMore({ ledger }: Kit, call: Call, credits: number, usage?: Usage): void {
+  ledger.move(call.key!.accountId, -credits, credits > 0 ? 'charge' : 'refund', 'fault', {
+    charge: noteOf(call, usage),
+  })
+}
+
+/**
+ * The body with one field changed, at the end of the path; `*` is each element. A path that
+ * leads nowhere changes nothing, and what is not a number is not added to.
+ */
+export function changed(body: unknown, path: readonly string[], change: Change): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return body
+  if (name === '*') {
+    return Array.isArray(body) ? body.map((each) => changed(each, rest, change)) : body
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  if (!Object.hasOwn(body, name)) return body
+  const { [name]: value, ...others } = body as Record<string, unknown>
+  if (rest.length > 0) return { ...body, [name]: changed(value, rest, change) }
+  if (change === 'dropped') return others
+  if ('to' in change) return { ...body, [name]: change.to }
+  return typeof value === 'number' ? { ...body, [name]: value + change.plus } : body
+}
