@@ -40,6 +40,24 @@ function assay(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<En
 const day = (n: number, hour: number) => new Date(Date.UTC(2026, 9, n, hour)).toISOString()
 
 describe('from a log to what it says', () => {
+  test('keys that a log calls by name have that name on the terminal and on the page', async () => {
+    const names = ['billing-bot', 'web team']
+    const rows = names.map((who, at) => `r${at},${day(1, at)},svc-k2,${who},2`)
+    writeFileSync(join(folder, 'named.csv'), ['id,at,model,who,credits', ...rows, ''].join('\n'))
+    writeFileSync(
+      join(folder, 'named.yaml'),
+      'source: named\nfields: { id: id, time: at, model: model, keyFp: who, credits: credits }\n',
+    )
+    const named = ['--db', join(folder, 'named.duckdb')]
+    await assay(['import', 'named.csv', '--map', 'named.yaml', ...named])
+    const { out } = await assay(['usage', ...named, '--by', 'key'])
+    expect(out).toMatch(/billing-bot +1 +2\b.*\n *web team +1 +2\b/)
+    await assay(['report', 'usage', ...named, '--by', 'key', '--out', 'named.html'])
+    const page = readFileSync(join(folder, 'named.html'), 'utf8')
+    for (const name of names)
+      expect(page).toMatch(new RegExp(`<th scope="row"[^>]*>(<[^>]*>)*${name}`))
+  })
+
   test('import, usage and export agree, and a second import changes nothing', async () => {
     const log = join(folder, 'log.jsonl')
     const lines = Array.from({ length: 14 * 24 }, (_, hour) =>
