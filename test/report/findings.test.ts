@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { renderFindings, type StoredFinding } from '../../src/report/findings.ts'
+import { openStore } from '../../src/store/open.ts'
+
+const failure = (rule: string): StoredFinding => ({
+  ...{ rule, severity: 'must', verdict: 'fail', observations: 3, title: `${rule} holds` },
+  detail: { expected: '1 credit', came: '2 credits', note: 'once', witnesses: [] },
+})
+
+test('the first failure is open, and each further one is a title with its details behind a click', async () => {
+  const store = await openStore(':memory:')
+  const { body } = await renderFindings(store, [failure('BILL-01'), failure('BILL-10')], [])
+  store.close()
+  expect(body.text).toMatch(
+    /<article class="card finding" id="BILL-01">.*<dd>1 credit<\/dd>.*<\/article>/s,
+  )
+  expect(body.text).toMatch(
+    /<details class="card finding"><summary>[^\n]*BILL-10 holds[^\n]*<\/summary><div id="BILL-10"><dl><dt>expected<\/dt><dd>1 credit<\/dd>/,
+  )
+  expect(body.text).toContain('<a href="#BILL-10">BILL-10</a>')
+})
