@@ -56,7 +56,7 @@ only if such sums are likelier than one in a million for each wrong charge that 
 needs many stretches, each with many abandoned attempts whose step (or one that sends the same)
 shows how long a success takes. A package or grant that is added meanwhile is taken out of the values,
 and the rule decides both sides of it. Other traffic on the account looks like a double charge.`,
-  decide(readings, { contract }) {
+  decideBy(readings, { contract }) {
     const concurrent = readings.filter(isConcurrent)
     if (concurrent.length === 0) {
       return {
