@@ -119,4 +119,17 @@ testCases([
     ],
     { verdict: 'pass', observations: 2 },
   ],
+  [
+    'they are proven free where no balance was read at rest, too',
+    bill05,
+    [
+      read(0, 0, 100),
+      inFlight(1, 1, 4, 99),
+      inFlight(2, 2, 5, null, failed(400)),
+      inFlight(3, 2, 5, null, failed(400)),
+      inFlight(4, 4, 9, 98),
+      inFlight(5, 5, 9, 97),
+    ],
+    { verdict: 'pass', observations: 2 },
+  ],
 ])
