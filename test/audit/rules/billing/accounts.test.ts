@@ -144,6 +144,12 @@ testStored('BILL-17', [
     keys,
   ],
   [
+    'one such request is enough',
+    inTurn(100, one, 99, one, 98),
+    { verdict: 'pass', observations: 1 },
+    keys,
+  ],
+  [
     'it may cost no more than that',
     inTurn(100, one, 99, one, 96),
     {
