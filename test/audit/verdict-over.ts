@@ -2,42 +2,61 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../../src/attempt/evidence.ts'
 import { audit } from '../../src/audit/audit.ts'
 import type { Verdict } from '../../src/audit/verdict.ts'
+import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openStore, type Store } from '../../src/store/open.ts'
 import { appendAttempts, Recorder } from '../../src/store/recorder.ts'
 import { enterEndedRun } from '../report/attempts.ts'
 
-interface More {
+export interface More {
   readonly templates?: readonly TemplateRow[]
   readonly bodies?: readonly BodyRow[]
   /** What the runs tell of themselves at their end. */
   readonly ledger?: object
+  readonly contract?: Contract
 }
 
 /** What one rule says of these attempts, entered as the runs that they name. */
 export async function verdictOver(
   rule: string,
   attempts: readonly AttemptRow[],
-  { templates = [], bodies = [], ledger = {} }: More = {},
+  more: More = {},
 ): Promise<Verdict> {
   const store = await openStore(':memory:')
   try {
-    for (const runId of new Set(attempts.map((row) => row.runId))) await enterEndedRun(store, runId)
-    await store.execute('UPDATE runs SET attempt_counts_json = $1', [JSON.stringify(ledger)])
-    await appendAttempts(store, attempts)
-    const recorder = await Recorder.open(store)
-    recorder.appendTemplates(templates)
-    recorder.appendBodies(bodies)
-    recorder.flush()
-    await recorder.close()
-    const { findings } = await audit(store, {
-      contract: defaultContract,
-      auditId: 'audit-1',
-      auditedAt: new Date(0),
-      rules: [rule],
-    })
-    return findings[0]!.verdict
+    return await verdictIn(store, rule, attempts, more)
   } finally {
     store.close()
   }
+}
+
+/** The same in a store that has other runs, against a service of their own. */
+export async function verdictIn(
+  store: Store,
+  rule: string,
+  attempts: readonly AttemptRow[],
+  { templates = [], bodies = [], ledger = {}, contract = defaultContract }: More = {},
+): Promise<Verdict> {
+  const runIds = [...new Set(attempts.map((row) => row.runId))]
+  for (const runId of runIds) {
+    await enterEndedRun(store, runId, { baseUrl: `http://${runIds[0]}` })
+    await store.execute('UPDATE runs SET attempt_counts_json = $1 WHERE run_id = $2', [
+      JSON.stringify(ledger),
+      runId,
+    ])
+  }
+  await appendAttempts(store, attempts)
+  const recorder = await Recorder.open(store)
+  recorder.appendTemplates(templates)
+  recorder.appendBodies(bodies)
+  recorder.flush()
+  await recorder.close()
+  const { findings } = await audit(store, {
+    contract,
+    runIds,
+    auditId: 'audit-1',
+    auditedAt: new Date(0),
+    rules: [rule],
+  })
+  return findings[0]!.verdict
 }

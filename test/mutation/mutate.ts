@@ -94,7 +94,15 @@ function nearestTests(file: string): readonly string[] {
     if (others.length === 0) others = tests
   }
   const tests = [own, above, others].find((some) => some.length > 0) ?? []
-  const rules = [...textOf(file).matchAll(/ id: ('[A-Z]+-\d+')/g)].map(([, id]) => id!)
+  const idsOf = (text: string) =>
+    [...text.matchAll(/ id: '([A-Z]+-\d+)'/g)].flatMap(([, id]) => [
+      `'${id}`,
+      id!.toLowerCase().replace('-', ''),
+    ])
+  const ids = idsOf(textOf(file))
+  // What rules share is noticed by the tests of these.
+  const rules =
+    ids.length > 0 ? ids : (importers.get(file) ?? []).flatMap((each) => idsOf(textOf(each)))
   const isNearest = (test: string) =>
     test.startsWith(file.replace('src', 'test').slice(0, -'.ts'.length)) ||
     rules.some((id) => textOf(test).includes(id))

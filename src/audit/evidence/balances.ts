@@ -47,19 +47,20 @@ function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceRea
 export const takesCredits =
   'a service that shows its balance, in X-Credits-Remaining or at the credits endpoint'
 
-/** A rule about credits: where no value of a balance was ever seen, nothing was observed. */
-export function billingRule(
-  rule: Omit<Rule, 'decide'> & {
-    decide(readings: readonly BalanceReading[], evidence: Evidence): Promise<Verdict> | Verdict
-  },
-): Rule {
+/** A rule about credits, which is decided by readings of balances. */
+export interface BillingRule extends Rule {
+  decideBy(readings: readonly BalanceReading[], evidence: Evidence): Promise<Verdict> | Verdict
+}
+
+/** Where no value of a balance was ever seen, nothing was observed. */
+export function billingRule(rule: Omit<BillingRule, 'decide'>): BillingRule {
   return {
     ...rule,
     prepare: readingsOf,
     async decide(evidence) {
       const readings = (await readingsOf(evidence)).filter((reading) => reading.observations > 0)
       if (readings.length === 0) return { verdict: 'not-observed', takes: takesCredits }
-      return rule.decide(readings, evidence)
+      return rule.decideBy(readings, evidence)
     },
   }
 }

@@ -29,7 +29,7 @@ const leavingOf = (together: number) => leaving + leavingMore * (together - 1)
 /**
  * Moments and predictions, both in order of time, matched in order at the least total cost (global
  * alignment, Needleman and Wunsch, in a band); the answer is for each moment what the best matching costs
- * that leaves it over. Costs are exponents of chances: for a pair by Cauchy's law, since
+ * that leaves it over, alone or as the first of some that are left over together. Costs are exponents of chances: for a pair by Cauchy's law, since
  * a busy machine now and then is late by many times its habit.
  */
 export function costOfLeaving(
@@ -43,7 +43,6 @@ export function costOfLeaving(
     while (next < predictions.length && predictions[next]!.atUs < moments[at]!.fromUs) next++
     first[at] = Math.max(at === 0 ? 0 : first[at - 1]!, next - band)
   }
-  first[0] = 0
   first[count] = Math.max(first[count - 1] ?? 0, predictions.length - width + 1)
   const skips = Float64Array.from(predictions, ({ share }) => -Math.log(1 - share))
   /** What all predictions cost together that are before this one, when none is matched. */

@@ -197,7 +197,7 @@ export const auth06 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Two accounts in one run: each balance must fall by the cost of its own requests. If one account
 misses credits while another was charged as many too few, a charge went to the wrong account.`,
-  decide(readings) {
+  decideBy(readings) {
     const runs = [...Map.groupBy(readings, (reading) => reading.history.runId).values()]
       .map((all) =>
         all.filter((reading) => reading.charges > 0 || reading.conservation.whole !== null),

@@ -15,7 +15,7 @@ export const bill16 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Two keys that the scenario assigns to one account: their values together must fit one history.
 It fails if they do not fit across the keys, while most values of each key alone do.`,
-  decide(readings): Verdict {
+  decideBy(readings): Verdict {
     let observations = 0
     for (const reading of readings) {
       const { history } = reading
@@ -67,7 +67,7 @@ export const bill17 = billingRule({
 successes. Each attempt is a row of its own, so nothing is hidden in a retry. A request that is
 sent again under the same Idempotency-Key may be free or cost its price once more (gap G-37), and never
 more than that.`,
-  async decide(readings, evidence): Promise<Verdict> {
+  async decideBy(readings, evidence): Promise<Verdict> {
     const replayed = await keyedTwice(evidence)
     // A charge that comes after the header shows in the stretch that begins with its request.
     const singles = readings
@@ -143,7 +143,7 @@ export const bill20 = billingRule({
   explain: `A look at the contract alone: each listed price per credit, to four places, must be price by
 credits, either rounded in every row or cut off in every row. Where it is not, the price list is at
 inconsistent, and no response of the service can settle it: inconclusive.`,
-  decide(_ledgers, { contract }): Verdict {
+  decideBy(_ledgers, { contract }): Verdict {
     const rows = contract.packages.map((each) => {
       const exact = each.priceUsdCents / each.credits / 100
       const near = (value: number) => Math.abs(value - each.listedUsdPerCredit) < 1e-9

@@ -56,7 +56,7 @@ only if such sums are likelier than one in a million for each wrong charge that 
 needs many stretches, each with many abandoned attempts whose step (or one that sends the same)
 shows how long a success takes. A package or grant that is added meanwhile is taken out of the values,
 and the rule decides both sides of it. Other traffic on the account looks like a double charge.`,
-  decide(readings, { contract }) {
+  decideBy(readings, { contract }) {
     const concurrent = readings.filter(isConcurrent)
     if (concurrent.length === 0) {
       return {
@@ -144,8 +144,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       }
     }
     case 'none': {
-      const fault =
-        reading.stray[0] ?? tiles.faults.find((each) => each.kind === 'hole') ?? tiles.faults[0]
+      const fault = reading.stray[0] ?? tiles.faults.find(isPlacedHole) ?? tiles.faults[0]
       const stale = staleHeader(reading)
       const told = stale ?? telling(reading, fault)
       const places =
@@ -174,6 +173,11 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       }
     }
   }
+}
+
+/** A hole that ends before it begins is the other side of a balance that rose. */
+function isPlacedHole(fault: TileFault): boolean {
+  return fault.kind === 'hole' && fault.hole.fromUs <= fault.hole.toUs
 }
 
 /** What the sums between settled values prove, where the values themselves are inconsistent. */

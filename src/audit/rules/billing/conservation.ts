@@ -28,7 +28,7 @@ see errors that cancel between two idle values. It assumes that no one else uses
 other traffic looks like a double charge. An open price (reads, gap G-17) is the same for all requests of its
 endpoint; if the sums fit only in a way that a wrong charge could also explain, it is inconclusive. Credits that
 expire or are bought meanwhile make it inconclusive.`,
-  decide(readings, { contract }) {
+  decideBy(readings, { contract }) {
     let observations = 0
     type Breach = {
       reading: BalanceReading

@@ -22,7 +22,7 @@ export const bill13 = billingRule({
 insufficient credits (§7.1: or permissions). Credits that abandoned requests may still
 hold and return (gaps G-13, G-14) count as available. If credits were added or may have expired before
 the next idle value, nothing is decided.`,
-  decide(readings, { contract }) {
+  decideBy(readings, { contract }) {
     const poor = knownBalances(readings, contract).filter(({ atMost, cost }) => atMost < cost)
     const judged = poor.filter((known) => isRefused(known) || isServed(known))
     const served = judged.find(isServed)
@@ -49,7 +49,7 @@ credits is wrong there. A 403 counts only if its error names insufficient credit
 without a readable body, decides nothing. Credits that abandoned requests (gap G-14) or other requests in flight
 may take first do not count as available. If credits were added or may have expired before the
 next idle value, nothing is decided. Only requests at the very end of a balance decide this rule.`,
-  decide(readings, { contract }): Verdict {
+  decideBy(readings, { contract }): Verdict {
     const known = knownBalances(readings, contract).filter(({ atLeast, cost }) => atLeast >= cost)
     const refused = known.find(isRefused)
     const last = known.filter((each) => isServed(each) && each.atLeast - each.cost < each.cost)
@@ -78,7 +78,7 @@ export const bill15 = billingRule({
   explain: `The successes after an idle value must not cost more than that balance plus the credits added since,
 and no value may be below zero. It passes only if a burst reached the end of a balance: successes in flight together and
 a refusal for insufficient credits.`,
-  decide(readings, { contract }): Verdict {
+  decideBy(readings, { contract }): Verdict {
     let observations = 0
     for (const reading of readings) {
       const { history, conservation } = reading

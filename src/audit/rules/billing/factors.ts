@@ -31,7 +31,7 @@ stream, n, max_tokens, prompt length and user. It fails if half or more of the r
 do not cost their price while those of another level of that factor do. It passes for the
 factors observed at two levels, which it names, and for the observed prompt lengths; longer prompts
 were not observed.`,
-  async decide(readings, evidence) {
+  async decideBy(readings, evidence) {
     const { contract } = evidence
     const exchanges = new Map(
       (await exchangesOf(evidence)).map((each) => [
@@ -126,7 +126,7 @@ export const bill04 = billingRule({
   needs: ['active', 'quiescence'],
   explain: `Compares isolated charges over the bands of the balance. Some real gateways trust accounts
 with large balances and do not charge them.`,
-  decide(readings, { contract }) {
+  decideBy(readings, { contract }) {
     const singles = undisturbedStretches(readings, contract)
       .flatMap(singleCharge)
       .filter((single) => !Number.isNaN(balanceOf(single)))

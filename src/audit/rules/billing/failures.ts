@@ -17,7 +17,7 @@ export const bill05 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
-  decide: (readings) => decideFree(readings, 400, 'a 4xx between two idle values of the balance'),
+  decideBy: (readings) => decideFree(readings, 400, 'a 4xx between two idle values of the balance'),
 })
 
 export const bill06 = billingRule({
@@ -27,7 +27,7 @@ export const bill06 = billingRule({
   severity: 'must',
   needs: ['passive', 'quiescence'],
   explain,
-  decide: (readings) =>
+  decideBy: (readings) =>
     decideFree(
       readings,
       500,

@@ -52,7 +52,7 @@ registration with an invite code has the size of one (the first of an account ma
 than accounts that were invited, and no reward at the very moment (1 ms) of the account's own
 purchase, which is paid for inviting oneself. Who was invited, the operator of accounts alone can
 tell.`,
-  async decide(readings, evidence): Promise<Verdict> {
+  async decideBy(readings, evidence): Promise<Verdict> {
     const { judged, wrong } = await judgeStatements(evidence, judgeRewards)
     if (wrong !== null)
       return fails('one reward for the first payment of each invited account', judged, wrong)
@@ -124,7 +124,7 @@ smallest package or grant that is no sum of up to three of them is wrong. Where 
 left of each purchase with its expiry, that must be none for a package without one, and otherwise as
 many months (of 28 to 31 days, give or take a day) after a purchase of that package; nothing may be
 left a day after it.`,
-  async decide(readings, evidence): Promise<Verdict> {
+  async decideBy(readings, evidence): Promise<Verdict> {
     const { contract } = evidence
     const { judged, wrong } = await judgeStatements(evidence, judgeLots)
     if (wrong !== null) return fails('packages that expire as the price list says', judged, wrong)

@@ -19,7 +19,7 @@ export const bill01 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
-  decide: (readings, { contract }) =>
+  decideBy: (readings, { contract }) =>
     decidePrices(readings, contract, (model) => model.costCredits === lowestPrice(contract)),
 })
 
@@ -30,7 +30,7 @@ export const bill02 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
-  decide: (readings, { contract }) =>
+  decideBy: (readings, { contract }) =>
     decidePrices(readings, contract, (model) => model.costCredits !== lowestPrice(contract)),
 })
 

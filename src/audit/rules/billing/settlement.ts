@@ -21,7 +21,7 @@ the balance may be held or charged at its start (gap G-13), but once it complete
 by its price, once. A stream that the service itself ended with an error did not complete: if
 nothing else happened, it must have cost nothing. An earlier abandoned request may be charged meanwhile or
 return its held credits (gap G-14): stretches that it may affect decide nothing.`,
-  async decide(readings, { store, runIds }) {
+  async decideBy(readings, { store, runIds }) {
     const broken = await store.rows<{ name: string }>(
       `SELECT run_id || '/' || slot || '/' || retry AS name FROM attempts
        WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'broken'
@@ -104,7 +104,7 @@ export const bill08 = billingRule({
   explain: `Every value that was read after a response ended must show its charge. It fails when the
 values fit only with charges that settle later, and the final balance is right. The reported delay is the
 smallest of a list of delays that explains them.`,
-  decide(readings) {
+  decideBy(readings) {
     const late = readings.find(({ fits, settleUs }) => fits === 'late' && settleUs > 0)
     const stale = readings.find(({ fits, settleUs }) => fits === 'late' && settleUs === 0)
     const judged = readings.filter(
@@ -147,7 +147,7 @@ export const bill12 = billingRule({
 flight, with its own header, or else with the last value before it, unless credits were bought or may
 have expired since. The field is identified by its name
 (gap G-09).`,
-  async decide(readings, evidence) {
+  async decideBy(readings, evidence) {
     const reports = (await usageReports(evidence)).filter(
       ({ remaining, exchange }) => remaining !== null && !(exchange.row.path ?? '').includes('?'),
     )
@@ -178,14 +178,14 @@ have expired since. The field is identified by its name
       return {
         verdict: 'fail',
         observations,
-        expected: `${expected} remaining, ${Number.isNaN(header) ? 'by the header before it and what was charged since' : 'as its header tells'}`,
+        expected: `${expected} remaining, ${header === null ? 'by the header before it and what was charged since' : 'as its header tells'}`,
         came: `${remaining}`,
         witnesses: [
           {
             runId,
             slot,
             retry,
-            shows: `remaining ${remaining} in the body, ${expected} by the ${Number.isNaN(header) ? 'headers before it' : 'header'}`,
+            shows: `remaining ${remaining} in the body, ${expected} by the ${header === null ? 'headers before it' : 'header'}`,
           },
         ],
       }

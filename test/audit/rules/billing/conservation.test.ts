@@ -1,0 +1,218 @@
+import { bill10 } from '../../../../src/audit/rules/billing/conservation.ts'
+import { defaultContract } from '../../../../src/contract/default.ts'
+import { inFlight, read } from '../../in-flight.ts'
+import { aborted, dear, inTurn, shows, testCases } from './in-turn.ts'
+
+const fails = (expected: string, came: string, more: object = {}) => ({
+  verdict: 'fail',
+  expected: `account main: ${expected}`,
+  came,
+  ...more,
+})
+const open = (why: string, more: object = {}) => ({
+  verdict: 'inconclusive',
+  why: `account main: ${why}`,
+  ...more,
+})
+const expired = 'Credits that expired would look the same.'
+const gift = (credits: number) => `A package or grant of ${credits} credits would look the same.`
+
+testCases([
+  [
+    'a balance that falls by what successes cost passes',
+    bill10,
+    inTurn(100, {}, 99, {}, dear, 96),
+    { verdict: 'pass', observations: 2 },
+  ],
+  [
+    'one value falls by nothing',
+    bill10,
+    inTurn(100, {}),
+    {
+      verdict: 'not-observed',
+      takes:
+        'two values of the balance with nothing in flight: GET /user/credits before and after, or one request at a time',
+    },
+  ],
+  [
+    'a balance that falls by more fails',
+    bill10,
+    inTurn(100, {}, dear, 95),
+    fails('a fall by 3 for 2 successes', 'a fall by 5: 2 credits too much', {
+      observations: 1,
+      note: 'Traffic of others on this account would look the same.',
+      witnesses: [
+        { slot: 3, shows: 'the balance fell by 5 since slot 0' },
+        { slot: 0, shows: 'the idle balance before' },
+      ],
+    }),
+  ],
+  [
+    'a balance that falls by less fails, and others cannot have made it',
+    bill10,
+    inTurn(100, dear, 99),
+    { ...fails('a fall by 2 for 1 success', 'a fall by 1: 1 credit too little') },
+  ],
+  [
+    'a balance that falls though nothing succeeded fails',
+    bill10,
+    inTurn(100, 98),
+    fails('no fall, since nothing succeeded', 'a fall by 2: 2 credits too much'),
+  ],
+  [
+    'an abandoned request may cost its price',
+    bill10,
+    inTurn(100, {}, aborted, 96),
+    fails('a fall by 1 to 2 (ambiguous attempts) for 1 success', 'a fall by 4: 2 credits too much'),
+  ],
+  [
+    'an abandoned request alone is a reason to fall',
+    bill10,
+    inTurn(100, aborted, 97),
+    fails(
+      'a fall by 0 to 1 (ambiguous attempts) for 0 successes',
+      'a fall by 3: 2 credits too much',
+    ),
+  ],
+  [
+    'the place with the fewest successes is shown',
+    bill10,
+    inTurn(100, {}, {}, 97, {}, 95, {}, {}, {}, 91),
+    fails('a fall by 1 for 1 success', 'a fall by 2: 1 credit too much', {
+      observations: 3,
+      witnesses: [{ slot: 5 }, { slot: 3 }],
+    }),
+  ],
+  [
+    'a rise that is no grant fails as a rise',
+    bill10,
+    inTurn(100, {}, 103),
+    fails('a fall by 1 for 1 success', 'a rise by 3: 4 credits too little', {
+      witnesses: [{ slot: 2, shows: 'the balance rose by 3 since slot 0' }, {}],
+    }),
+  ],
+  [
+    'a rise by a grant is open',
+    bill10,
+    inTurn(100, {}, 149),
+    open(`the balance rose by 49 since slot 0, where 1 success cost 1. ${gift(50)}`, {
+      observations: 1,
+      witnesses: [{ slot: 2, shows: 'the balance rose by 49 since slot 0' }],
+    }),
+  ],
+  [
+    'a grant of which an abandoned request took a part is open',
+    bill10,
+    inTurn(100, aborted, 149),
+    open(`the balance rose by 49 since slot 0, where 0 successes cost 0. ${gift(49)}`),
+  ],
+  [
+    'it takes no more than its price',
+    bill10,
+    inTurn(100, aborted, 148),
+    fails(
+      'a fall by 0 to 1 (ambiguous attempts) for 0 successes',
+      'a rise by 48: 48 credits too little',
+    ),
+  ],
+  [
+    'what is fifty times too much may have expired',
+    bill10,
+    inTurn(400, {}, 349),
+    open(`the balance fell by 51 since slot 0, where 1 success cost 1. ${expired}`),
+  ],
+  [
+    'what is less than fifty times too much may not',
+    bill10,
+    inTurn(400, dear, 299),
+    fails('a fall by 2 for 1 success', 'a fall by 101: 99 credits too much'),
+  ],
+  [
+    'fifty credits may expire while nothing succeeds, too',
+    bill10,
+    inTurn(400, 350),
+    open(`the balance fell by 50 since slot 0, where 0 successes cost 0. ${expired}`),
+  ],
+  [
+    'the price of abandoned requests counts for that',
+    bill10,
+    inTurn(400, {}, aborted, 300),
+    fails(
+      'a fall by 1 to 2 (ambiguous attempts) for 1 success',
+      'a fall by 100: 98 credits too much',
+    ),
+  ],
+  [
+    'what nothing else explains is shown before what may have expired',
+    bill10,
+    inTurn(400, 350, {}, {}, 347),
+    fails('a fall by 2 for 2 successes', 'a fall by 3: 1 credit too much', { observations: 2 }),
+  ],
+  [
+    'nor is it hidden by a narrower place that may have',
+    bill10,
+    inTurn(400, {}, {}, 397, 347),
+    fails('a fall by 2 for 2 successes', 'a fall by 3: 1 credit too much'),
+  ],
+  [
+    'charges that settle late are right as a whole',
+    bill10,
+    [
+      read(0, 0, 100),
+      inFlight(1, 1, 2, 100),
+      inFlight(2, 1.5, 2.5, 100),
+      inFlight(3, 3, 4, 99),
+      inFlight(4, 3.2, 4.2, 99),
+      read(5, 60, 96),
+    ],
+    { verdict: 'pass', observations: 1 },
+  ],
+  [
+    'credits that an abandoned request held may be given back once',
+    bill10,
+    inTurn(100, aborted, 99, 100, 100),
+    { verdict: 'pass', observations: 3 },
+  ],
+  [
+    'no more is given back than was held',
+    bill10,
+    inTurn(100, aborted, 99, 101),
+    fails(
+      'a fall by 0 to 1 (ambiguous attempts) for 0 successes',
+      'a rise by 2: 1 credit too little',
+    ),
+  ],
+  [
+    'requests one at a time that show the balance fall by their price',
+    bill10,
+    inTurn(shows(99), shows(98), shows(95)),
+    fails('a fall by 1 for 1 success', 'a fall by 3: 2 credits too much', {
+      observations: 2,
+      witnesses: [{ slot: 2 }, { slot: 1 }],
+    }),
+  ],
+  [
+    'of two places alike the first is shown',
+    bill10,
+    inTurn(100, {}, 98, {}, 96),
+    fails('a fall by 1 for 1 success', 'a fall by 2: 1 credit too much', {
+      note: 'Traffic of others on this account would look the same.',
+      witnesses: [{ slot: 2 }, { slot: 0 }],
+    }),
+  ],
+  [
+    'a balance that stays falls by nothing',
+    bill10,
+    inTurn(100, {}, 100),
+    fails('a fall by 1 for 1 success', 'a fall by 0: 1 credit too little', {
+      witnesses: [{ slot: 2, shows: 'the balance fell by 0 since slot 0' }, {}],
+    }),
+  ],
+  [
+    'what never expires did not expire',
+    bill10,
+    inTurn(400, 350),
+    fails('no fall, since nothing succeeded', 'a fall by 50: 50 credits too much'),
+    { ...defaultContract, packages: defaultContract.packages.slice(0, 1) },
+  ],
+])

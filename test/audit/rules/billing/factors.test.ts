@@ -1,0 +1,175 @@
+import type { AttemptRow } from '../../../../src/attempt/columns.ts'
+import { bill04 } from '../../../../src/audit/rules/billing/factors.ts'
+import { inTurn, type Step, shows, testCases, testStored } from './in-turn.ts'
+
+/** Requests one at a time, each with what it took. */
+function taking(...requests: readonly (readonly [took: number, request: Partial<AttemptRow>])[]) {
+  let balance = 900
+  const steps: Step[] = [balance]
+  for (const [took, request] of requests) {
+    balance -= took
+    steps.push(request, balance)
+  }
+  return inTurn(...steps)
+}
+const times = (count: number, took: number, request: Partial<AttemptRow> = {}) =>
+  Array.from({ length: count }, () => [took, request] as const)
+const streamed = { streamed: 1 } as const
+
+const inconclusive = (wrong: number, observations: number) => ({
+  verdict: 'inconclusive',
+  observations,
+  why: `${wrong} requests cost other than their price, and no factor explains which`,
+})
+const template = (nth: number, body: object) => ({
+  ...{ runId: 'a', template: nth, step: 's', method: 'POST', path: '/v1/chat/completions' },
+  ...{ headers: '{}', body: JSON.stringify(body), maxTokens: null, n: null, promptHash: null },
+})
+
+/** Two accounts, each of which shows its balance before and after two requests. */
+const twoAccounts = (
+  rich: readonly [number, number, number],
+  poor: readonly [number, number, number],
+) =>
+  [rich, poor].flatMap(([before, between, after], nth) =>
+    inTurn(before, shows(between), between, shows(after), after).map((row) => ({
+      ...row,
+      slot: row.slot + 100 * nth,
+      account: `account-${nth}`,
+      keyFp: `key-${nth}`,
+    })),
+  )
+
+testCases([
+  [
+    'a price that is the same in two bands passes, and names them',
+    bill04,
+    inTurn(103, shows(102), 102, shows(101), 101, shows(100), 100, shows(99), 99),
+    { verdict: 'pass', observations: 4, note: 'seen in 101-1000, 1-100' },
+  ],
+  [
+    'accounts in one band compare nothing',
+    bill04,
+    inTurn(99, shows(98), 98, shows(97), 97),
+    { verdict: 'not-observed', takes: 'requests one at a time on balances in two bands' },
+  ],
+  [
+    'rich accounts that are not charged break the price',
+    bill04,
+    twoAccounts([500, 500, 500], [50, 49, 48]),
+    {
+      verdict: 'fail',
+      observations: 4,
+      expected: 'the same price at a balance of 501 as at 50',
+      came: '2 of 2 requests on that side cost other than their price',
+      witnesses: [
+        { slot: 1, shows: 'took 0 credits instead of 1' },
+        { slot: 101, shows: 'took 1 credit' },
+      ],
+    },
+  ],
+  [
+    'poor accounts that pay double break the price',
+    bill04,
+    twoAccounts([500, 499, 498], [50, 48, 46]),
+    {
+      verdict: 'fail',
+      observations: 4,
+      expected: 'the same price at a balance of 49 as at 499',
+      came: '2 of 2 requests on that side cost other than their price',
+    },
+  ],
+  [
+    'one wrong price is not the balance’s',
+    bill04,
+    twoAccounts([500, 500, 499], [50, 49, 48]),
+    {
+      verdict: 'inconclusive',
+      observations: 4,
+      why: 'some requests cost other than their price, and the band does not explain which',
+    },
+  ],
+  [
+    'wrong prices on both sides are not the balance’s',
+    bill04,
+    twoAccounts([500, 498, 497], [50, 48, 46]),
+    { verdict: 'inconclusive', observations: 4 },
+  ],
+  [
+    'requests that show no balance are in no band',
+    bill04,
+    inTurn(103, shows(102), 102, {}, 101, {}, 100, shows(99), 99),
+    { verdict: 'pass', observations: 2, note: 'seen in 101-1000, 1-100' },
+  ],
+])
+
+testStored('BILL-03', [
+  [
+    'streams that cost double where plain requests do not break the price',
+    taking(...times(2, 1), ...times(2, 2, streamed)),
+    {
+      verdict: 'fail',
+      observations: 4,
+      expected: 'the same price with streamed as with plain',
+      came: '2 credits instead of 1; 2 of 2 requests with streamed',
+      witnesses: [
+        { slot: 5, shows: 'took 2 credits, streamed' },
+        { slot: 1, shows: 'took 1 credit, plain' },
+      ],
+    },
+  ],
+  [
+    'each factor that was seen at two levels is named, with the prompts',
+    taking(
+      [1, { promptTokens: 12 }],
+      [1, { endpoint: 'messages', promptTokens: 30 }],
+      [1, { ...streamed, promptTokens: 20 }],
+      [1, { template: 1, promptTokens: 20 }],
+    ),
+    {
+      verdict: 'pass',
+      observations: 4,
+      note: 'seen at two levels: format, stream, n, max_tokens, prompt length, user; prompts of 12 to 30 tokens',
+    },
+    {
+      templates: [
+        template(0, {}),
+        template(1, { n: 2, max_tokens: 5, user: 'u', prompt: 'x'.repeat(1000) }),
+      ],
+    },
+  ],
+  [
+    'a parameter that has the same value throughout is no factor, nor is a prompt that is short enough',
+    taking([1, {}], [1, streamed], [1, { template: 1 }]),
+    { verdict: 'pass', note: 'seen at two levels: stream; prompts of 10 to 10 tokens' },
+    { templates: [template(0, { n: 1 }), template(1, { p: 'x'.repeat(992) })] },
+  ],
+  [
+    'requests that are all alike compare nothing',
+    taking(...times(3, 1)),
+    {
+      verdict: 'not-observed',
+      takes: 'requests one at a time that differ in stream, format, n or max_tokens',
+    },
+  ],
+  [
+    'one stream that cost double is no rule of streams',
+    taking(...times(2, 1), [2, streamed]),
+    inconclusive(1, 3),
+  ],
+  [
+    'a level is wrong where half of it is, and right where a tenth is not',
+    taking(...times(9, 1), [2, {}], ...times(2, 1, streamed), ...times(2, 2, streamed)),
+    { verdict: 'fail', came: '2 credits instead of 1; 2 of 4 requests with streamed' },
+  ],
+  [
+    'less than half of a level is no rule of it',
+    taking(...times(2, 1), ...times(3, 1, streamed), ...times(2, 2, streamed)),
+    inconclusive(2, 7),
+  ],
+  [
+    'a level of which more than a tenth is wrong is not the right one',
+    taking(...times(8, 1), [2, {}], ...times(2, 2, streamed)),
+    inconclusive(3, 11),
+  ],
+])

@@ -1,0 +1,248 @@
+import { inTurn, testStored } from './in-turn.ts'
+
+const template = {
+  ...{ runId: 'a', template: 1, step: 's', method: 'GET', path: '/user/credits' },
+  ...{ headers: '{}', body: null, maxTokens: null, n: null, promptHash: null },
+}
+const asked = { endpoint: 'credits', model: null, template: 1 } as const
+/** One answer of the credits endpoint, in December, that says this. */
+const told = (body: object) => ({
+  templates: [template],
+  bodies: [
+    {
+      ...{ runId: 'a', slot: 1, retry: 0, truncated: false },
+      headers: 'date: Wed, 16 Dec 2026 00:00:00 GMT',
+      body: JSON.stringify(body),
+    },
+  ],
+})
+const rows = inTurn(100, asked).slice(1)
+
+/** Movements a second apart unless their time is given, which add up to the balance. */
+const movements = (
+  ...list: readonly (readonly [credits: number, kind: string, note?: string, atMs?: number])[]
+) =>
+  told({
+    remaining: list.reduce((sum, [credits]) => sum + credits, 0),
+    movements: list.map(([credits, kind, note = '', atMs], at) => ({
+      credits,
+      kind,
+      note,
+      at: new Date(atMs ?? 1000 * at).toISOString(),
+    })),
+  })
+const own = [100, 'grant', 'new account'] as const
+const invited = [50, 'grant', 'registered by invitation'] as const
+const reward = [500, 'grant', 'first payment of an invited account'] as const
+const reason = 'one reward for the first payment of each invited account'
+const fails = (observations: number, came: string) => ({
+  verdict: 'fail',
+  observations,
+  expected: reason,
+  came,
+  witnesses: [{ slot: 1, retry: 0, shows: came }],
+})
+const silent = {
+  verdict: 'not-observed',
+  takes: 'a grant during the run, or a list of all changes at the credits endpoint',
+}
+
+/** What is left of purchases, and when these were made. */
+const lots = (
+  lot: {
+    readonly source: string
+    readonly credits: number
+    readonly remaining?: number
+    readonly expires_at: string | null
+  },
+  boughtAt?: string,
+) =>
+  told({
+    remaining: 0,
+    lots: [lot],
+    movements:
+      boughtAt === undefined ? [] : [{ credits: lot.credits, kind: 'purchase', at: boughtAt }],
+  })
+const standard = (expires_at: string | null, remaining = 5) => ({
+  ...{ source: 'package Standard', credits: 5_000, remaining, expires_at },
+})
+const priceList = (came: string) => ({
+  verdict: 'fail',
+  observations: 1,
+  expected: 'packages that expire as the price list says',
+  came,
+})
+const passes = { verdict: 'pass', observations: 1 }
+
+testStored('BILL-18', [
+  [
+    'a rise of the size of a grant is one',
+    inTurn(100, 100, 150, 650, 750, 749),
+    {
+      verdict: 'pass',
+      observations: 3,
+      note: 'Whether each was due is not seen from outside.',
+    },
+  ],
+  ['a rise of another size is none', inTurn(100, 100, 160), silent],
+  ['an invitation of its size passes', rows, passes, movements(own, invited, reward)],
+  [
+    'a grant for a registration by invitation has its size',
+    rows,
+    fails(1, '60 credits for a registration by invite code'),
+    movements(own, [60, 'grant', 'registered by invitation']),
+  ],
+  [
+    'the first grant of an account may be its own in the same words',
+    rows,
+    passes,
+    movements([100, 'grant', 'registered by invitation'], invited),
+  ],
+  [
+    'the second grant of an account is not its own',
+    rows,
+    fails(1, '100 credits for a registration by invite code'),
+    movements(own, [100, 'grant', 'registered by invitation']),
+  ],
+  [
+    'the first grant has the size of a new account',
+    rows,
+    fails(1, '99 credits for a registration by invite code'),
+    movements([99, 'bonus', 'joined by referral'], invited),
+  ],
+  [
+    'there are no more rewards than invited accounts',
+    rows,
+    fails(1, '2 rewards for a first payment, 1 invited'),
+    movements(own, invited, reward, reward),
+  ],
+  [
+    'a gift of the size of a reward is none without a payment',
+    rows,
+    passes,
+    movements(own, invited, reward, [500, 'grant', 'happy new year']),
+  ],
+  [
+    'a reward within a millisecond of a purchase is for the own one',
+    rows,
+    fails(1, '500 credits for its own payment'),
+    movements(own, invited, [5_000, 'purchase', '', 5_000], [...reward, 5_001]),
+  ],
+  [
+    'a purchase right after the reward is the own one, too',
+    rows,
+    fails(1, '500 credits for its own payment'),
+    movements(own, invited, [...reward, 5_000], [5_000, 'purchase', '', 5_001]),
+  ],
+  [
+    'a purchase two milliseconds away is another',
+    rows,
+    passes,
+    movements(own, invited, [5_000, 'purchase', '', 5_000], [...reward, 5_002]),
+  ],
+  [
+    'a list that does not add up to the balance says nothing',
+    rows,
+    silent,
+    told({
+      remaining: 161,
+      movements: [
+        { credits: 100, kind: 'grant', note: 'new', at: '1970-01-01T00:00:00Z' },
+        {
+          credits: 60,
+          kind: 'grant',
+          note: 'registered by invitation',
+          at: '1970-01-02T00:00:00Z',
+        },
+      ],
+    }),
+  ],
+  ['an account that invited nobody says nothing', rows, silent, movements(own)],
+])
+
+testStored('BILL-19', [
+  [
+    'a rise by a package is a purchase',
+    inTurn(100, 100, 600, 5_600),
+    { verdict: 'pass', observations: 2, note: 'Expiry was not seen.' },
+  ],
+  [
+    'a rise of no sum of packages and grants fails',
+    inTurn(100, 100, 126),
+    {
+      verdict: 'fail',
+      observations: 1,
+      expected: 'a rise by a package or grant: 500, 5000, 20000, 100, 50, 500',
+      came: 'a rise by 26',
+      witnesses: [{ slot: 2, shows: '26 more than before' }],
+    },
+  ],
+  [
+    'a rise by half the smallest grant is too small for one',
+    inTurn(100, 100, 125),
+    { verdict: 'not-observed' },
+  ],
+  ['a rise by a grant is no purchase', inTurn(100, 100, 150), { verdict: 'not-observed' }],
+  [
+    'Starter never expires',
+    rows,
+    passes,
+    lots({ source: 'Starter', credits: 500, expires_at: null }),
+  ],
+  [
+    'Starter that expires fails',
+    rows,
+    {
+      ...priceList('Starter that expires'),
+      witnesses: [{ slot: 1, shows: 'Starter that expires' }],
+    },
+    lots({ source: 'Starter', credits: 500, expires_at: '2027-01-01T00:00:00Z' }),
+  ],
+  [
+    'Standard that never expires fails',
+    rows,
+    priceList('Standard that never expires'),
+    lots(standard(null)),
+  ],
+  [
+    'a lot of another size or name is no package',
+    rows,
+    {
+      verdict: 'not-observed',
+      takes: 'a purchase during the run, and a list of what expires when at the credits endpoint',
+    },
+    lots({ source: 'Starter', credits: 400, expires_at: '2027-01-01T00:00:00Z' }),
+  ],
+  [
+    'credits left a day after their expiry fail',
+    rows,
+    priceList('Standard left after its expiry'),
+    lots(standard('2026-12-14T23:59:59Z')),
+  ],
+  ['credits left for a day are not yet gone', rows, passes, lots(standard('2026-12-15T00:00:00Z'))],
+  ['nothing left is gone', rows, passes, lots(standard('2026-12-14T23:59:59Z', 0))],
+  ...(
+    [
+      ['27 days', '2026-12-28T00:00:00Z', passes],
+      ['32 days', '2027-01-02T00:00:00Z', passes],
+      [
+        'less than 27 days',
+        '2026-12-27T23:59:59Z',
+        priceList('Standard valid for another time than 1 months'),
+      ],
+      [
+        'more than 32 days',
+        '2027-01-02T00:00:01Z',
+        priceList('Standard valid for another time than 1 months'),
+      ],
+    ] as const
+  ).map(
+    ([days, expires, verdict]) =>
+      [
+        `a month of ${days} after the purchase`,
+        rows,
+        verdict,
+        lots(standard(expires), '2026-12-01T00:00:00Z'),
+      ] as const,
+  ),
+])

@@ -1,0 +1,132 @@
+import { bill01, bill02 } from '../../../../src/audit/rules/billing/prices.ts'
+import { inFlight, read } from '../../in-flight.ts'
+import { aborted, dear, failed, inTurn, testCases } from './in-turn.ts'
+
+const inconclusive = (observations: number) => ({
+  verdict: 'inconclusive',
+  observations,
+  why: 'no charge on svc-k2, svc-k2-0905, svc-k2-thinking was seen by itself, and the values are not exact; send some one at a time',
+})
+const threeAtOnce = [
+  read(0, 0, 100),
+  inFlight(1, 1, 9, 99),
+  inFlight(2, 2, 8, 98),
+  inFlight(3, 3, 7, 97),
+]
+
+testCases([
+  [
+    'a success by itself that takes its price passes',
+    bill01,
+    inTurn(100, {}, 99, {}, 98, dear, 96),
+    { verdict: 'pass', observations: 2 },
+  ],
+  [
+    'a success by itself that takes another price fails, and the wrong ones are counted',
+    bill01,
+    inTurn(100, {}, 98, {}, 97, {}, 97),
+    {
+      verdict: 'fail',
+      observations: 3,
+      expected: 'svc-k2 costs 1 credit',
+      came: 'it cost 2, in 2 of 3 requests seen by themselves',
+      witnesses: [{ slot: 1, shows: 'took 2 credits' }],
+    },
+  ],
+  [
+    'a model of a higher price is the other rule’s',
+    bill02,
+    inTurn(100, dear, 99, {}, 96),
+    {
+      verdict: 'fail',
+      observations: 1,
+      expected: 'svc-k2.5 costs 2 credits',
+      came: 'it cost 1, in 1 of 1 requests seen by themselves',
+    },
+  ],
+  [
+    'no success on a model of a higher price shows nothing of it',
+    bill02,
+    inTurn(100, {}, 99),
+    { verdict: 'not-observed', takes: 'a success on svc-k2.5' },
+  ],
+  [
+    'one other price that explains every stretch is the price',
+    bill01,
+    inTurn(100, {}, {}, 96, dear, 94, {}, {}, {}, 88),
+    {
+      verdict: 'fail',
+      observations: 5,
+      expected: 'svc-k2 costs 1 credit',
+      came: 'between idle values it cost 2 throughout',
+      witnesses: [{ slot: 9, shows: '3 credits off' }],
+    },
+  ],
+  [
+    'a lower price that explains every stretch is the price, too',
+    bill02,
+    inTurn(100, dear, dear, 98, dear, dear, 96),
+    { verdict: 'fail', observations: 4, came: 'between idle values it cost 1 throughout' },
+  ],
+  [
+    'two other prices explain nothing',
+    bill01,
+    inTurn(100, {}, {}, 96, {}, {}, 90),
+    inconclusive(4),
+  ],
+  ['half a credit each is no price', bill01, inTurn(100, {}, {}, 97), inconclusive(2)],
+  [
+    'a price does not explain what went beside another model',
+    bill01,
+    inTurn(100, {}, {}, 96, dear, dear, 91),
+    inconclusive(2),
+  ],
+  [
+    'a stretch in which the balance rose decides no price',
+    bill01,
+    inTurn(100, 100, {}, {}, 96, {}, 103, {}, {}, 99),
+    { verdict: 'fail', observations: 4, came: 'between idle values it cost 2 throughout' },
+  ],
+  [
+    'a success that takes nothing fails',
+    bill01,
+    inTurn(100, {}, 100),
+    { verdict: 'fail', came: 'it cost 0, in 1 of 1 requests seen by themselves' },
+  ],
+  [
+    'a success beside a failure is not seen by itself',
+    bill01,
+    inTurn(100, {}, failed(500), 99, {}, failed(500), 97),
+    inconclusive(2),
+  ],
+  [
+    'values that fit one history prove the price of requests in flight together',
+    bill01,
+    [...threeAtOnce, read(4, 10, 97)],
+    { verdict: 'pass', observations: 3 },
+  ],
+  [
+    'values that an abandoned request may explain prove no price',
+    bill01,
+    [...threeAtOnce, inFlight(4, 4, 5, null, aborted), read(5, 10, 96)],
+    inconclusive(3),
+  ],
+  [
+    'three falls of the size of a package may be three packages that expired',
+    bill01,
+    inTurn(400, {}, 340, {}, 280, {}, 220),
+    inconclusive(3),
+  ],
+  [
+    'an expiry beside others that took their price decides nothing of them',
+    bill01,
+    inTurn(400, {}, 349, {}, 348),
+    { verdict: 'pass', observations: 1 },
+  ],
+  [
+    'what is too much by less than fifty times is no expiry',
+    bill01,
+    inTurn(400, {}, 350),
+    { verdict: 'fail', came: 'it cost 50, in 1 of 1 requests seen by themselves' },
+  ],
+])

@@ -1,0 +1,214 @@
+import type { AttemptRow } from '../../../../src/attempt/columns.ts'
+import { bill08 } from '../../../../src/audit/rules/billing/settlement.ts'
+import { inFlight, read } from '../../in-flight.ts'
+import { aborted, dear, failed, inTurn, shows, testCases, testStored } from './in-turn.ts'
+
+const streamed = { streamed: 1 } as const
+/** A stream from one second to six, meanwhile what is given, and a read after it. */
+const whileOpen = (balanceAfter: number, ...meanwhile: readonly AttemptRow[]) => [
+  read(0, 0, 100),
+  inFlight(1, 1, 6, null, streamed),
+  ...meanwhile,
+  read(9, 8, balanceAfter),
+]
+
+const broken = { outcome: 'broken', reason: 'error-in-stream', ...streamed } as const
+/** Two pairs of requests whose values leave out what the pair took, and the sum of it in the end. */
+const late = [
+  read(0, 0, 100),
+  inFlight(1, 1, 2, 100),
+  inFlight(2, 1.5, 2.5, 100),
+  inFlight(3, 3, 4, 99),
+  inFlight(4, 3.2, 4.2, 99),
+  read(5, 60, 96),
+]
+
+const answers = (path = '/user/credits') => ({
+  ...{ runId: 'a', template: 1, step: 's', method: 'GET', path },
+  ...{ headers: '{}', body: null, maxTokens: null, n: null, promptHash: null },
+})
+/** An answer of the credits endpoint, with its header or without. */
+const answer = (slot: number, remaining: number, header?: string) => ({
+  ...{ runId: 'a', slot, retry: 0, truncated: false },
+  headers: header === undefined ? '' : `X-Credits-Remaining: ${header}`,
+  body: JSON.stringify({ remaining }),
+})
+const bodies = (...kept: readonly ReturnType<typeof answer>[]) => ({
+  templates: [answers()],
+  bodies: kept,
+})
+/** A read of the balance whose body is kept. */
+const asked = { endpoint: 'credits', model: null, template: 1 } as const
+
+testCases([
+  [
+    'charges that come after their response fail, with the delay',
+    bill08,
+    late,
+    {
+      verdict: 'fail',
+      observations: 6,
+      expected: 'account main: every charge in every later value',
+      came: 'charges that show up to 1 s after their response',
+    },
+  ],
+  [
+    'charges that are in the next value have settled',
+    bill08,
+    inTurn(100, {}, 99, shows(98), 98),
+    { verdict: 'pass', observations: 4 },
+  ],
+  [
+    'balances that no charge explains settle nothing',
+    bill08,
+    inTurn(100, {}, 92, {}, 104),
+    { verdict: 'not-observed', takes: 'a success, and a value of the balance after it' },
+  ],
+  ['reads alone settle nothing', bill08, inTurn(100, 100), { verdict: 'not-observed' }],
+  ['one value settles nothing', bill08, inTurn(shows(99)), { verdict: 'not-observed' }],
+])
+
+testStored('BILL-07', [
+  [
+    'a stream during which the balance was read takes its price once it is over',
+    whileOpen(99, read(2, 3, 100)),
+    { verdict: 'pass', observations: 1 },
+  ],
+  [
+    'a stream that takes more than its price fails',
+    whileOpen(98, read(2, 3, 100)),
+    {
+      verdict: 'fail',
+      observations: 1,
+      expected: '1 credit taken once the stream was over',
+      came: '2 credits taken',
+      witnesses: [{ slot: 1, shows: 'the stream during which the balance was read' }],
+    },
+  ],
+  [
+    'a read that ends after the stream was not made while it was open',
+    whileOpen(98, inFlight(2, 3, 7, 98, { endpoint: 'credits', model: null })),
+    {
+      verdict: 'not-observed',
+      takes: 'a read of the balance while a slow stream is open, and one after',
+    },
+  ],
+  [
+    'a request that shows the balance meanwhile is no read of it',
+    whileOpen(97, inFlight(2, 3, 5, 99)),
+    { verdict: 'not-observed' },
+  ],
+  [
+    'a read that shows nothing was none',
+    whileOpen(98, read(2, 3, null)),
+    { verdict: 'not-observed' },
+  ],
+  [
+    'what a failure beside the stream may have taken is another rule’s',
+    whileOpen(98, read(2, 3, 100), inFlight(3, 4, 5, null, failed(500))),
+    { verdict: 'not-observed' },
+  ],
+  [
+    'a failure beside a stream that took its price spoils nothing',
+    whileOpen(99, read(2, 3, 100), inFlight(3, 4, 5, null, failed(500))),
+    { verdict: 'pass', observations: 1 },
+  ],
+  [
+    'an abandoned request beside the stream leaves its price open',
+    whileOpen(98, read(2, 3, 100), inFlight(3, 4, 5, null, aborted)),
+    { verdict: 'not-observed' },
+  ],
+  [
+    'a stream that the service broke off may take nothing',
+    inTurn(100, 100, broken, 99),
+    {
+      verdict: 'fail',
+      observations: 1,
+      expected: 'nothing taken for a stream that failed on its way',
+      came: '1 credit taken',
+      witnesses: [{ slot: 2, shows: 'ended with an error event' }],
+    },
+  ],
+  [
+    'a stream that only ended may have been cut on the way',
+    inTurn(100, 100, { ...broken, reason: 'cut' }, 99),
+    { verdict: 'not-observed' },
+  ],
+  [
+    'each stream that the service broke off for nothing counts',
+    inTurn(100, broken, { ...broken, reason: 'cut', errorType: 'api_error' }, 100),
+    { verdict: 'pass', observations: 2 },
+  ],
+])
+
+testStored('BILL-12', [
+  [
+    'a body that tells what its header tells passes',
+    inTurn(100, {}, shows(99, asked)),
+    { verdict: 'pass', observations: 1 },
+    bodies(answer(2, 99, '99')),
+  ],
+  [
+    'a body that tells another balance than its header fails',
+    inTurn(100, {}, shows(99, asked)),
+    {
+      verdict: 'fail',
+      observations: 1,
+      expected: '99 remaining, as its header tells',
+      came: '98',
+      witnesses: [{ slot: 2, retry: 0, shows: 'remaining 98 in the body, 99 by the header' }],
+    },
+    bodies(answer(2, 98, '99')),
+  ],
+  [
+    'a body without a header tells what the value before it leaves',
+    inTurn(100, 100, dear, asked),
+    { verdict: 'pass', observations: 1 },
+    bodies(answer(3, 98)),
+  ],
+  [
+    'a body without a header that tells another balance fails by the value before it',
+    inTurn(100, 100, dear, asked),
+    {
+      verdict: 'fail',
+      observations: 1,
+      expected: '98 remaining, by the header before it and what was charged since',
+      came: '99',
+      witnesses: [{ slot: 3, shows: 'remaining 99 in the body, 98 by the headers before it' }],
+    },
+    bodies(answer(3, 99)),
+  ],
+  [
+    'what an abandoned request may have taken leaves the body open',
+    inTurn(100, aborted, shows(99, asked)),
+    {
+      verdict: 'not-observed',
+      takes: 'a captured answer of GET /user/credits with nothing in flight',
+    },
+    bodies(answer(2, 98, '99')),
+  ],
+  [
+    'a body that was read beside a request is not compared',
+    [read(0, 0, 100), inFlight(1, 1, 6, 99), inFlight(2, 2, 3, 100, asked), read(3, 8, 99)],
+    { verdict: 'not-observed' },
+    bodies(answer(2, 99, '100')),
+  ],
+  [
+    'an answer about a range of days is not the balance',
+    inTurn(100, {}, shows(99, asked)),
+    { verdict: 'not-observed' },
+    { templates: [answers('/user/credits?from=1')], bodies: [answer(2, 98, '99')] },
+  ],
+  [
+    'the first read of an account is compared with its header',
+    inTurn(shows(99, asked)),
+    { verdict: 'fail', observations: 1, came: '98' },
+    bodies(answer(0, 98, '99')),
+  ],
+  [
+    'each read is compared, the second as the first',
+    inTurn(shows(100, asked), {}, shows(99, asked)),
+    { verdict: 'fail', observations: 2, came: '98' },
+    bodies(answer(0, 100, '100'), answer(2, 98, '99')),
+  ],
+])
