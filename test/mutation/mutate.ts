@@ -131,6 +131,7 @@ process.on('SIGTERM', () => process.exit(143))
 
 /** Whether tests hold within some seconds; a mutant that never ends is noticed, too. */
 async function hold(tests: readonly string[], mostS = 300): Promise<boolean> {
+  if (tests.length === 0) return true
   const run = spawn(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--maxWorkers=1', ...tests],
@@ -180,7 +181,8 @@ for (const [file, mutants] of samples.flatMap(sampleOf)) {
   const survivors: string[] = []
   for (const { start, end, replacement } of mutants) {
     writeFileSync(join(copy, file), source.slice(0, start) + replacement + source.slice(end))
-    if (await hold(tests, mostS)) {
+    // Most are noticed by the nearest test; the others run only where it holds.
+    if ((await hold(tests.slice(0, 1), mostS)) && (await hold(tests.slice(1), mostS))) {
       const line = source.slice(0, start).split('\n').length
       survivors.push(`  line ${line}: ${source.slice(start, end)}  →  ${replacement}`)
     }

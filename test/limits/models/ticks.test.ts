@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { modelsThatExplain } from '../../src/limits/models/fit.ts'
-import type { Course } from '../../src/limits/models/model.ts'
-import { ticksExplainAdmissions } from '../../src/limits/models/ticks.ts'
-import { arrivalOf } from './limited-requests.ts'
+import { modelsThatExplain } from '../../../src/limits/models/fit.ts'
+import type { Course } from '../../../src/limits/models/model.ts'
+import { ticksExplainAdmissions } from '../../../src/limits/models/ticks.ts'
+import { arrivalOf } from '../limited-requests.ts'
 import { type Limiter, minuteUs, tickedBucket } from './limiters.ts'
 
 const limit = 20
