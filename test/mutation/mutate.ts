@@ -69,8 +69,10 @@ for (const file of globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: root })) {
 }
 
 const most = 4
-/** Tests that take minutes, or look at a clock, say nothing of one line. */
-const isQuick = (file: string) => !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file)
+/** Tests that take minutes, look at a clock or send the requests of a run say nothing of one line. */
+const isQuick = (file: string) =>
+  !/timing|e2e|^test\/(cli|docs|clickhouse|foreign)\//.test(file) &&
+  !textOf(file).includes("from './target.ts'")
 
 /**
  * At most four tests: of the file's own name, that name a rule of the file, or the fewest imports away; of the
@@ -80,6 +82,8 @@ const isQuick = (file: string) => !/timing|e2e|^test\/(cli|docs|clickhouse|forei
 function nearestTests(file: string): readonly string[] {
   const room = dirname(file).replace('src', 'test')
   const parent = dirname(room).replace(/\/rules$/, '')
+  const isOwn = (test: string) =>
+    test.startsWith(file.replace('src', 'test').slice(0, -'.ts'.length))
   const seen = new Set([file])
   const own: string[] = []
   const above: string[] = []
@@ -89,16 +93,16 @@ function nearestTests(file: string): readonly string[] {
       (each) => !seen.has(each),
     )
     for (const each of ring) seen.add(each)
-    const tests = ring.filter((each) => each.endsWith('.test.ts') && isQuick(each)).sort()
+    const tests = ring
+      .filter((each) => each.endsWith('.test.ts') && (isOwn(each) || isQuick(each)))
+      .sort()
     own.push(...tests.filter((each) => each.startsWith(room)))
     above.push(...tests.filter((each) => each.startsWith(parent) && parent !== 'test'))
     if (others.length === 0) others = tests
   }
   const tests = [own, above, others].find((some) => some.length > 0) ?? []
   const rules = [...textOf(file).matchAll(/ id: ('[A-Z]+-\d+')/g)].map(([, id]) => id!)
-  const isNearest = (test: string) =>
-    test.startsWith(file.replace('src', 'test').slice(0, -'.ts'.length)) ||
-    rules.some((id) => textOf(test).includes(id))
+  const isNearest = (test: string) => isOwn(test) || rules.some((id) => textOf(test).includes(id))
   return tests.toSorted((a, b) => Number(isNearest(b)) - Number(isNearest(a))).slice(0, most)
 }
 
