@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
@@ -9,6 +12,7 @@ import {
   sqlName,
 } from '../../src/attempt/columns.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { bodiesPath, longestInline } from '../../src/store/packed-bodies.ts'
 import { appendAttempts, evidenceColumnsOf, Recorder } from '../../src/store/recorder.ts'
 import { endRun, startRun } from '../../src/store/runs.ts'
 import { plainRow } from './plain-row.ts'
@@ -213,8 +217,53 @@ test('text goes to the database by four million characters, however few rows it 
   expect(await inStore()).toBe(4)
   recorder.flush()
   expect(await inStore()).toBe(8)
+  // A row of a million is a chunk of its own: the last one waits.
+  recorder.appendBodies([body(8, 3 * million), body(9, million), body(10, million)])
+  expect(await inStore()).toBe(10)
   await recorder.close()
   store.close()
+})
+
+test('a long body lies outside its row, and bodies that find no room are counted and left out', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-recorder-'))
+  const kept = async (name: string, spoil: (path: string) => void) => {
+    const path = join(folder, name)
+    spoil(bodiesPath(path))
+    const store = await openStore(path)
+    const recorder = await Recorder.open(store)
+    const row = (slot: number, length: number) => {
+      const short = { runId: 'r', slot, retry: 0, headers: '', truncated: false }
+      return { ...short, body: 'x'.repeat(length) }
+    }
+    recorder.appendBodies([row(0, longestInline), row(1, longestInline + 1), row(2, 1)])
+    const givenUp = recorder.bodiesGivenUp
+    recorder.flush()
+    recorder.appendBodies([row(3, 1)])
+    await recorder.close()
+    const rows = await store.rows<{ slot: number; length: number; packed: number }>(
+      'SELECT slot, length(body)::INTEGER AS length, packed_at AS packed FROM bodies ORDER BY slot',
+    )
+    store.close()
+    return [givenUp, rows.map(({ slot, length, packed }) => [slot, length, packed])]
+  }
+  expect(await kept('a.duckdb', () => {})).toEqual([
+    0,
+    [
+      [0, longestInline, null],
+      [1, null, 0],
+      [2, 1, null],
+      [3, 1, null],
+    ],
+  ])
+  // The next flush looks for room anew.
+  expect(await kept('b.duckdb', mkdirSync)).toEqual([
+    2,
+    [
+      [0, longestInline, null],
+      [3, 1, null],
+    ],
+  ])
+  rmSync(folder, { recursive: true })
 })
 
 test('a run is entered without the credentials of its URL, and its end is entered later', async () => {
