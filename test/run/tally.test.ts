@@ -71,17 +71,20 @@ test('progress takes time in proportion to the steps, not to their square', () =
   expect((user + system) / 1e6).toBeLessThan(0.3)
 })
 
-const small = parseScenario(
-  `name: two
+const twoSteps = (line = '', ofChat = '') =>
+  parseScenario(
+    `name: two
 question: What do two threads add up to?
 model: svc-k2
 max_credits: 900
+${line}
 keys: { a: { env: A }, b: { env: B }, c: { env: C } }
-steps: { chat: { endpoint: chat }, stream: { endpoint: chat, stream: true } }
+steps: { chat: { endpoint: chat${ofChat} }, stream: { endpoint: chat, stream: true } }
 phases: [{ name: main, load: constant, rate: 10/s, duration: 20s }]
 `,
-  'two.yaml',
-)
+    'two.yaml',
+  )
+const small = twoSteps()
 const rate = [{ durationUs: 20e6, fromPerS: 10, toPerS: 10 }]
 const main = {
   ...{ ordinal: 0, name: 'main', part: 'steady', startUs: 0, durationUs: 12e6, maxRequests: null },
@@ -177,11 +180,41 @@ test('rates are of the time since the last look, which lasts half a second or mo
     const { phase, steps } = tally.progress(atUs, null)
     return [phase, steps[0]!.plannedPerS, steps[0]!.achievedPerS]
   }
+  expect(look(499_999, 4)).toEqual(['main', 0, 0])
   // Half of the plan is another machine's, and half of it is of the other step.
   expect(look(1e6, 4)).toEqual(['main', 2.5, 4])
-  expect(look(1.4e6, 50)).toEqual(['main', 2.5, 4])
-  expect(look(3e6, 10)).toEqual(['main', 2.5, 3])
+  expect(look(1_499_999, 50)).toEqual(['main', 2.5, 4])
+  expect(look(1.5e6, 7)).toEqual(['main', 2.5, 6])
+  expect(look(3e6, 10)).toEqual(['main', 2.5, 2])
   expect(look(12e6, 10)[0]).toBe('late')
+})
+
+test('retries and later turns are planned on top of the plan, and users plan nothing', () => {
+  const plannedPerS = (line: string, phase: object) => {
+    const tally = new Tally(twoSteps(line), 'r', [phase] as unknown as PhaseRun[])
+    return [1e6, 3e6].map((atUs) => {
+      // Nine requests a second of chat, where five are due.
+      tally.add(reportOf({ shard: 0, atUs, sent: 9e-6 * atUs - 1, remaining: [] }))
+      return tally.progress(atUs, null).steps.map((step) => step.plannedPerS)
+    })
+  }
+  expect(plannedPerS('', main)).toEqual([
+    [5, 5],
+    [5, 5],
+  ])
+  expect(plannedPerS('retries: specification', main)).toEqual([
+    [9, 5],
+    [9, 5],
+  ])
+  expect(plannedPerS('', { ...main, load: { kind: 'concurrency' } })).toEqual([
+    [null, null],
+    [null, null],
+  ])
+  const sessions = new Tally(twoSteps('', ', session: { turns: 6 }'), 'r', [
+    main,
+  ] as unknown as PhaseRun[])
+  sessions.add(reportOf({ shard: 0, atUs: 1e6, sent: 8, remaining: [] }))
+  expect(sessions.progress(1e6, null).steps.map((step) => step.plannedPerS)).toEqual([9, 5])
 })
 
 test('histograms are stored when their interval is over, and one more', () => {
