@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { byStart, type LimitedRequest } from '../../../src/limits/limited-request.ts'
 import { bucketCourse, explainByBucket } from '../../../src/limits/models/bucket.ts'
 import { explainByFixedWindows } from '../../../src/limits/models/fixed-aligned.ts'
 import { explainByAnchoredWindows } from '../../../src/limits/models/fixed-anchored.ts'
@@ -12,6 +13,15 @@ import {
 import { explainBySlidingCounter } from '../../../src/limits/models/sliding-counter.ts'
 import { explainBySlidingLog } from '../../../src/limits/models/sliding-log.ts'
 import { arrivalOf } from '../limited-requests.ts'
+import {
+  fixedAligned,
+  fixedAnchored,
+  type Limiter,
+  minuteUs,
+  slidingCounter,
+  slidingLog,
+  tokenBucket,
+} from './limiters.ts'
 
 /**
  * Where each decision fell at one known moment, a model explains a course exactly where its limiter answers so:
@@ -268,5 +278,67 @@ test('a window begins with the first request after the last one ended, and admit
       }
       return null
     },
+  )
+})
+
+const unitUs = minuteUs / 16
+const anySent = fc.array(
+  fc.record({
+    pause: fc.oneof({ weight: 4, arbitrary: fc.nat({ max: 4 }) }, fc.integer({ min: 5, max: 40 })),
+    before: fc.nat({ max: 5 }),
+    after: fc.nat({ max: 5 }),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+test.each<[string, (limit: number) => Limiter, (course: Course) => Contradiction | null]>([
+  [
+    'fixed windows',
+    (limit) => fixedAligned(limit, 3 * unitUs),
+    (course) => explainByFixedWindows(course, stepsOf(course, 0), 3 * unitUs),
+  ],
+  ['anchored windows', fixedAnchored, explainByAnchoredWindows],
+  ...[false, true].flatMap(
+    (counts): [string, (limit: number) => Limiter, typeof explainByAnchoredWindows][] => [
+      [
+        `a sliding log, rejections count: ${counts},`,
+        (limit) => slidingLog(limit, counts),
+        (course) => explainBySlidingLog(course, counts),
+      ],
+      [
+        `a sliding counter, rejections count: ${counts},`,
+        (limit) => slidingCounter(limit, 3 * unitUs, counts, Math.round),
+        (course) =>
+          explainBySlidingCounter(course, stepsOf(course, 0, counts ? 'yes' : 'no'), 3 * unitUs),
+      ],
+      [
+        `a bucket of two, rejections count: ${counts},`,
+        (limit) => tokenBucket(limit, 2, counts, 1),
+        (course) => explainByBucket(bucketCourse(course, stepsOf(course, 0), counts), 2),
+      ],
+    ],
+  ),
+])('%s explain their own answers wherever the decisions fell', (_, limiterOf, explain) => {
+  fc.assert(
+    fc.property(anySent, fc.constantFrom(1, 2, 4), fc.nat({ max: 3 }), (sent, limit, unseen) => {
+      const limiter = limiterOf(limit)
+      let at = 50
+      const all = sent.map(({ pause, before, after }, slot) => {
+        at += pause
+        const admitted = limiter(at * unitUs)
+        return arrivalOf(slot, (at - before) * unitUs, (at + after) * unitUs, {
+          decision: admitted ? 'admitted' : 'rejected',
+        })
+      })
+      const requests = all.slice(unseen).sort(byStart)
+      const course = {
+        ...{ requests, limit, windowUs: minuteUs, toleranceUs: 0, edge: null },
+        earlierAtMost: Math.min(unseen, all.length),
+        counted: ({ decision }: LimitedRequest): Counted =>
+          decision === 'admitted' ? 'yes' : 'maybe',
+      }
+      expect(explain(course)).toBeNull()
+    }),
+    { numRuns: 1_000, seed: 1 },
   )
 })
