@@ -170,7 +170,8 @@ function sampleOf(files: readonly string[]): readonly (readonly [string, readonl
 
 let [all, noticed] = [0, 0]
 for (const [file, mutants] of samples.flatMap(sampleOf)) {
-  const source = textOf(file)
+  // Of the copy: the tree may change meanwhile.
+  const source = readFileSync(join(copy, file), 'utf8')
   if (mutants.length === 0) continue
   const tests = nearestTests(file)
   // Most changes are noticed by the nearest test; the others run only where it holds.

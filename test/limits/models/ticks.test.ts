@@ -74,4 +74,20 @@ describe('a bucket that gains a whole token at each tick of a clock', () => {
     const all = courseOf(() => true, [...row(21, 0), ...row(21, 94.5)], 1_000)
     expect(ticksExplainAdmissions(all)).toBe(false)
   })
+
+  test('is found at whatever part of a tick it ticks, to a sixtieth of one', () => {
+    const tickUs = minuteUs / limit
+    const stepUs = tickUs / 60
+    const explained = (...ticksUs: readonly number[]) => {
+      // Eleven just before a tick, ten just after it.
+      const times = ticksUs.flatMap((us) =>
+        Array.from({ length: 21 }, (_, nth) => us + (nth < 11 ? -1 : 1)),
+      )
+      const requests = times.map((us, slot) => arrivalOf(slot, us, us))
+      return ticksExplainAdmissions({ ...courseOf(() => true, [], 1), requests, toleranceUs: 0 })
+    }
+    const first = 300 * tickUs + 7.5 * stepUs
+    expect(explained(first, first + 40 * tickUs)).toBe(true)
+    expect(explained(first, first + 40 * tickUs + 1.6 * stepUs)).toBe(false)
+  })
 })
