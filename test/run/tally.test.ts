@@ -116,13 +116,13 @@ function reportOf({ shard, atUs, sent, remaining, errors = {} }: Told): SenderRe
   return {
     ...{ type: 'report', shard, atUs, inFlight: 3, health: { shard } },
     steps: [
+      { ordinal: 0, step: 1, counters: stream, histograms: {} },
       {
         ordinal: 0,
         step: 0,
         counters: chat,
         histograms: { service: answered(1000 * (shard + 1)) },
       },
-      { ordinal: 0, step: 1, counters: stream, histograms: {} },
     ],
     keys: remaining.map((left) => ({ creditsRemaining: left, rateRemaining: left })),
   } as unknown as SenderReport
@@ -138,7 +138,7 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
       atUs: 1e6,
       sent: 7,
       remaining: [0, 4],
-      errors: { '429': 4, 'no-open-file': 1 },
+      errors: { '429': 4, 'no-open-file': 3 },
     }),
   )
   const progress = tally.progress(2e6, 20e6)
@@ -148,8 +148,8 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
     counts: { planned: 16, sent: 14, notSent: 2, ok: 12, broken: 2 },
     errors: [
       ['429', 5],
+      ['no-open-file', 3],
       ['no-local-port', 2],
-      ['no-open-file', 1],
     ],
     keys: [
       { name: 'a', creditsRemaining: 0, rateRemaining: 0 },
@@ -160,7 +160,7 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
   })
   expect([...tally.localLimits()]).toEqual([
     ['no-local-port', 2],
-    ['no-open-file', 1],
+    ['no-open-file', 3],
   ])
   const [chat, stream] = progress.steps
   expect(chat).toMatchObject({
@@ -171,6 +171,18 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
   })
   expect(stream).toMatchObject({ step: 'stream', sent: 2, ok: 0, failures: 2, achievedPerS: 1 })
   expect([...tally.histogramsOfSteps('service').keys()]).toEqual(['chat'])
+})
+
+test('counts are of all phases, of one, or of those that are wanted', () => {
+  const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[])
+  const report = reportOf({ shard: 0, atUs: 1e6, sent: 5, remaining: [] })
+  const ofLate = { ...report.steps[0]!, ordinal: 1, counters: report.steps[1]!.counters }
+  tally.add({ ...report, steps: [...report.steps, ofLate] })
+  expect([null, 0, 1, 2].map((ordinal) => tally.counts(ordinal).planned)).toEqual([13, 7, 6, 0])
+  const planned = tally
+    .countersWhere(({ name }, step) => name === 'late' || step === 0)
+    .map((counters) => counters.planned)
+  expect(planned).toEqual([6, 6])
 })
 
 test('rates are of the time since the last look, which lasts half a second or more', () => {
@@ -187,6 +199,7 @@ test('rates are of the time since the last look, which lasts half a second or mo
   expect(look(1.5e6, 7)).toEqual(['main', 2.5, 6])
   expect(look(3e6, 10)).toEqual(['main', 2.5, 2])
   expect(look(12e6, 10)[0]).toBe('late')
+  expect(tally.progress(14e6, null).steps[1]!.plannedPerS).toBe(0)
 })
 
 test('retries and later turns are planned on top of the plan, and users plan nothing', () => {
