@@ -220,6 +220,8 @@ test('text goes to the database by four million characters, however few rows it 
   // A row of a million is a chunk of its own: the last one waits.
   recorder.appendBodies([body(8, 3 * million), body(9, million), body(10, million)])
   expect(await inStore()).toBe(10)
+  recorder.appendBodies([body(11, 4 * million - 1)])
+  expect(await inStore()).toBe(10)
   await recorder.close()
   store.close()
 })
