@@ -120,7 +120,7 @@ function fewestOf(groups: readonly Group[]): number | null {
 }
 
 function lagOf(row: Quantiles | undefined, samples: number): LagFigures | null {
-  if (!Array.isArray(row?.lag) || samples === 0) return null
+  if (!Array.isArray(row?.lag)) return null
   const [p50Us, p90Us, p99Us] = row.lag as [number, number, number]
   return { p50Us, p90Us, p99Us, samples }
 }

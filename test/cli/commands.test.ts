@@ -59,6 +59,6 @@ test.each([
   for (const command of assay.commands) {
     command.configureOutput({ writeErr: (part) => (written += part) })
   }
-  expect(() => assay.parse(line.split(' '), { from: 'user' })).toThrow()
+  expect(() => assay.parse(line.split(' '), { from: 'user' })).toThrow(expected.trim())
   expect(written).toBe(expected)
 })

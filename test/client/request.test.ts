@@ -113,7 +113,7 @@ test('each wrong request is wrong in its own way', () => {
   expect(JSON.parse(wrong('unknown-model').body!).model).toBe('assay-no-such-model')
   expect(JSON.parse(wrong('invalid-parameter').body!).temperature).toBeGreaterThan(2)
   expect('messages' in JSON.parse(wrong('missing-messages').body!)).toBe(false)
-  expect(() => JSON.parse(wrong('malformed-json').body!)).toThrow()
+  expect(() => JSON.parse(wrong('malformed-json').body!)).toThrow(SyntaxError)
   expect(wrong('unknown-path').wire.path).toBe('/v1/assay-no-such-path')
   expect(wrong('no-credits').wire).toEqual(build({}).wire)
   for (const name of wrongRequests) {

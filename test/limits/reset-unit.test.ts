@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inferResetUnit, type ResetUnit, resetInstant } from '../../src/limits/reset-unit.ts'
+import {
+  inferResetUnit,
+  limiterClock,
+  type ResetUnit,
+  resetInstant,
+} from '../../src/limits/reset-unit.ts'
 import { serviceClock } from '../../src/limits/service-clock.ts'
 import { arrivalOf } from './limited-requests.ts'
 
@@ -218,4 +223,72 @@ test('a reset lies a unit around what it says, on the clock of the requests', ()
   const clock = { lowUs: epochS * 1e6 - 5, highUs: epochS * 1e6 + 5 }
   expect(resetInstant('epoch-s', epoch!, null)).toBeNull()
   expect(resetInstant('epoch-s', epoch!, clock)).toEqual({ lowUs: 59e6 - 5, highUs: 61e6 + 5 })
+})
+
+test('a count takes three votes a second apart, and five seconds in all', () => {
+  const both = ['delta-s', 'delta-ms']
+  expect(infer(samples('delta-s', [1, 2, 3, 6]))).toEqual(['delta-s'])
+  const told = (seconds: readonly number[]) =>
+    infer(
+      samples('delta-s', seconds).map((sample) => ({
+        ...sample,
+        value: 60 - sample.request.fromUs / 1e6,
+      })),
+    )
+  expect(told([1, 2, 3, 6])).toEqual(['delta-s'])
+  expect(told([1, 2, 3, 5.999999])).toEqual(both)
+  expect(told([1, 1.999999, 3, 6])).toEqual(both)
+})
+
+describe('the range of a reset', () => {
+  const sampleOf = (value: number, slot = 0) => ({
+    request: arrivalOf(slot, 0, 0),
+    value,
+    windowUs: 60e6,
+  })
+  const unitsOf = (value: number, clock: { lowUs: number; highUs: number } | null) =>
+    inferResetUnit([sampleOf(value)], clock).units
+  const atUs = epochS * 1e6
+  const clock = { lowUs: atUs, highUs: atUs }
+
+  test('of a delta is the window and a second and a half', () => {
+    expect([-1, 0, 61.5, 61.500001, 61_500, 61_500.001].map((each) => unitsOf(each, null))).toEqual(
+      [[], ['delta-s', 'delta-ms'], ['delta-s', 'delta-ms'], ['delta-ms'], ['delta-ms'], []],
+    )
+  })
+
+  test('of an epoch without a clock is from 2001 on, below ten times that', () => {
+    const values = [1e9 - 1, 1e9, 1e10 - 1, 1e10, 1e12 - 1, 1e12, 1e13, 1e15 - 1, 1e15, 1e16]
+    expect(values.map((each) => unitsOf(each, null).join())).toEqual([
+      ...['', 'epoch-s', 'epoch-s', ''],
+      ...['', 'epoch-ms', '', ''],
+      ...['epoch-us', ''],
+    ])
+  })
+
+  test('of an epoch by a clock is from now to a window ahead, a minute of skew to either side', () => {
+    // A minute of skew, a second and a half of slack, and one microsecond of rounding.
+    const earliestUs = atUs - 61.5e6 - 1
+    const latestUs = atUs + 60e6 + 61.5e6 + 1
+    const values = [earliestUs - 1, earliestUs, latestUs, latestUs + 1]
+    expect(values.map((each) => unitsOf(each, clock).join())).toEqual([
+      ...['', 'epoch-us', 'epoch-us', ''],
+    ])
+  })
+
+  test('holds all epochs by one clock, or rules them out by the two that are furthest apart', () => {
+    const [late, early] = [sampleOf(atUs + 110e6, 1), sampleOf(atUs - 50e6, 2)]
+    const found = inferResetUnit([sampleOf(atUs + 9e6), late, early], clock)
+    expect(found.units).toEqual([])
+    expect(found.ruledOut.get('epoch-us')).toEqual([late, early])
+    expect(limiterClock('epoch-us', [late, early], clock)).toBeNull()
+    expect(limiterClock('epoch-us', [late], clock)).toEqual({
+      ...{ lowUs: atUs + 110e6 - 61.5e6 - 1, highUs: atUs + 60e6 },
+    })
+    expect(limiterClock('epoch-us', [early], clock)).toEqual({
+      ...{ lowUs: atUs - 60e6, highUs: atUs - 50e6 + 1.5e6 + 1 },
+    })
+    expect(limiterClock('delta-s', [late, early], clock)).toEqual(clock)
+    expect(limiterClock('epoch-us', [late], null)).toBeNull()
+  })
 })

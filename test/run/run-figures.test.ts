@@ -66,7 +66,7 @@ const ends = (['http_error', 'broken', 'timeout', 'aborted', 'not_sent'] as cons
       outcome,
       intendedUs: 1_010_000,
       dispatchedUs: null,
-      closedUs: outcome === 'not_sent' ? null : 1_200_000,
+      closedUs: outcome === 'not_sent' ? null : 1_050_000,
     }),
 )
 const figuresOf = async (rows: readonly AttemptRow[]) => {
@@ -78,32 +78,35 @@ const figuresOf = async (rows: readonly AttemptRow[]) => {
   return figures
 }
 
+const rare = { step: 'rare', intendedUs: 1_020_000 }
+
 test('counts are of all rows, lag and samples of the steady part', async () => {
   const figures = await figuresOf([
     ...warm,
     ...steady,
     ...ends,
-    attempt({ slot: 30, step: 'rare', intendedUs: 1_020_000, closedUs: 1_300_000 }),
-    attempt({ slot: 31, step: 'rare', intendedUs: 1_020_000, model: 'svc-k2.5' }),
+    attempt({ ...rare, slot: 30, closedUs: 1_090_000, events: 2 }),
+    attempt({ ...rare, slot: 31, closedUs: 1_400_000, events: 4, model: 'svc-k2.5' }),
+    attempt({ ...rare, slot: 32, closedUs: 1_300_000, model: 'svc-k2.5' }),
   ])
   expect(figures).toEqual({
     rows: {
-      planned: 16,
-      sent: 15,
+      planned: 17,
+      sent: 16,
       notSent: 1,
-      ok: 11,
+      ok: 12,
       httpError: 1,
       broken: 1,
       timeout: 1,
       aborted: 1,
     },
     lag: { p50Us: 300, p90Us: 460, p99Us: expect.closeTo(496, 6), samples: 5 },
-    fewestSamples: 2,
-    // Ten successes at 1, one at 2.
-    creditsByContract: 12,
+    fewestSamples: 3,
+    // Ten successes at 1, two at 2.
+    creditsByContract: 14,
     busiestPerS: 0,
-    events: 15,
-    lastUs: 1_300_000,
+    events: 21,
+    lastUs: 1_400_000,
   })
 })
 
@@ -115,6 +118,9 @@ test('a run without a steady part is figured by all that it has, and one without
     0,
   ])
   expect((await figuresOf(warm.slice(0, 1))).lag?.samples).toBe(1)
+  expect((await figuresOf([...warm, steady[2]!])).lag).toEqual({
+    ...{ p50Us: 300, p90Us: 300, p99Us: 300, samples: 1 },
+  })
   const none = await figuresOf([])
   expect([none.lag, none.fewestSamples, none.lastUs, none.rows.planned]).toEqual([null, null, 0, 0])
 })
@@ -125,6 +131,7 @@ test('a rate takes a hundred requests at more than one instant', async () => {
       attempt({
         slot,
         model: slot % (n - 1) === 0 ? 'svc-k2' : 'svc-k2.5',
+        step: slot === 0 ? 'first' : 'chat',
         intendedUs: slot * apartUs,
       }),
     )

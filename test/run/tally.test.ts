@@ -71,17 +71,20 @@ test('progress takes time in proportion to the steps, not to their square', () =
   expect((user + system) / 1e6).toBeLessThan(0.3)
 })
 
-const small = parseScenario(
-  `name: two
+const twoSteps = (line = '', ofChat = '') =>
+  parseScenario(
+    `name: two
 question: What do two threads add up to?
 model: svc-k2
 max_credits: 900
+${line}
 keys: { a: { env: A }, b: { env: B }, c: { env: C } }
-steps: { chat: { endpoint: chat }, stream: { endpoint: chat, stream: true } }
+steps: { chat: { endpoint: chat${ofChat} }, stream: { endpoint: chat, stream: true } }
 phases: [{ name: main, load: constant, rate: 10/s, duration: 20s }]
 `,
-  'two.yaml',
-)
+    'two.yaml',
+  )
+const small = twoSteps()
 const rate = [{ durationUs: 20e6, fromPerS: 10, toPerS: 10 }]
 const main = {
   ...{ ordinal: 0, name: 'main', part: 'steady', startUs: 0, durationUs: 12e6, maxRequests: null },
@@ -113,13 +116,13 @@ function reportOf({ shard, atUs, sent, remaining, errors = {} }: Told): SenderRe
   return {
     ...{ type: 'report', shard, atUs, inFlight: 3, health: { shard } },
     steps: [
+      { ordinal: 0, step: 1, counters: stream, histograms: {} },
       {
         ordinal: 0,
         step: 0,
         counters: chat,
         histograms: { service: answered(1000 * (shard + 1)) },
       },
-      { ordinal: 0, step: 1, counters: stream, histograms: {} },
     ],
     keys: remaining.map((left) => ({ creditsRemaining: left, rateRemaining: left })),
   } as unknown as SenderReport
@@ -135,7 +138,7 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
       atUs: 1e6,
       sent: 7,
       remaining: [0, 4],
-      errors: { '429': 4, 'no-open-file': 1 },
+      errors: { '429': 4, 'no-open-file': 3 },
     }),
   )
   const progress = tally.progress(2e6, 20e6)
@@ -145,8 +148,8 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
     counts: { planned: 16, sent: 14, notSent: 2, ok: 12, broken: 2 },
     errors: [
       ['429', 5],
+      ['no-open-file', 3],
       ['no-local-port', 2],
-      ['no-open-file', 1],
     ],
     keys: [
       { name: 'a', creditsRemaining: 0, rateRemaining: 0 },
@@ -157,7 +160,7 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
   })
   expect([...tally.localLimits()]).toEqual([
     ['no-local-port', 2],
-    ['no-open-file', 1],
+    ['no-open-file', 3],
   ])
   const [chat, stream] = progress.steps
   expect(chat).toMatchObject({
@@ -170,6 +173,18 @@ test('what two threads report adds up, and of a balance the lowest counts', () =
   expect([...tally.histogramsOfSteps('service').keys()]).toEqual(['chat'])
 })
 
+test('counts are of all phases, of one, or of those that are wanted', () => {
+  const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[])
+  const report = reportOf({ shard: 0, atUs: 1e6, sent: 5, remaining: [] })
+  const ofLate = { ...report.steps[0]!, ordinal: 1, counters: report.steps[1]!.counters }
+  tally.add({ ...report, steps: [...report.steps, ofLate] })
+  expect([null, 0, 1, 2].map((ordinal) => tally.counts(ordinal).planned)).toEqual([13, 7, 6, 0])
+  const planned = tally
+    .countersWhere(({ name }, step) => name === 'late' || step === 0)
+    .map((counters) => counters.planned)
+  expect(planned).toEqual([6, 6])
+})
+
 test('rates are of the time since the last look, which lasts half a second or more', () => {
   const tally = new Tally(small, 'r', [main, late] as unknown as PhaseRun[], 2)
   const look = (atUs: number, sent: number) => {
@@ -177,11 +192,42 @@ test('rates are of the time since the last look, which lasts half a second or mo
     const { phase, steps } = tally.progress(atUs, null)
     return [phase, steps[0]!.plannedPerS, steps[0]!.achievedPerS]
   }
+  expect(look(499_999, 4)).toEqual(['main', 0, 0])
   // Half of the plan is another machine's, and half of it is of the other step.
   expect(look(1e6, 4)).toEqual(['main', 2.5, 4])
-  expect(look(1.4e6, 50)).toEqual(['main', 2.5, 4])
-  expect(look(3e6, 10)).toEqual(['main', 2.5, 3])
+  expect(look(1_499_999, 50)).toEqual(['main', 2.5, 4])
+  expect(look(1.5e6, 7)).toEqual(['main', 2.5, 6])
+  expect(look(3e6, 10)).toEqual(['main', 2.5, 2])
   expect(look(12e6, 10)[0]).toBe('late')
+  expect(tally.progress(14e6, null).steps[1]!.plannedPerS).toBe(0)
+})
+
+test('retries and later turns are planned on top of the plan, and users plan nothing', () => {
+  const plannedPerS = (line: string, phase: object) => {
+    const tally = new Tally(twoSteps(line), 'r', [phase] as unknown as PhaseRun[])
+    return [1e6, 3e6].map((atUs) => {
+      // Nine requests a second of chat, where five are due.
+      tally.add(reportOf({ shard: 0, atUs, sent: 9e-6 * atUs - 1, remaining: [] }))
+      return tally.progress(atUs, null).steps.map((step) => step.plannedPerS)
+    })
+  }
+  expect(plannedPerS('', main)).toEqual([
+    [5, 5],
+    [5, 5],
+  ])
+  expect(plannedPerS('retries: specification', main)).toEqual([
+    [9, 5],
+    [9, 5],
+  ])
+  expect(plannedPerS('', { ...main, load: { kind: 'concurrency' } })).toEqual([
+    [null, null],
+    [null, null],
+  ])
+  const sessions = new Tally(twoSteps('', ', session: { turns: 6 }'), 'r', [
+    main,
+  ] as unknown as PhaseRun[])
+  sessions.add(reportOf({ shard: 0, atUs: 1e6, sent: 8, remaining: [] }))
+  expect(sessions.progress(1e6, null).steps.map((step) => step.plannedPerS)).toEqual([9, 5])
 })
 
 test('histograms are stored when their interval is over, and one more', () => {

@@ -140,9 +140,7 @@ test('a stream is charged by the profile when its client leaves', async () => {
     await (await reading(response)).until('"content":"')
     leaving.abort()
     const { account } = target.service.keys[0]!
-    await expect
-      .poll(async () => (await target.chat({ max_tokens: 1 }, target.key(1))).headers)
-      .toBeDefined()
+    expect((await target.chat({ max_tokens: 1 }, target.key(1))).status).toBe(200)
     // The request after it is charged too; what was held for the aborted one is free again.
     await expect.poll(() => 50 - target.service.operator.balance(account)).toBe(charged + 1)
     const next = await target.chat({ max_tokens: 1 }, target.key(1))
@@ -169,7 +167,7 @@ test('a client that leaves before the first token pays nothing by default', asyn
       Number((await target.get('/user/credits', target.key(1))).headers.get('x-credits-remaining'))
     await expect.poll(held).toBe(49)
     leaving.abort()
-    await expect(request).rejects.toThrow()
+    await expect(request).rejects.toThrow('This operation was aborted')
     await expect.poll(held).toBe(50)
   }
   expect(target.service.operator.balance(target.service.keys[0]!.account)).toBe(50)
@@ -195,7 +193,7 @@ test('closing in the middle of streams ends them, and charges what the profile s
       }),
     ),
   )
-  const cut = responses.map((response) => expect(response.text()).rejects.toThrow())
+  const cut = responses.map((response) => expect(response.text()).rejects.toThrow('terminated'))
   await service.close()
   await Promise.all(cut)
   const file = new DatabaseSync(dataPath)

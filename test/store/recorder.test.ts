@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Batch, batchRows, Words } from '../../src/attempt/batch.ts'
@@ -9,6 +12,7 @@ import {
   sqlName,
 } from '../../src/attempt/columns.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
+import { bodiesPath, longestInline } from '../../src/store/packed-bodies.ts'
 import { appendAttempts, evidenceColumnsOf, Recorder } from '../../src/store/recorder.ts'
 import { endRun, startRun } from '../../src/store/runs.ts'
 import { plainRow } from './plain-row.ts'
@@ -33,19 +37,22 @@ const anyRow = fc.record(
   Object.fromEntries(columnNames.map((name) => [name, anyValue(attemptColumns[name])])),
 ) as unknown as fc.Arbitrary<AttemptRow>
 
-async function attemptsOf(store: Store): Promise<readonly AttemptRow[]> {
+async function attemptsOf(store: Store, fromSlot = 0): Promise<readonly AttemptRow[]> {
   const list = columnNames.map((name) => `${sqlName(name)} AS "${name}"`).join()
-  return store.rows<AttemptRow>(`SELECT ${list} FROM attempts ORDER BY slot`)
+  return store.rows<AttemptRow>(
+    `SELECT ${list} FROM attempts WHERE slot >= ${fromSlot} ORDER BY slot`,
+  )
 }
 
 test('what is appended is what the store gives back, cell by cell', async () => {
+  const store = await openStore(':memory:')
+  let slot = 2 ** 52
   await fc.assert(
     fc.asyncProperty(fc.array(anyRow, { minLength: 0, maxLength: 70 }), async (given) => {
-      const rows = given.map((row, at) => ({ ...row, slot: 2 ** 52 + at }))
-      const store = await openStore(':memory:')
+      const fromSlot = slot
+      const rows = given.map((row) => ({ ...row, slot: slot++ }))
       await appendAttempts(store, rows)
-      const back = await attemptsOf(store)
-      store.close()
+      const back = await attemptsOf(store, fromSlot)
       // DuckDB has no -0 of its own for whole numbers.
       expect(back.map((row) => JSON.stringify(row))).toEqual(
         rows.map((row) => JSON.stringify(inOrder(row))),
@@ -53,6 +60,7 @@ test('what is appended is what the store gives back, cell by cell', async () => 
     }),
     { numRuns: 25 },
   )
+  store.close()
 })
 
 const inOrder = (row: AttemptRow) =>
@@ -209,8 +217,55 @@ test('text goes to the database by four million characters, however few rows it 
   expect(await inStore()).toBe(4)
   recorder.flush()
   expect(await inStore()).toBe(8)
+  // A row of a million is a chunk of its own: the last one waits.
+  recorder.appendBodies([body(8, 3 * million), body(9, million), body(10, million)])
+  expect(await inStore()).toBe(10)
+  recorder.appendBodies([body(11, 4 * million - 1)])
+  expect(await inStore()).toBe(10)
   await recorder.close()
   store.close()
+})
+
+test('a long body lies outside its row, and bodies that find no room are counted and left out', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-recorder-'))
+  const kept = async (name: string, spoil: (path: string) => void) => {
+    const path = join(folder, name)
+    spoil(bodiesPath(path))
+    const store = await openStore(path)
+    const recorder = await Recorder.open(store)
+    const row = (slot: number, length: number) => {
+      const short = { runId: 'r', slot, retry: 0, headers: '', truncated: false }
+      return { ...short, body: 'x'.repeat(length) }
+    }
+    recorder.appendBodies([row(0, longestInline), row(1, longestInline + 1), row(2, 1)])
+    const givenUp = recorder.bodiesGivenUp
+    recorder.flush()
+    recorder.appendBodies([row(3, 1)])
+    await recorder.close()
+    const rows = await store.rows<{ slot: number; length: number; packed: number }>(
+      'SELECT slot, length(body)::INTEGER AS length, packed_at AS packed FROM bodies ORDER BY slot',
+    )
+    store.close()
+    return [givenUp, rows.map(({ slot, length, packed }) => [slot, length, packed])]
+  }
+  expect(await kept('a.duckdb', () => {})).toEqual([
+    0,
+    [
+      [0, longestInline, null],
+      [1, null, 0],
+      [2, 1, null],
+      [3, 1, null],
+    ],
+  ])
+  // The next flush looks for room anew.
+  expect(await kept('b.duckdb', mkdirSync)).toEqual([
+    2,
+    [
+      [0, longestInline, null],
+      [3, 1, null],
+    ],
+  ])
+  rmSync(folder, { recursive: true })
 })
 
 test('a run is entered without the credentials of its URL, and its end is entered later', async () => {

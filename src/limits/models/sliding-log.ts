@@ -28,7 +28,7 @@ export function explainBySlidingLog(
     rank++
     const horizon = step.b - windowUs
     while (expired < admittedStarts.length && admittedStarts[expired]! <= horizon) expired++
-    const sureOthers = countBelow(otherEnds, step.from) - countBelow(otherStarts, horizon)
+    const sureOthers = countBelow(otherEnds, step.from) - countBelow(otherStarts, horizon + 1)
     if (rank - expired + Math.max(0, sureOthers) > limit) {
       return { request: step.request, kind: 'should-be-rejected' }
     }

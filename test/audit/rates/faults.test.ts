@@ -5,7 +5,7 @@ import { rateRules } from '../../../src/audit/rules/rates/list.ts'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
 import type { DeploymentProfile } from '../../../src/contract/profile.ts'
-import { fixedAnchored, type Limiter } from '../../limits/limiters.ts'
+import { fixedAnchored, type Limiter } from '../../limits/models/limiters.ts'
 import { evidenceOf, rowOf } from './evidence.ts'
 
 async function decide(id: string, rows: readonly AttemptRow[], contract?: Contract) {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { byStart, type LimitedRequest } from '../../src/limits/limited-request.ts'
-import { fitModels, modelsThatExplain, nameModels } from '../../src/limits/models/fit.ts'
-import type { Course, Model } from '../../src/limits/models/model.ts'
-import { arrivalOf } from './limited-requests.ts'
+import { byStart, type LimitedRequest } from '../../../src/limits/limited-request.ts'
+import { fitModels, modelsThatExplain, nameModels } from '../../../src/limits/models/fit.ts'
+import type { Course, Model } from '../../../src/limits/models/model.ts'
+import { arrivalOf } from '../limited-requests.ts'
 import {
   fixedAligned,
   fixedAnchored,
@@ -251,4 +251,54 @@ test('a sliding counter may have counted in the window before the course, by the
   // Half of 13 is 7, and another 13 in the window itself.
   expect(found(13)).toBeUndefined()
   expect(found(12)).toBe('should-be-admitted')
+})
+
+describe('a phase is searched in steps of a six hundredth of a window', () => {
+  const stepUs = minuteUs / 600
+  const edgeUs = 5 * minuteUs
+  const rejected = { decision: 'rejected', status: 429 } as const
+  const admitted = (count: number, atUs: number) =>
+    Array.from({ length: count }, (_, slot) => arrivalOf(slot, atUs, atUs))
+  /** Whether fixed windows explain it, and a sliding counter that forgets rejections or counts them. */
+  const explained = (requests: readonly LimitedRequest[], edge: Course['edge']) => {
+    const fits = fitModels({ ...courseOf(requests, { edge }), toleranceUs: 0 })
+    return ['fixed-aligned', 'sliding-counter'].flatMap((algorithm) =>
+      fits
+        .filter(({ model }) => model.algorithm === algorithm)
+        .map(({ contradiction }) => contradiction === null),
+    )
+  }
+  /** Fixed windows admit N just before an edge and just after it, at each of two edges. */
+  const twoEdges = (apartUs: number) =>
+    [-1, 1, minuteUs + apartUs - 1, minuteUs + apartUs + 1].flatMap((us) =>
+      admitted(limit, edgeUs + us),
+    )
+  /** After N, a counter admits one at its edge, and rejects the next one within six seconds. */
+  const oneEdge = (apartUs: number) => [
+    ...admitted(limit, edgeUs - 20e6),
+    ...admitted(1, edgeUs + 1),
+    arrivalOf(99, edgeUs + 6e6 + apartUs - 1, edgeUs + 6e6 + apartUs - 1, rejected),
+  ]
+
+  test('and found wherever it lies, up to the last half of a step', () => {
+    const edge = { lowUs: edgeUs - 1.6 * stepUs, highUs: edgeUs }
+    expect(explained(twoEdges(0), edge)[0]).toBe(true)
+    expect(explained(oneEdge(0), edge).slice(1)).toEqual([true, true])
+  })
+
+  test('but what lies more than a step and a half apart has no phase in common', () => {
+    const edge = { lowUs: edgeUs - 3 * stepUs, highUs: edgeUs + 3 * stepUs }
+    expect(explained(twoEdges(1.6 * stepUs), null)[0]).toBe(false)
+    expect(explained(oneEdge(1.6 * stepUs), edge).slice(1)).toEqual([false, false])
+  })
+})
+
+test('each depth of a bucket is tried up to 512 of them, and beyond that 512 up to the limit', () => {
+  const depths = (most: number) =>
+    fitModels({ ...courseOf([arrivalOf(0, 0, 0)]), limit: most }).flatMap(({ model }) =>
+      model.algorithm === 'bucket' && !model.rejectionsCount ? [model.burst] : [],
+    )
+  expect(depths(512)).toEqual(Array.from({ length: 512 }, (_, nth) => nth + 1))
+  const many = depths(1000)
+  expect([many.length, many[0], many.at(-2), many.at(-1)]).toEqual([512, 1, 987, 1000])
 })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { modelsThatExplain } from '../../src/limits/models/fit.ts'
-import type { Course } from '../../src/limits/models/model.ts'
-import { ticksExplainAdmissions } from '../../src/limits/models/ticks.ts'
-import { arrivalOf } from './limited-requests.ts'
+import { modelsThatExplain } from '../../../src/limits/models/fit.ts'
+import type { Course } from '../../../src/limits/models/model.ts'
+import { ticksExplainAdmissions } from '../../../src/limits/models/ticks.ts'
+import { arrivalOf } from '../limited-requests.ts'
 import { type Limiter, minuteUs, tickedBucket } from './limiters.ts'
 
 const limit = 20
@@ -73,5 +73,21 @@ describe('a bucket that gains a whole token at each tick of a clock', () => {
   test('does not let in 21 of 20 at two moments half a tick apart', () => {
     const all = courseOf(() => true, [...row(21, 0), ...row(21, 94.5)], 1_000)
     expect(ticksExplainAdmissions(all)).toBe(false)
+  })
+
+  test('is found at whatever part of a tick it ticks, to a sixtieth of one', () => {
+    const tickUs = minuteUs / limit
+    const stepUs = tickUs / 60
+    const explained = (...ticksUs: readonly number[]) => {
+      // Eleven just before a tick, ten just after it.
+      const times = ticksUs.flatMap((us) =>
+        Array.from({ length: 21 }, (_, nth) => us + (nth < 11 ? -1 : 1)),
+      )
+      const requests = times.map((us, slot) => arrivalOf(slot, us, us))
+      return ticksExplainAdmissions({ ...courseOf(() => true, [], 1), requests, toleranceUs: 0 })
+    }
+    const first = 300 * tickUs + 7.5 * stepUs
+    expect(explained(first, first + 40 * tickUs)).toBe(true)
+    expect(explained(first, first + 40 * tickUs + 1.6 * stepUs)).toBe(false)
   })
 })

@@ -1,0 +1,344 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { byStart, type LimitedRequest } from '../../../src/limits/limited-request.ts'
+import { bucketCourse, explainByBucket } from '../../../src/limits/models/bucket.ts'
+import { explainByFixedWindows } from '../../../src/limits/models/fixed-aligned.ts'
+import { explainByAnchoredWindows } from '../../../src/limits/models/fixed-anchored.ts'
+import {
+  type Contradiction,
+  type Counted,
+  type Course,
+  stepsOf,
+} from '../../../src/limits/models/model.ts'
+import { explainBySlidingCounter } from '../../../src/limits/models/sliding-counter.ts'
+import { explainBySlidingLog } from '../../../src/limits/models/sliding-log.ts'
+import { arrivalOf } from '../limited-requests.ts'
+import {
+  fixedAligned,
+  fixedAnchored,
+  type Limiter,
+  minuteUs,
+  slidingCounter,
+  slidingLog,
+  tokenBucket,
+} from './limiters.ts'
+
+/**
+ * Where each decision fell at one known moment, a model explains a course exactly where its limiter answers so:
+ * admissions are held to what surely was counted before, rejections to what may have been.
+ */
+const windowUs = 16
+
+interface Hit {
+  readonly at: number
+  readonly decision: 'admitted' | 'rejected' | 'unknown' | 'read' | 'refused'
+}
+const counted: Readonly<Record<Hit['decision'], Counted>> = {
+  admitted: 'yes',
+  rejected: 'maybe',
+  unknown: 'maybe',
+  read: 'yes',
+  refused: 'no',
+}
+interface Given {
+  readonly limit: number
+  readonly earlierAtMost: number
+  readonly hits: readonly Hit[]
+}
+
+const anyHits = (decisions: readonly Hit['decision'][]) =>
+  fc
+    .array(
+      fc.record({
+        pause: fc.oneof(
+          { weight: 4, arbitrary: fc.integer({ min: 1, max: 4 }) },
+          fc.integer({ min: 5, max: 40 }),
+        ),
+        decision: fc.constantFrom(...decisions),
+      }),
+      { minLength: 1, maxLength: 9 },
+    )
+    .map((parts) => {
+      let at = 50
+      return parts.map(({ pause, decision }) => {
+        at += pause
+        return { at, decision }
+      })
+    })
+const anyGiven = (
+  decisions: readonly Hit['decision'][] = [
+    ...(['admitted', 'admitted', 'admitted', 'rejected', 'rejected'] as const),
+    ...(['unknown', 'read', 'refused'] as const),
+  ],
+): fc.Arbitrary<Given> =>
+  fc.record({
+    limit: fc.constantFrom(1, 2, 4),
+    earlierAtMost: fc.constantFrom(0, 0, 1, 2, Infinity),
+    hits: anyHits(decisions),
+  })
+
+const courseOf = ({ limit, earlierAtMost, hits }: Given): Course => ({
+  requests: hits.map(({ at, decision }, slot) => arrivalOf(slot, at, at, { decision })),
+  ...{ limit, windowUs, earlierAtMost, toleranceUs: 0, edge: null },
+  counted: ({ decision }) => counted[decision],
+})
+
+const found = (contradiction: Contradiction | null) =>
+  contradiction && [contradiction.kind, contradiction.request.slot]
+
+/** Of several contradictions the first admission, or the first rejection where all admissions hold. */
+const firstOf = (
+  { hits }: Given,
+  { over, under }: { over: (nth: number) => boolean; under: (nth: number) => boolean },
+) => {
+  const slots = [...hits.keys()]
+  const beyond = slots.find((nth) => hits[nth]!.decision === 'admitted' && over(nth))
+  const short = slots.find((nth) => hits[nth]!.decision === 'rejected' && under(nth))
+  return {
+    over: beyond === undefined ? null : ['should-be-rejected', beyond],
+    under: short === undefined ? null : ['should-be-admitted', short],
+  }
+}
+
+const isSure = ({ decision }: Hit, rejections: Counted) =>
+  (decision === 'rejected' ? rejections : counted[decision]) === 'yes'
+const isPossible = ({ decision }: Hit, rejections: Counted) =>
+  (decision === 'rejected' ? rejections : counted[decision]) !== 'no'
+const check = (
+  arbitrary: fc.Arbitrary<Given>,
+  explain: (given: Given) => Contradiction | null,
+  expected: (given: Given) => unknown,
+) =>
+  fc.assert(
+    fc.property(arbitrary, (given) => {
+      expect(found(explain(given))).toEqual(expected(given))
+    }),
+    { numRuns: 1_500, seed: 1 },
+  )
+
+test.each([0, 3, 40])('fixed windows from phase %i on admit N in each and no more', (phaseUs) => {
+  const windowOf = (at: number) => Math.floor((at - phaseUs) / windowUs)
+  check(
+    anyGiven(),
+    (given) => explainByFixedWindows(courseOf(given), stepsOf(courseOf(given), 0), phaseUs),
+    (given) => {
+      const { limit, earlierAtMost, hits } = given
+      const before = (nth: number) =>
+        hits.slice(0, nth).filter(({ at }) => windowOf(at) === windowOf(hits[nth]!.at))
+      const earlier = (nth: number) =>
+        windowOf(hits[nth]!.at) === windowOf(hits[0]!.at) ? earlierAtMost : 0
+      const { over, under } = firstOf(given, {
+        over: (nth) => before(nth).filter((hit) => isSure(hit, 'maybe')).length >= limit,
+        under: (nth) =>
+          before(nth).filter((hit) => isPossible(hit, 'maybe')).length + earlier(nth) < limit,
+      })
+      return over ?? under
+    },
+  )
+})
+
+test.each([false, true])('a sliding log admits N in any window, rejections count: %s', (counts) => {
+  const rejections = counts ? 'yes' : 'no'
+  check(
+    anyGiven(),
+    (given) => explainBySlidingLog(courseOf(given), counts),
+    (given) => {
+      const { limit, earlierAtMost, hits } = given
+      // What is a window old has left it for an admission, and may still be in it for a rejection.
+      const within = (nth: number, longUs: number) =>
+        hits.slice(0, nth).filter(({ at }) => hits[nth]!.at - at < longUs)
+      const earlier = (nth: number) => (hits[nth]!.at - hits[0]!.at < windowUs ? earlierAtMost : 0)
+      const { over, under } = firstOf(given, {
+        over: (nth) =>
+          within(nth, windowUs).filter((hit) => isSure(hit, rejections)).length >= limit,
+        under: (nth) =>
+          within(nth, windowUs + 1).filter((hit) => isPossible(hit, rejections)).length +
+            earlier(nth) <
+          limit,
+      })
+      return over ?? under
+    },
+  )
+})
+
+test.each([
+  [0, 'no'],
+  [5, 'yes'],
+  [40, 'yes'],
+] as const)(
+  'a sliding counter from phase %i on weights the last window, rejections count: %s',
+  (phaseUs, rejections) => {
+    const windowOf = (at: number) => Math.floor((at - phaseUs) / windowUs)
+    check(
+      anyGiven(),
+      (given) =>
+        explainBySlidingCounter(courseOf(given), stepsOf(courseOf(given), 0, rejections), phaseUs),
+      (given) => {
+        const { limit, earlierAtMost, hits } = given
+        const opened = windowOf(hits[0]!.at)
+        const countOf = (
+          nth: number,
+          earlier: number,
+          chosen: typeof isSure,
+          round: (value: number) => number,
+        ) => {
+          const { at } = hits[nth]!
+          const inWindow = (window: number) =>
+            hits
+              .slice(0, nth)
+              .filter((hit) => chosen(hit, rejections) && windowOf(hit.at) === window).length +
+            (window <= opened ? earlier : 0)
+          const left = 1 - (at - phaseUs - windowOf(at) * windowUs) / windowUs
+          return round(inWindow(windowOf(at) - 1) * left) + inWindow(windowOf(at))
+        }
+        const { over, under } = firstOf(given, {
+          over: (nth) => countOf(nth, 0, isSure, Math.floor) >= limit,
+          under: (nth) => countOf(nth, earlierAtMost, isPossible, Math.ceil) < limit,
+        })
+        return over ?? under
+      },
+    )
+  },
+)
+
+test.each([false, true])(
+  'a bucket holds its burst and gains N in a window, rejections count: %s',
+  (counts) => {
+    for (const burst of [1, 2, 3]) {
+      check(
+        anyGiven(),
+        (given) => {
+          const course = courseOf(given)
+          return explainByBucket(bucketCourse(course, stepsOf(course, 0), counts), burst)
+        },
+        (given) => {
+          const { limit, hits } = given
+          const gap = windowUs / limit
+          const depth = (burst - 1) * gap
+          const earlier = counts ? given.earlierAtMost : Math.min(burst, given.earlierAtMost)
+          // When it is full again, at the earliest and at the latest.
+          let [soonest, latest] = [
+            -Infinity,
+            earlier === 0 ? -Infinity : hits[0]!.at + earlier * gap,
+          ]
+          const [soon, late] = [new Map<number, number>(), new Map<number, number>()]
+          for (const [nth, hit] of hits.entries()) {
+            soon.set(nth, soonest - hit.at)
+            late.set(nth, latest - hit.at)
+            if (hit.decision === 'rejected') {
+              soonest = Math.max(soonest, hit.at + depth + (counts ? gap : 0))
+            } else if (isSure(hit, 'no')) soonest = Math.max(soonest, hit.at) + gap
+            if (isPossible(hit, counts ? 'maybe' : 'no')) latest = Math.max(latest, hit.at) + gap
+          }
+          const { over, under } = firstOf(given, {
+            // A microsecond for rounding.
+            over: (nth) => soon.get(nth)! > depth + 1,
+            under: (nth) => late.get(nth)! <= depth,
+          })
+          return under ?? over
+        },
+      )
+    }
+  },
+)
+
+test('a window begins with the first request after the last one ended, and admits N', () => {
+  check(
+    anyGiven(),
+    (given) => explainByAnchoredWindows(courseOf(given)),
+    ({ limit, earlierAtMost, hits }) => {
+      const first = hits[0]!.at
+      const started = Array.from({ length: windowUs }, (_, back) => first - back)
+      // Of each window that may be running, how many it has counted at least and at most.
+      let states = [
+        { began: -Infinity, sure: 0, possible: 0 },
+        ...(earlierAtMost === 0 ? [] : started).map((began) => ({
+          ...{ began, sure: 0, possible: earlierAtMost },
+        })),
+      ]
+      for (const [nth, { at, decision }] of hits.entries()) {
+        if (decision === 'refused') continue
+        states = states.flatMap((state) => {
+          const runs = at < state.began + windowUs
+          const { began, sure, possible } = runs ? state : { began: at, sure: 0, possible: 0 }
+          const after = { began, sure: sure + 1, possible: possible + 1 }
+          switch (decision) {
+            case 'admitted':
+              return sure < limit ? [after] : []
+            case 'rejected':
+              return possible >= limit ? [state] : []
+            case 'read':
+              return [after]
+            default:
+              return [{ ...after, sure }, ...(runs ? [] : [state])]
+          }
+        })
+        if (states.length > 0) continue
+        return [decision === 'rejected' ? 'should-be-admitted' : 'should-be-rejected', nth]
+      }
+      return null
+    },
+  )
+})
+
+const unitUs = minuteUs / 16
+const anySent = fc.array(
+  fc.record({
+    pause: fc.oneof({ weight: 4, arbitrary: fc.nat({ max: 4 }) }, fc.integer({ min: 8, max: 40 })),
+    before: fc.nat({ max: 8 }),
+    after: fc.nat({ max: 8 }),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+test.each<[string, (limit: number) => Limiter, (course: Course) => Contradiction | null]>([
+  [
+    'fixed windows',
+    (limit) => fixedAligned(limit, 3 * unitUs),
+    (course) => explainByFixedWindows(course, stepsOf(course, 0), 3 * unitUs),
+  ],
+  ['anchored windows', fixedAnchored, explainByAnchoredWindows],
+  ...[false, true].flatMap(
+    (counts): [string, (limit: number) => Limiter, typeof explainByAnchoredWindows][] => [
+      [
+        `a sliding log, rejections count: ${counts},`,
+        (limit) => slidingLog(limit, counts),
+        (course) => explainBySlidingLog(course, counts),
+      ],
+      [
+        `a sliding counter, rejections count: ${counts},`,
+        (limit) => slidingCounter(limit, 3 * unitUs, counts, Math.round),
+        (course) =>
+          explainBySlidingCounter(course, stepsOf(course, 0, counts ? 'yes' : 'no'), 3 * unitUs),
+      ],
+      [
+        `a bucket of two, rejections count: ${counts},`,
+        (limit) => tokenBucket(limit, 2, counts, 1),
+        (course) => explainByBucket(bucketCourse(course, stepsOf(course, 0), counts), 2),
+      ],
+    ],
+  ),
+])('%s explain their own answers wherever the decisions fell', (_, limiterOf, explain) => {
+  fc.assert(
+    fc.property(anySent, fc.constantFrom(1, 2, 4), fc.nat({ max: 3 }), (sent, limit, unseen) => {
+      const limiter = limiterOf(limit)
+      let at = 50
+      const all = sent.map(({ pause, before, after }, slot) => {
+        at += pause
+        const admitted = limiter(at * unitUs)
+        return arrivalOf(slot, (at - before) * unitUs, (at + after) * unitUs, {
+          decision: admitted ? 'admitted' : 'rejected',
+        })
+      })
+      const requests = all.slice(unseen).sort(byStart)
+      const course = {
+        ...{ requests, limit, windowUs: minuteUs, toleranceUs: 0, edge: null },
+        earlierAtMost: Math.min(unseen, all.length),
+        counted: ({ decision }: LimitedRequest): Counted =>
+          decision === 'admitted' ? 'yes' : 'maybe',
+      }
+      expect(explain(course)).toBeNull()
+    }),
+    { numRuns: 4_000, seed: 1 },
+  )
+})
