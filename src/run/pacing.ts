@@ -2,9 +2,10 @@
  * Calls `tick` whenever something is due. Lateness is not hidden: a row says when it was meant to
  * go and when it went.
  *
- *     timer     sleeps until the next is due, and sends all that came due since. While no answer is
- *               expected it wakes to within a tenth of a millisecond; else a sleep takes at least 1 ms,
- *               and what is overdue also goes when anything else wakes the thread
+ *     timer     sleeps until shortly before the next is due, and naps for the rest: at once while no answer is
+ *               expected; in slices, with a look at the sockets between two, while requests are sparse and the
+ *               loop is idle. Else a sleep takes at least 1 ms, and overdue requests also go when
+ *               anything wakes the thread
  *     precise   spins when the next is near: a core for each thread, lag of microseconds
  */
 export interface Paced {
@@ -31,12 +32,20 @@ const longestSleepMs = 20
  */
 const watchWithinUs = 1_000_000
 /**
- * Closer than this, a thread that expects no answer sleeps outside of the event loop, where a sleep
- * counts microseconds. Nothing that it is late for is measured: messages and closed connections.
+ * Closer than this, a thread may sleep outside of the event loop, where a sleep counts microseconds. Without an
+ * answer to come, nothing that it is late for is measured: messages and closed connections.
  */
 const napWithinUs = 2500
 /** What is due sooner waits for so long: more wakings would cost more than they bring. */
 const shortestNapUs = 150
+/** A nap while an answer may come: the stamp of that answer is so much late at most. */
+const sliceUs = 150
+/** Requests so far apart are worth slices; closer ones are sent late together, for less CPU each. */
+const sparseUs = 900
+/** A turn of the loop that takes longer handled an answer. */
+const idleTurnUs = 100
+/** After so many turns with answers, one after the other, a thread stops to nap: the next answer wakes it. */
+const busyTurns = 3
 /** Closer than this, `precise` spins. */
 const spinWithinUs = 3000
 /** While it spins, it looks at its sockets so often: an answer's stamp is that much late at most. */
@@ -59,13 +68,27 @@ function sleep(paced: Paced, now: () => number): Pace {
   let watching: NodeJS.Immediate | null = null
   let wakeUs = 0
   let nappedUs = 0
+  let isSparse = false
+  let nappedAtUs = Infinity
+  let busy = 0
   let timer: NodeJS.Timeout
-  const mayNap = (waitUs: number): boolean => waitUs < napWithinUs && !paced.expectsAnswers
+  /** How long to sleep outside of the event loop; 0 for not at all. */
+  const napUs = (waitUs: number): number => {
+    if (waitUs >= napWithinUs) return 0
+    if (!paced.expectsAnswers) return Math.max(waitUs, shortestNapUs)
+    return isSparse && busy < busyTurns ? Math.min(Math.max(waitUs, 1), sliceUs) : 0
+  }
   const turn = (): void => {
+    const dueUs = paced.nextUs
     ticking = true
     paced.tick()
     ticking = false
-    if (!stopped) rest()
+    if (stopped) return
+    // A timer that aims early wakes before anything is due: the gap is still the one before that.
+    if (paced.nextUs !== dueUs) isSparse = paced.nextUs - dueUs >= sparseUs
+    busy = 0
+    nappedAtUs = Infinity
+    rest()
   }
   const rest = (): void => {
     const nowUs = now()
@@ -80,7 +103,7 @@ function sleep(paced: Paced, now: () => number): Pace {
     if (waitUs > watchWithinUs) return
     watching ??= setImmediate(woken)
     // Without a reference an immediate does not keep the loop from sleeping: it runs after each wake.
-    if (mayNap(waitUs)) watching.ref()
+    if (napUs(waitUs) > 0) watching.ref()
     else watching.unref()
   }
   const woken = (): void => {
@@ -88,17 +111,23 @@ function sleep(paced: Paced, now: () => number): Pace {
     if (stopped) return
     const startUs = now()
     const waitUs = paced.nextUs - startUs
-    if (mayNap(waitUs)) {
-      if (waitUs > 0) {
-        Atomics.wait(cell, 0, 0, Math.max(waitUs, shortestNapUs) / 1000)
-        nappedUs += now() - startUs
-      }
-    } else if (waitUs > -overdueUs) {
-      watch(waitUs)
+    const us = napUs(waitUs)
+    if (waitUs > 0 && us > 0) nap(us, startUs)
+    const leftUs = paced.nextUs - now()
+    if (leftUs > (isSparse || us > 0 ? 0 : -overdueUs)) {
+      watch(leftUs)
       return
     }
     clearTimeout(timer)
     turn()
+  }
+  /** Sleeps, unless answers kept the last turn of the loop busy: more of them may have come. */
+  const nap = (us: number, startUs: number): void => {
+    const isBusy = paced.expectsAnswers && startUs - nappedAtUs > idleTurnUs
+    busy = isBusy ? busy + 1 : 0
+    if (!isBusy) Atomics.wait(cell, 0, 0, us / 1000)
+    nappedAtUs = now()
+    if (!isBusy) nappedUs += nappedAtUs - startUs
   }
   turn()
   return {

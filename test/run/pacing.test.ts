@@ -11,38 +11,80 @@ const timersStandStill = () => {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-test('what is overdue goes with whatever wakes the thread, and what is hardly due waits', async () => {
+/** What is due first at 0, then at `nextUs`, by a clock that stands still unless it is moved. */
+function paced(nextUs: number, expectsAnswers: boolean) {
   timersStandStill()
-  const clock = { us: 0 }
-  let ticks = 0
-  const pacing = pace(
-    { nextUs: 1_000_000, expectsAnswers: true, tick: () => void ticks++ },
-    'timer',
-    () => clock.us,
-  )
+  const clock = { us: 0, perReading: 0 }
+  const due = {
+    ...{ nextUs: 0, expectsAnswers, ticks: 0 },
+    tick() {
+      due.ticks++
+      due.nextUs = nextUs
+    },
+  }
+  const pacing = pace(due, 'timer', () => {
+    clock.us += clock.perReading
+    return clock.us
+  })
   onTestFinished(pacing.stop)
-  expect(ticks).toBe(1)
-  clock.us = 1_000_100
+  return { clock, due, pacing }
+}
+
+test('dense requests that are overdue go with whatever wakes the thread, a few at a time', async () => {
+  const { clock, due } = paced(800, true)
+  expect(due.ticks).toBe(1)
+  clock.us = 1099
   await loopTurns(3)
-  expect(ticks).toBe(1)
-  clock.us = 1_000_300
+  expect(due.ticks).toBe(1)
+  clock.us = 1100
   await loopTurns(1)
-  expect(ticks).toBe(2)
+  expect(due.ticks).toBe(2)
 })
 
-test('a timer waits out the last milliseconds by a nap, unless an answer may come meanwhile', async () => {
-  timersStandStill()
-  const clock = { us: 0 }
-  const paced = { nextUs: 2000, expectsAnswers: true, ticks: 0, tick: () => void paced.ticks++ }
-  // Each reading of the clock takes a microsecond, and a nap lies between two.
-  const pacing = pace(paced, 'timer', () => clock.us++)
-  onTestFinished(pacing.stop)
+test('a sparse request goes as soon as it is due, whatever woke the thread', async () => {
+  const { clock, due } = paced(1_000_000, true)
+  clock.us = 999_999 - 2500
   await loopTurns(3)
-  expect(paced.ticks).toBe(1)
-  expect(pacing.nappedUs).toBe(0)
-  paced.expectsAnswers = false
+  expect(due.ticks).toBe(1)
+  clock.us = 1_000_000
   await loopTurns(1)
-  expect(paced.ticks).toBe(2)
+  expect(due.ticks).toBe(2)
+})
+
+test('a timer waits out the last milliseconds by a nap, unless an answer to dense requests may come', async () => {
+  const { clock, due, pacing } = paced(800, true)
+  // Each reading of the clock takes a microsecond, and a nap lies between two.
+  clock.perReading = 1
+  await loopTurns(3)
+  expect(due.ticks).toBe(1)
+  expect(pacing.nappedUs).toBe(0)
+  due.expectsAnswers = false
+  clock.us = 797
+  await loopTurns(1)
+  expect(due.ticks).toBe(2)
+  expect(pacing.nappedUs).toBe(1)
+})
+
+test('between sparse requests it naps in slices while answers may come, and looks at them between', async () => {
+  const { clock, due, pacing } = paced(2000, true)
+  clock.perReading = 1
+  const startMs = performance.now()
+  await loopTurns(4)
+  expect(due.ticks).toBe(1)
+  expect(pacing.nappedUs).toBe(4)
+  // Four slices of 0.15 ms.
+  expect(performance.now() - startMs).toBeGreaterThanOrEqual(0.6)
+})
+
+test('a loop that answers keep busy is not put to sleep before a sparse request', async () => {
+  const { clock, pacing } = paced(2000, true)
+  clock.perReading = 1
+  await loopTurns(1)
+  expect(pacing.nappedUs).toBe(1)
+  for (let turn = 0; turn < 5; turn++) {
+    clock.us += 101
+    await loopTurns(1)
+  }
   expect(pacing.nappedUs).toBe(1)
 })
 
