@@ -80,8 +80,8 @@ function tableOf(result: BenchResult): string {
   const peers = Object.entries(result.ratios).map(([peer, ratio]) => `${peer} ${ratio.toFixed(2)}`)
   return [
     `\n${result.part}`,
-    ...lines,
     ...(peers.length > 0 ? [`ours / theirs: ${peers.join(', ')}`] : []),
+    ...lines,
     ...result.notes.map((note) => `note: ${note}`),
     '',
   ].join('\n')

@@ -61,8 +61,8 @@ export async function streams({
     figures,
     // How many times the CPU of ours an event costs them.
     ratios: {
-      undiciStreams: figure('undici', 'ratio', ratios.undici).median,
       bareStreams: figure('bare', 'ratio', ratios.bare).median,
+      undiciStreams: figure('undici', 'ratio', ratios.undici).median,
     },
     notes: [
       'undici: with a string for each read and JSON.parse for each event',

@@ -66,11 +66,14 @@ function renderRows(rows: readonly Row[], front: Front): Html {
 }
 
 function scarceWords(columns: readonly string[], told: Readonly<Record<string, ColumnFront>>) {
+  const needed = columns.map((name) => neededBy(told[name]?.needs))
+  const isAll = Object.entries(told).every(([name, { needs }]) => !needs || columns.includes(name))
+  if (isAll && columns.length > 2)
+    return `n too small for any percentile: it takes ${Math.min(...needed)} samples or more.`
   const names = columns.map((name) =>
     [told[name]?.group, told[name]?.label ?? wordsOf(name)].filter(Boolean).join(' '),
   )
-  const needed = Math.max(...columns.map((name) => neededBy(told[name]?.needs)))
-  return `n too small for ${names.join(', ')}: it takes up to ${formatNumber(needed)} samples.`
+  return `n too small for ${names.join(', ')}: it takes up to ${formatNumber(Math.max(...needed))} samples.`
 }
 
 function heading(name: string, told: ColumnFront | undefined): Html {

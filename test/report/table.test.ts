@@ -12,6 +12,9 @@ import { scriptJson } from '../../src/user/html.ts'
 
 const textOf = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
+const columnsOf = (names: readonly `p${number}`[]) =>
+  Object.fromEntries(names.map((name) => [`${name}_ms`, { needs: [name, 'n'] as const }]))
+
 describe('a table', () => {
   const front = readFront(
     '-- title: T\n-- columns:\n--   p99_ms: { label: p99, group: Service, needs: [p99, n], at_least: cut_ms }\n--   cut_ms: { hidden: true }\nSELECT 1',
@@ -43,6 +46,14 @@ describe('a table', () => {
       ).text,
     )
     expect(all.trim()).toBe('n 5 6 n too small for Service p99: it takes up to 662 samples.')
+  })
+
+  test('says in one word that no percentile has samples enough', () => {
+    const columns = { n: { hidden: true }, ...columnsOf(['p50', 'p95', 'p99']) }
+    const rows = [{ step: 'chat', n: 5, p50_ms: 1, p95_ms: 1, p99_ms: 1 }]
+    expect(textOf(renderTable(rows, { columns }).text).trim()).toBe(
+      'step chat n too small for any percentile: it takes 11 samples or more.',
+    )
   })
 
   test('folds the rows that say so behind their number', () => {

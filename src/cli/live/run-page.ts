@@ -99,7 +99,7 @@ function shown(progress: Progress | null, moments: readonly Moment[]): Html {
     keys.map((key) => ({
       key: key.name,
       left_credits: key.creditsRemaining,
-      left_of_its_rate_limit: key.rateRemaining,
+      requests_left: key.rateRemaining,
     })),
   )}</div>
 <div data-part="threads">${card(
@@ -108,7 +108,7 @@ function shown(progress: Progress | null, moments: readonly Moment[]): Html {
       thread: String(thread.shard),
       lag_p99_ms: thread.lagP99Us === null ? null : thread.lagP99Us / 1000,
       busy_ratio: thread.utilisation,
-      batches_waiting: thread.queuedBatches,
+      waiting_batches: thread.queuedBatches,
     })),
   )}</div></div>`
 }

@@ -98,6 +98,10 @@ export function messagePage(title: string, text: string, viewer: Viewer | null):
     path: '',
     viewer,
     main: html`<section class="card narrow"><h1>${title}</h1><p>${text}</p>
-<p><a href="/dashboard">Go to the dashboard</a></p></section>`,
+<p>${
+      viewer?.scope === 'usage'
+        ? html`<a href="/my-credits">Go to my credits</a>`
+        : html`<a href="/dashboard">Go to the dashboard</a>`
+    }</p></section>`,
   })
 }
