@@ -36,7 +36,7 @@ export const runCommand = () =>
     .option('--no-first-requests', 'send no single requests before the load')
     .option('--yes', 'spend more than 1,000 credits of another machine without asking')
     .option('--dry-run', 'check the scenario and print its plan; send nothing')
-    .option('--junit <file>', 'write the thresholds as JUnit XML, for CI')
+    .option('--junit <file>', 'write the verdict and each threshold as JUnit XML, for CI')
     .addOption(uploadOption())
     .addOption(liveOption())
     .option('--json', 'print the summary as JSON')
