@@ -22,7 +22,7 @@ function message(exchange: Exchange) {
 
 const msg01: Rule = {
   id: 'MSG-01',
-  title: 'A message has its fields, and an id of its own',
+  title: 'A message has its fields, and a unique id',
   section: '§2.6',
   severity: 'must',
   needs: ['passive'],
@@ -134,7 +134,7 @@ const msg07: Rule = {
   severity: 'derived',
   needs: ['active'],
   explain: `Metamorphic: the same messages with a system prompt must report more input tokens than
-without. output_tokens must not pass max_tokens.`,
+without. output_tokens must not exceed max_tokens.`,
   async decide(evidence) {
     const all = (await exchangesOf(evidence)).filter(
       ({ row, isOk }) => isOk && row.endpoint === 'messages',

@@ -9,7 +9,7 @@ import { judgeRejections } from './rate-05.ts'
 function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
   return {
     id,
-    title: `The limit of the ${window} is kept: no more are admitted, none rejected before`,
+    title: `The limit of the ${window} is exact: no more requests are admitted, and none are rejected earlier`,
     section: '§8.1',
     severity: 'must',
     needs: ['time', 'quiescence'],

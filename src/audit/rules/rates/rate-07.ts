@@ -9,10 +9,10 @@ export const rate07: Rule = {
   section: '§8.1',
   severity: 'must',
   needs: ['passive'],
-  explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts both
-apart. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
+  explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts them
+separately. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
 A contract may promise no reset
-(rate_reset: null). A header that is there but is not a plain number ("1s", a date, an empty string) fails as well.`,
+(rate_reset: null). A header that is present but is not a plain number ("1s", a date, an empty string) fails as well.`,
   async decide(evidence) {
     const { contract } = evidence
     if (contract.bands.length === 0) {

@@ -7,7 +7,7 @@ import { historyOf, type Sighting, witnessOf } from './history.ts'
 export const rate18: Rule = {
   id: 'RATE-18',
   title:
-    'The limit follows the balance over an edge at once or with the next window, and changes for nothing else',
+    'The limit follows the balance across an edge at once or with the next window, and never changes otherwise',
   section: '§8.1',
   severity: 'must',
   needs: ['active', 'quiescence'],

@@ -6,7 +6,7 @@ import { verdictOf } from '../exchange-rule.ts'
 
 export const page01: Rule = {
   id: 'PAGE-01',
-  title: 'The page /my-credits shows what the credits endpoint tells',
+  title: 'The page /my-credits shows the figures of the credits endpoint',
   section: '§1.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
