@@ -133,7 +133,7 @@ function quantity(
   expected: string,
 ): string {
   if ((read(text) ?? 0) > 0) return text
-  throw new UserError('usage', `${option}: expected ${expected}; came ${text}.`)
+  throw new UserError('usage', `${option}: expected ${expected}; got ${text}.`)
 }
 
 /** Headers are kept in the store, so none of them may hold a key. */

@@ -14,7 +14,7 @@ export interface RunOverrides {
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {
   const rate = quantity('--rate', options.rate, above0(ratePerSOf), 'a rate above 0, such as 50/s')
   if (rate !== null && rate > mostPerS) {
-    throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; came ${options.rate}.`)
+    throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; got ${options.rate}.`)
   }
   const durationUs = quantity(
     '--duration',
@@ -88,6 +88,6 @@ function quantity(
 ): number | null {
   if (text === undefined) return null
   const value = read(text)
-  if (value === null) throw new UserError('usage', `${name}: expected ${expected}; came ${text}.`)
+  if (value === null) throw new UserError('usage', `${name}: expected ${expected}; got ${text}.`)
   return value
 }

@@ -114,7 +114,7 @@ function checkTimeZone(timeZone: string): void {
   } catch {
     throw new UserError(
       'report',
-      `${timeZone} is no time zone: expected an IANA name like Europe/Rome`,
+      `Unknown time zone ${timeZone}. Use an IANA name, such as Europe/Rome.`,
     )
   }
 }
