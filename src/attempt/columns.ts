@@ -51,7 +51,7 @@ export const attemptColumns = {
   step: column('word', false, 'step of the mix'),
   session: column('count', true, 'conversation that the request continues'),
   turn: column('count', true, 'turn in that conversation, from 0'),
-  template: column('count', true, 'row of `templates` that tells what was asked'),
+  template: column('count', true, 'row of `templates` with the request'),
   keyFp: column('word', true, 'first 12 hex digits of the SHA-256 of the API key'),
   account: column('word', true, 'account of the key, as the scenario names it'),
 
@@ -61,20 +61,20 @@ export const attemptColumns = {
     false,
     'chat, messages, responses, embeddings, models, credits or other',
   ),
-  streamed: column('count', false, '1 when the request asked for a stream'),
-  model: column('word', true, 'model asked for'),
-  expects: column('word', false, 'ok, or the error that the request was built to meet'),
+  streamed: column('count', false, '1 if the request asked for a stream'),
+  model: column('word', true, 'requested model'),
+  expects: column('word', false, 'ok, or the error that the request was made to provoke'),
 
   // When: one monotonic clock for all threads of a run
   intendedUs: column('micros', false, 'when the schedule wanted it sent'),
   dispatchedUs: column('micros', true, 'when it was handed to the HTTP client'),
-  sentUs: column('micros', true, 'when the socket began to carry it'),
-  headersUs: column('micros', true, 'response headers complete'),
+  sentUs: column('micros', true, 'when it was sent on the socket'),
+  headersUs: column('micros', true, 'when the response headers were complete'),
   firstEventUs: column('micros', true, 'first SSE event of any kind'),
   firstContentUs: column('micros', true, 'first event with non-empty text'),
   lastContentUs: column('micros', true, 'last event with non-empty text'),
   doneUs: column('micros', true, '[DONE], message_stop, or the end of a plain body'),
-  closedUs: column('micros', true, 'response finished or broken'),
+  closedUs: column('micros', true, 'when the response finished or broke'),
 
   // How it ended
   outcome: column('word', false, 'ok, http_error, broken, timeout, aborted or not_sent'),
@@ -89,19 +89,19 @@ export const attemptColumns = {
   rateLimit: column('number', true, 'X-RateLimit-Limit'),
   rateRemaining: column('number', true, 'X-RateLimit-Remaining'),
   rateReset: column('number', true, 'X-RateLimit-Reset, in the unit of the service'),
-  retryAfter: column('number', true, 'Retry-After in seconds, when it is a number'),
+  retryAfter: column('number', true, 'Retry-After in seconds, if it is a number'),
   dateS: column('index', true, "the service's Date header, Unix seconds"),
 
   // What the body said
   responseId: column('text', true, 'id of the completion or message'),
-  responseModel: column('word', true, 'model that the service says it used'),
+  responseModel: column('word', true, 'model that the response names'),
   finishReason: column('word', true, 'finish_reason or stop_reason of the first choice'),
   choices: column('count', true, 'number of choices (chat) or content blocks (messages)'),
   promptTokens: column('count', true, 'usage: prompt_tokens or input_tokens'),
   cachedTokens: column(
     'count',
     true,
-    'usage: tokens of the prompt that a cache held; chat counts them in prompt_tokens, messages apart',
+    'usage: prompt tokens from a cache; chat includes them in prompt_tokens, messages does not',
   ),
   completionTokens: column('count', true, 'usage: completion_tokens or output_tokens'),
   totalTokens: column('count', true, 'usage: total_tokens (chat only)'),
@@ -110,7 +110,7 @@ export const attemptColumns = {
   contentReads: column(
     'count',
     false,
-    'distinct arrival times among those; 1 of many is buffering',
+    'distinct arrival times of these; 1 for many events means buffering',
   ),
   doneMarks: column('count', false, 'terminal events seen: [DONE] or message_stop'),
   itlMaxUs: column('number', true, 'longest gap between content events, microseconds'),

@@ -51,7 +51,7 @@ export function parseChart(text: string, from: string): ChartSpec {
       : ['"description" must tell screen readers what is drawn, as a string']),
     ...(typeof meta.empty === 'string'
       ? []
-      : ['"usermeta.empty" must say what stands there without rows, as a string']),
+      : ['"usermeta.empty" must be the text to show without rows, as a string']),
     ...['facet', 'repeat', 'concat', 'hconcat', 'vconcat', 'datasets']
       .filter((key) => key in spec)
       .map((key) => `"${key}" is not supported: one chart is one view or one layer`),
@@ -76,7 +76,7 @@ function foreignData(value: unknown, path: string): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = path === '' ? key : `${path}.${key}`
     if (key === 'data' && isObject(inner) && inner.name !== 'rows') {
-      return [`"${here}" must be { "name": "rows" }: rows come from the query beside the file`]
+      return [`"${here}" must be { "name": "rows" }: rows come from the query next to the file`]
     }
     return key === 'url' ? [`"${here}" would load something`] : foreignData(inner, here)
   })

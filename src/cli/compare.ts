@@ -28,7 +28,7 @@ export async function compareAction(a: string, b: string, options: Options): Pro
   const gates = options.failOn.map(parseGate)
   const seed = Number(options.seed)
   if (!Number.isSafeInteger(seed)) {
-    throw new UserError('usage', `--seed: expected a whole number, came ${options.seed}`)
+    throw new UserError('usage', `--seed: expected a whole number, got ${options.seed}`)
   }
   const opened: Store[] = []
   try {

@@ -27,7 +27,7 @@ export async function mergeAction(paths: readonly string[], options: Options): P
   if (clockErrorUs === null && options.clockError !== undefined) {
     throw new UserError(
       'usage',
-      `--clock-error: expected a duration, such as 5ms; came ${options.clockError}.`,
+      `--clock-error: expected a duration, such as 5ms; got ${options.clockError}.`,
     )
   }
   const isNew = !existsSync(options.db)

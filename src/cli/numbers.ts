@@ -4,14 +4,14 @@ import { UserError } from '../user/user-error.ts'
 export function wholeOf(name: string, text: string): number {
   const value = Number(text)
   if (text.trim() !== '' && Number.isSafeInteger(value) && value >= 0) return value
-  throw new UserError('usage', `${name}: expected a whole number from 0; came ${text}.`)
+  throw new UserError('usage', `${name}: expected a whole number from 0; got ${text}.`)
 }
 
 /** @throws UserError unless the text is a number above 0 */
 export function positiveOf(name: string, text: string): number {
   const value = Number(text)
   if (Number.isFinite(value) && value > 0) return value
-  throw new UserError('usage', `${name}: expected a number above 0; came ${text}.`)
+  throw new UserError('usage', `${name}: expected a number above 0; got ${text}.`)
 }
 
 /**
@@ -26,5 +26,5 @@ export function quantityOf(
 ): number {
   const value = read(text)
   if (value !== null && value > 0) return value
-  throw new UserError('usage', `${name}: expected ${expected}; came ${text}.`)
+  throw new UserError('usage', `${name}: expected ${expected}; got ${text}.`)
 }

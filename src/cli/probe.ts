@@ -151,7 +151,7 @@ function mustBeWritable(path: string): void {
   } catch (error) {
     throw new UserError(
       'usage',
-      `--out: expected a file that can be written; came ${path}: ${(error as Error).message}.`,
+      `--out: expected a file that can be written; got ${path}: ${(error as Error).message}.`,
     )
   }
 }
@@ -197,21 +197,21 @@ function dryRunText(
   }))
   if (json) return `${JSON.stringify(bands, null, 2)}\n`
   const rows = bands.map(({ band, credits }) => [band, `${credits} credits at most`])
-  return `Nothing was sent. A probe costs, by the band of the balance, with up to ${creditsText(firstReads)} for reads of the balance before its price stands:\n${table(rows).join('\n')}\n`
+  return `Nothing was sent. The cost of a probe in each band of the balance, including up to ${creditsText(firstReads)} to read the balance first:\n${table(rows).join('\n')}\n`
 }
 
 function priceText(price: Price): string {
   const { credits, firstReadsCredits, maxCredits, balance, questions } = price
   const blocked = questions.filter(({ obstacle }) => obstacle !== null)
   return [
-    `Prober costs up to ${creditsText(credits)}${firstReadsCredits === 0 ? '' : `, ${firstReadsCredits} of them for reads of the balance until here`}; at most ${maxCredits} will be spent${balance === null ? '' : `, of a balance of ${balance}`}.`,
+    `The probe costs up to ${creditsText(credits)}${firstReadsCredits === 0 ? '' : `, ${firstReadsCredits} of them for the reads of the balance so far`}; it spends at most ${maxCredits}${balance === null ? '' : `, from a balance of ${balance}`}.`,
     ...(credits > maxCredits
-      ? ['Questions beyond that are left unasked; --max-credits raises it.']
+      ? ['Questions beyond that are skipped. Raise --max-credits to ask them.']
       : []),
     ...(balance !== null && credits - firstReadsCredits > balance
-      ? ['Questions that the balance may not cover are left unasked; --only asks some alone.']
+      ? ['Questions that the balance may not cover are skipped. Select questions with --only.']
       : []),
-    ...blocked.map(({ gaps, obstacle }) => `Not askable here: ${gaps.join(', ')}: ${obstacle}.`),
+    ...blocked.map(({ gaps, obstacle }) => `Skipped ${gaps.join(', ')}: ${obstacle}.`),
   ].join('\n')
 }
 
@@ -231,12 +231,12 @@ function plainStatusText(answer: GapAnswer): string {
     case 'ambiguous':
       return [
         ...(Object.keys(answer.is).length === 0 ? [] : [facetsText(answer)]),
-        `open: ${Object.entries(answer.between)
+        `undecided: ${Object.entries(answer.between)
           .map(([facet, values]) => `${facet} is ${values.join(' or ')}`)
           .join('; ')}`,
       ].join('; ')
     case 'not-askable':
-      return `not askable: ${answer.why}`
+      return `skipped: ${answer.why}`
     case 'not-asked':
       return `not asked: ${answer.why}`
   }
@@ -257,7 +257,7 @@ function profileText({ answers, credits_spent }: DeploymentProfile, out: string)
       .filter((gap) => answers[gap].status !== 'not-asked')
       .map((gap) => `${gap}  ${gaps[gap]}\n      ${statusText(answers[gap])}`),
     '',
-    `${count('answered')} answered, ${count('ambiguous')} ambiguous, ${count('not-askable')} not askable here${notAsked === 0 ? '' : `, ${notAsked} not asked`}; ${creditsText(credits_spent)} spent at most.`,
+    `${count('answered')} answered, ${count('ambiguous')} ambiguous, ${count('not-askable')} skipped${notAsked === 0 ? '' : `, ${notAsked} not asked`}; at most ${creditsText(credits_spent)} spent.`,
     `The profile is in ${out}.`,
     '',
   ].join('\n')

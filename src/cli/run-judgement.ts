@@ -64,8 +64,8 @@ export function figureText(threshold: ThresholdResult): string {
   const { value, unit, result, samples, needs, interval } = threshold
   const figure = valueText(value ?? 0, unit)
   if (result !== 'inconclusive') return figure
-  if (needs !== null) return `${figure} of ${samples} samples; it takes ${needs}`
-  return interval[1] === null ? `at least ${figure}: the rest is not known` : figure
+  if (needs !== null) return `${figure} of ${samples} samples; it needs ${needs}`
+  return interval[1] === null ? `at least ${figure}; the exact value is unknown` : figure
 }
 
 function valueText(number: number, unit: ThresholdResult['unit']): string {

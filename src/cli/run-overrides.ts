@@ -19,7 +19,7 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
       ? null
       : quantityOf('--rate', rate, ratePerSOf, 'a rate above 0, such as 50/s')
   if (perS !== null && perS > mostPerS) {
-    throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; came ${rate}.`)
+    throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; got ${rate}.`)
   }
   const durationUs =
     duration === undefined

@@ -89,7 +89,7 @@ function optionsOf(flags: Flags, operatorKey: string | null): ServiceOptions {
             apiKey: process.env.ASSAY_UPSTREAM_KEY || null,
             models: flags.upstreamModel,
             headers: extraHeaders('--upstream-header', flags.upstreamHeader, process.env),
-            tell: (words) => process.stderr.write(`upstream: ${words} (told once)\n`),
+            tell: (words) => process.stderr.write(`upstream: ${words} (printed once)\n`),
           },
         }),
     shape: {

@@ -34,14 +34,14 @@ export function shardOf(
   if (of !== '' && index === null) {
     throw new UserError(
       'usage',
-      `${option} ${text}: which one this is was not given, and no scheduler says it (${indexVariables.map(([name]) => name).join(', ')}). Give it, as ${option} 3/8.`,
+      `${option} ${text}: no index is given, and no scheduler sets one (${indexVariables.map(([name]) => name).join(', ')}). Give it, as ${option} 3/8.`,
     )
   }
   const shard = { index: Number(index), of: Number(of) }
   if (of === '' || shard.of > 100_000 || shard.index < 0 || shard.index >= shard.of) {
     throw new UserError(
       'usage',
-      `${option}: expected an index from 0 and the number of shards, as 3/8 (the last is 7/8), or the number alone on a scheduler; came ${of === '' ? text : `${index}/${of}`}.`,
+      `${option}: expected an index from 0 and the number of shards, as 3/8 (the last is 7/8), or the number alone on a scheduler; got ${of === '' ? text : `${index}/${of}`}.`,
     )
   }
   return shard
@@ -85,7 +85,7 @@ export function runIdOf(text: string | undefined): string | undefined {
   if (text === undefined || /^[\w][\w.-]{0,63}$/.test(text)) return text
   throw new UserError(
     'usage',
-    `--run-id: expected up to 64 letters, digits, dots, hyphens and underscores; came ${JSON.stringify(text)}.`,
+    `--run-id: expected up to 64 letters, digits, dots, hyphens and underscores; got ${JSON.stringify(text)}.`,
   )
 }
 
@@ -96,6 +96,6 @@ export function startAtUsOf(text: string | undefined, nowMs: number): number | u
   if (Math.abs(atMs - nowMs) <= longestWaitMs) return atMs * 1000
   throw new UserError(
     'usage',
-    `--start-at: expected an instant with its time zone within seven days, as 2026-12-01T10:00:00Z; came ${text}.`,
+    `--start-at: expected an instant with its time zone within seven days, as 2026-12-01T10:00:00Z; got ${text}.`,
   )
 }

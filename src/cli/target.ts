@@ -12,7 +12,7 @@ export function baseUrlOf(
   if (text !== undefined && isBaseUrl(text)) return serviceUrl(text, contract)
   throw new UserError(
     'usage',
-    `--base-url: expected the address of a service, as https://api.example.com; came ${text === undefined ? 'nothing' : shownBaseUrl(text)}.`,
+    `--base-url: expected the address of a service, as https://api.example.com; got ${text === undefined ? 'nothing' : shownBaseUrl(text)}.`,
   )
 }
 
@@ -22,7 +22,7 @@ export function apiKey(): string {
   if (!isHeaderValue(key)) {
     throw new UserError(
       'usage',
-      'The variable ASSAY_API_KEY holds what cannot stand in a header: expected printable ASCII on one line. Put one API key there, and nothing more.',
+      'The variable ASSAY_API_KEY is not valid in a header: expected printable ASCII on one line. Put one API key there, and nothing more.',
     )
   }
   if (key !== '') return key

@@ -18,7 +18,7 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
   const [, bucket, prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(target) ?? []
   if (bucket === undefined) {
-    throw new UserError('usage', `--upload: expected s3://bucket/prefix; came ${target}.`)
+    throw new UserError('usage', `--upload: expected s3://bucket/prefix; got ${target}.`)
   }
   const { S3Client, Upload } = await clientOfS3()
   const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
@@ -66,7 +66,7 @@ async function clientOfS3() {
   } catch {
     throw new UserError(
       'usage',
-      '--upload: the client of S3 is not installed. Install it beside assay: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage.',
+      '--upload: the client of S3 is not installed. Install it next to assay: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage.',
     )
   }
 }

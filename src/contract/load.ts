@@ -173,7 +173,7 @@ export function parseContract(given: unknown, where: string): Contract {
   })
   throw new UserError(
     'contract',
-    `${where}: not a contract\n${faults.join('\n')}\ndocs/auditing.md tells of contracts; contracts/ has an example.`,
+    `${where}: not a contract\n${faults.join('\n')}\ndocs/auditing.md describes contracts; contracts/ has an example.`,
   )
 }
 

@@ -59,7 +59,7 @@ export async function reachServer(address: string, deadlineMs: number): Promise<
       if (error instanceof AuthorizationError) {
         throw new UserError(
           'fleet',
-          `--join: ${shown} lets nobody in by these credentials. Put user:password@ or token@ before the host, or name a file in NATS_CREDS.`,
+          `--join: ${shown} refuses these credentials. Put user:password@ or token@ before the host, or name a file in NATS_CREDS.`,
         )
       }
       if (performance.now() + retryMs > deadlineMs) {
@@ -116,7 +116,7 @@ async function clientOfNats() {
   } catch {
     throw new UserError(
       'usage',
-      '--join: the client of NATS is not installed. Install it beside assay: npm install @nats-io/transport-node @nats-io/kv.',
+      '--join: the client of NATS is not installed. Install it next to assay: npm install @nats-io/transport-node @nats-io/kv.',
     )
   }
 }

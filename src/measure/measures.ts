@@ -50,31 +50,31 @@ const ofSent = { of: 'true', cut: null, whoIsCut: '' }
 export const measures = {
   service: {
     title: 'service',
-    says: 'from the moment the socket carries the request to the end of the answer',
+    says: 'from the send of the request to the end of the answer',
     value: `${ended} - ${began}`,
     ...ofAnswers,
   },
   response: {
     title: 'response',
-    says: 'from the moment the schedule wanted it sent to the end of the answer, with every wait of this client',
+    says: 'from the planned send to the end of the answer, including every wait in this client',
     value: `${ended} - intended_us`,
     ...ofAnswers,
   },
   ttft: {
     title: 'TTFT',
-    says: 'from the moment the socket carries the request to the first event with text: content, reasoning or a tool call',
+    says: 'from the send of the request to the first event with text: content, reasoning or a tool call',
     value: `coalesce(first_content_us, ${ended}) - ${began}`,
     ...ofFirstText,
   },
   responseTtft: {
     title: 'resp. TTFT',
-    says: 'the same from the moment the schedule wanted it sent',
+    says: 'the same from the planned send',
     value: `coalesce(first_content_us, ${ended}) - intended_us`,
     ...ofFirstText,
   },
   tpot: {
     title: 'TPOT',
-    says: 'from the first to the last event with text, divided by the reported completion tokens less one',
+    says: 'from the first to the last event with text, divided by the reported completion tokens minus one',
     value: `CASE WHEN completion_tokens >= 2 THEN (last_content_us - first_content_us) / (completion_tokens - 1) END`,
     ...ofStreams,
     who: 'streams that succeeded and report two completion tokens or more',
@@ -87,24 +87,24 @@ export const measures = {
   },
   lag: {
     title: 'lag',
-    says: 'from the moment the schedule wanted it sent to the hand-over to the HTTP client',
+    says: 'from the planned send to the hand-over to the HTTP client',
     value: 'dispatched_us - intended_us',
     ...ofSent,
     who: 'all requests that were handed over',
   },
   poolWait: {
     title: 'pool wait',
-    says: 'from the hand-over to the moment the socket carries the request: queue and connecting',
+    says: 'from the hand-over to the send: waiting and connecting',
     value: 'sent_us - dispatched_us',
     ...ofSent,
-    who: 'all requests that a socket carried',
+    who: 'all requests that were sent',
   },
   failure: {
     title: 'failures',
-    says: 'response time of answers that are errors: apart, so that a fast 429 never improves a percentile',
+    says: 'response time of errors, kept separate so that a fast 429 never improves a percentile',
     value: 'closed_us - intended_us',
     of: `outcome IN ('http_error', 'broken')`,
-    who: 'HTTP errors and broken answers, expected ones among them',
+    who: 'HTTP errors and broken answers, including expected ones',
     cut: null,
     whoIsCut: '',
   },
@@ -129,25 +129,25 @@ export const countedSql = (hasSteady: string) => `(part = 'steady' OR NOT ${hasS
 export const standings = {
   counted: {
     sql: countedSql(`run_id IN (SELECT run_id FROM request_kinds WHERE part = 'steady')`),
-    says: 'it is of the steady part, or its run has none: figures are of these alone',
+    says: 'it belongs to the steady part, or its run has none; figures cover only these',
   },
   was_sent: { sql: `outcome <> 'not_sent'`, says: 'it was sent' },
   on_purpose: {
     sql: `outcome = 'aborted' OR (expects <> 'ok' AND outcome = 'http_error')`,
-    says: 'it ended as the scenario provoked: an abort, or the error that it was built to meet',
+    says: 'it ended as the scenario intended: an abort, or the error that it was made to provoke',
   },
   succeeded: { sql: succeeded, says: 'it was meant to succeed, and did' },
   judged: {
     sql: `expects = 'ok' AND outcome NOT IN ('not_sent', 'aborted')`,
-    says: 'it was meant to succeed, and ended: what goodput and success are shares of',
+    says: 'it was meant to succeed, and ended: the denominator of goodput and success',
   },
   failed: {
     sql: `outcome NOT IN ('not_sent', 'aborted') AND outcome <> CASE expects WHEN 'ok' THEN 'ok' ELSE 'http_error' END`,
-    says: 'it was sent and ended otherwise than it was meant to, and not by our own abort',
+    says: 'it was sent and ended in an unexpected way, other than by our own abort',
   },
   without_text: {
     sql: 'streamed = 1 AND events > 0 AND first_content_us IS NULL',
-    says: 'it was a stream that never brought text',
+    says: 'it was a stream without any text',
   },
   generated: {
     sql: `${generated}`,
@@ -159,11 +159,11 @@ export const standings = {
   },
   estimated_tokens: {
     sql: `CASE WHEN ${generated} AND completion_tokens IS NULL AND content_events > 0 THEN content_events END`,
-    says: 'content events of a stream that is `unreported`: an estimate of its tokens, for an event is no token',
+    says: 'content events of a stream that is `unreported`: an estimate, because an event is not a token',
   },
   output_tokens: {
     sql: `CASE WHEN ${succeeded} THEN completion_tokens END`,
-    says: 'completion tokens that the service reported of a success',
+    says: 'completion tokens that the service reported for a success',
   },
 } as const satisfies Record<string, { readonly sql: string; readonly says: string }>
 
@@ -175,11 +175,11 @@ export const foreignMeasures = {
   },
   tail_tpot_us: {
     sql: `CASE WHEN completion_tokens >= 2 THEN (${ended} - coalesce(first_event_us, first_content_us)) / (completion_tokens - 1) END`,
-    says: 'what is left of the whole after the first event, divided by the tokens less one (vLLM, evalscope)',
+    says: 'the time after the first event, divided by the tokens minus one (vLLM, evalscope)',
   },
   spread_tpot_us: {
     sql: `CASE WHEN completion_tokens >= 1 THEN (coalesce(last_content_us, first_content_us) - ${began}) / completion_tokens END`,
-    says: 'the whole to the last text divided by the tokens, TTFT inside (GuideLLM)',
+    says: 'the time to the last text divided by the tokens, including TTFT (GuideLLM)',
   },
 } as const satisfies Record<string, { readonly sql: string; readonly says: string }>
 

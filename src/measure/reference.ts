@@ -7,14 +7,14 @@ export function metricsReference(): string {
   return `${[
     '# Metrics',
     '<!-- Made by npm run reference; do not edit. -->',
-    `What each number means, wherever it is shown: thresholds, the live view, summaries (terminal, JSON,
-Markdown, CSV), pages, comparisons and exports. \`src/measure/measures.ts\` defines each once and makes
-three views of it: \`attempt_values\` has a column for each measure of an attempt, \`attempt_measures\` a
-row, and \`attempt_times\` is \`attempt_values\` with times of day.`,
+    `Each measure has one meaning in thresholds, the live view, summaries (terminal, JSON, Markdown, CSV),
+pages, comparisons and exports. \`src/measure/measures.ts\` defines each measure once and creates three
+views: \`attempt_values\` has one column per measure of an attempt, \`attempt_measures\` one row per measure,
+and \`attempt_times\` is \`attempt_values\` with times of day.`,
     '## Times of an attempt',
-    `In SQL microseconds (\`_us\`), shown as milliseconds. A \`>\` or \`≥\` before a percentile means "at
-least": a sample that was cut off lies at or below it. Figures cover the steady part of a run, or all of
-it where it has none; a threshold that names a phase covers that phase.`,
+    `Times are microseconds in SQL (\`_us\`) and are shown as milliseconds. A \`>\` or \`≥\` before a percentile
+means "at least": a sample that was cut off lies at or below it. Figures cover the steady part of a run, or
+the whole run if it has no steady part. A threshold that names a phase covers that phase.`,
     table(
       ['measure', 'in SQL and thresholds', 'from, to', 'who has it', 'who is cut off'],
       [
@@ -22,25 +22,25 @@ it where it has none; a threshold that names a phase covers that phase.`,
         [
           'ITL',
           '`itl`',
-          'each gap between two events with text of one stream; 0 where one packet brought both',
+          'each gap between two events with text of one stream; 0 if both arrived in one packet',
           'streams that succeeded',
-          'no one; from histograms, so within 0.1 % (`~`)',
+          'no one; from histograms, so accurate to 0.1 % (`~`)',
         ],
       ],
     ),
     '## Percentiles',
-    `Linear interpolation between the two nearest of all samples (R-7: \`quantile_cont\` of DuckDB, \`linear\`
-of numpy), never averages of percentiles. ITL is the gap that the share of gaps does not pass. A
-percentile takes ${[0.5, 0.9, 0.95, 0.99, 0.999]
+    `Percentiles are linear interpolations between the two nearest of all samples (R-7: \`quantile_cont\` in
+DuckDB, \`linear\` in numpy), never averages of percentiles. A percentile of ITL is the gap that this share
+of gaps does not exceed. A percentile needs ${[0.5, 0.9, 0.95, 0.99, 0.999]
       .map((p) => `${samplesNeeded(p).toLocaleString('en-US')} samples for p${p * 100}`)
-      .join(', ')} (99 % confidence, the early stopping of MLPerf LoadGen); with fewer it
-reads \`few\` or "n too small", and no chart draws it.
+      .join(', ')} (99 % confidence, the early stopping of MLPerf LoadGen). With
+fewer, it reads \`few\` or "n too small", and no chart draws it.
 
-A threshold on a percentile is decided by the interval between two order statistics that holds the true
-percentile with 95 % confidence, whatever the distribution. It is held if the percentile has its samples
-and the whole interval lies within the bound, missed if the whole interval lies beyond, else inconclusive,
-with the count of samples that it would take. In that interval a sample that was cut off is as long as you
-like. Inconclusive is not a pass: the command exits with 3.`,
+A threshold on a percentile is decided by the interval between two order statistics that contains the true
+percentile with 95 % confidence, for any distribution. It is held if the percentile has enough samples
+and the whole interval lies within the limit. It is missed if the whole interval lies beyond the limit.
+Otherwise it is inconclusive, and the needed number of samples is printed. In that interval, a sample that
+was cut off counts as endless. Inconclusive is not a pass: the command exits with 3.`,
     '## How an attempt counts',
     table(
       ['column', 'an attempt counts if'],
@@ -54,7 +54,7 @@ like. Inconclusive is not a pass: the command exits with 3.`,
         [
           'errors',
           'share of `was_sent`',
-          '`failed`; with a filter, the errors that it names, provoked ones too',
+          '`failed`; with a filter, the selected errors, including provoked ones',
         ],
         ['success', 'share of `judged`', '`succeeded`'],
         [
@@ -67,34 +67,34 @@ like. Inconclusive is not a pass: the command exits with 3.`,
         [
           'tokens',
           'count, per second',
-          `${standings.output_tokens.says}; what was not reported is unknown, not 0`,
+          `${standings.output_tokens.says}; unreported tokens are unknown, not 0`,
         ],
         ['estimated tokens', 'count', standings.estimated_tokens.says],
         [
           'credits',
           'count, per second',
-          'price of each success by the contract; an unknown price is unknown, not 0',
+          'price of each success in the contract; an unknown price is unknown, not 0',
         ],
         ['ok/s', 'per second', 'ended `ok`, per second of the span'],
-        ['span', 'seconds', 'from the first intended to the last closed of these attempts'],
+        ['span', 'seconds', 'from the first planned send to the last end of these attempts'],
       ],
     ),
     '## Other tools',
-    `The same run under the definitions of others, on the launch page and by \`assay summary --format vllm\`.
-All of them leave failures and timeouts out of latency.`,
+    `The launch page shows the same run under the definitions of other tools, and \`assay summary --format vllm\`
+prints that of vLLM. All of these tools leave failures and timeouts out of latency.`,
     table(
       ['tool', 'first token is', 'time per token is', 'percentile rule', 'failures'],
       [
         [
           'AIPerf',
-          'the first non-empty content or reasoning, as ours',
-          'as our TPOT; AIPerf calls it ITL',
+          'the first non-empty content or reasoning, as in Assay',
+          "as Assay's TPOT; AIPerf calls it ITL",
           'linear',
           'left out; `adj_*` count an error as endless',
         ],
         [
           'GuideLLM',
-          'the first non-empty content, reasoning or tool call, as ours',
+          'the first non-empty content, reasoning or tool call, as in Assay',
           foreignMeasures.spread_tpot_us.says,
           'step function of the CDF',
           'left out',
@@ -118,7 +118,7 @@ All of them leave failures and timeouts out of latency.`,
           'none: `http_req_waiting` is the first byte of the response',
           'none',
           'linear',
-          '`http_req_duration` holds them, fast errors too; a threshold without samples passes',
+          '`http_req_duration` includes them, also fast errors; a threshold without samples passes',
         ],
       ],
     ),

@@ -44,14 +44,14 @@ function deskOf(text: string): string {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new UserError(
       'operator',
-      `--operator: expected the address of a service, as http://127.0.0.1:8787; came ${text}.`,
+      `--operator: expected the address of a service, as http://127.0.0.1:8787; got ${text}.`,
     )
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   if (host !== 'localhost' && host !== '::1' && !/^127(\.\d{1,3}){3}$/.test(host)) {
     throw new UserError(
       'operator',
-      `--operator: expected an address of this machine (127.0.0.1, localhost); came ${url.hostname}. Run the probe where the service runs.`,
+      `--operator: expected an address of this machine (127.0.0.1, localhost); got ${url.hostname}. Run the probe where the service runs.`,
     )
   }
   return `${url.origin}${url.pathname.replace(/\/(operator\/?)?$/, '')}/operator`
@@ -84,7 +84,7 @@ async function ask(
   const { message } = (answer?.error ?? {}) as { message?: unknown }
   throw new UserError(
     'operator',
-    `--operator: expected 200 of ${address}${path}; came ${response.status}` +
+    `--operator: expected 200 of ${address}${path}; got ${response.status}` +
       `${typeof message === 'string' ? `: ${message.slice(0, 200)}` : ''}. ` +
       'Start the service with --operator, and use its keys.',
   )
@@ -106,6 +106,6 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
 function unexpected(desk: string, expected: string, came: unknown): UserError {
   return new UserError(
     'operator',
-    `--operator: expected ${expected} from ${desk}; came ${JSON.stringify(came)?.slice(0, 80)}.`,
+    `--operator: expected ${expected} from ${desk}; got ${JSON.stringify(came)?.slice(0, 80)}.`,
   )
 }

@@ -220,9 +220,10 @@ async function ask(
   const obstacle = question.obstacle?.(circumstances) ?? null
   if (obstacle !== null) return all(obstacle)
   const price = question.price(circumstances)
-  const costs = `asking costs up to ${price} ${price === 1 ? 'credit' : 'credits'}`
-  if (price > budget.left) return all(`${costs}, and ${budget.left} of the budget are left`)
-  if (price > budget.held) return all(`${costs}, and the account holds ${budget.held}`)
+  const costs = `needs up to ${price} ${price === 1 ? 'credit' : 'credits'}`
+  if (price > budget.left)
+    return all(`${costs}, and the budget has ${budget.left} left; raise --max-credits`)
+  if (price > budget.held) return all(`${costs}, and the account has ${budget.held}`)
   try {
     return await question.ask(prober)
   } catch (error) {

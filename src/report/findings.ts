@@ -97,7 +97,7 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
         remedy:
           finding.detail.came === undefined
             ? null
-            : `expected ${finding.detail.expected ?? 'otherwise'}, came ${finding.detail.came}`,
+            : `expected ${finding.detail.expected ?? 'otherwise'}, observed ${finding.detail.came}`,
       })),
     }
   }
@@ -186,9 +186,9 @@ async function renderFailure(
   }${drawn.map((figure) => figure.body)}`
   const head = html`<span class="pill fail">${finding.rule} failed</span><b>${finding.title}</b><small>${finding.severity}, ${formatNumber(finding.observations)} observations</small>`
   const body = html`<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
-    detail.came !== undefined && html`<dt>came</dt><dd>${detail.came}</dd>`
+    detail.came !== undefined && html`<dt>observed</dt><dd>${detail.came}</dd>`
   }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}${
-    rows.length > 0 && html`<dt>again</dt><dd><code>${againText(store, finding)}</code></dd>`
+    rows.length > 0 && html`<dt>reproduce</dt><dd><code>${againText(store, finding)}</code></dd>`
   }</dl>
 ${witnesses}`
   // A link to an id within a fold opens it.

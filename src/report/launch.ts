@@ -226,7 +226,7 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
 const isTold = ({ mark }: Percentile) => mark !== 'none' && mark !== 'too-few'
 
 const samplesOf = ({ n, p95 }: Distribution) =>
-  `p95 takes ${p95.needs} samples; n = ${formatNumber(n)}`
+  `p95 needs ${p95.needs} samples; n = ${formatNumber(n)}`
 
 function cardValue(percentile: Percentile): string {
   if (!isTold(percentile)) return 'n too small'

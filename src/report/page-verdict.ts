@@ -97,7 +97,7 @@ export function readPageVerdict(json: string | null): PageVerdict {
         value === null
           ? `${result}, without samples`
           : `${result}: ${inUnit(value, unit)}, n = ${formatNumber(samples)}`,
-      remedy: needs === null ? null : `It takes ${formatNumber(needs)} samples.`,
+      remedy: needs === null ? null : `It needs ${formatNumber(needs)} samples.`,
     })),
     sweeps: sweeps.map((sweep) => ({
       tone:

@@ -31,7 +31,7 @@ export function readParts(folders: readonly string[]): readonly Part[] {
       if (file.endsWith('.vl.json') && !files.includes(`${name}.sql`)) {
         throw new UserError(
           'report',
-          `${join(folder, file)} has no query: expected ${name}.sql beside it`,
+          `${join(folder, file)} has no query: expected ${name}.sql next to it`,
         )
       }
       if (file.endsWith('.sql')) parts.set(name, readPart(folder, name, files))

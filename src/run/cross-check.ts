@@ -20,7 +20,7 @@ export async function loadAutocannon() {
   } catch {
     throw new UserError(
       'usage',
-      '--with autocannon: that package is not installed. Install it beside assay: npm install autocannon.',
+      '--with autocannon: that package is not installed. Install it next to assay: npm install autocannon.',
     )
   }
 }

@@ -26,7 +26,7 @@ export function resolveKeys(
     if (!isHeaderValue(key)) {
       throw new UserError(
         'run',
-        `The key ${source.name} cannot stand in a header: expected printable ASCII on one line in ${whereOf(source)}; came something else, which is not shown here. Put one API key there, and nothing more.`,
+        `The key ${source.name} is not valid in a header: expected printable ASCII on one line in ${whereOf(source)}; got something else, which is not shown here. Put one API key there, and nothing more.`,
       )
     }
     return { name: source.name, account: source.account, weight: source.weight, key }

@@ -57,20 +57,20 @@ function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
     return `its certificate has expired. Renew it at the service; if it is valid there, correct this machine's clock.`
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return `its certificate is for another name (${message}). Correct the base URL to a name that it holds, or have one made for this name.`
+    return `its certificate is for another name (${message}). Use a base URL with a name in the certificate, or get a certificate for this name.`
   }
   if (isCertificateError(code)) {
     return `its certificate is not trusted (${message}). Name the authority's PEM file in ca_file of the scenario (--ca-file of bench), or in NODE_EXTRA_CA_CERTS.`
   }
   if (isTlsError(code)) {
-    return `it does not speak TLS there (${code}). Correct the base URL; http:// may be meant.`
+    return `it does not use TLS there (${code}). Correct the base URL; perhaps it begins with http://.`
   }
   switch (code) {
     case 'ECONNREFUSED':
       return `nothing listens there (connection refused). ${startIt}`
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `its name is not known. ${startIt}`
+      return `its host name is unknown. ${startIt}`
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
       return `there is no route to it. ${startIt}`

@@ -19,9 +19,9 @@ const longestBody = 300
 export function refusalOf(sent: string, { status, reason, body }: Refusal): string {
   if (status === null) {
     const remedy = sent.includes(' https://')
-      ? "or name the client's certificate, where it asks for one, in cert_file and key_file of the scenario"
-      : 'https:// may be meant'
-    return `${sent} got no answer in HTTP (${reason}). Correct the base URL; ${remedy}.`
+      ? 'or, if it requires a client certificate, name it in cert_file and key_file of the scenario'
+      : 'perhaps it begins with https://'
+    return `${sent} got no HTTP answer (${reason}). Correct the base URL; ${remedy}.`
   }
   const text = withoutHostile(body ?? '', () => ' ').trim()
   const shown = text.length > longestBody ? `${text.slice(0, longestBody)}…` : text

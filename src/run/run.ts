@@ -96,7 +96,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   if (given === undefined || given === null || !isBaseUrl(given)) {
     throw new UserError(
       'run',
-      `expected as base URL ${baseUrlSays}; came ${given ? shownBaseUrl(given) : 'none'}. Give --base-url, or base_url in the scenario.`,
+      `expected as base URL ${baseUrlSays}; got ${given ? shownBaseUrl(given) : 'none'}. Give --base-url, or base_url in the scenario.`,
     )
   }
   const baseUrl = serviceUrl(given, contract)

@@ -95,7 +95,7 @@ export function faultsOf(
     const message =
       came === undefined
         ? `expected ${issue.message}, and it is missing.`
-        : `expected ${issue.message}; came ${shown}.`
+        : `expected ${issue.message}; got ${shown}.`
     return [{ path, line: lineOf(path), message }]
   })
 }

@@ -102,7 +102,7 @@ function shareOfObjective(text: string): {
 } {
   const threshold = parseThreshold(text)
   if (typeof threshold === 'string')
-    throw new RangeError(`--slo: expected ${threshold}; came ${text}.`)
+    throw new RangeError(`--slo: expected ${threshold}; got ${text}.`)
   const { metric, statistic, operator } = threshold
   if (
     !objectives.includes(metric) ||
@@ -110,7 +110,7 @@ function shareOfObjective(text: string): {
     !operator.startsWith('<')
   ) {
     throw new RangeError(
-      `--slo: a search expects a percentile of ${objectives.join(', ')} below a time, as ttft.p95 < 800ms; came ${text}. Give --rate for any other threshold.`,
+      `--slo: a search expects a percentile of ${objectives.join(', ')} below a time, as ttft.p95 < 800ms; got ${text}. Give --rate for any other threshold.`,
     )
   }
   return {

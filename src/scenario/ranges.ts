@@ -28,7 +28,7 @@ export function rangeFaults(data: unknown): readonly Found[] {
       ? [
           {
             path: ['timeouts', name],
-            message: `expected a timeout above 0; came ${show(written)}.`,
+            message: `expected a timeout above 0; got ${show(written)}.`,
           },
         ]
       : [],
@@ -47,7 +47,7 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
     if (amountOf(phase[field]) === 0) {
       found.push({
         path: [...path, field],
-        message: `expected a ${field} above 0; came ${show(phase[field])}.`,
+        message: `expected a ${field} above 0; got ${show(phase[field])}.`,
       })
     }
   }
@@ -66,7 +66,7 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
     if (came === undefined) continue
     found.push({
       path: [...path, field],
-      message: `expected at most ${mostPerS}/s, for times are whole microseconds; came ${show(came)}.`,
+      message: `expected at most ${mostPerS}/s, for times are whole microseconds; got ${show(came)}.`,
     })
   }
   const silent = (field: 'weights' | 'stages', amounts: readonly unknown[]) => {
@@ -99,7 +99,7 @@ function upsideDown(fields: Loose, low: string, high: string, path: Path): reado
   return [
     {
       path: [...path, high],
-      message: `expected ${high} to be at least ${low}, ${show(fields[low])}; came ${show(fields[high])}.`,
+      message: `expected ${high} to be at least ${low}, ${show(fields[low])}; got ${show(fields[high])}.`,
     },
   ]
 }

@@ -36,7 +36,7 @@ function identityFaults(scenario: Loose): readonly Found[] {
   const [given, other] = scenario.cert_file === undefined ? [pair[1], pair[0]] : pair
   return scenario[given] === undefined || scenario[other] !== undefined
     ? []
-    : [{ path: [given], message: `${given} needs ${other} beside it: a certificate and its key.` }]
+    : [{ path: [given], message: `${given} also needs ${other}: a certificate and its key.` }]
 }
 
 const entries = (value: unknown): readonly (readonly [string, Loose])[] =>
@@ -62,7 +62,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
   const keyNames = Object.keys(loose(scenario.keys))
   const steps = entries(scenario.steps)
   if ('steps' in scenario && steps.length === 0) {
-    found.push({ path: ['steps'], message: 'expected at least one step; came none.' })
+    found.push({ path: ['steps'], message: 'expected at least one step; got none.' })
   }
   for (const [name, step] of steps) {
     const path = ['steps', name]
@@ -124,7 +124,7 @@ const plain: ReadonlySet<unknown> = new Set(['models', 'credits'])
 function headerFaults(headers: unknown, path: Path): readonly Found[] {
   return Object.entries(loose(headers)).flatMap(([name, value]) => {
     const fault = keyHeader.test(name)
-      ? `header ${name} carries a key, which never stands in a scenario; name where it comes from under keys`
+      ? `header ${name} carries a key, which must not be in a scenario; name its source under keys`
       : headerFault(name, String(value))
     return fault === null ? [] : [{ path: [...path, name], message: `${fault}.` }]
   })
@@ -205,7 +205,7 @@ function weightFaults(
       ? [
           {
             path: [...path, 'steps', at],
-            message: `step ${String(name)} has weight 0, so it is never drawn beside others; give it a weight, or a phase of its own.`,
+            message: `step ${String(name)} has weight 0, so it is never drawn with other steps; give it a weight, or its own phase.`,
           },
         ]
       : [],

@@ -42,13 +42,13 @@ export function parseTrace(
     if (request === null) {
       throw new UserError(
         'trace',
-        `${path}, line ${at + 1}: expected ${expectations[format]}; came ${line.slice(0, 80)}.`,
+        `${path}, line ${at + 1}: expected ${expectations[format]}; got ${line.slice(0, 80)}.`,
       )
     }
     requests.push(request)
   }
   if (requests.length === 0)
-    throw new UserError('trace', `${path} holds no request of a ${format} trace.`)
+    throw new UserError('trace', `${path} has no requests in the ${format} format.`)
   requests.sort((a, b) => a.atUs - b.atUs)
   const first = requests[0]!.atUs
   return requests.map((request) => ({ ...request, atUs: Math.round(request.atUs - first) }))
@@ -142,6 +142,6 @@ function jsonLine(line: string, path: string, at: number): TraceRecord {
   }
   throw new UserError(
     'trace',
-    `${path}, line ${at + 1}: expected a JSON object; came ${line.slice(0, 80)}.`,
+    `${path}, line ${at + 1}: expected a JSON object; got ${line.slice(0, 80)}.`,
   )
 }

@@ -132,7 +132,7 @@ export function readJournal(path: string): FoundJournal {
   if (version !== undefined && !title.endsWith(` ${version}`)) {
     throw new UserError(
       'store',
-      `${path} holds rows of a killed run, in a form that this Assay does not read. Open the store with the Assay that wrote it, or move the file away to go without them.`,
+      `${path} holds rows of a killed run, in a format that this version of Assay cannot read. Open the store with the version that wrote it, or move the file away to continue without them.`,
     )
   }
   const records: JournalRecord[] = []

@@ -136,7 +136,7 @@ async function prepareTables(store: Store): Promise<void> {
       const some = tables.slice(0, 3).map(({ name }) => name)
       throw new UserError(
         'store',
-        `${store.path} is no store of Assay: it has tables of another program (${some.join(', ')}). Use another --db.`,
+        `${store.path} is not an Assay store: it has tables of another program (${some.join(', ')}). Use another --db.`,
       )
     }
     // All or nothing: half a store would be taken for another program's.

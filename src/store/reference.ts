@@ -8,7 +8,7 @@ export function tablesReference(): string {
 
 <!-- Made by npm run reference; do not edit. -->
 
-The store is one DuckDB file. Any DuckDB client opens it:
+The store is one DuckDB file. Any DuckDB client can open it:
 
 \`\`\`sql
 SELECT step, count(*), quantile_cont(service_us, 0.95) / 1000 AS p95_ms
@@ -16,12 +16,12 @@ FROM attempt_times WHERE outcome = 'ok' GROUP BY step;
 \`\`\`
 
 Times of attempts are microseconds since their run began, on one monotonic clock; \`runs.started_at\` ties
-that clock to UTC. The view \`attempt_times\` has the measures of each attempt beside its columns:
+that clock to UTC. The view \`attempt_times\` adds the measures of each attempt to its columns:
 [Metrics](metrics.md).
 
 ## attempts
 
-A view with a row for each HTTP attempt. Its tables are an inner matter.
+A view with one row per HTTP attempt. The tables behind it are internal.
 
 ${table(
   Object.entries(attemptColumns).map(([name, { kind, nullable, description }]) => [

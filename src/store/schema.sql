@@ -18,8 +18,8 @@ CREATE TABLE runs (
   base_url VARCHAR NOT NULL,            -- without credentials
   contract VARCHAR NOT NULL,            -- name of the contract
   started_at TIMESTAMP NOT NULL,        -- UTC; microsecond 0 of the run's clock
-  ended_us BIGINT,                      -- null while it runs, and after a kill
-  time_scale DOUBLE NOT NULL,           -- seconds of the service's time in one of ours
+  ended_us BIGINT,                      -- null during the run, and after a kill
+  time_scale DOUBLE NOT NULL,           -- seconds of service time per second
   assay_version VARCHAR NOT NULL,
   machine_json VARCHAR NOT NULL,        -- cores, memory, platform, Node
   attempt_counts_json VARCHAR,        -- planned, sent, not_sent, and each outcome
@@ -27,7 +27,7 @@ CREATE TABLE runs (
   verdict_json VARCHAR                  -- each test with its figure and remedy
 );
 
--- What was asked, once for each distinct request.
+-- The distinct requests of each run.
 CREATE TABLE templates (
   run_id VARCHAR NOT NULL,
   template INTEGER NOT NULL,
@@ -41,15 +41,15 @@ CREATE TABLE templates (
   prompt_hash VARCHAR
 );
 
--- What came back, where the scenario asks to capture it.
+-- The captured bodies of responses, if the scenario asks for them.
 CREATE TABLE bodies (
   run_id VARCHAR NOT NULL,
   slot BIGINT NOT NULL,
   retry INTEGER NOT NULL,
   headers VARCHAR NOT NULL,
-  body VARCHAR,                         -- null where it is long and lies packed beside the store
+  body VARCHAR,                         -- null if it is long and packed in the file next to the store
   truncated BOOLEAN NOT NULL,
-  packed_at BIGINT                      -- its place there (packed-bodies.ts); null where it does not
+  packed_at BIGINT                      -- its position in that file (packed-bodies.ts); else null
 );
 
 -- HDR histograms (microseconds, 3 significant digits), one for each step, metric and interval.
@@ -60,13 +60,13 @@ CREATE TABLE histograms (
   part VARCHAR NOT NULL,
   step VARCHAR NOT NULL,
   metric VARCHAR NOT NULL,              -- service, response, ttft, itl; failed_service, failed_response
-  interval_us BIGINT NOT NULL,          -- where the interval begins
+  interval_us BIGINT NOT NULL,          -- start of the interval
   interval_length_us BIGINT NOT NULL,
   samples BIGINT NOT NULL,
   hdr BLOB NOT NULL                     -- HdrHistogram V2, deflated
 );
 
--- Gaps between tokens that another tool kept: what its histogram holds, exactly.
+-- Gaps between tokens from another tool, exactly as its histogram has them.
 CREATE TABLE imported_gaps (
   run_id VARCHAR NOT NULL,
   part VARCHAR NOT NULL,
@@ -80,8 +80,8 @@ CREATE TABLE health (
   shard INTEGER NOT NULL,               -- sending thread; -1 is the recorder
   at_us BIGINT NOT NULL,
   loop_delay_p99_us DOUBLE NOT NULL,
-  loop_gap_us DOUBLE NOT NULL,          -- the longest time in which the thread did nothing else
-  loop_gap_end_us BIGINT,               -- when it was over; null without one, and of the recorder
+  loop_gap_us DOUBLE NOT NULL,          -- the longest time for which the event loop did not run
+  loop_gap_end_us BIGINT,               -- end of that gap; null without one, and for the recorder
   utilisation DOUBLE NOT NULL,          -- 0 to 1, of the thread's event loop
   lag_p99_us DOUBLE,                    -- dispatched - intended; null without a request
   in_flight INTEGER NOT NULL,
@@ -97,11 +97,11 @@ CREATE TABLE findings (
   verdict VARCHAR NOT NULL,             -- pass, fail, inconclusive or not-observed
   observations BIGINT NOT NULL,
   title VARCHAR NOT NULL,              -- the promise
-  detail_json VARCHAR NOT NULL          -- the verdict whole, with its witnesses
+  detail_json VARCHAR NOT NULL          -- the complete verdict, with its witnesses
 );
 
--- Usage logs of others, one row for each line. A row is known by source and
--- id: importing a file again adds nothing (src/store/import keeps that, there is no index).
+-- Imported usage logs, one row per line. Source and id identify a row, so importing a
+-- file twice adds nothing (src/store/import ensures that; there is no index).
 CREATE TABLE usage_events (
   source VARCHAR NOT NULL,              -- the log; ids are unique within it
   id VARCHAR NOT NULL,
@@ -112,15 +112,15 @@ CREATE TABLE usage_events (
   endpoint VARCHAR,
   key_fp VARCHAR,
   account VARCHAR,
-  outcome VARCHAR NOT NULL,             -- the words of attempts.outcome
+  outcome VARCHAR NOT NULL,             -- the same values as attempts.outcome
   status INTEGER,
   error_code VARCHAR,
-  credits DECIMAL(18, 6),               -- as the log has them; null is not measured, never 0
-                                        -- DECIMAL(38, 18) from the first log on that needs it
-  prompt_tokens BIGINT,                 -- tokens and credits are those of all its requests
+  credits DECIMAL(18, 6),               -- as in the log; null means not measured, never 0;
+                                        -- DECIMAL(38, 18) once a log needs it
+  prompt_tokens BIGINT,                 -- sum over all requests of the row, like credits
   cached_tokens BIGINT,                 -- tokens of the prompt that a cache held
   completion_tokens BIGINT,
-  requests BIGINT NOT NULL DEFAULT 1,   -- how many the row stands for
+  requests BIGINT NOT NULL DEFAULT 1,   -- the number of requests that the row stands for
   ttft_us BIGINT,
   latency_us BIGINT
 );
@@ -138,7 +138,7 @@ CREATE TABLE usage_imports (
   rejected BIGINT NOT NULL
 );
 
--- What the service itself says: answers of GET /user/credits. Null where it does not say.
+-- The service's own figures: responses of GET /user/credits. Missing figures are null.
 CREATE TABLE usage_polls (
   polled_us BIGINT NOT NULL,            -- our clock, Unix microseconds UTC
   service_us BIGINT,                    -- its Date header
@@ -149,11 +149,11 @@ CREATE TABLE usage_polls (
   remaining DECIMAL(18, 6),
   requests BIGINT,
   average_tokens DOUBLE,
-  grants_json VARCHAR,                  -- credits with their expiry, where it says
-  body VARCHAR                          -- as it came, bounded
+  grants_json VARCHAR,                  -- credits with their expiry, if shown
+  body VARCHAR                          -- as received, up to a limit
 );
 
--- Price of one success, by contract: what a run's attempts should have cost.
+-- Price of one success in each contract: what a run's attempts should cost.
 CREATE TABLE model_prices (
   contract VARCHAR NOT NULL,
   model VARCHAR NOT NULL,

@@ -5,6 +5,6 @@ export function storeFile(path: string): string {
   if (path !== '' && !path.startsWith(':memory:')) return path
   throw new UserError(
     'store',
-    `--db: expected a file; came ${path === '' ? 'an empty name' : path}. What is in memory is gone when the command ends: name a file, such as --db assay.duckdb.`,
+    `--db: expected a file; got ${path === '' ? 'an empty name' : path}. A store in memory is lost when the command ends. Name a file, such as --db assay.duckdb.`,
   )
 }

@@ -49,7 +49,7 @@ test('the terminal prints failures first, then inconclusive, not observed, and p
     order.map((part) => text.indexOf(part)).sort((a, b) => a - b),
   )
   expect(text).toContain('1,234 attempts')
-  expect(text).toContain('again     curl x')
+  expect(text).toContain('reproduce curl x')
   expect(text).toContain('r slot 5 retry 1')
   expect(text.trimEnd().split('\n').at(-1)).toBe(
     '1 failed, 1 inconclusive, 1 not observed, 1 passed',
@@ -120,7 +120,7 @@ test('a line end in what a service sent begins no line of its own', () => {
 })
 
 test('JUnit and SARIF hold the command that shows a failure again', () => {
-  expect(junitText(report, commands)).toContain('&#10;again: curl x</failure>')
+  expect(junitText(report, commands)).toContain('&#10;reproduce: curl x</failure>')
   const { runs } = JSON.parse(sarifText(report, commands))
   const results: { ruleId: string; properties?: { again: string } }[] = runs[0].results
   expect(results.find(({ ruleId }) => ruleId === 'AA-04')?.properties).toEqual({ again: 'curl x' })
@@ -327,7 +327,7 @@ test('at 80 columns sentences break between words, under their beginning, and co
   })
   const text = terminalText({ ...report, findings: [long] }, new Map([['AA-05', command]]), 80)
   const lines = text.split('\n')
-  const first = lines.findIndex((line) => line.startsWith('  came      one word'))
+  const first = lines.findIndex((line) => line.startsWith('  observed  one word'))
   expect(lines.slice(first, first + 3).map((line) => line.length <= 80)).toEqual([true, true, true])
   expect(lines[first + 1]).toMatch(/^ {12}\S/)
   expect(
@@ -336,5 +336,5 @@ test('at 80 columns sentences break between words, under their beginning, and co
       .map((line) => line.slice(12))
       .join(' '),
   ).toBe(came)
-  expect(text).toContain(`  again     ${command}\n`)
+  expect(text).toContain(`  reproduce ${command}\n`)
 })

@@ -33,7 +33,7 @@ test('a command with a long body is named in the text, and printed whole when as
     }).catch((ended: { code: number; stdout: string; stderr: string }) => ended)
   await assay('run', 'long.yaml', '--base-url', service.baseUrl)
   expect((await assay('audit', '--rule', 'LIM')).stdout).toContain(
-    '\n  again     assay audit --db assay.duckdb --again LIM-01 | sh\n',
+    '\n  reproduce assay audit --db assay.duckdb --again LIM-01 | sh\n',
   )
   writeFileSync(
     join(folder, '0.json'),

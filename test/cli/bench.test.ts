@@ -107,9 +107,9 @@ test('bench goes from an address to a page: no file, no key, no model named', as
 })
 
 test.each([
-  [['--rate', '20'], '--rate: expected a rate, as 20/s; came 20.'],
+  [['--rate', '20'], '--rate: expected a rate, as 20/s; got 20.'],
   [['--rate', '20/s', '--users', '5'], '--rate and --users: expected one of them; got both.'],
-  [['--duration', '3'], '--duration: expected a time, as 30s; came 3.'],
+  [['--duration', '3'], '--duration: expected a time, as 30s; got 3.'],
   [['--slo', 'ttft < 3'], '--slo: expected'],
   [
     ['--slo', 'errors < 1%'],

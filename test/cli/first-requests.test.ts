@@ -128,7 +128,7 @@ test('http where https is spoken is told after one request', async () => {
   await withStorePath(async (dbPath) => {
     const { code, error } = await runAgainst(baseUrl, dbPath)
     expect(error).toMatch(
-      /got no answer in HTTP \(.*\)\. Correct the base URL; https:\/\/ may be meant\.\n/,
+      /got no HTTP answer \(.*\)\. Correct the base URL; perhaps it begins with https:\/\/\.\n/,
     )
     expect(code).toBe(4)
     // One to see whether anything listens, one for the request.

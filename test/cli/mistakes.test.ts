@@ -89,7 +89,7 @@ test.each<Mistake>([
   [
     'https for http',
     ...(['https://HOST/llm', 'right', null] as const),
-    'HOST was never reached: it does not speak TLS there (ERR_SSL_WRONG_VERSION_NUMBER). Correct the base URL; http:// may be meant.\n',
+    'HOST was never reached: it does not use TLS there (ERR_SSL_WRONG_VERSION_NUMBER). Correct the base URL; perhaps it begins with http://.\n',
   ],
 ])('bench with %s: one request, one sentence, the remedy', async (_, words, key, sent, says) => {
   const service = await listen(false)
@@ -110,7 +110,7 @@ test.each([
   [
     'http for https',
     'http://HOST/llm',
-    'GET http://HOST/llm/v1/models got no answer in HTTP (WHY). Correct the base URL; https:// may be meant.\n',
+    'GET http://HOST/llm/v1/models got no HTTP answer (WHY). Correct the base URL; perhaps it begins with https://.\n',
   ],
 ])('bench with %s: nothing is answered, one sentence, the remedy', async (_, url, says) => {
   const service = await listen(true)

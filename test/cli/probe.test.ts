@@ -107,10 +107,10 @@ test('a service that never settles takes no more reads before the price than a d
     { ASSAY_API_KEY: 'k' },
   )
   expect(ended.stderr).toContain(
-    'Prober costs up to 7 credits, 6 of them for reads of the balance until here; at most 600 will be spent, of a balance of 988.\n',
+    'The probe costs up to 7 credits, 6 of them for the reads of the balance so far; it spends at most 600, from a balance of 988.\n',
   )
   const dry = await assay(['probe', '--dry-run', '--only', 'G-02'])
-  expect(dry.stdout).toContain('with up to 6 credits for reads of the balance before its price')
+  expect(dry.stdout).toContain('including up to 6 credits to read the balance first')
   expect(dry.stdout).toMatch(/1-100 +7 credits at most\n/)
 })
 
@@ -156,7 +156,7 @@ test('a server without credits gets answers where there are any, and reasons els
     ]),
     { ASSAY_API_KEY: 'secret-key-of-a-test', ASSAY_API_KEY_2: '' },
   )
-  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Prober costs') })
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('The probe costs') })
   const { answers } = parseDeploymentProfile(JSON.parse(ended.stdout), 'stdout')
   for (const gap of ['G-09', 'G-13', 'G-14', 'G-15', 'G-17', 'G-18', 'G-20', 'G-21'] as const) {
     expect([gap, answers[gap].status]).toEqual([gap, 'not-askable'])
@@ -276,13 +276,13 @@ test('the command writes a profile, and says what changed since an older one', a
   const first = await probeOf('delta-s', [])
   expect(first).toMatchObject({ code: 0 })
   expect(first.stderr).toMatch(
-    /^Prober costs up to 11 credits, 2 of them for reads of the balance until here; at most 600 will be spent, of a/,
+    /^The probe costs up to 11 credits, 2 of them for the reads of the balance so far; it spends at most 600, from a/,
   )
   expect(first.stdout).toContain('G-21  the unit of X-RateLimit-Reset\n      unit: delta-s')
   const profile = parseDeploymentProfile(parseYaml(readFileSync(out, 'utf8')), out)
   expect(profile.answers['G-02']).toMatchObject({ status: 'answered', is: { 'svc-k2.5': false } })
   expect(profile.answers['G-01'].status).toBe('not-asked')
-  expect(first.stdout).toContain('\n3 answered, 0 ambiguous, 0 not askable here, 34 not asked; ')
+  expect(first.stdout).toContain('\n3 answered, 0 ambiguous, 0 skipped, 34 not asked; ')
 
   const second = await probeOf('epoch-ms', ['--diff', out])
   expect(second.stdout).toContain(`Changed since ${out}:\n  G-21  unit: delta-s -> epoch-ms\n`)
@@ -306,11 +306,11 @@ test('wrong usage is told in one sentence each, with exit code 2', async () => {
   expect(noFolder).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      /^--out: expected a file that can be written; came .*no such file/,
+      /^--out: expected a file that can be written; got .*no such file/,
     ),
   })
   const noNumber = await assay(['probe', '--dry-run', '--max-credits', 'many'])
-  expect(noNumber).toMatchObject({ code: 2, stderr: expect.stringContaining('came many') })
+  expect(noNumber).toMatchObject({ code: 2, stderr: expect.stringContaining('got many') })
   const stranger = await assay(['probe', '--only', 'G-99'])
   expect(stranger).toMatchObject({ code: 2, stderr: expect.stringContaining('G-99') })
   const nobody = await assay(['probe', '--base-url', 'http://127.0.0.1:9'], { ASSAY_API_KEY: 'k' })

@@ -50,7 +50,7 @@ describe('assay report', () => {
 
   test.each([
     [['launch', 'nowhere'], /nowhere/],
-    [['usage', '--timezone', 'Mars/Base'], /"Mars\/Base" is no time zone/],
+    [['usage', '--timezone', 'Mars/Base'], /Unknown time zone "Mars\/Base"/],
     [['usage', '--from', 'yesterday'], /"yesterday" is no date/],
     [['launch', '--reports', '/nowhere'], /no folder \/nowhere/],
   ] as const)('%j is refused with a sentence and exit code 2', async (asked, says) => {

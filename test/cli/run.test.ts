@@ -245,14 +245,14 @@ test('an option that is no rate, duration or number is refused with what was exp
     refusal(() => wholeOf('--seed', 'x')),
     refusal(() => positiveOf('--time-scale', '0')),
   ]).toEqual([
-    '--rate: expected a rate above 0, such as 50/s; came fast.',
-    '--rate: expected a rate above 0, such as 50/s; came 0/s.',
-    '--rate: expected at most 100000000/s; came 200000000/s.',
-    '--duration: expected a duration above 0, such as 30s; came 5.',
-    '--duration: expected a duration above 0, such as 30s; came 0s.',
-    '--max-credits: expected a whole number from 1; came 0.',
-    '--seed: expected a whole number from 0; came x.',
-    '--time-scale: expected a number above 0; came 0.',
+    '--rate: expected a rate above 0, such as 50/s; got fast.',
+    '--rate: expected a rate above 0, such as 50/s; got 0/s.',
+    '--rate: expected at most 100000000/s; got 200000000/s.',
+    '--duration: expected a duration above 0, such as 30s; got 5.',
+    '--duration: expected a duration above 0, such as 30s; got 0s.',
+    '--max-credits: expected a whole number from 1; got 0.',
+    '--seed: expected a whole number from 0; got x.',
+    '--time-scale: expected a number above 0; got 0.',
   ])
 })
 

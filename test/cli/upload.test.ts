@@ -99,6 +99,6 @@ test('what is no bucket is refused before anything is sent', async () => {
     ['bench', 'http://127.0.0.1:1', '--model', 'm', '--upload', 'https://x'],
     {},
   ).ended
-  expect(stderr).toBe('--upload: expected s3://bucket/prefix; came https://x.\n')
+  expect(stderr).toBe('--upload: expected s3://bucket/prefix; got https://x.\n')
   expect(code).toBe(2)
 })

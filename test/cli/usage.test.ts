@@ -117,12 +117,12 @@ describe('from a log to what it says', () => {
       [['usage', 'watch', '--base-url', 'http://127.0.0.1:1'], /ASSAY_API_KEY is not set/],
       [
         ['usage', 'watch', '--base-url', 'ftp://me:secret@127.0.0.1'],
-        /expected the address of a service.*came ftp:/,
+        /expected the address of a service.*got ftp:/,
         'sk-1',
       ],
       [
         ['usage', 'watch', '--base-url', 'http://127.0.0.1:1'],
-        /holds what cannot stand in a header/,
+        /is not valid in a header/,
         'two\nlines',
       ],
     ] as const

@@ -234,7 +234,7 @@ test.skipIf(skipped)(
 )
 
 test.skipIf(skipped)(
-  `a server without JetStream, one that lets nobody in and none at all are told in a sentence${why}`,
+  `a server without JetStream, one that refuses the credentials and none at all give one sentence${why}`,
   async () => {
     const join = (address: string) =>
       joinFleet({ address, runId: 'r', shard: { index: 0, of: 2 }, waitMs: 1000 })
@@ -248,7 +248,7 @@ test.skipIf(skipped)(
     const withUser = (user: string) => guarded.address.replace('//', `//${user}@`)
     const refused = await join(withUser('assay:wrong-pass')).catch((error) => error)
     expect(refused).toMatchObject({ code: 'fleet' })
-    expect(refused.message).toContain('lets nobody in by these credentials')
+    expect(refused.message).toContain('refuses these credentials')
     expect(refused.message).not.toContain('wrong-pass')
     const allowed = await join(withUser(`assay:${encodeURIComponent('s3cret+pass')}`))
     await allowed.close(null)

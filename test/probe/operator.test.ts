@@ -103,7 +103,7 @@ test(
         expect(keyless).toContain('expected the key of the operator in ASSAY_OPERATOR_KEY')
         expect(elsewhere).toContain('expected an address of this machine')
         expect(ftp).toContain('expected the address of a service')
-        expect(none).toContain('came 404')
+        expect(none).toContain('got 404')
         expect(none).toContain('Start the service with --operator')
         for (const { stderr, stdout } of ended) expect(stdout + stderr).not.toContain(key!.apiKey)
       }),

@@ -46,7 +46,9 @@ test('no question costs more than it said, and the whole no more than its budget
   }
   const unasked = gapIds.filter((gap) => 'why' in profile.answers[gap])
   expect(unasked.length).toBeGreaterThan(4)
-  expect(JSON.stringify(profile.answers['G-22'])).toMatch(/credits, and \d+ of the budget are left/)
+  expect(JSON.stringify(profile.answers['G-22'])).toMatch(
+    /credits, and the budget has \d+ left; raise --max-credits/,
+  )
   // The operator's balance is put back, so the account is where it was.
   expect(service.operator.balance(service.keys[0]!.account)).toBe(899 + 1)
 })
@@ -87,7 +89,7 @@ test('a new account is not spent to its end: what it may not cover is left unask
   expect(profile.answers['G-09'].status).toBe('answered')
   expect(profile.answers['G-22']).toEqual({
     status: 'not-askable',
-    why: expect.stringMatching(/^asking costs up to 80 credits, and the account holds \d\d$/),
+    why: expect.stringMatching(/^needs up to 80 credits, and the account has \d\d$/),
   })
   const [refused] = await store.rows(
     'SELECT count(*)::INTEGER AS n FROM attempts WHERE status = 403',

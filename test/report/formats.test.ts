@@ -67,7 +67,7 @@ describe('a summary in every format', () => {
     expect(text).toContain('attempts 772 = sent 772 + not sent 0')
     expect(text).toMatch(/chat {10}service {9}701 +100\.0 +100\.0 +100\.0 +100\.0 +few\n/)
     expect(text).toMatch(/TTFT {13}70 +50\.00 +50\.00 +few +few +few\n/)
-    expect(text).toContain('\nfew: p50 takes 11 samples, p90 64, p95 130, p99 662, p99.9 6,636\n')
+    expect(text).toContain('\nfew: p50 needs 11 samples, p90 64, p95 130, p99 662, p99.9 6,636\n')
     expect(text).toContain('http_error 429 rate_limit_exceeded')
   })
 
@@ -87,10 +87,10 @@ describe('a summary in every format', () => {
     const from = terminal.indexOf('errors')
     expect(terminal.slice(from + 8, from + 10)).toEqual([
       '          6  http_error 400 code-15',
-      '        103  of 18 more kinds; --json tells all',
+      '        103  of 18 more kinds; --json lists all',
     ])
     const markdown = markdownSummary(summary).trimEnd().split('\n')
-    expect(markdown.at(-1)).toBe('| of 6 more kinds; --json tells all | 31 |')
+    expect(markdown.at(-1)).toBe('| of 6 more kinds; --json lists all | 31 |')
     const few = { ...summary, errors: summary.errors.slice(18) }
     expect(terminalSummary(few)).toContain('          1  http_error 400 code-0 (on purpose)\n\n')
   })

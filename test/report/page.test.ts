@@ -364,7 +364,9 @@ describe('a page as a file', () => {
     ]) {
       expect(text).toContain(said)
     }
-    const again = /<dt>again<\/dt><dd><code>(.*?)<\/code>/.exec(text)?.[1]?.replace(/<[^>]*>/g, '')
+    const again = /<dt>reproduce<\/dt><dd><code>(.*?)<\/code>/
+      .exec(text)?.[1]
+      ?.replace(/<[^>]*>/g, '')
     expect(again).toBe('assay audit run-1 --db assay.duckdb --again BILL-10')
   })
 })

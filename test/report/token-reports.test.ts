@@ -58,7 +58,7 @@ test('terminal and Markdown say so, with the remedy', () => {
 test('answers of which none reports its tokens have no number of them', () => {
   const [, , streams] = summary.steps
   const told = terminalSummary({ ...summary, all: streams!, steps: [] }).replace(/\s+/g, ' ')
-  expect(told).toContain('None of 139 answers told its tokens. The streams among them had')
+  expect(told).toContain('None of 139 answers reported its tokens. The streams among them had')
 })
 
 test('where every answer reports its tokens nothing is said of reports', () => {

@@ -13,7 +13,7 @@ test('a key is taken from its variable, without the white space around it', () =
 test('a key that cannot stand in a header is told before a run, by its source alone', () => {
   for (const value of ['sk-one\nsk-two', 'sk-ü', 'sk-\u0000']) {
     expect(() => resolveKeys(scenario, {}, { ASSAY_API_KEY: value })).toThrow(
-      /^The key default cannot stand in a header: expected printable ASCII on one line in the variable ASSAY_API_KEY; came something else, which is not shown here\. Put one API key there, and nothing more\.$/,
+      /^The key default is not valid in a header: expected printable ASCII on one line in the variable ASSAY_API_KEY; got something else, which is not shown here\. Put one API key there, and nothing more\.$/,
     )
   }
   expect(() => resolveKeys(scenario, {}, { ASSAY_API_KEY: ' ' })).toThrow('holds nothing')

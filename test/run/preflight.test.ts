@@ -40,7 +40,7 @@ test('a certificate that nobody vouches for is told before anything is sent, wit
 test('a certificate of another name gets a remedy of its own', async () => {
   const port = await secureServer('other')
   await expect(reach(`https://localhost:${port}`, pem('authority'))).rejects.toThrow(
-    /its certificate is for another name \(Hostname\/IP does not match certificate's altnames.*\)\. Correct the base URL to a name that it holds/,
+    /its certificate is for another name \(Hostname\/IP does not match certificate's altnames.*\)\. Use a base URL with a name in the certificate/,
   )
 })
 
@@ -53,7 +53,7 @@ test('a service that speaks no TLS is told, and that http may be meant', async (
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
   await expect(reach(`https://127.0.0.1:${port}`)).rejects.toThrow(
-    /^127\.0\.0\.1:\d+ was never reached: it does not speak TLS there \(.+\)\. Correct the base URL; http:\/\/ may be meant\.$/,
+    /^127\.0\.0\.1:\d+ was never reached: it does not use TLS there \(.+\)\. Correct the base URL; perhaps it begins with http:\/\/\.$/,
   )
 })
 

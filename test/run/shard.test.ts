@@ -262,10 +262,10 @@ test('the index of a shard is given, or the scheduler’s, and is always below t
   expect(shardOf('8', { SLURM_ARRAY_TASK_ID: '0' })).toEqual({ index: 0, of: 8 })
   expect(shardOf('8', { CI_NODE_INDEX: '8' })).toEqual({ index: 7, of: 8 })
   expect(shardOf(undefined, { CI_NODE_INDEX: '8' })).toEqual({ index: 0, of: 1 })
-  expect(() => shardOf('8', {})).toThrow('which one this is was not given')
-  expect(() => shardOf('8', { CI_NODE_INDEX: '0' })).toThrow('came -1/8')
+  expect(() => shardOf('8', {})).toThrow('no index is given')
+  expect(() => shardOf('8', { CI_NODE_INDEX: '0' })).toThrow('got -1/8')
   for (const wrong of ['8/8', 'x', '1/0', '-1/2']) {
-    expect(() => shardOf(wrong, {})).toThrow(`came ${wrong}`)
+    expect(() => shardOf(wrong, {})).toThrow(`got ${wrong}`)
   }
 })
 
@@ -283,12 +283,12 @@ test('shards need one name and one start, which is an instant that is near', () 
     'leave out --start-at',
   )
   expect(joinWaitMsOf('2m')).toBe(120_000)
-  expect(() => joinWaitMsOf('soon')).toThrow('expected a duration, such as 5m; came soon.')
+  expect(() => joinWaitMsOf('soon')).toThrow('expected a duration, such as 5m; got soon.')
   expect(runIdOf('launch-7')).toBe('launch-7')
-  expect(() => runIdOf('../x')).toThrow('came "../x"')
+  expect(() => runIdOf('../x')).toThrow('got "../x"')
   const nowMs = Date.parse('2026-12-01T09:00:00Z')
   expect(startAtUsOf('2026-12-01T10:00:00Z', nowMs)).toBe((nowMs + 3_600_000) * 1000)
   for (const wrong of ['2026-12-01T10:00:00', 'noon', '2027-12-01T10:00:00Z']) {
-    expect(() => startAtUsOf(wrong, nowMs)).toThrow(`came ${wrong}`)
+    expect(() => startAtUsOf(wrong, nowMs)).toThrow(`got ${wrong}`)
   }
 })

@@ -83,16 +83,16 @@ thresholds:
   expect(lines).toEqual([
     'a.yaml has 13 faults:',
     'line 3, sead: there is no field "sead"; did you mean "seed"?',
-    'line 7, steps.chat.endpoint: expected one of chat, messages, responses, embeddings, models, credits, other; came "chta".',
+    'line 7, steps.chat.endpoint: expected one of chat, messages, responses, embeddings, models, credits, other; got "chta".',
     'line 8, steps.chat.strem: there is no field "strem"; did you mean "stream"?',
     'line 9, steps.said: messages needs max_tokens (max_tokens: null sends none on purpose).',
     'line 10, steps.other.keys[0]: there is no key "gold"; there are none.',
-    'line 14, phases[0].rate: expected a rate such as 20/s or 1200/min, or a ramp { from: 1/s, to: 50/s }; came "fast".',
-    'line 15, phases[0].duration: expected a duration such as 800ms, 30s or 5m; came 10.',
+    'line 14, phases[0].rate: expected a rate such as 20/s or 1200/min, or a ramp { from: 1/s, to: 50/s }; got "fast".',
+    'line 15, phases[0].duration: expected a duration such as 800ms, 30s or 5m; got 10.',
     'line 16, phases[0].steps[0]: there is no step "chaat"; did you mean "chat"?',
     'line 17, phases[1].name: another phase has the name "a"; give each its own.',
     'line 17, phases[1]: this phase never ends; give it a duration or max_requests.',
-    'line 21, thresholds[0]: expected a time such as 800ms as bound of ttft; came "chat.ttft.p95 < 800".',
+    'line 21, thresholds[0]: expected a time such as 800ms as bound of ttft; got "chat.ttft.p95 < 800".',
     'line 22, thresholds[1]: there is no step "chatt"; did you mean "chat"?',
     'line 23, thresholds[2]: goodput counts requests that meet the objectives; name some, as ttft: 800ms.',
   ])
@@ -102,7 +102,7 @@ test('text that is not YAML, an empty file and a missing one are told in a sente
   expect(faultsOf('name: [a')[1]).toMatch(/^line 1: this is not YAML: /)
   expect(faultsOf('name: a\nname: b\n')[1]).toMatch(/^line 2: this is not YAML: .*unique/)
   expect(faultsOf('')[1]).toBe(
-    'line 1: expected a scenario: name, question, steps, phases; came null.',
+    'line 1: expected a scenario: name, question, steps, phases; got null.',
   )
   await expect(loadScenario('no-such.yaml')).rejects.toThrow('no-such.yaml has a fault:')
   await expect(loadScenario('no-such.ts')).rejects.toThrow('there is no such file')
@@ -127,7 +127,7 @@ phases:
   const two = '  chat: { endpoint: chat }\n  never: { endpoint: chat, weight: 0 }'
   expect(faultsOf(scenario(two, ', steps: [chat, never]'))).toEqual([
     'a.yaml has a fault:',
-    'line 9, phases[0].steps[1]: step never has weight 0, so it is never drawn beside others; give it a weight, or a phase of its own.',
+    'line 9, phases[0].steps[1]: step never has weight 0, so it is never drawn with other steps; give it a weight, or its own phase.',
   ])
   expect(faultsOf(scenario('  never: { endpoint: chat, weight: 0 }', ''))[1]).toBe(
     'line 8, phases[0]: every step has weight 0; name in steps the ones that it sends.',

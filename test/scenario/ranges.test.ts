@@ -36,11 +36,11 @@ test('ranges that stand on their head are faults', () => {
       step: ', prompt: { synthetic: { uniform: { min: 20, max: 10 } } }',
     }),
   ).toEqual([
-    '  line 5, steps.chat.prompt.synthetic.uniform.max: expected max to be at least min, 20; came 10.',
-    '  line 7, phases[0].think.max: expected max to be at least min, "5s"; came "900ms".',
+    '  line 5, steps.chat.prompt.synthetic.uniform.max: expected max to be at least min, 20; got 10.',
+    '  line 7, phases[0].think.max: expected max to be at least min, "5s"; got "900ms".',
   ])
   expect(faultsOf('load: sweep, start: 100/s, max: 600/min, trial: 1s')).toEqual([
-    '  line 7, phases[0].max: expected max to be at least start, "100/s"; came "600/min".',
+    '  line 7, phases[0].max: expected max to be at least start, "100/s"; got "600/min".',
   ])
   expect(faultsOf('load: sweep, start: 10/s, max: 600/min, trial: 1s')).toEqual([])
 })
@@ -63,7 +63,7 @@ test('a phase that would send nothing is a fault', () => {
   ])
   expect(stages('1/min')).toEqual([])
   expect(faultsOf('load: poisson, rate: 5/s, duration: 0s')).toEqual([
-    '  line 7, phases[0].duration: expected a duration above 0; came "0s".',
+    '  line 7, phases[0].duration: expected a duration above 0; got "0s".',
   ])
 })
 
@@ -81,10 +81,10 @@ test('what cannot be sent as it is written is a fault of its line', () => {
 
 test('one mistake is told once, and without what follows from it', () => {
   expect(faultsOf(plain, { step: ' }\n  other: { endpoint: chatt, stream: true' })).toEqual([
-    '  line 6, steps.other.endpoint: expected one of chat, messages, responses, embeddings, models, credits, other; came "chatt".',
+    '  line 6, steps.other.endpoint: expected one of chat, messages, responses, embeddings, models, credits, other; got "chatt".',
   ])
   expect(faultsOf(plain, { more: 'ca_file: []' })).toEqual([
-    '  line 8, ca_file: expected a path of a PEM file; came [].',
+    '  line 8, ca_file: expected a path of a PEM file; got [].',
   ])
 })
 
@@ -113,8 +113,8 @@ test('a header that would carry a key is a fault, and its value is not shown', (
     step: ", headers: { Authorization: 'Bearer sk-secret', x-goog-api-key: sk-secret, x-keep: '1' }",
   })
   expect(told).toEqual([
-    '  line 5, steps.chat.headers.Authorization: header Authorization carries a key, which never stands in a scenario; name where it comes from under keys.',
-    '  line 5, steps.chat.headers.x-goog-api-key: header x-goog-api-key carries a key, which never stands in a scenario; name where it comes from under keys.',
+    '  line 5, steps.chat.headers.Authorization: header Authorization carries a key, which must not be in a scenario; name its source under keys.',
+    '  line 5, steps.chat.headers.x-goog-api-key: header x-goog-api-key carries a key, which must not be in a scenario; name its source under keys.',
   ])
 })
 
@@ -128,7 +128,7 @@ test('a base URL that holds more than host, port and path is a fault, told witho
     ['a.test:80', 'a.test:80'],
   ]) {
     expect(faultsOf(plain, { more: `base_url: '${url}'` })).toEqual([
-      `  line 8, base_url: ${expected}; came "${shown}".`,
+      `  line 8, base_url: ${expected}; got "${shown}".`,
     ])
   }
   expect(faultsOf(plain, { more: 'base_url: https://a.test:8443/base' })).toEqual([])
@@ -152,10 +152,10 @@ test('an abort point that a plain answer never comes to is a fault', () => {
 
 test('a deadline of 0 and a rate past a hundred requests a microsecond are faults', () => {
   expect(faultsOf(plain, { more: 'timeouts: { total: 0s, idle: 1ms }' })).toEqual([
-    '  line 8, timeouts.total: expected a timeout above 0; came "0s".',
+    '  line 8, timeouts.total: expected a timeout above 0; got "0s".',
   ])
   const fast = (at: string, came: string) => [
-    `  line 7, phases[0].${at}: expected at most 100000000/s, for times are whole microseconds; came "${came}".`,
+    `  line 7, phases[0].${at}: expected at most 100000000/s, for times are whole microseconds; got "${came}".`,
   ]
   expect(faultsOf('load: poisson, rate: 200000000/s, duration: 1s')).toEqual(
     fast('rate', '200000000/s'),

@@ -69,7 +69,7 @@ test('a line that is no request is named with its number and what was expected',
   expect(() => parseTrace('\n{oops', 'assay', 'a.jsonl')).toThrow(
     'a.jsonl, line 2: expected a JSON',
   )
-  expect(() => parseTrace('', 'assay', 'a.jsonl')).toThrow('holds no request')
+  expect(() => parseTrace('', 'assay', 'a.jsonl')).toThrow('has no requests')
 })
 
 test('blocks of a Mooncake trace are whole numbers, or a fault of their line', () => {
@@ -78,7 +78,7 @@ test('blocks of a Mooncake trace are whole numbers, or a fault of their line', (
   expect(parseTrace(line(',"hash_ids":[]'), 'mooncake', 't')[0]!.hashIds).toEqual([])
   for (const ids of ['"a"', '["a"]', '[1.5]', '7', '[-1]']) {
     expect(() => parseTrace(line(`,"hash_ids":${ids}`), 'mooncake', 't')).toThrow(
-      't, line 1: expected timestamp (milliseconds), input_length and output_length, and hash_ids, if there, as whole numbers; came',
+      't, line 1: expected timestamp (milliseconds), input_length and output_length, and hash_ids, if there, as whole numbers; got',
     )
   }
 })

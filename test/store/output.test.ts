@@ -76,7 +76,7 @@ test('an export is packed as its name tells', async () => {
 
 test('a store in memory is refused where a file is meant', () => {
   for (const path of [':memory:', ':memory:x', '']) {
-    expect(() => storeFile(path)).toThrow('--db: expected a file; came')
+    expect(() => storeFile(path)).toThrow('--db: expected a file; got')
   }
   expect(storeFile('a.duckdb')).toBe('a.duckdb')
 })

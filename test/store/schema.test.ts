@@ -119,7 +119,7 @@ test('a DuckDB file of another program is refused by its tables, and gets none o
     const path = join(folder, 'theirs.duckdb')
     await askTheirs(path, 'CREATE TABLE orders (n INTEGER)')
     await expect(openStore(path)).rejects.toThrow(
-      `${path} is no store of Assay: it has tables of another program (orders). Use another --db.`,
+      `${path} is not an Assay store: it has tables of another program (orders). Use another --db.`,
     )
     expect(await askTheirs(path, 'SELECT table_name FROM duckdb_tables()')).toEqual([['orders']])
   } finally {

@@ -41,7 +41,7 @@ function outcomeOf(finding: Finding, again: string | undefined): string {
       return ''
     case 'fail': {
       const text = xml(
-        `expected: ${verdict.expected}\ncame: ${verdict.came}\n${attemptsOf(finding)}${again === undefined ? '' : `\nagain: ${again}`}`,
+        `expected: ${verdict.expected}\nobserved: ${verdict.came}\n${attemptsOf(finding)}${again === undefined ? '' : `\nreproduce: ${again}`}`,
       )
       return isBroken(finding)
         ? `<failure type="${finding.severity}" message="${xml(verdict.came)}">${text}</failure>`
@@ -50,7 +50,7 @@ function outcomeOf(finding: Finding, again: string | undefined): string {
     case 'inconclusive':
       return `<skipped message="${xml(`inconclusive: ${verdict.why}`)}"/>`
     case 'not-observed':
-      return `<skipped message="${xml(`not observed; it takes ${verdict.takes}`)}"/>`
+      return `<skipped message="${xml(`not observed; it needs ${verdict.takes}`)}"/>`
   }
 }
 
@@ -64,7 +64,7 @@ export function markdownText(report: AuditReport, commands: Commands): string {
         `| ${rule} | ${verdict.verdict} | ${cell(title)} | ${cell(gist(verdict))} |`,
     )
   const again = [...commands].flatMap(([rule, command]) => [
-    `### ${rule} again`,
+    `### Reproduce ${rule}`,
     '',
     '```sh',
     printable(command),
@@ -78,7 +78,7 @@ export function markdownText(report: AuditReport, commands: Commands): string {
     '',
     ...(rows.length === 0
       ? []
-      : ['| rule | verdict | promise | what came |', '|---|---|---|---|', ...rows, '']),
+      : ['| rule | verdict | promise | observed |', '|---|---|---|---|', ...rows, '']),
     ...again,
   ].join('\n')
 }
@@ -86,11 +86,11 @@ export function markdownText(report: AuditReport, commands: Commands): string {
 function gist(verdict: Finding['verdict']): string {
   switch (verdict.verdict) {
     case 'fail':
-      return `expected ${verdict.expected}; came ${verdict.came}; first at ${verdict.witnesses[0].runId} slot ${verdict.witnesses[0].slot}`
+      return `expected ${verdict.expected}; observed ${verdict.came}; first at ${verdict.witnesses[0].runId} slot ${verdict.witnesses[0].slot}`
     case 'inconclusive':
       return verdict.why
     case 'not-observed':
-      return `takes ${verdict.takes}`
+      return `needs ${verdict.takes}`
     case 'pass':
       return ''
   }

@@ -53,7 +53,7 @@ export function sarifText(report: AuditReport, commands: ReadonlyMap<string, str
 
 /** Null where there is nothing to be told: a pass, or a question that never came up. */
 function textOf({ verdict }: Finding): string | null {
-  if (verdict.verdict === 'fail') return `expected ${verdict.expected}; came ${verdict.came}`
+  if (verdict.verdict === 'fail') return `expected ${verdict.expected}; observed ${verdict.came}`
   return verdict.verdict === 'inconclusive' ? `inconclusive: ${verdict.why}` : null
 }
 

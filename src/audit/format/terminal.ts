@@ -35,7 +35,7 @@ export function terminalText(
     ...of('fail').map((finding) => failure(finding, commands.get(finding.rule), width)),
     ...of('inconclusive').map((finding) => inconclusive(finding, width)),
     section(
-      'NOT OBSERVED, and what each would take',
+      'NOT OBSERVED: the traffic that each rule needs',
       of('not-observed').map(({ rule, verdict }) =>
         verdict.verdict === 'not-observed' ? line(rule, verdict.takes, width) : '',
       ),
@@ -66,10 +66,10 @@ function failure(
   const lines = [
     ...wrapped(`${severity === 'advice' ? 'ADVISED' : 'FAILED'}  ${rule}  ${title}`, '  ', width),
     line('expected', verdict.expected, width),
-    line('came', verdict.came, width),
+    line('observed', verdict.came, width),
     ...witnessLines(verdict.witnesses, width),
   ]
-  if (command !== undefined) lines.push(`  again     ${printable(command)}`)
+  if (command !== undefined) lines.push(`  reproduce ${printable(command)}`)
   if (verdict.note !== undefined) lines.push(line('note', verdict.note, width))
   return lines.join('\n')
 }

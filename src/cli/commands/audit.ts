@@ -21,15 +21,18 @@ export const auditCommand = () =>
     )
     .option(
       '--explain [rule]',
-      'print how rules decide and what they cannot see; may be repeated',
+      'print how rules decide and what they cannot detect; may be repeated',
       (value: string, before: true | readonly string[] | undefined) => [
         ...(before === true || before === undefined ? [] : before),
         ...value.split(','),
       ],
     )
-    .option('--again <rule>', 'print the command that sends the witness of that failed rule again')
+    .option('--again <rule>', 'print the command that reproduces a failed rule')
     .addOption(contractOption())
-    .option('--profile <file>', 'the profile by assay probe; some rules decide more with it')
+    .option(
+      '--profile <file>',
+      'the profile that assay probe wrote; some rules decide more with it',
+    )
     .option('--accounts <index/count>', 'judge a share of the accounts, as 3/16; see audit merge')
     .addOption(formatOption())
     .option('--json', 'the same as --format json')
@@ -41,18 +44,18 @@ export const auditCommand = () =>
 
 const formatOption = () =>
   choice('--format <format>', 'output format', auditFormats).default('text')
-const strictDoes = 'exit with 3 for an inconclusive rule, too'
+const strictDoes = 'also exit with 3 for an inconclusive rule'
 
 const mergeCommand = () =>
   command('merge', {
-    does: 'Make one audit of the reports that shares of the accounts gave, and keep it.',
+    does: 'Merge the reports on shares of the accounts into one audit, and store it.',
     examples: [
       'audit --accounts 0/2 --json > 0.json',
       'audit merge 0.json 1.json --db launch-7.duckdb',
     ],
     sends: false,
   })
-    .argument('<reports...>', 'the JSON of each share')
+    .argument('<reports...>', 'the JSON report on each share')
     // What it shares with audit, audit reads, wherever it stands.
     .addOption(storeOption('the store that was judged'))
     .addOption(formatOption())

@@ -5,7 +5,7 @@ import { choice, command, contractOption, gather, storeOption, uploadOption } fr
 /** `assay bench <url>`: from an address to a safe rate and a page, without a file. */
 export const benchCommand = () =>
   command('bench', {
-    does: 'Find the highest rate that a service holds, and write the launch page; no scenario file.',
+    does: 'Find the highest rate that a service holds, and write the launch page. Needs no scenario file.',
     examples: [
       'bench http://127.0.0.1:8787 --model svc-k2',
       'bench http://127.0.0.1:8000/v1 --rate 20/s --duration 60s --slo "ttft.p95 < 800ms"',
@@ -14,18 +14,21 @@ export const benchCommand = () =>
     sends: true,
     notes: [
       'Without --rate or --users it searches: the rate doubles until the objectives are missed.',
-      'A service that takes no key needs none.',
+      'A service without keys needs none.',
     ],
   })
     .argument('<url>', 'the service, with or without /v1')
     .option('--model <name>', 'the model; default: the first that the service lists')
     .option('--rate <rate>', 'hold this rate, as 20/s, instead of a search')
-    .option('--users <number>', 'so many users, each waiting for its answer, instead of a search')
+    .option(
+      '--users <number>',
+      'run this many users, each waiting for its answer, instead of a search',
+    )
     .option('--duration <time>', 'how long; default: 30s, for each trial of a search 5s')
-    .option('--max-rate <rate>', 'where a search ends', '1000/s')
+    .option('--max-rate <rate>', 'the highest rate of a search', '1000/s')
     .option('--prompt-tokens <number>', 'length of the prompts', '200')
     .option('--output-tokens <number>', 'the most tokens of an answer', '64')
-    .option('--no-stream', 'ask for whole answers, not for streams')
+    .option('--no-stream', 'request plain answers instead of streams')
     .addOption(choice('--endpoint <endpoint>', 'the request format', prompted).default('chat'))
     .option(
       '--slo <threshold>',
@@ -40,7 +43,7 @@ export const benchCommand = () =>
     .addOption(contractOption())
     .addOption(storeOption())
     .option('--out <file>', 'the launch page', 'assay-launch.html')
-    .option('--save <file>', 'write the scenario that it made')
+    .option('--save <file>', 'save the scenario to this file')
     .addOption(uploadOption())
     .option('--yes', 'spend without asking')
     .option('--json', 'print the summary as JSON')

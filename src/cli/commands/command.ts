@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, Help, InvalidArgumentError, Option } from 'commander'
 import { storeFile } from '../../store/store-file.ts'
 import { suggestion } from '../../user/nearest.ts'
 
@@ -28,7 +28,17 @@ export function command(name: string, { does, examples, sends, notes = [] }: Com
       : 'It sends nothing to a service and needs no ASSAY_API_KEY.',
     ...notes,
   ]
-  return new Command(name).description(does).addHelpText('after', lines.join('\n')).exitOverride()
+  return new Command(name)
+    .description(does)
+    .addHelpText('after', lines.join('\n'))
+    .configureHelp({ optionDescription })
+    .exitOverride()
+}
+
+/** What an option does; an empty list is no default worth printing. */
+function optionDescription(this: Help, option: Option): string {
+  const isEmpty = Array.isArray(option.defaultValue) && option.defaultValue.length === 0
+  return isEmpty ? option.description : Help.prototype.optionDescription.call(this, option)
 }
 
 /** The store that a command reads or writes. */
@@ -36,7 +46,7 @@ export const storeOption = (does = 'the store') =>
   new Option('--db <file>', does).default('assay.duckdb').argParser(storeFile)
 
 /** Where usage is, if not in a store. */
-export const engineOption = (does = 'ClickHouse in place of the store') =>
+export const engineOption = (does = 'ClickHouse instead of the store') =>
   new Option('--engine <url>', `${does}: clickhouse://user:password@host:port/db`)
 
 /** The promises that a service is held to. */
@@ -47,7 +57,7 @@ export const contractOption = () =>
 export const uploadOption = () =>
   new Option(
     '--upload <s3-url>',
-    'also take the files to s3://bucket/prefix (needs @aws-sdk/client-s3)',
+    'also upload the files to s3://bucket/prefix (needs @aws-sdk/client-s3)',
   )
 
 /** A page that is open while the command works. */
@@ -56,11 +66,14 @@ export const liveOption = () =>
 
 /** Where the shards of a run meet. */
 export const joinOption = () =>
-  new Option('--join <url>', 'the NATS server at which shards meet, as nats://10.0.0.7:4222')
+  new Option('--join <url>', 'the NATS server where shards meet, as nats://10.0.0.7:4222')
 
 /** How long shards wait for each other. */
 export const joinTimeoutOption = () =>
-  new Option('--join-timeout <time>', 'wait for the server and for other shards').default('5m')
+  new Option(
+    '--join-timeout <time>',
+    'how long to wait for the server and for other shards',
+  ).default('5m')
 
 /** An option that takes one of a list. */
 export const choice = (flags: string, does: string, choices: readonly string[]) =>

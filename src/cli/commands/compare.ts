@@ -11,15 +11,19 @@ export const compareCommand = () =>
     .argument('<a>', 'the baseline run: its id, the beginning of one, latest, or previous')
     .argument('<b>', 'the run to compare with it')
     .addOption(storeOption())
-    .option('--all', 'every metric of every step, not only changes beyond chance')
-    .option('--db-b <file>', 'the store of b, where it is another')
+    .option('--all', 'print every metric of every step, not only changes beyond chance')
+    .option('--db-b <file>', 'the store of run b, if it is another')
     .addOption(
       choice('--format <format>', 'output format', ['terminal', 'md', 'json', 'html']).default(
         'terminal',
       ),
     )
     .option('--out <file>', 'output file of --format html', 'assay-compare.html')
-    .option('--fail-on <condition...>', 'exit 3 when it holds: "p95 > +10%", "errors > +1%"', [])
+    .option(
+      '--fail-on <condition...>',
+      'exit with 3 if a condition holds: "p95 > +10%", "errors > +1%"',
+      [],
+    )
     .option('--seed <number>', 'seed of the bootstrap', '1')
     .addOption(contractOption())
     .option('--json', 'the same as --format json')

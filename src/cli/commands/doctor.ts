@@ -7,7 +7,7 @@ export const doctorCommand = () =>
     does: 'Check this machine before a run: Node, files, ports, cores, clock, timers, disk.',
     examples: ['doctor', 'doctor --db /var/lib/assay/launch.duckdb'],
     sends: false,
-    notes: ['Exit code 3 says that something would spoil a run.'],
+    notes: ['The exit code is 3 if a check is bad.'],
   })
     .addOption(storeOption('the store that runs will write'))
     .option('--json', 'print the checks as JSON')

@@ -11,7 +11,13 @@ export const exportCommand = () =>
   })
     .addArgument(choiceArgument('<what>', 'which rows', exportable))
     .requiredOption('--out <file>', 'output file: .parquet, .csv, .json or .jsonl')
-    .addOption(choice('--format <format>', 'instead of the ending of the file', exportFormats))
+    .addOption(
+      choice(
+        '--format <format>',
+        'output format; default: from the ending of the file',
+        exportFormats,
+      ),
+    )
     .option('--run <run...>', 'only these runs', [])
     .addOption(storeOption())
     .addOption(contractOption())

@@ -16,7 +16,7 @@ export const importCommand = () =>
     .option('--map <file>', 'YAML: which column is which field; "assay" for an export of Assay')
     .option('--source <name>', 'ids are unique within a source; default: the name of the file')
     .addOption(
-      choice('--format <format>', 'the format, where the name of the file does not show it', [
+      choice('--format <format>', 'the format, if the name of the file does not show it', [
         'jsonl',
         'csv',
         'parquet',
@@ -26,7 +26,7 @@ export const importCommand = () =>
       ]),
     )
     .option('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl')
-    .option('--model <name>', 'the model of records that do not name theirs (AIPerf)')
+    .option('--model <name>', 'the model, for records without one (AIPerf)')
     .addOption(storeOption())
     .addOption(engineOption())
     .option('--json', 'print the counts of each file as JSON')

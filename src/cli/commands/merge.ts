@@ -4,7 +4,7 @@ import { command, contractOption, storeOption } from './command.ts'
 /** `assay merge <stores...>`: one run of the parts that several machines recorded. */
 export const mergeCommand = () =>
   command('merge', {
-    does: 'Make one run of the shards that several machines recorded, and judge it.',
+    does: 'Merge the shards of several machines into one run, and judge it.',
     examples: [
       'merge out/0.duckdb out/1.duckdb --db launch-7.duckdb --clock-error 5ms',
       'merge out/*.duckdb --db launch-7.duckdb --allow-missing',
@@ -14,7 +14,10 @@ export const mergeCommand = () =>
     .argument('<stores...>', 'the store of each shard')
     .addOption(storeOption('the store of the whole run'))
     .option('--allow-missing', 'judge without the shards that are missing; the run is invalid')
-    .option('--clock-error <time>', 'how far the clocks of the machines are apart at most, as 5ms')
+    .option(
+      '--clock-error <time>',
+      'the largest distance between the clocks of the machines, as 5ms',
+    )
     .addOption(contractOption())
     .option('--json', 'print the summary as JSON')
     .action(async (paths: readonly string[], options: Options) =>

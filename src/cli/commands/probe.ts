@@ -4,7 +4,7 @@ import { command, contractOption, gather, storeOption } from './command.ts'
 /** `assay probe`: answers to what the specification leaves open. */
 export const probeCommand = () =>
   command('probe', {
-    does: 'Ask a deployment what the specification leaves open, and write its profile.',
+    does: 'Find out what the specification leaves open, and write the profile of a deployment.',
     examples: [
       'probe --base-url http://127.0.0.1:8787 --max-credits 400',
       'probe --base-url http://127.0.0.1:8787 --only G-12,G-22',
@@ -12,7 +12,7 @@ export const probeCommand = () =>
     sends: true,
     notes: [
       'A second key of the same account in ASSAY_API_KEY_2 shows what new keys inherit.',
-      'A probe waits for minutes where a limit must be idle or used up: about ten in all.',
+      'A probe takes about ten minutes, because some limits must be idle or used up.',
     ],
   })
     .option('--base-url <url>', 'the service')
@@ -23,20 +23,20 @@ export const probeCommand = () =>
     .addOption(contractOption())
     .option(
       '--only <gaps>',
-      'only these questions, as G-12,G-22; their answers join an existing profile',
+      'only these questions, as G-12,G-22; answers are merged into an existing profile',
       gather,
       [],
     )
     .option(
       '--header <header>',
-      "sent with each request, as 'x-route: a'; $NAME in it is a variable; repeat for more",
+      "a header for each request, as 'x-route: a'; $NAME is a variable; may be repeated",
       gather,
       [],
     )
     .option('--time-scale <factor>', 'seconds of service time per second', '1')
     .option(
       '--operator <url>',
-      "a service of this machine that was started with --operator (key: ASSAY_OPERATOR_KEY): moves its clock and the key's balance, for questions that take them",
+      'a service on this machine that runs with --operator (key: ASSAY_OPERATOR_KEY); some questions need its clock and balances moved',
     )
     .option('--dry-run', 'print the cost in each band; send nothing')
     .option('--json', 'print the profile (and the changes) as JSON')

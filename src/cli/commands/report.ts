@@ -18,35 +18,39 @@ export const reportCommand = () =>
     sends: false,
   })
     .addArgument(choiceArgument('<page>', 'which page', pageNames))
-    .argument('[run...]', 'ids of runs; default: the newest, for usage all')
+    .argument('[run...]', 'ids of runs; default: the newest run, or all for usage')
     .addOption(storeOption())
-    .option('--out <file>', 'output file; default: assay-<page>.html, for text standard output')
+    .option('--out <file>', 'output file; default: assay-<page>.html, or standard output for text')
     .addOption(
       choice('--format <format>', 'output format', ['html', ...textFormats]).default('html'),
     )
     .option('--timezone <zone>', 'IANA zone of hours and days', 'UTC')
     .option(
       '--from <date>',
-      'usage: first date or moment; default: the first day of usage, at most 31 days back',
+      'usage: first date or time; default: the first day of usage, at most 31 days back',
     )
     .option('--to <date>', 'usage: end, exclusive; default: the end of the last day of usage')
     .addOption(
-      choice('--by <dimension>', 'usage: what the bars are stacked by', usageDimensions).default(
-        'model',
-      ),
+      choice('--by <dimension>', 'usage: how to stack the bars', usageDimensions).default('model'),
     )
     .option('--source <name...>', 'usage: only these imported logs', [])
-    .addOption(engineOption('usage: ClickHouse in place of the store'))
+    .addOption(engineOption('usage: ClickHouse instead of the store'))
     .option(
       '--quarters <file>',
-      'usage: Parquet of sums by quarter of an hour, in place of the store',
+      'usage: Parquet with sums per quarter of an hour, instead of the store',
     )
-    .option('--grants <file>', 'usage: YAML list of credits held: name, credits, expires')
-    .option('--key-names <file>', 'usage: YAML of names of keys by their fingerprint')
-    .option('--credit-price <usd>', 'usage: what a credit costs, for a cost in money')
-    .option('--reports <folder>', 'charts of your own, as NN-name.sql and NN-name.vl.json')
+    .option(
+      '--grants <file>',
+      'usage: YAML list of the credits that you hold: name, credits, expires',
+    )
+    .option('--key-names <file>', 'usage: YAML with names of keys by fingerprint')
+    .option(
+      '--credit-price <usd>',
+      'usage: price of a credit in US dollars, to show costs in money',
+    )
+    .option('--reports <folder>', 'your own charts, as NN-name.sql and NN-name.vl.json')
     .addOption(contractOption())
-    .option('--profile <file>', 'audit: the profile by assay probe')
+    .option('--profile <file>', 'audit: the profile that assay probe wrote')
     .option('--png <folder>', 'also write each chart as a picture into this folder')
     .addOption(uploadOption())
     .option('--json', 'print the names of the written files as JSON')

@@ -28,15 +28,18 @@ export const runCommand = () =>
     .option('--max-credits <number>', 'stop before the run spends more credits')
     .option('--shard <index/count>', 'send one part of the load, as 3/8; indexes begin at 0')
     .option('--run-id <id>', 'a name for the run; the same for every shard')
-    .option('--start-at <time>', 'begin then, as 2026-12-01T10:00:00Z; the same for every shard')
+    .option(
+      '--start-at <time>',
+      'the start time, as 2026-12-01T10:00:00Z; the same for every shard',
+    )
     .addOption(joinOption())
     .addOption(joinTimeoutOption())
     .option('--time-scale <factor>', 'seconds of service time per second', '1')
     .addOption(contractOption())
     .option('--no-first-requests', 'send no single requests before the load')
-    .option('--yes', 'spend more than 1,000 credits of another machine without asking')
+    .option('--yes', 'spend more than 1,000 credits on another machine without asking')
     .option('--dry-run', 'check the scenario and print its plan; send nothing')
-    .option('--junit <file>', 'write the thresholds as JUnit XML, for CI')
+    .option('--junit <file>', 'write the verdict and each threshold as JUnit XML, for CI')
     .addOption(uploadOption())
     .addOption(liveOption())
     .option('--json', 'print the summary as JSON')

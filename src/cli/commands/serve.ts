@@ -16,38 +16,51 @@ export const serveCommand = () =>
     .option('--data <file>', 'SQLite file of the ledger; :memory: keeps nothing', text, ':memory:')
     .addOption(contractOption())
     .addOption(
-      choice('--durability <what>', 'what a charge survives: the end of the process, or of power', [
-        'process',
-        'power',
-      ]).default('process'),
+      choice(
+        '--durability <what>',
+        'a charge survives the end of the process, or also a power failure',
+        ['process', 'power'],
+      ).default('process'),
     )
-    .option('--profile <file>', 'answers to what the specification leaves open (YAML)')
-    .option('--set <question=answer>', 'one such answer; repeat for more', gather, [])
-    .option('--list-profile', 'print every question with its standard answer, and exit')
-    .option('--fault <name[=share|#nth]>', 'break a promise; repeat for more', gather, [])
-    .option('--list-faults', 'print every fault with the rule that it breaks, and exit')
-    .option('--seed <number>', 'same seed, same answers, same keys', whole)
+    .option(
+      '--profile <file>',
+      'answers to the questions that the specification leaves open (YAML)',
+    )
+    .option('--set <question=answer>', 'answer one question; may be repeated', gather, [])
+    .option('--list-profile', 'print every question with its default answer, and exit')
+    .option('--fault <name[=share|#nth]>', 'break a promise; may be repeated', gather, [])
+    .option('--list-faults', 'print every fault with the rule that must detect it, and exit')
+    .option('--seed <number>', 'the same seed gives the same answers and keys', whole)
     .option('--time-scale <factor>', 'seconds of service time per second', timeScale, 1)
     .option('--ttft <time>', 'time to the first token, such as lognormal(300ms,0.4)')
     .option('--itl <time>', 'time between tokens, such as 20ms')
     .option('--tokens <number>', 'length of answers, such as uniform(20,200)')
-    .option('--outage <status[=share]>', 'fail with 500 or 503, uncharged, now and then', outage)
+    .option(
+      '--outage <status[=share]>',
+      'fail a share of generations with 500 or 503, uncharged',
+      outage,
+    )
     .option(
       '--operator',
-      'offer /operator/ to this machine: moves the clock and balances (key: ASSAY_OPERATOR_KEY, or a new one)',
+      'serve /operator/ to this machine, to move the clock and set balances (key: ASSAY_OPERATOR_KEY, or a new one)',
     )
     .option(
       '--trust-proxy',
-      'all clients come through a proxy; tell them apart by the last address of its X-Forwarded-For',
+      'all clients use a proxy; identify them by the last address in X-Forwarded-For',
     )
     .option(
       '--upstream <url>',
       'relay generation to an OpenAI-compatible server (key: ASSAY_UPSTREAM_KEY)',
     )
-    .option('--upstream-model <name>', 'its model, or ours=theirs; repeat for more', gather, [])
+    .option(
+      '--upstream-model <name>',
+      'the model upstream, or ours=theirs; may be repeated',
+      gather,
+      [],
+    )
     .option(
       '--upstream-header <header>',
-      "sent there with each request, as 'x-route: a'; $NAME in it is a variable; repeat for more",
+      "a header for upstream requests, as 'x-route: a'; $NAME is a variable; may be repeated",
       gather,
       [],
     )

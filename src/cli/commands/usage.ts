@@ -27,17 +27,17 @@ export const usageCommand = () =>
     .addOption(storeOption())
     .option(
       '--from <date>',
-      'first day or moment; default: the first of usage, at most 31 days back',
+      'first day or time; default: the first day of usage, at most 31 days back',
     )
     .option('--to <date>', 'end, exclusive; default: the last day of usage')
     .option('--timezone <zone>', 'IANA zone of days and hours', 'UTC')
-    .addOption(choice('--by <what>', 'how to split', usageDimensions).default('model'))
+    .addOption(choice('--by <what>', 'what to split usage by', usageDimensions).default('model'))
     .option('--source <name...>', 'only these imported logs', [])
     .addOption(engineOption())
-    .option('--quarters <file>', 'Parquet of sums by quarter of an hour, in place of the store')
-    .option('--grants <file>', 'YAML list of credits held: name, credits, expires')
-    .option('--key-names <file>', 'YAML of names of keys by their fingerprint')
-    .option('--credit-price <usd>', 'what a credit costs, for a cost in money')
+    .option('--quarters <file>', 'Parquet with sums per quarter of an hour, instead of the store')
+    .option('--grants <file>', 'YAML list of the credits that you hold: name, credits, expires')
+    .option('--key-names <file>', 'YAML with names of keys by fingerprint')
+    .option('--credit-price <usd>', 'price of a credit in US dollars, to show costs in money')
     .option('--seed <number>', 'seed of the forecast', '1')
     .addOption(contractOption())
     .option('--json', 'print everything as JSON')
@@ -50,7 +50,7 @@ export const usageCommand = () =>
 
 const watchCommand = () =>
   command('watch', {
-    does: 'Poll GET /user/credits into the store.',
+    does: 'Poll GET /user/credits and store the answers.',
     examples: [
       'usage watch --base-url http://127.0.0.1:8787 --every 30',
       'usage watch --base-url http://127.0.0.1:8787 --field consumed=usage.total --count 10',
@@ -61,8 +61,12 @@ const watchCommand = () =>
     .addOption(storeOption())
     .addOption(engineOption())
     .option('--every <seconds>', 'time between polls', '60')
-    .option('--count <polls>', 'stop after so many; default: Ctrl-C')
-    .option('--field <name=path...>', `where the answer holds ${creditsFields.join(', ')}`, [])
+    .option('--count <polls>', 'stop after so many polls; default: at Ctrl-C')
+    .option(
+      '--field <name=path...>',
+      `path of a field in the answer: ${creditsFields.join(', ')}`,
+      [],
+    )
     .addOption(liveOption())
     .option('--json', 'print a line of JSON for each poll')
     .action(async (_: unknown, watch: Command) =>
@@ -72,7 +76,7 @@ const watchCommand = () =>
 
 const initCommand = () =>
   command('init', {
-    does: 'Make the tables of usage in ClickHouse, where they are missing.',
+    does: 'Create the usage tables that are missing in ClickHouse.',
     examples: [
       'usage init --engine clickhouse://127.0.0.1:8123/usage',
       'usage init --engine clickhouse://127.0.0.1:8123/usage --cluster main --print',
@@ -80,15 +84,15 @@ const initCommand = () =>
     sends: false,
   })
     .addOption(engineOption('the database'))
-    .option('--cluster <name>', 'spread them over the shards of this cluster')
-    .option('--print', 'print the statements, and run none')
+    .option('--cluster <name>', 'distribute them over the shards of this cluster')
+    .option('--print', 'print the statements without running them')
     .action(async (_: unknown, init: Command) =>
       (await import('../usage-clickhouse.ts')).initAction(init.optsWithGlobals<InitFlags>()),
     )
 
 const closeCommand = () =>
   command('close', {
-    does: 'Keep days of UTC as quarters of an hour in ClickHouse.',
+    does: 'Sum finished UTC days into quarters of an hour in ClickHouse.',
     examples: [
       'usage close --engine clickhouse://127.0.0.1:8123/usage --to 2026-11-01',
       'usage close --engine clickhouse://127.0.0.1:8123/usage --from 2026-10-30 --to 2026-11-01',
@@ -96,8 +100,8 @@ const closeCommand = () =>
     sends: false,
   })
     .addOption(engineOption('the database'))
-    .option('--from <date>', 'first day, to close days again; default: the first that is open')
-    .option('--to <date>', 'end, exclusive: when no event of an earlier day comes any more')
+    .option('--from <date>', 'first day, to close days again; default: the first open day')
+    .option('--to <date>', 'end, exclusive; no more events of earlier days are expected')
     .action(async (_: unknown, close: Command) =>
       (await import('../usage-clickhouse.ts')).closeAction(close.optsWithGlobals<CloseFlags>()),
     )

@@ -4,7 +4,7 @@ import { command, joinOption, joinTimeoutOption } from './command.ts'
 /** `assay watch <run>`: a run on several machines while it lasts. */
 export const watchCommand = () =>
   command('watch', {
-    does: 'Show a run on several machines while it lasts, all shards in one.',
+    does: 'Show a run on several machines while it lasts, all shards in one view.',
     examples: [
       'watch launch-7 --join nats://10.0.0.7:4222',
       'watch launch-7 --join nats://10.0.0.7:4222 --stop',

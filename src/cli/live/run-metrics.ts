@@ -81,13 +81,13 @@ export function runMetrics(progress: Progress, counted: Counted): string {
     family(
       'assay_credits_remaining',
       'gauge',
-      'Balance that the service told last.',
+      'Latest balance from the service.',
       ofKeys('creditsRemaining'),
     ),
     family(
       'assay_rate_limit_remaining',
       'gauge',
-      'Rate limit that the service told last.',
+      'Latest rate limit from the service.',
       ofKeys('rateRemaining'),
     ),
     family(

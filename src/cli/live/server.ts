@@ -141,7 +141,7 @@ function say(response: ServerResponse, status: number, text: string, type = 'tex
  */
 export async function openLive(flag: string | true, source: LiveSource): Promise<LiveServer> {
   const port = flag === true ? 0 : wholeOf('--live', flag)
-  if (port > 65_535) throw new UserError('usage', `--live: expected a port; came ${flag}.`)
+  if (port > 65_535) throw new UserError('usage', `--live: expected a port; got ${flag}.`)
   const server = new LiveServer(source)
   process.stderr.write(`Live: ${await server.open(port)}\n`)
   return server

@@ -49,14 +49,14 @@ export function percentileTitle(name: string): string {
   return name === 'p999' ? 'p99.9' : name
 }
 
-/** `few: p99 takes 662 samples, p99.9 6,636`, for the percentiles that no row may show; null for none. */
+/** `few: p99 needs 662 samples, p99.9 6,636`, for the percentiles that no row may show; null for none. */
 export function fewText(distributions: readonly Distribution[]): string | null {
   const takes = percentiles.flatMap(([name]) => {
     const few = distributions.map((each) => each[name]).find(({ mark }) => mark === 'too-few')
     return few === undefined ? [] : [[percentileTitle(name), whole(few.needs)]]
   })
   if (takes.length === 0) return null
-  return `few: ${takes.map(([name, n], at) => (at === 0 ? `${name} takes ${n} samples` : `${name} ${n}`)).join(', ')}`
+  return `few: ${takes.map(([name, n], at) => (at === 0 ? `${name} needs ${n} samples` : `${name} ${n}`)).join(', ')}`
 }
 
 /** What each group has to show: the metrics with samples, of all steps together and of each. */
@@ -126,7 +126,7 @@ export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): s
   if (reported === answers) return null
   const head =
     reported === 0
-      ? `None of ${whole(answers)} answers told its tokens.`
+      ? `None of ${whole(answers)} answers reported its tokens.`
       : `${whole(completionTokens)} output tokens are those of ${whole(reported)} of ${whole(answers)} answers.`
   return estimated === null
     ? head

@@ -179,7 +179,7 @@ function errorText(error: Errors[number]): string {
 const totalOf = (errors: Errors) => errors.reduce((sum, error) => sum + error.count, 0)
 
 function furtherKinds({ length }: Errors): string {
-  return `of ${whole(length)} more ${length === 1 ? 'kind' : 'kinds'}; --json tells all`
+  return `of ${whole(length)} more ${length === 1 ? 'kind' : 'kinds'}; --json lists all`
 }
 
 function creditsText({ spent, spentAtMost, balances, otherTries }: RunSummary['credits']): string {

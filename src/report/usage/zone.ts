@@ -9,7 +9,7 @@ export function checkTimeZone(timezone: string): void {
   } catch {
     throw new UserError(
       'report',
-      `"${timezone}" is no time zone: expected an IANA name such as UTC, Asia/Kolkata or America/New_York`,
+      `Unknown time zone "${timezone}". Use an IANA name, such as UTC, Asia/Kolkata or America/New_York.`,
     )
   }
 }

@@ -122,7 +122,7 @@ async function loadClient() {
   } catch {
     throw new UserError(
       'usage',
-      '--engine: the client of ClickHouse is not installed. Install it beside assay: npm install @clickhouse/client.',
+      '--engine: the client of ClickHouse is not installed. Install it next to assay: npm install @clickhouse/client.',
     )
   }
 }
@@ -132,7 +132,7 @@ function failure(name: string, secret: string, error: unknown): UserError {
   if (code === '60') {
     return new UserError(
       'store',
-      `${name} has no tables of Assay: make them with assay usage init.`,
+      `${name} has no tables of Assay: create them with assay usage init.`,
     )
   }
   const says = String(error instanceof Error ? error.message || code : error).split('\n')[0]!

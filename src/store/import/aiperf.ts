@@ -52,7 +52,7 @@ export function readAiperf(text: string, file: string, model: string | null): Fo
   if (records.length === 0) {
     throw new UserError(
       'import',
-      `${file} holds no record of AIPerf: expected lines with metadata.request_start_ns (timestamp_ns in older ones), as profile_export.jsonl has them`,
+      `${file} has no AIPerf records: expected lines with metadata.request_start_ns (timestamp_ns in older ones), as in profile_export.jsonl`,
     )
   }
   const startsUs = records.map(({ record }) => firstUs(record))

@@ -130,9 +130,9 @@ async function stage(store: Store, log: UsageLogImport): Promise<void> {
   )
 }
 
-/** `credits: expected a number, 0 or more, came "abc"`. */
+/** `credits: expected a number, 0 or more, got "abc"`. */
 function reasonSql({ name, wrong, expected, came }: StagedField): string {
-  return `WHEN ${wrong} THEN ${literal(`${name === 'at_us' ? 'time' : name}: expected ${expected}, came `)}
+  return `WHEN ${wrong} THEN ${literal(`${name === 'at_us' ? 'time' : name}: expected ${expected}, got `)}
     || coalesce(to_json(left(${came}, 80))::VARCHAR, 'nothing')`
 }
 

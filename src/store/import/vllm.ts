@@ -64,13 +64,13 @@ function runOf(result: VllmResult): ForeignRun {
     lacks: [
       'the date to better than its end in local time without an offset: hours of day are not to be trusted',
       ...(starts.length === 0
-        ? ['start times: nothing over time can be told, and rates are not those of the run']
+        ? ['start times: there are no figures over time, and rates are not those of the run']
         : []),
       ...(queued.length === 0
         ? ['intended times: response time equals service time, lag is not known']
         : []),
       ...(result.latencies === undefined
-        ? ['latencies: the sum of TTFT and the gaps stands for them']
+        ? ['latencies: the sum of TTFT and the gaps is used instead']
         : []),
       'statuses: a failure is known by its message alone',
       'credits and rate-limit headers: billing and limits cannot be audited',

@@ -177,12 +177,12 @@ test('bad lines go to the rejects file with what was expected and what came, the
   expect(reasons).toEqual(
     expect.arrayContaining([
       'line: expected JSON',
-      'id: expected an id, came nothing',
-      expect.stringMatching(/^time: expected a time between 2000 and 2100 .*, came "yesterday"$/),
-      'credits: expected a number, 0 or more, came "a lot"',
-      'credits: expected a number, 0 or more, came "-1"',
-      'prompt_tokens: expected a whole number, 0 or more, came "-3"',
-      'status: expected an HTTP status, came "42"',
+      'id: expected an id, got nothing',
+      expect.stringMatching(/^time: expected a time between 2000 and 2100 .*, got "yesterday"$/),
+      'credits: expected a number, 0 or more, got "a lot"',
+      'credits: expected a number, 0 or more, got "-1"',
+      'prompt_tokens: expected a whole number, 0 or more, got "-3"',
+      'status: expected an HTTP status, got "42"',
       expect.stringMatching(/^line 12: Invalid unicode/),
     ]),
   )
@@ -407,7 +407,7 @@ describe('other formats', () => {
     ]
     const reasons = parquet.rejects().map(({ reason }) => reason)
     expect(reasons).toEqual(csv.rejects().map(({ reason }) => reason))
-    expect(reasons.map((reason) => reason.replace(/: .* came/, ''))).toEqual([
+    expect(reasons.map((reason) => reason.replace(/: .* got/, ''))).toEqual([
       'status "42"',
       'credits "-1.00"',
       'requests "0"',

@@ -27,8 +27,8 @@ function takesKey(
     explain: `A valid key in the header that the specification names for ${format} must not get a 401.
 A key is valid if the same run generates with it at that time or later, on either
 endpoint: a 401 counts only if the same key succeeds then or later. A 429 or 5xx decides nothing,
-as it may come first (gap G-26). Nor does a request with a key in the other format's header too: which of the
-two counts is open (gap G-08).`,
+as it may come first (gap G-26). Nor does a request that also has a key in the other format's header:
+which of the two counts is open (gap G-08).`,
     expected: 'an answer other than 401',
     takes: `a ${format} request with a key that is served`,
     async judgeOf(_, evidence) {
@@ -133,10 +133,10 @@ function refusesKey(id: string, expects: readonly string[], what: string): Rule 
     section: '§5.4',
     severity: 'must',
     needs: ['active'],
-    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401; a success,
-or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. Where
-nothing else came, the rule is inconclusive, unless requests with a key in the same time did not fail, and
-so many failures would be no accident.`,
+    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401. A success,
+or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. If
+there was nothing else, the rule is inconclusive, unless requests with a key did not fail at the same
+time, and chance does not explain so many failures.`,
     expected: 'status 401',
     observe: () => `
       SELECT run_id, slot, retry,

@@ -59,7 +59,7 @@ It fails if they do not fit across the keys, while most values of each key alone
 
 export const bill17 = billingRule({
   id: 'BILL-17',
-  title: 'A request that was tried again is paid once, its failed attempts not at all',
+  title: 'A retried request is charged once, and its failed attempts are free',
   section: '§7.5, §8.4',
   severity: 'must',
   needs: ['passive', 'quiescence'],
@@ -136,13 +136,14 @@ async function keyedTwice(evidence: Evidence): Promise<ReadonlySet<string>> {
 
 export const bill20 = billingRule({
   id: 'BILL-20',
-  title: 'The listed price of a credit is the price of a package by its credits, rounded alike',
+  title:
+    'The listed price per credit is the package price divided by its credits, rounded consistently',
   section: '§1.6',
   severity: 'advice',
   needs: ['passive'],
-  explain: `A look at the contract alone: each listed price per credit, to four places, must be price by
-credits, either rounded in every row or cut off in every row. Where it is not, the price list is at
-inconsistent, and no response of the service can settle it: inconclusive.`,
+  explain: `Looks only at the contract. Each listed price per credit, to four decimals, must be the price
+divided by the credits, either rounded in every row or truncated in every row. If not, the price list is
+inconsistent. No response of the service can settle that, so the rule is inconclusive.`,
   decideBy(_ledgers, { contract }): Verdict {
     const rows = contract.packages.map((each) => {
       const exact = each.priceUsdCents / each.credits / 100

@@ -15,7 +15,7 @@ import type { Verdict, Witness } from '../../verdict.ts'
 
 export const bill11 = billingRule({
   id: 'BILL-11',
-  title: 'The balances that concurrent requests were shown belong to one possible history',
+  title: 'The balances shown to concurrent requests fit one history',
   section: '§8.4',
   severity: 'must',
   needs: ['passive', 'quiescence'],

@@ -14,8 +14,7 @@ import { otherCause } from '../../evidence/other-cause.ts'
 
 export const bill10 = billingRule({
   id: 'BILL-10',
-  title:
-    'Between two idle moments the balance falls by what the successes cost, no more and no less',
+  title: 'Between two idle moments, the balance falls by exactly the cost of the successes',
   section: '§8.4.1',
   severity: 'must',
   needs: ['passive', 'quiescence'],

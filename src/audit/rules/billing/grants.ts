@@ -46,12 +46,11 @@ export const bill18 = billingRule({
   section: '§1.4, §1.5',
   severity: 'must',
   needs: ['time'],
-  explain: `Recognises grants by the size of a rise between idle values. Where the credits endpoint lists
-every change of the balance (they add up to it), it also counts: a grant that says it is for a
-registration with an invite code has the size of one (the first of an account may be its own); no more rewards for a first payment
-than accounts that were invited, and no reward at the very moment (1 ms) of the account's own
-purchase, which is paid for inviting oneself. Who was invited, the operator of accounts alone can
-tell.`,
+  explain: `Recognises grants by the size of a rise between idle values. If the credits endpoint lists
+every change of the balance (they add up to it), the rule also checks these. A grant for a registration
+with an invite code must have its size (the first grant of an account may be that of a new account). There
+must be no more rewards for a first payment than invited accounts, and none within 1 ms of the account's
+own purchase, because that rewards a self-invite. Only the operator knows who was invited.`,
   async decideBy(readings, evidence): Promise<Verdict> {
     const { judged, wrong } = await judgeStatements(evidence, judgeRewards)
     if (wrong !== null)
@@ -119,11 +118,11 @@ export const bill19 = billingRule({
   section: '§1.6',
   severity: 'must',
   needs: ['time'],
-  explain: `Recognises purchases by the size of a rise between idle values. A rise of more than half the
-smallest package or grant that is no sum of up to three of them is wrong. Where the credits endpoint lists what is
-left of each purchase with its expiry, that must be none for a package without one, and otherwise as
-many months (of 28 to 31 days, give or take a day) after a purchase of that package; nothing may be
-left a day after it.`,
+  explain: `Recognises purchases by the size of a rise between idle values. A rise is wrong if it is more
+than half the smallest package or grant, and not a sum of up to three of them. If the credits endpoint
+lists the remaining credits of each purchase with their expiry, a package without an expiry must have
+none. Any other must expire the right number of months after its purchase (28 to 31 days each, with a
+tolerance of a day), and no credits may remain a day after that.`,
   async decideBy(readings, evidence): Promise<Verdict> {
     const { contract } = evidence
     const { judged, wrong } = await judgeStatements(evidence, judgeLots)

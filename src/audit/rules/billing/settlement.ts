@@ -12,7 +12,7 @@ import { rowsOf } from './segments.ts'
 
 export const bill07 = billingRule({
   id: 'BILL-07',
-  title: 'Credits are deducted for what completed, and kept for nothing that failed on its way',
+  title: 'Completed requests are charged, and requests that fail midway are not',
   section: '§8.4.2',
   severity: 'must',
   needs: ['active', 'quiescence'],
@@ -139,14 +139,13 @@ smallest of a list of delays that explains them.`,
 
 export const bill12 = billingRule({
   id: 'BILL-12',
-  title: 'The credits endpoint tells the balance that the header tells',
+  title: 'The credits endpoint and the header show the same balance',
   section: '§4.4, §8.4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares the remaining credits in the body of GET /user/credits, read with nothing else in
-flight, with its own header, or else with the last value before it, unless credits were bought or may
-have expired since. The field is identified by its name
-(gap G-09).`,
+flight, with its own header. Without that header, it compares with the last value before it, unless
+credits were bought or may have expired since. The field is identified by its name (gap G-09).`,
   async decideBy(readings, evidence) {
     const reports = (await usageReports(evidence)).filter(
       ({ remaining, exchange }) => remaining !== null && !(exchange.row.path ?? '').includes('?'),

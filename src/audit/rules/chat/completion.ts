@@ -45,7 +45,7 @@ export function kindOf(value: Json | undefined): string {
 
 export const chat02 = sqlRule({
   id: 'CHAT-02',
-  title: 'Each chat completion has an id of its own',
+  title: 'Each chat completion has a unique id',
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
@@ -64,7 +64,7 @@ Idempotency-Key may be answered again with the same id (gap G-37) and is left ou
 
 export const chat03 = sqlRule({
   id: 'CHAT-03',
-  title: 'A chat completion names the model that was asked for',
+  title: 'A chat completion names the requested model',
   section: '§2.5',
   severity: 'must',
   needs: ['passive'],
@@ -81,7 +81,7 @@ request for an unknown model is checked by MODEL-05.`,
 
 export const chat04 = exchangeRule({
   id: 'CHAT-04',
-  title: 'n choices come, numbered from 0, each a message of the assistant',
+  title: 'A completion has n choices, numbered from 0, each a message of the assistant',
   section: '§2.5, §4.2',
   severity: 'must',
   needs: ['active', 'passive'],
@@ -142,10 +142,10 @@ export const chat07 = judgedRule({
   severity: 'must',
   needs: ['active'],
   explain: `Looks at requests for a text that contains a stop sequence ("Repeat after me: one two
-three", stop "two"), streamed or not. The text must not go on after it, and a text that ends where it
-would have come must have the reason stop. Whether the sequence itself is part of the text is open (gap
-G-33), but it is so in all answers or in none: if some have it and others do not, the rarer ones fail. A
-request whose text did not reach its sequence decides nothing.`,
+three", stop "two"), streamed or not. The text must not continue after the sequence, and a text that
+ends where the sequence was due must have the reason stop. Whether the text contains the sequence is open
+(gap G-33), but it must be the same in all answers: if some contain it and others do not, the rarer ones
+fail. A request whose text did not reach its sequence decides nothing.`,
   expected: 'a text that ends at the stop sequence, in one way, finish_reason stop',
   takes: 'a request with stop whose prompt asks to repeat text that holds it',
   async judged(evidence) {
@@ -221,7 +221,7 @@ export const chat13 = exchangeRule({
   needs: ['active'],
   explain: `A request that names none of the three must get a plain JSON body with one choice and at
 most the default number of tokens. A wrong default of max_tokens shows only if the model generates
-more than that; the audit scenarios ask it to count far.`,
+more than that, so the audit scenarios ask it to count to a large number.`,
   expected: 'a plain body with one choice and at most 1024 tokens',
   takes: 'a chat request without max_tokens, n and stream',
   judge(exchange, { defaults }) {

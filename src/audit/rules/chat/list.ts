@@ -18,7 +18,7 @@ const requestRules = validationRules('chat', [
   },
   {
     id: 'CHAT-12',
-    title: 'Chat parameters are held to their types and ranges, ends included',
+    title: 'Chat parameters must have their types and ranges, ends included',
     section: '§4.2, §8.4.5',
     takes: 'chat requests at and just outside the ends of ranges, and of wrong types',
   },

@@ -4,11 +4,11 @@ import { sqlRule } from '../sql-rule.ts'
 
 export const chat06 = judgedRule({
   id: 'CHAT-06',
-  title: 'max_tokens is a limit, and finish_reason length tells that it was hit',
+  title: 'max_tokens is a limit, and finish_reason length means that it was reached',
   section: '§2.5, §4.2',
   severity: 'must',
   needs: ['active', 'passive'],
-  explain: `completion_tokens must not pass max_tokens for each choice. length below every limit is
+  explain: `completion_tokens must not exceed max_tokens for each choice. length below every limit is
 wrong. stop exactly at the limit may be the natural end, so it is wrong only if at least three
 requests ended exactly at their limit and no request has the reason length.`,
   expected: 'at most max_tokens, and length exactly when they were reached',

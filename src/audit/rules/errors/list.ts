@@ -8,7 +8,7 @@ const isAnswer = `NOT (endpoint = 'other' AND status < 400)`
 
 export const err01 = sqlRule({
   id: 'ERR-01',
-  title: 'Only the promised statuses come',
+  title: 'Only the promised statuses occur',
   section: '§7.1',
   severity: 'must',
   needs: ['passive'],
@@ -123,15 +123,15 @@ statuses whose meaning the table names.`,
 
 export const err05 = sqlRule({
   id: 'ERR-05',
-  title: 'Each failure has the status of its meaning',
+  title: 'Each failure has the status that matches its error',
   section: '§7.1',
   severity: 'must',
   needs: ['passive'],
   explain: `The error code or type has a meaning, and the table of statuses has the status for it: key 401,
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
-(model_not_found, context_length_exceeded: gap G-27) nothing is decided, and nor does the code of a
-404 for a path, which the table does not have. A type of the messages table is wrong, too, with a status
-that the table gives to another type. A 5xx on an unknown path may come first (gap G-26).`,
+(model_not_found, context_length_exceeded: gap G-27), nothing is decided. Nor does the code of a
+404 for a path decide anything, because the table has none. A type of the messages table is also wrong
+with a status that the table gives to another type. A 5xx on an unknown path may come first (gap G-26).`,
   expected: 'the status that the table of statuses gives to the meaning of the error',
   observe: (contract) => `
     SELECT run_id, slot, retry,
@@ -162,7 +162,7 @@ export const err06 = sqlRule({
   severity: 'derived',
   needs: ['passive'],
   explain: `Looks at every response whose body was read: an error object under a 2xx, or a completion
-under a 4xx or 5xx. An error event inside a stream that had begun is SSE-07's.`,
+under a 4xx or 5xx. SSE-07 checks an error event inside a stream that had begun.`,
   expected: 'a body that agrees with its status',
   observe: () => `
     SELECT run_id, slot, retry,

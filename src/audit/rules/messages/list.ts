@@ -17,7 +17,7 @@ function message(exchange: Exchange) {
 
 const msg01 = exchangesRule({
   id: 'MSG-01',
-  title: 'A message has its fields, and an id of its own',
+  title: 'A message has its fields, and a unique id',
   section: '§2.6',
   severity: 'must',
   needs: ['passive'],
@@ -123,7 +123,7 @@ const msg07 = exchangesRule({
   severity: 'derived',
   needs: ['active'],
   explain: `Metamorphic: the same messages with a system prompt must report more input tokens than
-without. output_tokens must not pass max_tokens.`,
+without. output_tokens must not exceed max_tokens.`,
   expected: 'more input tokens with a system prompt, and no more output than max_tokens',
   takes: 'the same messages with and without system',
   judgeOf(exchanges) {

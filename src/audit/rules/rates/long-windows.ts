@@ -8,7 +8,7 @@ import { rateRule } from './rate-rule.ts'
 function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
   return rateRule({
     id,
-    title: `The limit of the ${window} is kept: no more are admitted, none rejected before`,
+    title: `The limit of the ${window} is exact: no more requests are admitted, and none are rejected earlier`,
     severity: 'must',
     needs: ['time', 'quiescence'],
     explain: `The tests of RATE-03 and RATE-05 with the ${window}'s window, over the service's own time: a

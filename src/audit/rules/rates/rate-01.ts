@@ -16,18 +16,18 @@ interface Judged {
 
 export const rate01 = rateRule({
   id: 'RATE-01',
-  title: 'X-RateLimit-Limit is a value of the row that the balance lies in',
+  title: "X-RateLimit-Limit is a value of the balance's row",
   severity: 'must',
   needs: ['passive'],
-  explain: `All values of the table differ, so one number names a band and a window. The balance at
+  explain: `All values of the table differ, so one number identifies a band and a window. The balance at
 admission is only known as a bracket: from the credits headers before, on and after the attempt,
-widened by its own cost (the header may stand before or after the charge) and by every charge that
-may have landed in between. The row may be any that the bracket touched within the trailing window,
-since a new band may take effect at once or with the next window; a row that was behind its balance and
-changes while the count of used requests goes on took neither. It fails only when the value is
-in no such row. Answers to unknown keys (401) have no band; a balance of zero has no row. Before a
-key's record begins its balance is unknown: unless its first answer shows an unused window, a wrong
-row within the first window decides nothing.`,
+widened by the cost of the attempt (the header may precede or follow its charge) and by every charge
+that may have happened in between. A new band may take effect at once or with the next window, so the
+row may be any that the bracket touched within the trailing window. A row that lags behind its balance,
+and then changes while the count of used requests continues, did neither. The rule fails only if the
+value is in no such row. Responses to unknown keys (401) have no band; a balance of zero has no row. The
+balance before the first request of a key is unknown: unless its first response shows an unused window,
+a wrong row within the first window decides nothing.`,
   decide({ sightings, byKey, byAccount }, { contract }) {
     if (contract.bands.length === 0) {
       return { verdict: 'not-observed', takes: 'a contract that names rate limits' }

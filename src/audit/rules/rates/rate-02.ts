@@ -10,13 +10,13 @@ export const rate02 = rateRule({
   title: 'The limits change exactly at the edges of the balance bands',
   severity: 'must',
   needs: ['active'],
-  explain: `Looks at two attempts of one key, one wholly after the other, whose limits are of the same
+  explain: `Looks at two attempts of one key, one completely after the other, whose limits are of the same
 window and of neighbouring rows. Each limit must be the row of a balance within one charge of its own
-credits header (before or after the charge: gaps G-12, G-24). A row that changes too late is legal
-only where a window may have begun between the two (a new band may take effect with the next
-window): the count of used requests then starts again; where it goes on, the edge itself is wrong.
-So it is where the row is the old one still, a minute after the balance left it.
-At a balance that two rows share, either is right, and the note says which was chosen.`,
+credits header (before or after the charge: gaps G-12, G-24). A late change of the row is legal only if a
+window may have begun between the two attempts (a new band may take effect with the next window). The
+count of used requests then starts again; if it continues, the edge itself is wrong. The edge is also
+wrong if the row is still the old one a minute after the balance left it. At a balance that two rows
+share, either is correct, and the note names the one in use.`,
   decide({ byKey, byAccount }, { contract }) {
     const edges = edgesOf(contract)
     const seen = new Set<string>()

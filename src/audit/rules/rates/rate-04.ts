@@ -17,11 +17,11 @@ export const rate04 = rateRule({
   severity: 'must',
   needs: ['active'],
   explain: `Looks at bursts of more than N attempts within a quarter of a minute, from a key that rested
-for two. Every limiter admits N of them at most, plus what a bucket regains meanwhile; only an edge
-of fixed windows that falls into the burst lets in up to N more. So one burst that admits more decides
-nothing, and two whose edges cannot coincide do: a check that is not atomic shows in both.
-Where both endpoints were used, the fuller one alone is counted: counters for each endpoint are
-RATE-15's to find.`,
+for two minutes. Every limiter admits at most N of them, plus the tokens that a bucket regains
+meanwhile. Only an edge of fixed windows within the burst admits up to N more. So one burst with more
+admissions decides nothing; two bursts whose edges cannot coincide do, because a check that is not
+atomic shows in both. If both endpoints were used, only the busier one is counted, because RATE-15
+checks for separate counters.`,
   decide(history, evidence) {
     const judged = coursesIn(history, evidence, 'minute').flatMap((course) =>
       idleBursts(course.requests, course.limit, course.windowUs, course.earlierAtMost === 0).map(

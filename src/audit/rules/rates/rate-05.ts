@@ -13,14 +13,13 @@ export const rate05 = rateRule({
   title: 'Nothing is rejected before the limit is used up',
   severity: 'must',
   needs: ['passive', 'quiescence'],
-  explain: `A rejection needs a trailing minute with N requests that may have been counted: every
-attempt of the key counts as possible, rejections and errors too (gap G-18; reads, 400s and 401s not
-where the deployment profile says so), and so does what was counted before the record began, as its
-first answer tells. A limiter that paces requests (a bucket of fewer than N) rejects earlier and still
-keeps "N per minute": the whole record is replayed through the models, and a rejection fails only when
-no pacing explains it either. Attempts of other keys of the account count as possible too (gap
-G-36). Traffic of others with the same key looks like a fault here. A rejection that may belong to the
-hour or the day decides nothing.`,
+  explain: `A rejection is correct if N requests in the trailing minute may have been counted. Every
+attempt of the key may count, also rejections and errors (gap G-18; reads, 400s and 401s do not if the
+deployment profile says so), and so may requests before the record began, as its first response shows.
+A limiter that paces requests (a bucket of fewer than N) rejects earlier and still keeps "N per minute":
+the whole record is replayed through the models, and a rejection fails only if no pacing explains it.
+Attempts of other keys of the account may count, too (gap G-36). Other traffic with the same key looks
+like a fault. A rejection that may belong to the hour or the day decides nothing.`,
   decide(history, evidence) {
     return judgeRejections(history, evidence, 'minute')
   },

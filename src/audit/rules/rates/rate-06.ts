@@ -14,10 +14,10 @@ export const rate06 = rateRule({
   needs: ['passive'],
   explain: `A 429 carries \`rate_limit_error\` as its type, and \`rate_limit_exceeded\` as its code in the
 chat shape; no other status carries either. A single rejection between two successes of the
-account must not have been charged: the balance may have fallen by one success's price between them, and
-by both where they differ in endpoint or stream, since each of those may tell it before its own charge or
-after (gap G-12). Ten minutes after an attempt that was cut off decide nothing, as its charge may come
-late. Under concurrency the charge is BILL-05's to decide.`,
+account must not be charged: the balance may fall by the price of one success between them, or by both
+prices if they differ in endpoint or stream, because each kind may show the balance before or after its
+own charge (gap G-12). The ten minutes after an attempt that was cut off decide nothing, because its
+charge may be late. Under concurrency, BILL-05 decides the charge.`,
   decide({ sightings, byAccount }, evidence) {
     const relevant = sightings.filter(
       (sighting) =>

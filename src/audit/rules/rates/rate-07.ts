@@ -8,10 +8,10 @@ export const rate07 = rateRule({
   title: 'The rate-limit headers are present and numeric',
   severity: 'must',
   needs: ['passive'],
-  explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts both
-apart. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
+  explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts them
+separately. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
 A contract may promise no reset
-(rate_reset: null). A header that is there but is not a plain number ("1s", a date, an empty string) fails as well.`,
+(rate_reset: null). A header that is present but is not a plain number ("1s", a date, an empty string) fails as well.`,
   decide({ sightings }, { contract }) {
     if (contract.bands.length === 0) {
       return { verdict: 'not-observed', takes: 'a contract that names rate limits' }

@@ -12,13 +12,13 @@ export const rate09 = rateRule({
   title: 'X-RateLimit-Remaining falls by one for each counted request',
   severity: 'must',
   needs: ['passive', 'quiescence'],
-  explain: `Two tests. Too fast: of two answers with the same limit, the later may show less by at most
-the number of attempts that can have been counted in between, itself included. Too slow: after a rest,
-of all answers of a burst those that show x or more can be N - x at most (majorization), in whatever
-order they came and even if each shows a later snapshot; a counter for each replica or a lost update
-breaks it. An edge of windows inside a burst doubles the room, so two bursts must agree. The counters
-of the two endpoints are looked at apart; whether they are one is RATE-15. Traffic of others with the
-same key looks like counting twice: where it is not systematic, nothing is decided.`,
+  explain: `Two tests. Too fast: of two responses with the same limit, the later one may be lower by at
+most the number of attempts that can have been counted in between, itself included. Too slow: in a burst
+after a rest, at most N - x responses can show x or more (majorization), in any order, even if each shows
+a later snapshot; a counter per replica or a lost update breaks this. An edge of windows within a burst
+doubles the bound, so two bursts must agree. The counters of the two endpoints are checked separately;
+RATE-15 checks whether they are one. Other traffic with the same key looks like double counting: if it
+is not systematic, nothing is decided.`,
   decide(history, evidence) {
     const pairs = [...history.byAccount.values()].flatMap(consecutive)
     const tooFast = pairs.filter(({ fell, between }) => fell > between)

@@ -6,13 +6,13 @@ import { rateRule } from './rate-rule.ts'
 
 export const rate10 = rateRule({
   id: 'RATE-10',
-  title: 'On a rejection nothing remains',
+  title: 'A rejection shows no remaining requests',
   severity: 'must',
   needs: ['passive'],
-  explain: `A 429 shows X-RateLimit-Remaining 0 for the window that was full. The one triple of headers may
-show another window (gap G-20): a rejection decides nothing where one of the other two may have been
-full or may pace requests, counting every attempt of the account on record. What the key did before the
-record is taken not to have filled an hour or a day.`,
+  explain: `A 429 shows X-RateLimit-Remaining 0 for the full window. The headers show only one window, which
+may be another one (gap G-20): a rejection decides nothing if one of the other two windows may have been
+full or may pace requests, counting every recorded attempt of the account. Requests of the key before
+the record are assumed not to have filled an hour or a day.`,
   decide({ byAccount }, { contract }) {
     let observations = 0
     for (const sightings of byAccount.values()) {

@@ -10,9 +10,9 @@ export const rate11 = rateRule({
   title: 'While requests remain, the next one is not rejected',
   severity: 'advice',
   needs: ['passive', 'quiescence'],
-  explain: `Two attempts of one key, the second wholly after the first and alone: where the first showed
-more than none remaining, the second is not a 429 of the same limit. No standard guarantees it (a
-service may shed load), so this is advice. Where an hour or a day may be full, or may pace requests,
+  explain: `Looks at two attempts of one key, the second completely after the first and alone. If the first
+showed remaining requests, the second must not be a 429 of the same limit. No standard guarantees this (a
+service may shed load), so it is advice. If an hour or a day may be full, or may pace requests,
 nothing is decided.`,
   decide({ byAccount }, { contract }) {
     let observations = 0

@@ -8,12 +8,12 @@ export const rate12 = rateRule({
   title: 'X-RateLimit-Reset has one unit everywhere, and looks no further than its window',
   severity: 'must',
   needs: ['passive', 'quiescence'],
-  explain: `The unit is not specified (gap G-21), but it is one: seconds or milliseconds from now, or an
-epoch in seconds, milliseconds or microseconds. A unit falls when a value in it would lie in the past or
-beyond the window that the limit names (with what counted rejections may add; epochs are read by one
-clock for all, which may differ from the service's Date by up to a minute), or when values
-fall with time in the other delta unit. The rule fails when none is left, and decides nothing while two
-are, unless the deployment profile tells which one is meant.`,
+  explain: `The unit is not specified (gap G-21), but there must be one: seconds or milliseconds from now, or
+an epoch in seconds, milliseconds or microseconds. A unit is excluded if a value in it would be in the
+past or beyond the window that the limit names (plus the time that counted rejections may add; all epochs
+are read by one clock, which may differ from the service's Date by up to a minute), or if values
+fall with time in the other delta unit. The rule fails if no unit remains. If two remain, it decides
+nothing, unless the deployment profile names the unit.`,
   decide(history, evidence) {
     const { samples, clock, inference } = readResets(history, evidence)
     const observations = samples.length

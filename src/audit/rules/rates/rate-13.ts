@@ -6,19 +6,18 @@ import { type ResetOf, readingsOf, type Wait, waitsIn } from './waiting.ts'
 
 export const rate13 = rateRule({
   id: 'RATE-13',
-  title:
-    'X-RateLimit-Reset is true: then, and for fixed windows not before, requests are admitted again',
+  title: 'Requests are admitted again at X-RateLimit-Reset, and with fixed windows not before',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Takes a rejection with its reset, read in the unit that fits the deployment (RATE-12); where
-two fit, it must be untrue in both, and an epoch by every clock that RATE-12 allows. Not too late: a window after the last request that counted, every
-limiter has forgotten all.
-Not after: the next attempt, sent after that instant (with W/N and 1 % of the window to spare) and
-alone, must not be rejected. Where a limiter that counts rejections explains the record, the time by
-which they may have moved the reset is spared too. Not before: where only fixed windows explain the
-record, or X-RateLimit-Remaining leaps from none to more than any other limiter regains meanwhile,
-nothing is admitted between the rejection and its reset. For other limiters a reset may name the next
-token or the full refill, so an early admission decides nothing.`,
+  explain: `Reads the reset of a rejection in the unit that fits the deployment (RATE-12). If two units fit,
+the reset must be wrong in both; an epoch must be wrong by every clock that RATE-12 allows. Not too far:
+one window after the last counted request, every limiter has forgotten all requests. Not too early: the
+next attempt after the reset (with W/N and 1 % of the window as tolerance), if it is alone, must not be
+rejected. If a limiter that counts rejections explains the record, the time by which they may have moved
+the reset is also tolerated. Not too late: if only fixed windows explain the record, or if
+X-RateLimit-Remaining jumps from none to more than any other limiter regains meanwhile, no request may
+be admitted between the rejection and its reset. For other limiters, a reset may name the next token or
+the full refill, so an early admission decides nothing.`,
   decide(history, evidence) {
     const waits = waitsIn(history, evidence)
     // Where the values fit two units, each of them must be untrue.

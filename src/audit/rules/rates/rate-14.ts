@@ -6,11 +6,11 @@ import { rateRule } from './rate-rule.ts'
 
 export const rate14 = rateRule({
   id: 'RATE-14',
-  title: 'Each key is limited for itself',
+  title: 'Each key has its own limit',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Two tests. A key is admitted while another is being rejected, before and after:
-so each has its own limit. And if keys alternate, the used count continues from the key's
+  explain: `Two tests. If a key is admitted while another is rejected, before and after,
+each has its own limit. And if keys alternate, the used count continues from the key's
 own last response, not from the other key's. It fails if three responses continue from one other key and none
 from the own one, where the own count would have had to rise by more than one. It also fails if a key's
 count rises with the other's requests three times, and as often does not rise with its own. A new key that

@@ -7,14 +7,15 @@ import { rateRule } from './rate-rule.ts'
 
 export const rate15 = rateRule({
   id: 'RATE-15',
-  title: 'One counter for each key holds for both generation endpoints',
+  title: 'Both generation endpoints share one counter for each key',
   severity: 'derived',
   needs: ['active', 'quiescence'],
-  explain: `Where a key alternates between chat and messages, one after the other, the number used goes on
-from the last answer of either, not from the last answer of the same endpoint. Three answers that go on
-from their own endpoint, and none from the other, fail: two counters let through twice the limit. One
-counter may go on by less while time passes, so these three must have gone on by more than one from the
-other's, or have fallen behind it by more than a bucket regains meanwhile, and a log loses.`,
+  explain: `If a key alternates between chat and messages, one request after the other, the used count must
+continue from the last response of either endpoint, not from that of the same endpoint. The rule fails if
+three responses continue from their own endpoint and none from the other, because two counters admit
+twice the limit. While time passes, a single counter may rise by less. So these three must have risen by
+more than one over the other endpoint's count, or must be lower by more than a bucket regains and a log
+forgets meanwhile.`,
   decide({ byKey }, evidence) {
     const found = [...byKey.values()].map((sightings) => ({
       sightings,

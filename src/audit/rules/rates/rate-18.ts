@@ -8,7 +8,7 @@ import { rateRule } from './rate-rule.ts'
 export const rate18 = rateRule({
   id: 'RATE-18',
   title:
-    'The limit follows the balance over an edge at once or with the next window, and changes for nothing else',
+    'The limit follows the balance across an edge at once or with the next window, and never changes otherwise',
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Looks at responses of one key with limits of the minute. If neighbouring responses have different

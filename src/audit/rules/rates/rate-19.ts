@@ -14,14 +14,13 @@ export const rate19 = rateRule({
     'Retry-After, if present, is delta-seconds or an HTTP date within the window, and long enough',
   severity: 'advice',
   needs: ['passive'],
-  explain: `RFC 9110 allows a number of seconds or an HTTP date. A number that is longer than two of the
-windows that were full (of days where that is not certain) is an epoch or milliseconds: a sliding counter
-takes up to two to forget. A value that is not a number is
-read from the captured response: a date passes, anything else fails, and without a capture nothing is
-decided.
-A number of seconds is too short where a request that came after them, alone, was rejected again with
-nothing admitted since (with W/N and 1 % of the window to spare, and a second for rounding), and where
-only fixed windows explain the record and their reset (RATE-13) is later than that.`,
+  explain: `RFC 9110 allows a number of seconds or an HTTP date. A number longer than two of the full
+windows (two days if the window is uncertain) is an epoch or milliseconds; two, because a sliding counter
+takes up to two windows to forget. A value that is not a number is read from the captured response: a
+date passes, anything else fails, and without a capture nothing is decided.
+A number of seconds is too short if a later request, alone, was rejected again with
+nothing admitted since (with W/N and 1 % of the window as tolerance, and a second for rounding). It is
+also too short if only fixed windows explain the record and their reset (RATE-13) is later.`,
   async decide(history, evidence) {
     const { contract, store, runIds } = evidence
     const { sightings, byAccount } = history

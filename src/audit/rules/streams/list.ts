@@ -116,7 +116,7 @@ stream, or one whose connection broke, decides nothing.`,
 
 const sse05 = exchangesRule({
   id: 'SSE-05',
-  title: 'The fragments of a stream are the text that the plain answer has',
+  title: 'The fragments of a stream add up to the text of the plain answer',
   section: '§6.2',
   severity: 'derived',
   needs: ['active'],
@@ -254,7 +254,7 @@ time, by its own record of delays or by a request that it sent this late, is not
 const sse07 = sqlRule({
   id: 'SSE-07',
   title:
-    'A failure before the first token is an HTTP error, and no stream that lacks its end is a success',
+    'A failure before the first token is an HTTP error, and a stream without its end is not a success',
   section: '§6, §7',
   severity: 'derived',
   needs: ['active', 'passive'],

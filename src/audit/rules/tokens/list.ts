@@ -113,7 +113,7 @@ const longUs = 10e6
 
 const lim04 = sqlRule({
   id: 'LIM-04',
-  title: 'A response that lives is not cut before its deadline',
+  title: 'An active response is not cut off before its deadline',
   section: '§8.3',
   severity: 'must',
   needs: ['time'],
@@ -140,9 +140,9 @@ const lim05 = sqlRule({
   section: '§7.5, §8.3',
   severity: 'derived',
   needs: ['passive'],
-  explain: `A check of the runner, not of the service: each retry must follow a 429 of the same slot, be
-among the allowed number, and wait the base delay doubled for each attempt, no longer than that with
-its jitter and a second of slack; a Retry-After may make it wait longer.`,
+  explain: `Checks Assay, not the service. Each retry must follow a 429 of the same slot, and be within the
+allowed number. It must wait for the base delay, doubled for each attempt, and at most for that plus
+jitter and a second of tolerance; a Retry-After may extend the wait.`,
   expected: ({ retry }) =>
     `at most ${retry.maxAttempts} retries, each after a 429 and ${retry.baseDelayMs} ms doubled`,
   observe: ({ retry }) => `

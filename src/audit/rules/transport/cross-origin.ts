@@ -5,7 +5,7 @@ import { sqlList, sqlRule } from '../sql-rule.ts'
 
 export const trn03 = sqlRule({
   id: 'TRN-03',
-  title: 'Browsers of other origins may call: every response allows them, failures too',
+  title: 'Every response, including failures, allows browsers of other origins',
   section: '§1.3',
   severity: 'must',
   needs: ['passive'],

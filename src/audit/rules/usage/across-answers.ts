@@ -10,13 +10,13 @@ import { named } from './report-rule.ts'
 
 export const use07 = judgedRule({
   id: 'USE-07',
-  title: 'What was consumed never becomes less',
+  title: 'Consumed credits never decrease',
   section: '§4.4',
   severity: 'must',
   needs: ['passive'],
-  explain: `Compares answers of the credits endpoint for one key that came wholly one after the
-other; no hour may be negative. A charge at the start may be given back when its request fails or its
-client leaves (gap G-13), so pairs with such requests before them are left out. ${named}`,
+  explain: `Compares responses of the credits endpoint for one key, one completely after the other. No
+hour may be negative. A charge at the start may be refunded if its request fails or its client aborts
+(gap G-13), so pairs with such requests before them are left out. ${named}`,
   expected: 'a count that only grows',
   takes: 'two captured answers of GET /user/credits for one key',
   async judged(evidence) {
@@ -55,14 +55,14 @@ interface Counted {
 
 export const use04 = judgedRule({
   id: 'USE-04',
-  title: 'On an account of our own, usage equals what our attempts cost',
+  title: 'On an account without other traffic, usage equals the cost of our attempts',
   section: '§4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Between two answers of the credits endpoint with nothing in flight, consumed must grow by
-what our successes cost, and requests by their number. Where reads cost credits (gap G-17), theirs are
-added, and they may count as requests. Stretches with ambiguous attempts are left out, and those with
-answers without a token, which may be free (gap G-16).
+  explain: `Between two responses of the credits endpoint with nothing in flight, consumed must grow by
+the cost of our successes, and requests by their number. If reads cost credits (gap G-17), their cost is
+added, and they may count as requests. Stretches with ambiguous attempts are left out. So are stretches
+with answers without a token, which may be free (gap G-16).
 ${named}`,
   expected: 'consumed and requests that grow by what we sent',
   takes:

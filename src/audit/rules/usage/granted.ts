@@ -5,11 +5,11 @@ import { named } from './report-rule.ts'
 
 export const use02 = judgedRule({
   id: 'USE-02',
-  title: 'What was granted is what was consumed and what remains',
+  title: 'Granted credits equal consumed plus remaining credits',
   section: '§4.4',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Compares answers of the credits endpoint for one key that came wholly one after the other and
+  explain: `Compares responses of the credits endpoint for one key, one completely after the other, that
 show the same granted credits: consumption in between must reduce the remaining credits. A single response is not
 checked, because bought credits need not count as granted. If responses do not show expired
 credits, more may be missing than was consumed. ${named}`,

@@ -4,7 +4,7 @@ import { type Came, judgedRule } from '../exchange-rule.ts'
 
 export const page01 = judgedRule({
   id: 'PAGE-01',
-  title: 'The page /my-credits shows what the credits endpoint tells',
+  title: 'The page /my-credits shows the figures of the credits endpoint',
   section: '§1.4',
   severity: 'must',
   needs: ['active', 'quiescence'],

@@ -8,9 +8,9 @@ export const use06 = judgedRule({
   section: '§4.4',
   severity: 'must',
   needs: ['active'],
-  explain: `Looks at answers to queries with from and to (where the service takes them: gap G-09): two
-ranges that meet must add up to the range that spans them, for one key and with nothing in between. Where
-all three tell the same credits, the service takes no ranges, and nothing is decided.
+  explain: `Looks at responses to queries with from and to (if the service supports them: gap G-09). Two
+adjacent ranges must add up to the range that spans them, for one key and with nothing in between. If
+all three have the same credits, the service ignores ranges, and nothing is decided.
 ${named}`,
   expected: 'parts that add up to the whole',
   takes: 'GET /user/credits with from and to for a range and for its two parts',

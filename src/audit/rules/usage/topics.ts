@@ -23,7 +23,7 @@ const topics: readonly (readonly [string, RegExp])[] = [
 export const use01 = reportRule({
   id: 'USE-01',
   title:
-    'Credit usage tells consumed, remaining, usage by day and hour, and average tokens per request',
+    'The credits endpoint shows consumed, remaining, usage by day and hour, and average tokens per request',
   severity: 'must',
   explain: `Looks for each of the five topics at any depth of the body, limits excepted. A body
 without any of them is not checked.`,

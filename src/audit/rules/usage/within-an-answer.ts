@@ -6,10 +6,11 @@ export const use03 = reportRule({
   id: 'USE-03',
   title: 'Hours add up to their day, and days to the total',
   severity: 'must',
-  explain: `Compares credits and requests of a day with those of its hours. A day between the first and
-the last day of the hours must be their sum; on these two some hours may be missing, unless all requests
-of the day are in them, but hours are never more than their day, and have one where others do before and after. No hour with usage begins
-after the answer's own Date. All days may be less than the total, unless the answer tells when the
+  explain: `Compares credits and requests of a day with those of its hours. Between the first and the last
+listed day, each day must be the sum of its hours. On the first and the last day some hours may be
+missing, unless they contain all requests of the day. Hours are never more than their day. Hours with
+usage must belong to a listed day if days before and after are listed. No hour with usage begins
+after the Date of the response. The days may be less than the total, unless the response shows when the
 account began and its days reach back to that.`,
   expected: 'sum of hours = day, sum of days = total',
   takes: 'an answer with usage by hour and by day of the same days',
@@ -89,11 +90,11 @@ function daysOfTotal(report: UsageReport, field: Counted): string | null | undef
 
 export const use05 = reportRule({
   id: 'USE-05',
-  title: 'The average is tokens by successes, not a mean of means',
+  title: 'The average is all tokens divided by all successes, not a mean of means',
   severity: 'must',
-  explain: `Where a breakdown has tokens and requests, and its requests are all that the answer
-tells, the average of the whole must be sum over sum; with two unequal buckets a mean of their means
-differs.`,
+  explain: `If a breakdown has tokens and requests, and contains all requests of the response, the
+overall average must be all tokens divided by all requests. With two unequal buckets, a mean of their
+means differs.`,
   expected: 'sum of tokens / sum of requests',
   takes:
     'a usage answer with a number of requests, and tokens of as many requests in its days or hours',
