@@ -178,10 +178,10 @@ test('a self-test that was not judged is none that held', async () => {
   expect(top).not.toContain('client held')
 })
 
-test('a card without its percentile says how many samples that takes', async () => {
+test('a card without its percentile says how many samples it needs', async () => {
   const top = (await launchTop(store)).text
   expect(/<dt>Time to first token, median<\/dt>.*?<span[^>]*>([^<]*)</.exec(top)?.[1]).toBe(
-    'p95 takes 130 samples; n = 101',
+    'p95 needs 130 samples; n\u00a0=\u00a0101',
   )
 })
 

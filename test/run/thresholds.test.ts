@@ -74,7 +74,7 @@ test('a percentile is decided by the interval of its order statistics, or needs 
     needs: 203,
   })
   expect(await p95('950ms')).toMatchObject({ result: 'inconclusive', needs: null })
-  // All 100 lie within the bound, and a p95 takes 130 samples wherever it is shown.
+  // All 100 lie within the bound, and a p95 needs 130 samples wherever it is shown.
   expect(await check('chat.service.p95 < 2s', successes)).toMatchObject({
     result: 'inconclusive',
     needs: 130,

@@ -196,7 +196,7 @@ test('a key that is not of the certificate, or no key, is told before anything i
   await expect(told(`${cert}\nkey_file: ${tls('other')}`)).rejects.toThrow(
     /^The client's key comes from the file .+other\.pem, which holds no private key\. key_file/,
   )
-  expect(() => chatScenario(phase, cert)).toThrow('cert_file needs key_file beside it')
+  expect(() => chatScenario(phase, cert)).toThrow('cert_file also needs key_file')
 })
 
 test('authorities that cannot be read are told before anything is sent', async () => {
