@@ -52,7 +52,7 @@ try {
   const node = [process.execPath, '--cpu-prof', `--cpu-prof-dir=${join(home, 'profiles')}`]
   const store = ['--db', join(home, 'assay.duckdb'), '--json']
   const target = ['--base-url', `http://127.0.0.1:${server.port}`]
-  const run = [join(checkout, 'src/cli/assay.js'), 'run', scenario, ...target, ...store]
+  const run = [join(checkout, 'src/cli/main.ts'), 'run', scenario, ...target, ...store]
   const { status, stderr } = spawnSync(...timed(clientCore, [...node, ...run]), {
     cwd: home,
     env: { ...process.env, ASSAY_API_KEY: apiKey },

@@ -52,6 +52,11 @@ export class AttemptClient {
     }
   }
 
+  /** When a socket last gave bytes of a response; NaN before the first. */
+  get readUs(): number {
+    return this.bench.readUs
+  }
+
   /** Starts an attempt now. The listener hears of it later, never during the call. */
   start(
     request: PreparedRequest,

@@ -13,6 +13,8 @@ export interface Paced {
   readonly nextUs: number
   /** Whether a socket may have something to read at any time. */
   readonly expectsAnswers: boolean
+  /** When a socket was last read; NaN before the first read. */
+  readonly readUs: number
   tick(): void
 }
 
@@ -42,8 +44,6 @@ const shortestNapUs = 150
 const sliceUs = 150
 /** Requests so far apart are worth slices; closer ones are sent late together, for less CPU each. */
 const sparseUs = 900
-/** A turn of the loop that takes longer handled an answer. */
-const idleTurnUs = 100
 /** After so many turns with answers, one after the other, a thread stops to nap: the next answer wakes it. */
 const busyTurns = 3
 /** Closer than this, `precise` spins. */
@@ -121,9 +121,9 @@ function sleep(paced: Paced, now: () => number): Pace {
     clearTimeout(timer)
     turn()
   }
-  /** Sleeps, unless answers kept the last turn of the loop busy: more of them may have come. */
+  /** Sleeps, unless the last turn of the loop read an answer: more of them may have come. */
   const nap = (us: number, startUs: number): void => {
-    const isBusy = paced.expectsAnswers && startUs - nappedAtUs > idleTurnUs
+    const isBusy = paced.expectsAnswers && paced.readUs > nappedAtUs
     busy = isBusy ? busy + 1 : 0
     if (!isBusy) Atomics.wait(cell, 0, 0, us / 1000)
     nappedAtUs = now()

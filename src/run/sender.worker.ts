@@ -30,21 +30,22 @@ if (wantsWarmUp(scenario, data.proxy)) await warmUp(data, now)
 const transport = await transportOf(scenario, data.baseUrl, data)
 const { policy } = scenario
 const memory = new AnswerMemory(Math.floor(policy.maxMemoryBytes / scenario.threads))
+const client = new AttemptClient({
+  transport,
+  contract: data.contract,
+  now,
+  memory,
+  deadlines: {
+    connectUs: policy.connectTimeoutUs,
+    firstByteUs: policy.firstByteTimeoutUs,
+    idleUs: policy.idleTimeoutUs,
+    totalUs: policy.totalTimeoutUs,
+  },
+})
 const sender = new Sender({
   data,
   now,
-  client: new AttemptClient({
-    transport,
-    contract: data.contract,
-    now,
-    memory,
-    deadlines: {
-      connectUs: policy.connectTimeoutUs,
-      firstByteUs: policy.firstByteTimeoutUs,
-      idleUs: policy.idleTimeoutUs,
-      totalUs: policy.totalTimeoutUs,
-    },
-  }),
+  client,
   prompts: await promptFunctions(),
   tokenText: new TokenText(data.seed),
   handOver: (batch) => {
@@ -74,6 +75,9 @@ const pacing: Pace = pace(
     },
     get expectsAnswers() {
       return sender.inFlight > 0
+    },
+    get readUs() {
+      return client.readUs
     },
     tick() {
       sender.tick()

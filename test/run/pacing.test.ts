@@ -16,7 +16,7 @@ function paced(nextUs: number, expectsAnswers: boolean) {
   timersStandStill()
   const clock = { us: 0, perReading: 0 }
   const due = {
-    ...{ nextUs: 0, expectsAnswers, ticks: 0 },
+    ...{ nextUs: 0, expectsAnswers, readUs: Number.NaN, ticks: 0 },
     tick() {
       due.ticks++
       due.nextUs = nextUs
@@ -77,12 +77,12 @@ test('between sparse requests it naps in slices while answers may come, and look
 })
 
 test('a loop that answers keep busy is not put to sleep before a sparse request', async () => {
-  const { clock, pacing } = paced(2000, true)
+  const { clock, due, pacing } = paced(2000, true)
   clock.perReading = 1
   await loopTurns(1)
   expect(pacing.nappedUs).toBe(1)
   for (let turn = 0; turn < 5; turn++) {
-    clock.us += 101
+    due.readUs = clock.us + 1
     await loopTurns(1)
   }
   expect(pacing.nappedUs).toBe(1)
@@ -107,6 +107,7 @@ test.each([
             return due[at] ?? Number.POSITIVE_INFINITY
           },
           expectsAnswers,
+          readUs: Number.NaN,
           tick() {
             ticks++
             const us = now()
@@ -141,6 +142,7 @@ test.each(['timer', 'precise'] as const)(
           return nextUs
         },
         expectsAnswers: true,
+        readUs: Number.NaN,
         tick: () => void ticks++,
       },
       kind,
@@ -165,6 +167,7 @@ test('a timer far from all that is due does not look at each waking', async () =
         return Number.POSITIVE_INFINITY
       },
       expectsAnswers: false,
+      readUs: Number.NaN,
       tick: () => {},
     },
     'timer',
