@@ -48,7 +48,8 @@ if (built.status !== 0) throw new Error('the server was not built')
 const server = await serverOf(work, program)
 try {
   const scenario = join(home, 'load.yaml')
-  writeFileSync(scenario, scenarioOf(work))
+  // Older checkouts do not know this field.
+  writeFileSync(scenario, scenarioOf(work).replace(', include_usage: true', ''))
   const node = [process.execPath, '--cpu-prof', `--cpu-prof-dir=${join(home, 'profiles')}`]
   const store = ['--db', join(home, 'assay.duckdb'), '--json']
   const target = ['--base-url', `http://127.0.0.1:${server.port}`]
