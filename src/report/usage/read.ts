@@ -27,7 +27,7 @@ import type {
   UsageScope,
   WeekHour,
 } from './shape.ts'
-import { endOfDayUs, shiftDaysUs, startOfDayUs, weekdayOf } from './zone.ts'
+import { endOfDayUs, startOfDayUs, weekdayOf } from './zone.ts'
 
 const horizonDays = 365
 const planDays = 30
@@ -181,18 +181,14 @@ function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): De
 
 function comingDays(fromUs: number, timezone: string, count: number): readonly ComingDay[] {
   const days: ComingDay[] = []
-  let startUs = fromUs
-  let endUs = endOfDayUs(fromUs, timezone)
-  for (let day = 0; day < count; day++) {
-    const wholeUs = endUs - shiftDaysUs(endUs, -1, timezone)
+  for (let startUs = fromUs; days.length < count; startUs = days.at(-1)!.endUs) {
+    const endUs = endOfDayUs(startUs, timezone)
     days.push({
       startUs,
       endUs,
       weekday: weekdayOf(startUs, timezone),
-      share: Math.min(1, (endUs - startUs) / wholeUs),
+      share: (endUs - startUs) / (endUs - startOfDayUs(startUs, timezone)),
     })
-    startUs = endUs
-    endUs = shiftDaysUs(endUs, 1, timezone)
   }
   return days
 }
