@@ -16,7 +16,7 @@ const packs = (...sizes: readonly (readonly [number, number])[]): readonly Packa
     validMonths: null,
   }))
 const countsOf = (plan: ReturnType<typeof cheapestPlan> | null) =>
-  plan && plan.packs.map(({ count }) => count)
+  plan?.packs.map(({ count }) => count) ?? null
 
 describe('packages', () => {
   const price = (need: number) => cheapestPlan(packages, need).priceUsdCents
