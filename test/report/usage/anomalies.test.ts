@@ -1,13 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defaultContract } from '../../../src/contract/default.ts'
 import {
   chanceOfAtLeast,
+  findAnomalies,
   type HourFigures,
   judgeHours,
 } from '../../../src/report/usage/anomalies.ts'
+import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
+import { judge } from '../../../src/report/usage/reconcile.ts'
+import type { UsageOptions } from '../../../src/report/usage/shape.ts'
 import { openStore, type Store } from '../../../src/store/open.ts'
 import { appendAttempts } from '../../../src/store/recorder.ts'
-import { attempt, enterRun } from '../attempts.ts'
+import { attempt, enterRun, novemberUs } from '../attempts.ts'
 import { enterEvents, usageOptions, utc } from '../usage-events.ts'
 
 let store: Store
@@ -207,5 +212,220 @@ describe('what wants a look', () => {
       ),
     )
     expect(await kinds()).toEqual([['flat-remaining', 1]])
+  })
+
+  const at = utc(2026, 11, 3)
+  const flagged = async (kind: string, change: Partial<UsageOptions> = {}) =>
+    (await readUsage(store, usageOptions(change))).anomalies.find((each) => each.kind === kind) ??
+    null
+
+  test('a charged failure is shown with its status and credits, the first five of all', async () => {
+    const failed = { outcome: 'http_error', credits: 2, source: 'log' }
+    await enterEvents(store, [
+      { ...failed, atUs: at, id: 'a', status: 500 },
+      { ...failed, atUs: at, id: 'b', status: null, requests: 2_000 },
+      { ...failed, atUs: at, id: 'c', credits: 0 },
+      { atUs: at, id: 'd' },
+      ...['e', 'f', 'g', 'h'].map((id, second) => ({
+        ...failed,
+        atUs: at + (second + 1) * 1e6,
+        id,
+        status: 503,
+      })),
+    ])
+    const row = (id: string, seconds: number, status: string) => ({
+      source: 'log',
+      id,
+      atUs: at + seconds * 1e6,
+      shows: `status ${status}, charged 2.0`,
+    })
+    expect(await flagged('charge-without-success')).toEqual({
+      kind: 'charge-without-success',
+      count: 2_005,
+      says: '2,005 failed requests were charged.',
+      rows: [
+        row('a', 0, '500'),
+        row('b', 0, 'unknown'),
+        row('e', 1, '503'),
+        row('f', 2, '503'),
+        row('g', 3, '503'),
+      ],
+    })
+  })
+
+  test('a success without a charge is one of a model that has a price', async () => {
+    const contract = {
+      ...defaultContract,
+      models: defaultContract.models.map((model) =>
+        model.id === 'svc-k2-0905' ? { ...model, costCredits: 0 } : model,
+      ),
+    }
+    await enterEvents(
+      store,
+      ['svc-k2', 'svc-k2-0905', 'unknown', null].map((model, second) => ({
+        atUs: at + second * 1e6,
+        id: `e${second}`,
+        model,
+        credits: 0,
+      })),
+    )
+    await enterEvents(store, [
+      { atUs: at, outcome: 'http_error', status: 500, credits: 0 },
+      { atUs: at, credits: 1 },
+    ])
+    expect(await flagged('success-without-charge', { contract })).toEqual({
+      kind: 'success-without-charge',
+      count: 1,
+      says: '1 successes on priced models were charged nothing.',
+      rows: [{ source: 'log', id: 'e0', atUs: at, shows: 'svc-k2, charged 0' }],
+    })
+  })
+
+  test('tokens over a limit are those beyond it on the mean of a row', async () => {
+    const contract = {
+      ...defaultContract,
+      limits: { ...defaultContract.limits, maxInputTokens: 1_000, maxOutputTokens: 5_000 },
+    }
+    const none = { promptTokens: null, completionTokens: null }
+    await enterEvents(
+      store,
+      [
+        { ...none, completionTokens: 5_000 },
+        { ...none, completionTokens: 5_001 },
+        { ...none, promptTokens: 1_000 },
+        { ...none, promptTokens: 1_001 },
+        { ...none, promptTokens: 1_001, requests: 2 },
+        { promptTokens: 2_002, completionTokens: 1, requests: 2 },
+      ].map((event, number) => ({ atUs: at, id: `e${number}`, ...event })),
+    )
+    const flag = await flagged('tokens-over-limit', { contract })
+    expect(flag).toMatchObject({
+      count: 4,
+      says: '4 requests report more tokens than the limits of 1,000 in and 5,000 out.',
+    })
+    expect(flag!.rows.map(({ id, shows }) => [id, shows])).toEqual([
+      ['e1', 'prompt -, completion 5001'],
+      ['e3', 'prompt 1001, completion -'],
+      ['e5', 'prompt 2002, completion 1'],
+    ])
+  })
+
+  test('hours are judged by the sums of their series, where all tell their credits', async () => {
+    const hour = (of: number) => at + of * 3600e6
+    const spread = (of: number, credits: number | null) =>
+      ['svc-k2', 'svc-k2.5'].map((model) => ({
+        atUs: hour(of),
+        model,
+        credits: credits === null ? null : credits / 2,
+        requests: 20,
+      }))
+    const failing = { outcome: 'http_error', credits: 0, requests: 4 }
+    await enterEvents(store, [
+      ...Array.from({ length: 30 }, (_, of) => spread(of, 100)).flat(),
+      ...spread(30, 131),
+      ...spread(31, 500).map((event, at) => (at === 0 ? { ...event, credits: null } : event)),
+      ...['svc-k2', 'svc-k2.5'].flatMap((model) => [
+        { ...failing, atUs: hour(10), model, status: 500 },
+        { ...failing, atUs: hour(12), model, status: 429 },
+      ]),
+      // The last hour is open.
+      { atUs: hour(32), credits: 900 },
+    ])
+    const shows = async (kind: string) =>
+      (await flagged(kind))?.rows.map((row) => [(row.atUs - at) / 3600e6, row.shows])
+    expect(await shows('unusual-hour')).toEqual([[30, '131 credits']])
+    expect(await shows('error-jump')).toEqual([[10, '16.7 % of 48 failed']])
+    expect(await shows('limit-jump')).toEqual([[12, '16.7 % of 48 were limited']])
+  })
+
+  test('keys are new once a day of usage knew none of them', async () => {
+    const dayUs = 86_400e6
+    await enterEvents(store, [
+      { atUs: at },
+      { atUs: at + dayUs - 1, keyFp: 'early' },
+      ...['g', 'f', 'e', 'd', 'c', 'b'].map((keyFp, second) => ({
+        atUs: at + dayUs + second * 1e6,
+        keyFp,
+        requests: 3,
+      })),
+      { atUs: at + 2 * dayUs, keyFp: null },
+    ])
+    const flag = await flagged('new-key')
+    expect(flag).toMatchObject({ count: 6, says: '6 keys never seen before.' })
+    expect(flag!.rows).toHaveLength(5)
+    expect(flag!.rows[0]).toEqual({
+      source: 'key',
+      id: 'g',
+      atUs: at + dayUs,
+      shows: '3 requests in the period',
+    })
+    const [later] = [
+      await flagged('new-key', { fromUs: at + dayUs, toUs: at + dayUs + 900e6, sources: ['log'] }),
+    ]
+    expect(later).toMatchObject({ count: 6 })
+  })
+
+  test('one new key is one key', async () => {
+    await enterEvents(store, [{ atUs: at }, { atUs: at + 86_400e6, keyFp: 'fresh' }])
+    expect(await flagged('new-key')).toMatchObject({ says: '1 key never seen before.' })
+  })
+
+  test('a balance is flat over twenty successes in a row that cost', async () => {
+    await enterRun(store)
+    await enterRun(store, 'b')
+    const free = { ...defaultContract.models[0]!, id: 'free', costCredits: 0 }
+    const contract = { ...defaultContract, models: [...defaultContract.models, free] }
+    const row = (slot: number, creditsRemaining: number | null, change = {}) =>
+      attempt(slot, { creditsRemaining, headersUs: slot * 1e6, ...change })
+    const stretch = (from: number, count: number, remaining: number | null, change = {}) =>
+      Array.from({ length: count }, (_, of) => row(from + of, remaining, change))
+    await appendAttempts(store, [
+      ...stretch(0, 19, 500),
+      row(19, 499),
+      // The balance is seen again, and the stretch before does not count.
+      ...stretch(20, 20, 500),
+      ...stretch(40, 21, 400, { account: null }),
+      ...stretch(100, 25, 300, { model: 'free' }),
+      ...stretch(200, 25, 300, { outcome: 'http_error', status: 500 }),
+      ...stretch(300, 25, 300, { endpoint: 'models' }),
+      ...stretch(400, 25, null),
+      ...stretch(0, 30, 500, { runId: 'b' }),
+    ])
+    const flag = await flagged('flat-remaining', { contract })
+    expect(flag).toMatchObject({
+      count: 3,
+      says: '3 stretches of successes left X-Credits-Remaining unchanged.',
+    })
+    expect(flag!.rows.map(({ source, id, shows }) => [source, id, shows])).toEqual([
+      ['b', 'main at 500.0', '30 successes in a row under an unchanged balance'],
+      ['a', '0123456789ab at 400.0', '21 successes in a row under an unchanged balance'],
+      ['a', 'main at 500.0', '20 successes in a row under an unchanged balance'],
+    ])
+    const own = await flagged('flat-remaining', { contract, runIds: ['a'] })
+    expect(own?.rows.map(({ id, atUs }) => [id, atUs])).toEqual([
+      ['0123456789ab at 400.0', novemberUs + 40e6 + 100_020],
+      ['main at 500.0', novemberUs + 20e6 + 100_020],
+    ])
+  })
+
+  test('an interval that differs is shown with its account and figures', async () => {
+    const rows = (seenAtMost: number) =>
+      findAnomalies(store, { ...storeEngine, holdsRequests: false }, null, {
+        ...judge([
+          { account: 'k', fromUs: 1, toUs: 2, before: 0, after: 9, seen: 4, seenAtMost },
+          { account: 'k', fromUs: 2, toUs: 3, before: 9, after: 9, seen: 0, seenAtMost: 0 },
+        ]),
+      })
+    await enterEvents(store, [{ atUs: at }])
+    await readUsage(store, usageOptions())
+    expect(await rows(4)).toEqual([
+      {
+        kind: 'service-differs',
+        count: 1,
+        says: '1 of 2 intervals differ: the service says 9 credits, seen were 4. Traffic that this store has not seen looks the same.',
+        rows: [{ source: 'poll', id: 'k', atUs: 2, shows: 'service 9, seen 4' }],
+      },
+    ])
+    expect((await rows(6))[0]!.rows[0]!.shows).toBe('service 9, seen 4 to 6')
   })
 })
