@@ -71,7 +71,6 @@ export function nearTiePlan(packages: readonly Package[], plan: PackagePlan): Pa
   const credits = new Float64Array(budget + 1)
   const last = new Int32Array(budget + 1).fill(-1)
   for (let cents = 1; cents <= budget; cents++) {
-    credits[cents] = credits[cents - 1]!
     for (const [index, pack] of packages.entries()) {
       const rest = cents - pack.priceUsdCents
       if (rest < 0 || credits[rest]! + pack.credits <= credits[cents]!) continue
@@ -81,13 +80,10 @@ export function nearTiePlan(packages: readonly Package[], plan: PackagePlan): Pa
   }
   if (credits[budget]! < plan.credits * 1.5) return null
   const counts = packages.map(() => 0)
-  for (let cents = budget; cents > 0; ) {
+  for (let cents = budget; last[cents] !== -1; ) {
     const index = last[cents]!
-    if (index === -1) cents--
-    else {
-      counts[index]! += 1
-      cents -= packages[index]!.priceUsdCents
-    }
+    counts[index]! += 1
+    cents -= packages[index]!.priceUsdCents
   }
   return planOf(packages, counts)
 }

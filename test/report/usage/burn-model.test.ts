@@ -54,6 +54,16 @@ describe('what a day is expected to burn', () => {
     expect([gap - 0.02, gap + 0.02].map(isApart)).toEqual([false, true])
   })
 
+  test('three days are too few for a level of weekends', () => {
+    const days = [100, 50, 60].map((credits, day) => ({
+      startUs: day * 86_400e6,
+      weekday: 5 + day,
+      credits,
+      share: 1,
+    }))
+    expect(fitBurn(days).expected(1, 6)).toBeCloseTo(70, 9)
+  })
+
   test('two days of which one is a weekend are one level', () => {
     const days: readonly PastDay[] = [
       { startUs: 0, weekday: 5, credits: 90, share: 1 },
@@ -82,6 +92,18 @@ describe('what a future burns', () => {
     expect(asked.map(([ahead, weekday, share]) => draw(ahead, weekday, share))).toEqual(
       drawn.map((each) => expect.closeTo(each, 5)),
     )
+  })
+
+  test('a day of next to nothing has the noise of a tenth of the mean', () => {
+    const days = pastDays([95, 104, 101, 97, 103, 3, 1, 99, 100, 102])
+    const draw = fitBurn(days).draw(randomOf(3))
+    expect([6, 7, 1].map((weekday) => draw(2, weekday, 1))).toEqual(
+      [2.250974, 0.827914, 103.064356].map((each) => expect.closeTo(each, 5)),
+    )
+  })
+
+  test('futures of no burn are none', () => {
+    expect(fitBurn(pastDays([0, 0, 0])).draw(randomOf(1))(1, 4, 1)).toBe(0)
   })
 
   test('futures of an even burn are all alike', () => {
