@@ -16,6 +16,7 @@ test.each([
   ['2026-11-03T21:07:09', 'UTC', utc(2026, 11, 3, 21, 7) + 9e6],
   ['2026-01-31', 'Pacific/Kiritimati', utc(2026, 1, 30, 10)],
   ['2026-01-31', 'Pacific/Pago_Pago', utc(2026, 1, 31, 11)],
+  ['2026-11-01 12:07:09', 'America/New_York', utc(2026, 11, 1, 17, 7) + 9e6],
   // The first of two, where a change repeats the hour.
   ['2026-11-01 01:30', 'America/New_York', utc(2026, 11, 1, 5, 30)],
   ['2026-10-25 02:30', 'Europe/Rome', utc(2026, 10, 25, 0, 30)],
