@@ -21,7 +21,7 @@ export function planFor(
   const lasting = (grant: Grant) => grant.expiresUs === null || grant.expiresUs >= endUs
   const sum = (list: readonly Grant[]) => list.reduce((all, grant) => all + grant.credits, 0)
   const advice = adviseOn(contract, {
-    burnCredits: Math.max(0, expected - usableBefore(held, month, expected)),
+    burnCredits: expected - usableBefore(held, month, expected),
     lastingCredits: sum(held.filter(lasting)),
     peak,
   })

@@ -67,6 +67,13 @@ describe('what to buy', () => {
     })
   })
 
+  test('a credit that expires unused is in the reasons', () => {
+    expect(advised({ burnCredits: 4_999 }).reasons[1]).toBe(
+      '1 of its credits would expire unused after a month.',
+    )
+    expect(advised({ burnCredits: 5_000 }).reasons).toHaveLength(1)
+  })
+
   test('a near tie is advised with its price and credits', () => {
     expect(advised({ burnCredits: 20_000, lastingCredits: 11_000 })).toMatchObject({
       needCredits: 9_000,

@@ -48,6 +48,9 @@ test('the last request lasts as long as from one to the next, over all sources',
   expect(sharesOf([day(1, 5)], scopeOf(two, { nowUs: utc(2026, 11, 1, 14) }))).toEqual([
     [5, 14 / 24],
   ])
+  const later = { firstUs: utc(2026, 11, 1, 18), lastUs: utc(2026, 11, 1, 18), requests: 0 }
+  // Of five requests in 18 hours the last one lasts for 4.5 more.
+  expect(sharesOf([day(1, 5)], scopeOf([...two, later]))).toEqual([[5, 22.5 / 24]])
   const one = [{ firstUs: utc(2026, 11, 1), lastUs: utc(2026, 11, 1, 12), requests: 1 }]
   expect(sharesOf([day(1, 5)], scopeOf(one))).toEqual([[5, 1]])
   const three = [{ ...one[0]!, requests: 3 }]
