@@ -47,7 +47,14 @@ const page: UsagePage = {
   days: [
     point(1, 'small', { requests: 3, credits: 2 }),
     point(1, 'large', { requests: 4, credits: 15, cachedTokens: 30 }),
-    point(2, 'small', { requests: 0, ok: 0, credits: 0, promptTokens: 0, completionTokens: 0 }),
+    point(2, 'small', {
+      requests: 0,
+      ok: 0,
+      credits: 0,
+      promptTokens: 0,
+      cachedTokens: 0,
+      completionTokens: 0,
+    }),
     point(2, 'large', { requests: 5, credits: null, cachedTokens: 12, open: true }),
     point(3, 'small', {
       requests: 1,
@@ -191,4 +198,46 @@ test('without a plan, a balance or a price there is no line of them', () => {
   expect(linesOf({ scope: { ...page.scope, creditUsd: 2 } }, /^cost/)).toEqual([
     'cost                $2,469.12 at 2 USD a credit',
   ])
+})
+
+test('answers alone report cached tokens, and a single one does', () => {
+  const shown = (ok: number, cachedTokens: number | null) => {
+    const lines = terminalUsage({ ...page, days: [point(1, 'one', { ok, cachedTokens })] }).split(
+      '\n',
+    )
+    const at = lines.findIndex((line) => line.startsWith('model'))
+    return lines.slice(at, at + 2)
+  }
+  const head = 'model                         requests      credits    tokens in   tokens out'
+  const none = 'one                                 10           10            0            0'
+  const row = 'one                                 10           10          100          200'
+  expect(shown(0, 0)).toEqual([head, none])
+  expect(shown(1, null)).toEqual([head, row])
+  expect(shown(1, 0)).toEqual([
+    'model                       requests    credits  tokens in     cached tokens out',
+    'one                               10         10        100          0        200',
+  ])
+})
+
+test('long names are cut, each to its room', () => {
+  const long = 'n'.repeat(500)
+  const depletion = {
+    ...page.depletion,
+    wasted: [
+      {
+        grant: long,
+        expiresUs: utc(2026, 11, 20),
+        creditsLow: 1,
+        creditsMedian: 2,
+        creditsHigh: 3,
+      },
+    ],
+  } as UsagePage['depletion']
+  const scope = { ...page.scope, notes: [long.replaceAll('nn', 'n ')] }
+  const anomalies = [
+    { ...page.anomalies[0]!, rows: [{ source: 'key', id: long, atUs: 0, shows: '' }] },
+  ]
+  const text = terminalUsage({ ...page, scope, depletion, anomalies, days: [point(1, long, {})] })
+  const runs = [...text.matchAll(/n{5,}/g)].map(([run]) => run.length)
+  expect([...runs, text.match(/n /g)?.length]).toEqual([23, 19, 63, 198])
 })
