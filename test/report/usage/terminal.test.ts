@@ -116,7 +116,10 @@ const page: UsagePage = {
     chosen: { packs: [{ name: 'Starter', count: 2 }], credits: 1_000, priceUsdCents: 998 },
     vetoed: null,
     wastedCredits: 0,
-    reasons: ['It is the cheapest.', 'It lasts.'],
+    reasons: [
+      'It is the cheapest.',
+      'It lasts for as long as the month that was looked at, and for a week more.',
+    ],
   },
   reconciliation: { known: false, says: 'Two polls are needed.' },
   anomalies: [
@@ -154,7 +157,8 @@ expires    1,500 of small unused on 2026-11-20 (10 to 2,000)
 band       1-100 (20/min) lost not within 365 days
 buy        2 Starter (9.98 USD, 1,000 credits)
            It is the cheapest.
-           It lasts.
+           It lasts for as long as the month that was looked at, and for a week
+           more.
 
 service    Two polls are needed.
 look       3 keys never seen before.
