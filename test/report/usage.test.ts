@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fingerprintOf } from '../../src/attempt/fingerprint.ts'
 import { renderFigure } from '../../src/report/figure.ts'
 import { partsIn, rowsOf } from '../../src/report/page.ts'
 import { parseKeyNames } from '../../src/report/usage/key-names.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
 import type { SeriesPoint } from '../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
-import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs } from '../../src/report/usage/zone.ts'
+import { parseMoment } from '../../src/report/usage/zone.ts'
 import { usageAnswer, usageTop } from '../../src/report/usage-page.ts'
 import { exportTable } from '../../src/store/export.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
@@ -138,22 +137,6 @@ describe('days and hours of a zone', () => {
       }),
     )
     expect(spring.days[0]?.lengthS ?? 0).toBe(23 * 3600)
-  })
-
-  test('moments and days of zones are those of the calendar', () => {
-    expect(parseMoment('2026-11-01', 'America/New_York')).toBe(utc(2026, 11, 1, 4))
-    expect(parseMoment('2026-11-01 01:30', 'America/New_York')).toBe(utc(2026, 11, 1, 5, 30))
-    expect(parseMoment('2026-03-08T02:30', 'America/New_York')).toBe(utc(2026, 3, 8, 7))
-    expect(parseMoment('2026-11-01T09:30Z', 'Asia/Kolkata')).toBe(utc(2026, 11, 1, 9, 30))
-    expect(() => parseMoment('2026-02-30', 'UTC')).toThrow(/"2026-02-30" is no date/)
-    const noon = utc(2026, 11, 1, 12)
-    expect(endOfDayUs(noon, 'America/New_York') - startOfDayUs(noon, 'America/New_York')).toBe(
-      25 * 3600e6,
-    )
-    expect(shiftDaysUs(utc(2026, 10, 31, 4), 1, 'America/New_York')).toBe(utc(2026, 11, 1, 4))
-    // Midnight is skipped in Santiago on the day that summer begins.
-    const skipped = parseMoment('2026-09-06', 'America/Santiago')
-    expect(skipped).toBe(utc(2026, 9, 6, 4))
   })
 })
 
@@ -522,17 +505,5 @@ describe('a log that begins and ends within a day', () => {
     }
     expect(await shown(0.012)).toEqual([true, true, true, true])
     expect(await shown(null)).toEqual([false, false, false, false])
-  })
-
-  test.each([
-    ['sk-live-1: billing', /entry 1 does not begin with a fingerprint/],
-    [`${fingerprintOf('sk-live-1')}: sk-live-1`, /entry 1 has the key itself as its name/],
-    ['- sk-live-1', /is no list of names/],
-    ['sk-live-1: [', /is not YAML/],
-    ['0123456789ab: one\n3f2a91c04d7e: one', /entry 2 has the name of another key/],
-  ])('a list of names with a fault is refused without a word of it: %#', (text, says) => {
-    const refuse = () => parseKeyNames(text, 'names.yaml')
-    expect(refuse).toThrow(says)
-    expect(refuse).not.toThrow(/sk-live-1/)
   })
 })

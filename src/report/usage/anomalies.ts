@@ -265,7 +265,8 @@ async function flatRemaining(store: Store): Promise<readonly Anomaly[]> {
     `SELECT run_id AS source, any_value(coalesce(account, key_fp)) || ' at ' || remaining AS id,
        min(at_us) AS "atUs", count(*) || ' successes in a row under an unchanged balance' AS shows
      FROM (
-       SELECT run_id, account, key_fp, credits_remaining AS remaining, closed_us AS at_us,
+       SELECT run_id, account, key_fp, credits_remaining AS remaining,
+         service_start_us + (closed_us * time_scale)::BIGINT AS at_us,
          row_number() OVER (PARTITION BY run_id, account, key_fp ORDER BY headers_us)
            - row_number() OVER (PARTITION BY run_id, account, key_fp, credits_remaining ORDER BY headers_us)
            AS island

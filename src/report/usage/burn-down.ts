@@ -48,7 +48,8 @@ export function burnDown(
   const noteFall = (before: number, startUs: number, endUs: number) => {
     for (const [at, threshold] of thresholds.entries()) {
       if (belowUs[at] !== null || balance >= threshold) continue
-      const share = before > balance ? Math.max(0, (before - threshold) / (before - balance)) : 0
+      // Minus infinity without a fall.
+      const share = Math.max(0, (before - threshold) / (before - balance))
       belowUs[at] = startUs + share * (endUs - startUs)
     }
   }
@@ -81,12 +82,8 @@ export function burnDown(
   }
 
   const expiries = order.map((at) => expiry(grants[at]!))
-  let begun = false
   for (const { startUs, endUs, credits } of demand) {
-    if (!begun) {
-      begun = true
-      noteFall(balance, startUs, startUs)
-    }
+    noteFall(balance, startUs, startUs)
     const cuts = expiries.filter((us) => us > startUs && us < endUs)
     let from = startUs
     for (const to of [...cuts, endUs]) {

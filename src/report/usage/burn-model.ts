@@ -61,10 +61,9 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
   const seen = days.reduce((sum, day) => sum + day.share, 0)
   const mean = days.reduce((sum, day) => sum + day.credits, 0) / seen
   const hasTrend = seen >= trendDays
-  const trendAt = (ahead: number) => (Math.min(ahead, span) + (span - 1) / 2) / span
   const fits = rhythms.flatMap((rhythm) => {
     const features = (ahead: number, weekday: number) =>
-      hasTrend ? [...rhythm(weekday), trendAt(ahead)] : rhythm(weekday)
+      hasTrend ? [...rhythm(weekday), Math.min(ahead, span)] : rhythm(weekday)
     const fit = fitLeastSquares(
       days.map(({ startUs, weekday, credits, share }) => ({
         x: features(aheadOf({ startUs }), weekday),
@@ -100,11 +99,11 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
   }
 }
 
-/** Akaike's criterion, corrected for few observations. */
+/** Akaike's criterion, corrected for few observations, but for what all fits of these days have in common. */
 function costOf(fit: LeastSquares, n: number, mean: number): number {
   const size = fit.coefficients.length
   const least = (1e-9 * mean) ** 2
-  const squares = Math.max(fit.deviation ** 2 * fit.freedom, least) / n
+  const squares = Math.max(fit.deviation ** 2 * fit.freedom, least)
   return n * Math.log(squares) + (2 * size * n) / Math.max(0.5, fit.freedom - 1)
 }
 

@@ -1,8 +1,17 @@
 import type { Package } from '../../contract/contract.ts'
 import type { PackagePlan } from './shape.ts'
 
-/** Prices this close buy the larger plan: two Standards cost one cent less than a Premium. */
-const nearTie = 0.001
+/** Prices that differ by one in this many buy the larger plan: two Standards cost one cent less than a Premium. */
+const nearTie = 1000
+
+/** Packs that hold some credits: the last of them, and the cover without it; null of no packs. */
+interface Cover {
+  readonly price: number
+  readonly credits: number
+  readonly packs: number
+  readonly last: number
+  readonly rest: Cover | null
+}
 
 /**
  * The cheapest packs that together hold at least `needCredits`; of equal prices the most credits,
@@ -22,30 +31,32 @@ export function cheapestPlan(packages: readonly Package[], needCredits: number):
   const bulk = Math.max(0, Math.floor((need - others) / best.credits))
   const units = Math.max(0, Math.ceil((need - bulk * best.credits) / unit))
 
-  // For each u: the best way to cover u units, as its price, credits, packs and last pack.
-  const price = new Float64Array(units + 1)
-  const credits = new Float64Array(units + 1)
-  const packs = new Float64Array(units + 1)
-  const last = new Int32Array(units + 1).fill(-1)
-  for (let u = 1; u <= units; u++) {
-    price[u] = Number.POSITIVE_INFINITY
-    for (const [index, pack] of packages.entries()) {
-      const rest = Math.max(0, u - pack.credits / unit)
-      const candidate = [
-        price[rest]! + pack.priceUsdCents,
-        credits[rest]! + pack.credits,
-        packs[rest]! + 1,
-      ] as const
-      const better =
-        candidate[0] - price[u]! || credits[u]! - candidate[1] || candidate[2] - packs[u]!
-      if (last[u] !== -1 && better >= 0) continue
-      ;[price[u], credits[u], packs[u]] = candidate
-      last[u] = index
-    }
+  // The best cover of each count of units, from none on.
+  const covers: Cover[] = [{ price: 0, credits: 0, packs: 0, last: 0, rest: null }]
+  while (covers.length <= units) {
+    const ways = packages.map((pack, last): Cover => {
+      const rest = covers[Math.max(0, covers.length - pack.credits / unit)]!
+      return {
+        price: rest.price + pack.priceUsdCents,
+        credits: rest.credits + pack.credits,
+        packs: rest.packs + 1,
+        last,
+        rest,
+      }
+    })
+    covers.push(
+      ways.reduce((best, way) =>
+        (way.price - best.price || best.credits - way.credits || way.packs - best.packs) < 0
+          ? way
+          : best,
+      ),
+    )
   }
   const counts = packages.map((pack) => (pack === best ? bulk : 0))
-  for (let u = units; u > 0; u = Math.max(0, u - packages[last[u]!]!.credits / unit)) {
-    counts[last[u]!]! += 1
+  let cover = covers.at(-1)!
+  while (cover.rest !== null) {
+    counts[cover.last]! += 1
+    cover = cover.rest
   }
   return planOf(packages, counts)
 }
@@ -55,12 +66,11 @@ export function cheapestPlan(packages: readonly Package[], needCredits: number):
  * least half as much again; else null. A cent is no reason to forgo 10,000 credits.
  */
 export function nearTiePlan(packages: readonly Package[], plan: PackagePlan): PackagePlan | null {
-  const budget = Math.floor(plan.priceUsdCents * (1 + nearTie))
+  const budget = Math.floor(plan.priceUsdCents + plan.priceUsdCents / nearTie)
   if (budget === 0 || budget > 5e6) return null
   const credits = new Float64Array(budget + 1)
   const last = new Int32Array(budget + 1).fill(-1)
   for (let cents = 1; cents <= budget; cents++) {
-    credits[cents] = credits[cents - 1]!
     for (const [index, pack] of packages.entries()) {
       const rest = cents - pack.priceUsdCents
       if (rest < 0 || credits[rest]! + pack.credits <= credits[cents]!) continue
@@ -70,13 +80,10 @@ export function nearTiePlan(packages: readonly Package[], plan: PackagePlan): Pa
   }
   if (credits[budget]! < plan.credits * 1.5) return null
   const counts = packages.map(() => 0)
-  for (let cents = budget; cents > 0; ) {
+  for (let cents = budget; last[cents] !== -1; ) {
     const index = last[cents]!
-    if (index === -1) cents--
-    else {
-      counts[index]! += 1
-      cents -= packages[index]!.priceUsdCents
-    }
+    counts[index]! += 1
+    cents -= packages[index]!.priceUsdCents
   }
   return planOf(packages, counts)
 }

@@ -62,7 +62,7 @@ export async function prepareUsage(
   const [beforeFrom, beforeTo] = periodBefore(scope, sources)
   const polls = sources.every(({ origin }) => origin === 'poll')
   // A balance does not tell that there were no requests.
-  const covering = polls ? [{ firstUs: scope.toUs, lastUs: scope.fromUs - 1 }] : sources
+  const covering = polls ? [{ firstUs: scope.toUs, lastUs: scope.fromUs }] : sources
   await store.execute(`
     SET VARIABLE usage_now = ${nowUs}::BIGINT;
     SET VARIABLE usage_from = ${scope.fromUs}::BIGINT;

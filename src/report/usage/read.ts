@@ -1,15 +1,14 @@
 import type { Contract } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
-import type { Grant } from '../../contract/grant.ts'
 import type { Store } from '../../store/open.ts'
 import { randomOf } from '../random.ts'
-import { adviseOn } from './advice.ts'
 import { findAnomalies } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
-import type { PastDay } from './burn-model.ts'
+import { comingDays, pastDays } from './days.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
-import { type ComingDay, expectedBurn, forecastBurn, lookAhead } from './forecast.ts'
+import { forecastBurn, lookAhead } from './forecast.ts'
 import { readPeak } from './peak.ts'
+import { planFor } from './plan.ts'
 import { prepareUsage, quarterUs } from './prepare.ts'
 import { reconcile } from './reconcile.ts'
 import type {
@@ -17,17 +16,12 @@ import type {
   Card,
   Depletion,
   ErrorPoint,
-  Forecast,
   KeyRow,
-  Peak,
-  PlanAdvice,
   SeriesPoint,
   UsageOptions,
   UsagePage,
-  UsageScope,
   WeekHour,
 } from './shape.ts'
-import { endOfDayUs, shiftDaysUs, startOfDayUs, weekdayOf } from './zone.ts'
 
 const horizonDays = 365
 const planDays = 30
@@ -134,41 +128,6 @@ function readWeekHours(store: Store): Promise<readonly WeekHour[]> {
   )
 }
 
-/** A part of a day that is too small to tell anything of the whole. */
-const leastShare = 0.02
-
-/**
- * Days that were measured, the first and the last of them in part where usage was seen in part of them.
- * What the last request stands for lasts as long as from one request to the next.
- */
-function pastDays(days: readonly SeriesPoint[], scope: UsageScope): readonly PastDay[] {
-  const { sources, timezone, nowUs } = scope
-  const firstUs = Math.min(...sources.map((each) => each.firstUs))
-  const lastUs = Math.max(...sources.map((each) => each.lastUs))
-  const requests = sources.reduce((sum, each) => sum + each.requests, 0)
-  const seenToUs = Math.min(nowUs, lastUs + (lastUs - firstUs) / Math.max(1, requests - 1))
-  const sums = new Map<number, { endUs: number; credits: number | null }>()
-  for (const day of days) {
-    const { credits } = sums.get(day.startUs) ?? { credits: 0 }
-    sums.set(day.startUs, {
-      endUs: day.startUs + day.lengthS * 1e6,
-      credits: credits === null || day.credits === null ? null : credits + day.credits,
-    })
-  }
-  return [...sums]
-    .flatMap(([fromUs, { endUs, credits }]) => {
-      const startUs = startOfDayUs(fromUs, timezone)
-      const seenUs = Math.min(endUs, seenToUs) - Math.max(fromUs, firstUs)
-      const part = seenUs / (endOfDayUs(fromUs, timezone) - startUs)
-      // No first request comes on the stroke of midnight.
-      const share = part > 0.9999 ? 1 : part
-      return credits === null || share < leastShare
-        ? []
-        : [{ startUs, weekday: weekdayOf(startUs, timezone), credits, share }]
-    })
-    .sort((a, b) => a.startUs - b.startUs)
-}
-
 /** A forecast begins where usage ends, so it can end before now: then the sentence is about the past. */
 function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): Depletion {
   if (!depletion.known || (depletion.runsOut.medianUs ?? nowUs) >= nowUs) return depletion
@@ -177,24 +136,6 @@ function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): De
     ...depletion,
     says: `${depletion.says} At that rate they are gone by now: the last usage was seen ${days} days ago. Poll the balance (assay usage watch), or give --grants.`,
   }
-}
-
-function comingDays(fromUs: number, timezone: string, count: number): readonly ComingDay[] {
-  const days: ComingDay[] = []
-  let startUs = fromUs
-  let endUs = endOfDayUs(fromUs, timezone)
-  for (let day = 0; day < count; day++) {
-    const wholeUs = endUs - shiftDaysUs(endUs, -1, timezone)
-    days.push({
-      startUs,
-      endUs,
-      weekday: weekdayOf(startUs, timezone),
-      share: Math.min(1, (endUs - startUs) / wholeUs),
-    })
-    startUs = endUs
-    endUs = shiftDaysUs(endUs, 1, timezone)
-  }
-  return days
 }
 
 async function readCards(store: Store): Promise<readonly Card[]> {
@@ -273,46 +214,4 @@ function readKeys(store: Store): Promise<readonly KeyRow[]> {
        ON sums.key_fp IS NOT DISTINCT FROM top.key_fp AND sums.account IS NOT DISTINCT FROM top.account
      ORDER BY credits DESC NULLS LAST, requests DESC, "keyFp"`,
   )
-}
-
-function planFor(
-  contract: Contract,
-  past: readonly PastDay[],
-  burn: Forecast,
-  month: readonly ComingDay[],
-  grants: readonly Grant[] | null,
-  peak: Peak,
-): PlanAdvice {
-  if (!burn.known) return { known: false, says: burn.says }
-  const endUs = month.at(-1)!.endUs
-  const expected = expectedBurn(past, month)
-  const held = grants ?? []
-  const lasting = (grant: Grant) => grant.expiresUs === null || grant.expiresUs >= endUs
-  const sum = (list: readonly Grant[]) => list.reduce((all, grant) => all + grant.credits, 0)
-  const advice = adviseOn(contract, {
-    burnCredits: Math.max(0, expected - usableBefore(held, month, expected)),
-    lastingCredits: sum(held.filter(lasting)),
-    peak,
-  })
-  if (!advice.known || grants !== null) return advice
-  return {
-    ...advice,
-    reasons: ['The balance is not known, so the plan counts on none.', ...advice.reasons],
-  }
-}
-
-/** What is spent of grants that expire within the month, at an even burn. */
-function usableBefore(
-  grants: readonly Grant[],
-  month: readonly ComingDay[],
-  expected: number,
-): number {
-  const [startUs, endUs] = [month[0]!.startUs, month.at(-1)!.endUs]
-  const expiring = grants
-    .filter((grant) => grant.expiresUs !== null && grant.expiresUs < endUs)
-    .sort((a, b) => a.expiresUs! - b.expiresUs!)
-  return expiring.reduce((spent, grant) => {
-    const share = Math.max(0, (grant.expiresUs! - startUs) / (endUs - startUs))
-    return spent + Math.min(grant.credits, Math.max(0, expected * share - spent))
-  }, 0)
 }

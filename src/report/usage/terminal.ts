@@ -99,8 +99,6 @@ function dayLines(page: UsagePage): readonly string[] {
 
 /** The period by model, key or endpoint, as `--by` chose. */
 function seriesLines({ days, scope }: UsagePage): readonly string[] {
-  const row = (name: string, cells: readonly string[]) =>
-    `${printable(name, 24).padEnd(26)}${cells.map((cell) => cell.padStart(13)).join('')}`
   const tellsCached = days.some(({ ok, cachedTokens }) => ok > 0 && cachedTokens !== null)
   const columns = [
     { head: 'tokens in', of: ({ promptTokens }: SeriesPoint) => promptTokens },
@@ -109,6 +107,10 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
       : []),
     { head: 'tokens out', of: ({ completionTokens }: SeriesPoint) => completionTokens },
   ]
+  const names = ['requests', 'credits', ...columns.map(({ head }) => head)]
+  const width = Math.floor(55 / names.length)
+  const row = (name: string, cells: readonly string[]) =>
+    `${printable(name, 24).padEnd(25)}${cells.map((cell) => ` ${cell}`.padStart(width)).join('')}`
   const rows = [...Map.groupBy(days, (day) => day.series)].map(([name, points]) => {
     const sum = (of: (point: SeriesPoint) => number | null, from = points) => {
       const known = from.map(of).filter((value) => value !== null)
@@ -122,7 +124,7 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
     return { credits: credits ?? 0, text: row(name, [requests, credits, ...tokens].map(whole)) }
   })
   return [
-    row(scope.by, ['requests', 'credits', ...columns.map(({ head }) => head)]),
+    row(scope.by, names),
     ...rows.sort((a, b) => b.credits - a.credits).map(({ text }) => text),
   ]
 }

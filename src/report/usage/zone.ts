@@ -39,14 +39,19 @@ export function parseMoment(text: string, timezone: string): number {
   )
 }
 
-/** End of the local day that holds a moment. */
-export function endOfDayUs(us: number, timezone: string): number {
-  return shiftDaysUs(startOfDayUs(us, timezone), 1, timezone)
+export function startOfDayUs(us: number, timezone: string): number {
+  return midnightUs(us, 0, timezone)
 }
 
-export function startOfDayUs(us: number, timezone: string): number {
+/** End of the local day that holds a moment. */
+export function endOfDayUs(us: number, timezone: string): number {
+  return midnightUs(us, 1, timezone)
+}
+
+/** When the local day begins that is so many days after the one that holds a moment. */
+function midnightUs(us: number, days: number, timezone: string): number {
   const wall = wallMs(us, timezone)
-  return localToUs(wall - mod(wall, 86_400e3), timezone)
+  return localToUs(wall - mod(wall, 86_400e3) + days * 86_400e3, timezone)
 }
 
 /** The same time of day, so many local days later: 23 or 25 hours lie between across a change. */
@@ -77,15 +82,14 @@ function wallMs(us: number, timezone: string): number {
  */
 function localToUs(wall: number, timezone: string): number {
   // Offsets lie within 15 hours, so one of the two days around tells the offset that holds.
-  const offsets = [wall - 86_400e3, wall + 86_400e3].map((ms) => wallMs(ms * 1000, timezone) - ms)
-  const fitting = offsets
-    .map((offset) => wall - offset)
-    .filter((ms) => wallMs(ms * 1000, timezone) === wall)
-  const [before, after] = offsets as [number, number]
-  const ms = fitting.length > 0 ? Math.min(...fitting) : wall - Math.max(before, after)
-  if (fitting.length > 0) return ms * 1000
+  const tried = [wall - 86_400e3, wall + 86_400e3].map(
+    (ms) => wall - (wallMs(ms * 1000, timezone) - ms),
+  )
+  const fitting = tried.filter((ms) => wallMs(ms * 1000, timezone) === wall)
+  if (fitting.length > 0) return Math.min(...fitting) * 1000
   // Skipped: walk to the change itself, which lies on a quarter hour.
-  let at = ms - mod(ms, 900e3)
+  let at = Math.min(...tried)
+  at -= mod(at, 900e3)
   while (wallMs(at * 1000, timezone) < wall) at += 900e3
   return at * 1000
 }

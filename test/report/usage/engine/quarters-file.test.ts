@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { quartersFile } from '../../src/report/usage/engine/quarters-file.ts'
-import { readUsage } from '../../src/report/usage/read.ts'
-import { exportTable } from '../../src/store/export.ts'
-import { openStore, type Store } from '../../src/store/open.ts'
-import { enterEvents, usageOptions, utc } from './usage-events.ts'
+import { quartersFile } from '../../../../src/report/usage/engine/quarters-file.ts'
+import { readUsage } from '../../../../src/report/usage/read.ts'
+import { exportTable } from '../../../../src/store/export.ts'
+import { openStore, type Store } from '../../../../src/store/open.ts'
+import { enterEvents, usageOptions, utc } from '../../usage-events.ts'
 
 let store: Store
 let folder: string
@@ -92,4 +92,74 @@ test('a file that is no table of quarters is refused in words', async () => {
   await expect(quartersFile(store, file)).rejects.toThrow(/15 minutes/)
   await write(`SELECT * REPLACE ('many' AS requests) FROM (${few})`)
   await expect(quartersFile(store, file)).rejects.toThrow(/cannot be read: .*many/)
+})
+
+test('the sources that are named are read from a file', async () => {
+  await write(`${few} UNION ALL SELECT * REPLACE ('other' AS source) FROM (${few})`)
+  const engine = await quartersFile(store, join(folder, 'few.parquet'))
+  expect([engine.name, engine.holdsRequests]).toEqual([join(folder, 'few.parquet'), false])
+  const requests = async (sources: readonly string[]) =>
+    (await readUsage(store, usageOptions({ contract: null, sources }), engine)).cards[1]!.value
+  expect(await requests([])).toBe(12)
+  expect(await requests(['other'])).toBe(6)
+})
+
+test('a decimal of a file keeps its digits, and a quarter its minutes', async () => {
+  const minutes = (first: number) => `[${[first, ...Array.from({ length: 14 }, () => 0)]}]`
+  await write(`SELECT * REPLACE (0.123456789::DECIMAL(20, 9) AS credits), CASE WHEN i = 1 THEN ${minutes(2)} END AS minutes
+    FROM (SELECT *, quarter - 1980000 AS i FROM (${few}))`)
+  const page = await readUsage(
+    store,
+    usageOptions({ contract: null }),
+    await quartersFile(store, join(folder, 'few.parquet')),
+  )
+  expect(page.cards[0]!.value).toBeCloseTo(3 * 0.123456789, 12)
+  expect(page.peak.minute).toBe(2)
+})
+
+const quarterUs = 900e6
+test.each([
+  ['a source', `SELECT * REPLACE (NULL::VARCHAR AS source) FROM (${few})`, true],
+  ['a request', `SELECT * REPLACE (0 AS requests) FROM (${few})`, true],
+  ['one request', `SELECT * REPLACE (1 AS requests) FROM (${few})`, false],
+  [
+    'a first time in the quarter',
+    `SELECT *, quarter * ${quarterUs} - 1 AS first_us FROM (${few})`,
+    true,
+  ],
+  [
+    'a last time in the quarter',
+    `SELECT *, (quarter + 1) * ${quarterUs} AS last_us FROM (${few})`,
+    true,
+  ],
+  [
+    'times at its ends',
+    `SELECT *, quarter * ${quarterUs} AS first_us, (quarter + 1) * ${quarterUs} - 1 AS last_us FROM (${few})`,
+    false,
+  ],
+  [
+    'minutes that add up',
+    `SELECT *, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] AS minutes FROM (${few})`,
+    true,
+  ],
+  ['fifteen minutes', `SELECT *, [2] AS minutes FROM (${few})`, true],
+  [
+    'fifteen minutes that add up',
+    `SELECT *, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1] AS minutes FROM (${few})`,
+    false,
+  ],
+])('a quarter needs %s', async (_, sql, isRefused) => {
+  await write(sql)
+  const read = quartersFile(store, join(folder, 'few.parquet')).then(() => 'read', String)
+  expect(await read).toMatch(
+    isRefused ? /holds a row that is no quarter \(source .*, quarter 1980000\)/ : /^read$/,
+  )
+})
+
+test('a path that has signs of a pattern is that path', async () => {
+  await write(few, 'a[1].parquet')
+  expect((await quartersFile(store, join(folder, 'a[1].parquet'))).name).toMatch(/a\[1\]/)
+  await expect(quartersFile(store, join(folder, 'none'))).rejects.toThrow(
+    /--quarters: .*none: no such file/,
+  )
 })

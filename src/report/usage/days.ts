@@ -1,0 +1,52 @@
+import type { PastDay } from './burn-model.ts'
+import type { ComingDay } from './forecast.ts'
+import type { SeriesPoint, UsageScope } from './shape.ts'
+import { endOfDayUs, startOfDayUs, weekdayOf } from './zone.ts'
+
+/** A part of a day that is too small to tell anything of the whole. */
+const leastShare = 0.02
+
+/**
+ * Days that were measured, in the order of `days`: the first and the last of them in part where usage was seen in part of them.
+ * What the last request stands for lasts as long as from one request to the next.
+ */
+export function pastDays(days: readonly SeriesPoint[], scope: UsageScope): readonly PastDay[] {
+  const { sources, timezone, nowUs } = scope
+  const firstUs = Math.min(...sources.map((each) => each.firstUs))
+  const lastUs = Math.max(...sources.map((each) => each.lastUs))
+  const requests = sources.reduce((sum, each) => sum + each.requests, 0)
+  const seenToUs = Math.min(nowUs, lastUs + (lastUs - firstUs) / Math.max(1, requests - 1))
+  const sums = new Map<number, { endUs: number; credits: number | null }>()
+  for (const day of days) {
+    const { credits } = sums.get(day.startUs) ?? { credits: 0 }
+    sums.set(day.startUs, {
+      endUs: day.startUs + day.lengthS * 1e6,
+      credits: credits === null || day.credits === null ? null : credits + day.credits,
+    })
+  }
+  return [...sums].flatMap(([fromUs, { endUs, credits }]) => {
+    const startUs = startOfDayUs(fromUs, timezone)
+    const seenUs = Math.min(endUs, seenToUs) - Math.max(fromUs, firstUs)
+    const part = seenUs / (endOfDayUs(fromUs, timezone) - startUs)
+    // No first request comes on the stroke of midnight.
+    const share = part > 0.9999 ? 1 : part
+    return credits === null || share < leastShare
+      ? []
+      : [{ startUs, weekday: weekdayOf(startUs, timezone), credits, share }]
+  })
+}
+
+/** So many local days from a moment on, of which the first has begun. */
+export function comingDays(fromUs: number, timezone: string, count: number): readonly ComingDay[] {
+  const days: ComingDay[] = []
+  for (let startUs = fromUs; days.length < count; startUs = days.at(-1)!.endUs) {
+    const endUs = endOfDayUs(startUs, timezone)
+    days.push({
+      startUs,
+      endUs,
+      weekday: weekdayOf(startUs, timezone),
+      share: (endUs - startUs) / (endUs - startOfDayUs(startUs, timezone)),
+    })
+  }
+  return days
+}

@@ -1,0 +1,431 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defaultContract } from '../../../src/contract/default.ts'
+import {
+  chanceOfAtLeast,
+  findAnomalies,
+  type HourFigures,
+  judgeHours,
+} from '../../../src/report/usage/anomalies.ts'
+import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
+import { readUsage } from '../../../src/report/usage/read.ts'
+import { judge } from '../../../src/report/usage/reconcile.ts'
+import type { UsageOptions } from '../../../src/report/usage/shape.ts'
+import { openStore, type Store } from '../../../src/store/open.ts'
+import { appendAttempts } from '../../../src/store/recorder.ts'
+import { attempt, enterRun, novemberUs } from '../attempts.ts'
+import { enterEvents, usageOptions, utc } from '../usage-events.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+})
+afterEach(() => store.close())
+
+describe('hours that want a look', () => {
+  const hoursOf = (count: number, of: (at: number) => Partial<HourFigures> = () => ({})) =>
+    Array.from({ length: count }, (_, at): HourFigures => {
+      const startUs = utc(2026, 11, 2) + at * 3600e6
+      const label = `${new Date(startUs / 1000).toISOString().slice(0, 16).replace('T', ' ')} +00:00`
+      return { startUs, label, requests: 100, failed: 0, limited: 0, credits: 100, ...of(at) }
+    })
+  const flags = (hours: readonly HourFigures[]) =>
+    judgeHours(hours).filter(({ count }) => count > 0)
+
+  test.each([
+    // The median is 100, and counting scatters by its root: more than 130 is unusual.
+    { credits: 130, found: 0 },
+    { credits: 131, found: 1 },
+  ])('of 25 hours, one of $credits credits is unusual: $found', ({ credits, found }) => {
+    const hours = hoursOf(25, (at) => (at === 24 ? { credits } : {}))
+    expect(flags(hours)).toEqual(
+      found === 0
+        ? []
+        : [
+            {
+              kind: 'unusual-hour',
+              count: 1,
+              says: '1 hour took more than three robust sigmas over the median of their time of day.',
+              rows: [
+                {
+                  source: 'hour',
+                  id: '2026-11-03 00:00 +00:00',
+                  atUs: utc(2026, 11, 3),
+                  shows: '131 credits',
+                },
+              ],
+            },
+          ],
+    )
+  })
+
+  test('the median absolute deviation widens what is usual', () => {
+    // Half of the hours are 20 away from the median: three times 1.4826 * 20 is 88.956.
+    const spread = (credits: number) =>
+      hoursOf(25, (at) => ({ credits: at === 24 ? credits : [80, 100, 100, 120][at % 4]! }))
+    expect(flags(spread(130))).toEqual([])
+    const wide = (credits: number) =>
+      hoursOf(25, (at) => ({ credits: at === 24 ? credits : [60, 80, 100, 120, 140][at % 5]! }))
+    expect(flags(wide(188))).toEqual([])
+    expect(flags(wide(189)).map(({ kind, count }) => [kind, count])).toEqual([['unusual-hour', 1]])
+  })
+
+  test('an hour is held against its time of day once that was busy on seven days', () => {
+    const busyAtNine = (days: number) =>
+      hoursOf(days * 24, (at) => ({ credits: at % 24 === 9 ? 1_000 : 100 }))
+    expect(flags(busyAtNine(7))).toEqual([])
+    const [flag] = flags(busyAtNine(6))
+    expect(flag).toMatchObject({
+      count: 6,
+      says: '6 hours took more than three robust sigmas over the median of their time of day.',
+    })
+    expect(flag!.rows.map(({ atUs }) => atUs)).toEqual(
+      [2, 3, 4, 5, 6].map((day) => utc(2026, 11, day, 9)),
+    )
+    const night = hoursOf(7 * 24, (at) => (at % 24 < 12 ? { credits: 10 } : {}))
+    expect(flags(night)).toEqual([])
+    expect(
+      flags([...night, ...hoursOf(169, (at) => ({ credits: at === 168 ? 60 : null })).slice(168)]),
+    ).toMatchObject([{ kind: 'unusual-hour', count: 1 }])
+  })
+
+  test.each([23, 24])('hours without credits count as none: %i busy hours', (busy) => {
+    const hours = hoursOf(30, (at) =>
+      at < busy ? { credits: at === 0 ? 500 : 100 } : { credits: at % 2 === 0 ? 0 : null },
+    )
+    expect(flags(hours)).toHaveLength(busy - 23)
+  })
+
+  const withJump = (first: Partial<HourFigures>, others: Partial<HourFigures>, count = 10) =>
+    flags(hoursOf(count, (at) => ({ credits: null, ...(at === 0 ? first : others) }))).map(
+      ({ kind, rows }) => [kind, ...rows.map(({ shows }) => shows)],
+    )
+
+  test.each([
+    // All others: 9 of 900 failed. Of 100, one is usual, and eight come by chance once in 100,000 hours.
+    { failed: 8, usual: 1, jump: false },
+    { failed: 9, usual: 1, jump: true },
+    // Without any other failure the usual is one of all others.
+    { failed: 3, usual: 0, jump: false },
+    { failed: 4, usual: 0, jump: true },
+  ])(
+    '$failed failures of 100 where $usual are usual are a jump: $jump',
+    ({ failed, usual, jump }) => {
+      const shows = `${failed}.0 % of 100 failed`
+      expect(withJump({ failed }, { failed: usual })).toEqual(jump ? [['error-jump', shows]] : [])
+      const limited = `${failed}.0 % of 100 were limited`
+      expect(withJump({ limited: failed }, { limited: usual })).toEqual(
+        jump ? [['limit-jump', limited]] : [],
+      )
+    },
+  )
+
+  test.each([
+    [
+      'no more than twice the usual share',
+      { requests: 10_000, failed: 2_000 },
+      { requests: 10_000, failed: 1_000 },
+      0,
+    ],
+    [
+      'more than twice the usual share',
+      { requests: 10_000, failed: 2_001 },
+      { requests: 10_000, failed: 1_000 },
+      1,
+    ],
+    ['an hour of 19 requests', { requests: 19, failed: 19 }, {}, 0],
+    ['an hour of 20 requests', { requests: 20, failed: 20 }, {}, 1],
+    ['all other hours have 19 requests', { failed: 100 }, { requests: 1 }, 0],
+  ])('errors: %s', (_, first, others, found) => {
+    expect(withJump(first, others, 20)).toHaveLength(found)
+  })
+
+  test('all other hours have 20 requests', () => {
+    expect(withJump({ failed: 100 }, { requests: 1 }, 21)).toEqual([
+      ['error-jump', '100.0 % of 100 failed'],
+    ])
+  })
+})
+
+describe('what wants a look', () => {
+  const kinds = async () =>
+    (await readUsage(store, usageOptions())).anomalies.map(({ kind, count }) => [kind, count])
+
+  test('charges without success, successes without charge, tokens over the limit', async () => {
+    const at = utc(2026, 11, 3)
+    await enterEvents(store, [
+      { atUs: at, outcome: 'http_error', status: 500, credits: 1 },
+      { atUs: at, credits: 0 },
+      { atUs: at, completionTokens: 1_165_619 },
+      { atUs: at },
+      { atUs: at, model: 'unknown', credits: 0 },
+    ])
+    expect(await kinds()).toEqual([
+      ['charge-without-success', 1],
+      ['success-without-charge', 1],
+      ['tokens-over-limit', 1],
+    ])
+  })
+
+  test('an hour far over the median, a jump of errors, a new key; an even week is quiet', async () => {
+    const week = Array.from({ length: 7 * 24 }, (_, hour) =>
+      Array.from({ length: 20 + (hour % 5) }, (_, at) => ({
+        atUs: utc(2026, 11, 2) + hour * 3600e6 + at * 60e6,
+      })),
+    ).flat()
+    await enterEvents(store, week)
+    expect(await kinds()).toEqual([])
+    await enterEvents(
+      store,
+      Array.from({ length: 200 }, (_, second) => ({
+        atUs: utc(2026, 11, 5, 3) + second * 1e6,
+        keyFp: 'fresh',
+        ...(second % 10 === 0 ? { outcome: 'http_error', status: 500, credits: 0 } : {}),
+      })),
+    )
+    expect(await kinds()).toEqual([
+      ['unusual-hour', 1],
+      ['error-jump', 1],
+      ['new-key', 1],
+    ])
+  })
+
+  test('the chance of a count is that of Poisson', () => {
+    expect(chanceOfAtLeast(2, 1)).toBeCloseTo(1 - 2 / Math.E, 12)
+    // Beyond 745 it is the bound of the normal tail.
+    expect(chanceOfAtLeast(1_000, 1_000)).toBe(1)
+    expect(chanceOfAtLeast(999, 1_000)).toBe(1)
+    expect(chanceOfAtLeast(1_100, 1_000)).toBeCloseTo(Math.exp(-5) / 2, 12)
+    expect(chanceOfAtLeast(400, 100)).toBe(0)
+    expect(chanceOfAtLeast(0, 5)).toBe(1)
+    expect(chanceOfAtLeast(1, 0.5)).toBeCloseTo(1 - Math.exp(-0.5), 12)
+    expect(chanceOfAtLeast(3, 0.6)).toBeCloseTo(0.0231, 4)
+    expect(chanceOfAtLeast(1_000, 900)).toBeLessThan(0.01)
+    expect(chanceOfAtLeast(5_000, 1_000)).toBeLessThan(1e-12)
+  })
+
+  test('a balance that stands still under charges is flagged', async () => {
+    await enterRun(store)
+    await appendAttempts(
+      store,
+      Array.from({ length: 60 }, (_, at) =>
+        attempt(at, { creditsRemaining: at < 25 ? 500 : 500 - at }),
+      ),
+    )
+    expect(await kinds()).toEqual([['flat-remaining', 1]])
+  })
+
+  const at = utc(2026, 11, 3)
+  const flagged = async (kind: string, change: Partial<UsageOptions> = {}) =>
+    (await readUsage(store, usageOptions(change))).anomalies.find((each) => each.kind === kind) ??
+    null
+
+  test('a charged failure is shown with its status and credits, the first five of all', async () => {
+    const failed = { outcome: 'http_error', credits: 2, source: 'log' }
+    await enterEvents(store, [
+      { ...failed, atUs: at, id: 'a', status: 500 },
+      { ...failed, atUs: at, id: 'b', status: null, requests: 2_000 },
+      { ...failed, atUs: at, id: 'c', credits: 0 },
+      { atUs: at, id: 'd' },
+      ...['e', 'f', 'g', 'h'].map((id, second) => ({
+        ...failed,
+        atUs: at + (second + 1) * 1e6,
+        id,
+        status: 503,
+      })),
+    ])
+    const row = (id: string, seconds: number, status: string) => ({
+      source: 'log',
+      id,
+      atUs: at + seconds * 1e6,
+      shows: `status ${status}, charged 2.0`,
+    })
+    expect(await flagged('charge-without-success')).toEqual({
+      kind: 'charge-without-success',
+      count: 2_005,
+      says: '2,005 failed requests were charged.',
+      rows: [
+        row('a', 0, '500'),
+        row('b', 0, 'unknown'),
+        row('e', 1, '503'),
+        row('f', 2, '503'),
+        row('g', 3, '503'),
+      ],
+    })
+  })
+
+  test('a success without a charge is one of a model that has a price', async () => {
+    const contract = {
+      ...defaultContract,
+      models: defaultContract.models.map((model) =>
+        model.id === 'svc-k2-0905' ? { ...model, costCredits: 0 } : model,
+      ),
+    }
+    await enterEvents(
+      store,
+      ['svc-k2', 'svc-k2-0905', 'unknown', null].map((model, second) => ({
+        atUs: at + second * 1e6,
+        id: `e${second}`,
+        model,
+        credits: 0,
+      })),
+    )
+    await enterEvents(store, [
+      { atUs: at, outcome: 'http_error', status: 500, credits: 0 },
+      { atUs: at, credits: 1 },
+    ])
+    expect(await flagged('success-without-charge', { contract })).toEqual({
+      kind: 'success-without-charge',
+      count: 1,
+      says: '1 successes on priced models were charged nothing.',
+      rows: [{ source: 'log', id: 'e0', atUs: at, shows: 'svc-k2, charged 0' }],
+    })
+  })
+
+  test('tokens over a limit are those beyond it on the mean of a row', async () => {
+    const contract = {
+      ...defaultContract,
+      limits: { ...defaultContract.limits, maxInputTokens: 1_000, maxOutputTokens: 5_000 },
+    }
+    const none = { promptTokens: null, completionTokens: null }
+    await enterEvents(
+      store,
+      [
+        { ...none, completionTokens: 5_000 },
+        { ...none, completionTokens: 5_001 },
+        { ...none, promptTokens: 1_000 },
+        { ...none, promptTokens: 1_001 },
+        { ...none, promptTokens: 1_001, requests: 2 },
+        { promptTokens: 2_002, completionTokens: 1, requests: 2 },
+      ].map((event, number) => ({ atUs: at, id: `e${number}`, ...event })),
+    )
+    const flag = await flagged('tokens-over-limit', { contract })
+    expect(flag).toMatchObject({
+      count: 4,
+      says: '4 requests report more tokens than the limits of 1,000 in and 5,000 out.',
+    })
+    expect(flag!.rows.map(({ id, shows }) => [id, shows])).toEqual([
+      ['e1', 'prompt -, completion 5001'],
+      ['e3', 'prompt 1001, completion -'],
+      ['e5', 'prompt 2002, completion 1'],
+    ])
+  })
+
+  test('hours are judged by the sums of their series, where all tell their credits', async () => {
+    const hour = (of: number) => at + of * 3600e6
+    const spread = (of: number, credits: number | null) =>
+      ['svc-k2', 'svc-k2.5'].map((model) => ({
+        atUs: hour(of),
+        model,
+        credits: credits === null ? null : credits / 2,
+        requests: 20,
+      }))
+    const failing = { outcome: 'http_error', credits: 0, requests: 4 }
+    await enterEvents(store, [
+      ...Array.from({ length: 30 }, (_, of) => spread(of, 100)).flat(),
+      ...spread(30, 131),
+      ...spread(31, 500).map((event, at) => (at === 0 ? { ...event, credits: null } : event)),
+      ...['svc-k2', 'svc-k2.5'].flatMap((model) => [
+        { ...failing, atUs: hour(10), model, status: 500 },
+        { ...failing, atUs: hour(12), model, status: 429 },
+      ]),
+      // The last hour is open.
+      { atUs: hour(32), credits: 900 },
+    ])
+    const shows = async (kind: string) =>
+      (await flagged(kind))?.rows.map((row) => [(row.atUs - at) / 3600e6, row.shows])
+    expect(await shows('unusual-hour')).toEqual([[30, '131 credits']])
+    expect(await shows('error-jump')).toEqual([[10, '16.7 % of 48 failed']])
+    expect(await shows('limit-jump')).toEqual([[12, '16.7 % of 48 were limited']])
+  })
+
+  test('keys are new once a day of usage knew none of them', async () => {
+    const dayUs = 86_400e6
+    await enterEvents(store, [
+      { atUs: at },
+      { atUs: at + dayUs - 1, keyFp: 'early' },
+      ...['g', 'f', 'e', 'd', 'c', 'b'].map((keyFp, second) => ({
+        atUs: at + dayUs + second * 1e6,
+        keyFp,
+        requests: 3,
+      })),
+      { atUs: at + 2 * dayUs, keyFp: null },
+    ])
+    const flag = await flagged('new-key')
+    expect(flag).toMatchObject({ count: 6, says: '6 keys never seen before.' })
+    expect(flag!.rows).toHaveLength(5)
+    expect(flag!.rows[0]).toEqual({
+      source: 'key',
+      id: 'g',
+      atUs: at + dayUs,
+      shows: '3 requests in the period',
+    })
+    const [later] = [
+      await flagged('new-key', { fromUs: at + dayUs, toUs: at + dayUs + 900e6, sources: ['log'] }),
+    ]
+    expect(later).toMatchObject({ count: 6 })
+  })
+
+  test('one new key is one key', async () => {
+    await enterEvents(store, [{ atUs: at }, { atUs: at + 86_400e6, keyFp: 'fresh' }])
+    expect(await flagged('new-key')).toMatchObject({ says: '1 key never seen before.' })
+  })
+
+  test('a balance is flat over twenty successes in a row that cost', async () => {
+    await enterRun(store)
+    await enterRun(store, 'b')
+    const free = { ...defaultContract.models[0]!, id: 'free', costCredits: 0 }
+    const contract = { ...defaultContract, models: [...defaultContract.models, free] }
+    const row = (slot: number, creditsRemaining: number | null, change = {}) =>
+      attempt(slot, { creditsRemaining, headersUs: slot * 1e6, ...change })
+    const stretch = (from: number, count: number, remaining: number | null, change = {}) =>
+      Array.from({ length: count }, (_, of) => row(from + of, remaining, change))
+    await appendAttempts(store, [
+      ...stretch(0, 19, 500),
+      row(19, 499),
+      // The balance is seen again, and the stretch before does not count.
+      ...stretch(20, 20, 500),
+      ...stretch(40, 21, 400, { account: null }),
+      ...stretch(100, 25, 300, { model: 'free' }),
+      ...stretch(200, 25, 300, { outcome: 'http_error', status: 500 }),
+      ...stretch(300, 25, 300, { endpoint: 'models' }),
+      ...stretch(400, 25, null),
+      ...stretch(0, 30, 500, { runId: 'b' }),
+    ])
+    const flag = await flagged('flat-remaining', { contract })
+    expect(flag).toMatchObject({
+      count: 3,
+      says: '3 stretches of successes left X-Credits-Remaining unchanged.',
+    })
+    expect(flag!.rows.map(({ source, id, shows }) => [source, id, shows])).toEqual([
+      ['b', 'main at 500.0', '30 successes in a row under an unchanged balance'],
+      ['a', '0123456789ab at 400.0', '21 successes in a row under an unchanged balance'],
+      ['a', 'main at 500.0', '20 successes in a row under an unchanged balance'],
+    ])
+    const own = await flagged('flat-remaining', { contract, runIds: ['a'] })
+    expect(own?.rows.map(({ id, atUs }) => [id, atUs])).toEqual([
+      ['0123456789ab at 400.0', novemberUs + 40e6 + 100_020],
+      ['main at 500.0', novemberUs + 20e6 + 100_020],
+    ])
+  })
+
+  test('an interval that differs is shown with its account and figures', async () => {
+    const rows = (seenAtMost: number) =>
+      findAnomalies(store, { ...storeEngine, holdsRequests: false }, null, {
+        ...judge([
+          { account: 'k', fromUs: 1, toUs: 2, before: 0, after: 9, seen: 4, seenAtMost },
+          { account: 'k', fromUs: 2, toUs: 3, before: 9, after: 9, seen: 0, seenAtMost: 0 },
+        ]),
+      })
+    await enterEvents(store, [{ atUs: at }])
+    await readUsage(store, usageOptions())
+    expect(await rows(4)).toEqual([
+      {
+        kind: 'service-differs',
+        count: 1,
+        says: '1 of 2 intervals differ: the service says 9 credits, seen were 4. Traffic that this store has not seen looks the same.',
+        rows: [{ source: 'poll', id: 'k', atUs: 2, shows: 'service 9, seen 4' }],
+      },
+    ])
+    expect((await rows(6))[0]!.rows[0]!.shows).toBe('service 9, seen 4 to 6')
+  })
+})

@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Grant } from '../../../src/contract/grant.ts'
+import { burnDown } from '../../../src/report/usage/burn-down.ts'
+
+const dayUs = 86_400e6
+
+describe('burning down', () => {
+  const anyGrants = fc.array(
+    fc.record({
+      name: fc.constant('g'),
+      credits: fc.integer({ min: 0, max: 50 }),
+      expiresUs: fc.option(
+        fc.integer({ min: 0, max: 9 }).map((day) => day * dayUs + dayUs / 2),
+        { nil: null },
+      ),
+    }),
+    { minLength: 1, maxLength: 4 },
+  )
+  const anyDemand = fc
+    .array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 8 })
+    .map((burns) =>
+      burns.map((credits, day) => ({ startUs: day * dayUs, endUs: (day + 1) * dayUs, credits })),
+    )
+
+  test('every credit is spent, expired or left', () => {
+    fc.assert(
+      fc.property(anyGrants, anyDemand, (grants, demand) => {
+        const { expired, left, emptyUs } = burnDown(grants, demand, [])
+        const sum = (list: readonly number[]) => list.reduce((a, b) => a + b, 0)
+        const granted = sum(grants.map((grant) => grant.credits))
+        const asked = sum(demand.map((day) => day.credits))
+        const spent = granted - sum(expired) - sum(left)
+        expect(spent).toBeLessThanOrEqual(asked + 1e-6)
+        if (emptyUs === null) expect(spent).toBeCloseTo(asked, 6)
+      }),
+    )
+  })
+
+  test('it is what a walk in small steps gives', () => {
+    fc.assert(
+      fc.property(anyGrants, anyDemand, (grants, demand) => {
+        const steps = 240
+        const held = grants.map((grant) => ({ ...grant }))
+        const expired = grants.map(() => 0)
+        for (const { startUs, endUs, credits } of demand) {
+          for (let step = 0; step < steps; step++) {
+            const us = startUs + ((endUs - startUs) * step) / steps
+            for (const [at, grant] of held.entries()) {
+              if (grant.expiresUs === null || grant.expiresUs > us) continue
+              expired[at]! += grant.credits
+              grant.credits = 0
+            }
+            let due = credits / steps
+            for (const grant of [...held].sort(
+              (a, b) => (a.expiresUs ?? 1e30) - (b.expiresUs ?? 1e30),
+            )) {
+              const taken = Math.min(due, grant.credits)
+              grant.credits -= taken
+              due -= taken
+            }
+          }
+        }
+        const exact = burnDown(grants, demand, [])
+        const total = (list: readonly number[]) => list.reduce((a, b) => a + b, 0)
+        // A grant that expires in the very last instant is still held by the walk.
+        expect(total(exact.expired) + total(exact.left)).toBeCloseTo(
+          total(expired) + total(held.map((grant) => grant.credits)),
+          4,
+        )
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('a band is lost on a slope at its moment, and at an expiry in a step', () => {
+    const grants: Grant[] = [
+      { name: 'Standard', credits: 900, expiresUs: 2.5 * dayUs },
+      { name: 'Starter', credits: 200, expiresUs: null },
+    ]
+    const demand = Array.from({ length: 10 }, (_, day) => ({
+      startUs: day * dayUs,
+      endUs: (day + 1) * dayUs,
+      credits: 100,
+    }))
+    const walk = burnDown(grants, demand, [1_001, 101, 1])
+    expect(walk.belowUs[0]! / dayUs).toBeCloseTo(0.99, 9)
+    // 250 of 900 are spent by 2.5 days, 650 expire, 200 are left: 101 falls after 0.99 days more.
+    expect(walk.expired).toEqual([650, 0])
+    expect(walk.belowUs[1]! / dayUs).toBeCloseTo(3.49, 9)
+    expect(walk.belowUs[2]! / dayUs).toBeCloseTo(4.49, 9)
+    expect(walk.emptyUs! / dayUs).toBeCloseTo(4.5, 9)
+    expect(walk.left).toEqual([0, 0])
+  })
+
+  /** Days of these burns from day 10 on. */
+  const daysOf = (...burns: readonly number[]) =>
+    burns.map((credits, day) => ({
+      startUs: (10 + day) * dayUs,
+      endUs: (11 + day) * dayUs,
+      credits,
+    }))
+  const held = (credits: number, expiresDay: number | null): Grant => ({
+    name: 'held',
+    credits,
+    expiresUs: expiresDay === null ? null : expiresDay * dayUs,
+  })
+
+  test.each([
+    [
+      'the grant that expires first is spent first',
+      [held(100, null), held(100, 12)],
+      daysOf(60),
+      null,
+      [0, 0],
+      [100, 40],
+    ],
+    [
+      'a grant that expires at the end of the demand expires',
+      [held(101, 11)],
+      daysOf(100),
+      null,
+      [1],
+      [0],
+    ],
+    [
+      'the last grant takes the balance with it',
+      [held(500, 11.5)],
+      daysOf(100, 100, 100),
+      11.5,
+      [350],
+      [0],
+    ],
+    [
+      'what has expired before is not spent',
+      [held(0, 9), held(50, 9.5)],
+      daysOf(100),
+      9.5,
+      [0, 50],
+      [0, 0],
+    ],
+    ['no balance is empty from the first demand on', [held(0, 9)], daysOf(100), 10, [0], [0]],
+    ['a day without demand spends nothing', [held(0, null)], daysOf(0, 0), null, [0], [0]],
+    [
+      'an empty balance is empty from the end of such a day on',
+      [held(0, null)],
+      daysOf(0, 100),
+      11,
+      [0],
+      [0],
+    ],
+    ['a balance that just lasts is not empty', [held(200, null)], daysOf(100, 100), null, [0], [0]],
+    [
+      'it was empty when the last credit went',
+      [held(200, null)],
+      daysOf(100, 100, 0, 100),
+      12,
+      [0],
+      [0],
+    ],
+  ] as const)('%s', (_, grants, demand, emptyDay, expired, left) => {
+    expect(burnDown(grants, demand, [])).toEqual({
+      emptyUs: emptyDay === null ? null : emptyDay * dayUs,
+      belowUs: [],
+      expired,
+      left,
+    })
+  })
+
+  test('a balance at a threshold is not below it, and one that begins below it is so at once', () => {
+    const { belowUs } = burnDown([held(200, null)], daysOf(50, 50), [300, 201, 150, 100, 99])
+    expect(belowUs).toEqual([10 * dayUs, 10 * dayUs, 11 * dayUs, null, null])
+  })
+
+  test('an expiry between the thresholds loses those above at its moment', () => {
+    const grants = [held(100, 10.5), held(100, null)]
+    expect(burnDown(grants, daysOf(40), [101, 99]).belowUs).toEqual([10.5 * dayUs, 10.525 * dayUs])
+  })
+})

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { comingDays, pastDays } from '../../../src/report/usage/days.ts'
+import type { SeriesPoint, UsageScope } from '../../../src/report/usage/shape.ts'
+import { utc } from '../usage-events.ts'
+
+const hourUs = 3600e6
+
+/** Sums of a day in UTC, of its series. */
+const day = (of: number, credits: number | null, change: Partial<SeriesPoint> = {}) =>
+  ({ startUs: utc(2026, 11, of), lengthS: 86_400, credits, ...change }) as SeriesPoint
+
+const scopeOf = (
+  sources: readonly { firstUs: number; lastUs: number; requests: number }[],
+  change: Partial<UsageScope> = {},
+) => ({ sources, timezone: 'UTC', nowUs: utc(2027, 1, 1), ...change }) as UsageScope
+/** From 06:00 on 1 November, so many hours, one request in each. */
+const hours = (count: number) => ({
+  firstUs: utc(2026, 11, 1, 6),
+  lastUs: utc(2026, 11, 1, 6) + (count - 1) * hourUs,
+  requests: count,
+})
+const sharesOf = (days: readonly SeriesPoint[], scope: UsageScope) =>
+  pastDays(days, scope).map(({ credits, share }) => [credits, share])
+
+test('days have the sum of their series, their weekday, and the part that was seen', () => {
+  const days = [day(1, 3), day(1, 4), day(2, 5), day(3, 6)]
+  expect(pastDays(days, scopeOf([hours(48)]))).toEqual([
+    { startUs: utc(2026, 11, 1), weekday: 7, credits: 7, share: 0.75 },
+    { startUs: utc(2026, 11, 2), weekday: 1, credits: 5, share: 1 },
+    // To the hour after the last request, which is at 05:00.
+    { startUs: utc(2026, 11, 3), weekday: 2, credits: 6, share: 0.25 },
+  ])
+})
+
+test('a day of which a series does not tell its credits is left out', () => {
+  expect(
+    sharesOf([day(1, 3), day(2, null), day(2, 5), day(3, 1), day(3, null)], scopeOf([hours(48)])),
+  ).toEqual([[3, 0.75]])
+})
+
+test('the last request lasts as long as from one to the next, over all sources', () => {
+  const two = [
+    { firstUs: utc(2026, 11, 1), lastUs: utc(2026, 11, 1), requests: 1 },
+    { firstUs: utc(2026, 11, 1), lastUs: utc(2026, 11, 1, 12), requests: 4 },
+  ]
+  // Three hours after noon.
+  expect(sharesOf([day(1, 5)], scopeOf(two))).toEqual([[5, 15 / 24]])
+  expect(sharesOf([day(1, 5)], scopeOf(two, { nowUs: utc(2026, 11, 1, 14) }))).toEqual([
+    [5, 14 / 24],
+  ])
+  const later = { firstUs: utc(2026, 11, 1, 18), lastUs: utc(2026, 11, 1, 18), requests: 0 }
+  // Of five requests in 18 hours the last one lasts for 4.5 more.
+  expect(sharesOf([day(1, 5)], scopeOf([...two, later]))).toEqual([[5, 22.5 / 24]])
+  const one = [{ firstUs: utc(2026, 11, 1), lastUs: utc(2026, 11, 1, 12), requests: 1 }]
+  expect(sharesOf([day(1, 5)], scopeOf(one))).toEqual([[5, 1]])
+  const three = [{ ...one[0]!, requests: 3 }]
+  expect(sharesOf([day(1, 5)], scopeOf(three))).toEqual([[5, 18 / 24]])
+})
+
+test.each([
+  { fromS: 8, share: 1 },
+  { fromS: 9, share: 1 - 9 / 86_400 },
+])('a day seen from $fromS seconds on is a share of $share', ({ fromS, share }) => {
+  const source = { firstUs: utc(2026, 11, 1) + fromS * 1e6, lastUs: utc(2026, 11, 3), requests: 9 }
+  expect(sharesOf([day(1, 5)], scopeOf([source]))).toEqual([[5, share]])
+})
+
+test.each([
+  { minutes: 28, found: 0 },
+  { minutes: 29, found: 1 },
+])('$minutes minutes of a day are enough: $found', ({ minutes, found }) => {
+  const firstUs = utc(2026, 11, 2) - minutes * 60e6
+  const source = { firstUs, lastUs: utc(2026, 11, 3), requests: 9 }
+  expect(sharesOf([day(1, 5)], scopeOf([source]))).toHaveLength(found)
+})
+
+test('a day that the period begins within is the part from there on', () => {
+  const half = day(1, 5, { startUs: utc(2026, 11, 1, 12), lengthS: 43_200 })
+  const source = { firstUs: utc(2026, 10, 1), lastUs: utc(2026, 11, 9), requests: 9 }
+  expect(pastDays([half], scopeOf([source]))).toEqual([
+    { startUs: utc(2026, 11, 1), weekday: 7, credits: 5, share: 0.5 },
+  ])
+})
+
+test('days to come begin now, and end at their midnights across a change of the clock', () => {
+  const timezone = 'America/New_York'
+  expect(comingDays(utc(2026, 11, 1, 5), timezone, 3)).toEqual([
+    { startUs: utc(2026, 11, 1, 5), endUs: utc(2026, 11, 2, 5), weekday: 7, share: 24 / 25 },
+    { startUs: utc(2026, 11, 2, 5), endUs: utc(2026, 11, 3, 5), weekday: 1, share: 1 },
+    { startUs: utc(2026, 11, 3, 5), endUs: utc(2026, 11, 4, 5), weekday: 2, share: 1 },
+  ])
+  // The midnight of 6 September is skipped in Santiago, and no other one is.
+  expect(comingDays(utc(2026, 9, 5, 4), 'America/Santiago', 3).map(({ endUs }) => endUs)).toEqual([
+    utc(2026, 9, 6, 4),
+    utc(2026, 9, 7, 3),
+    utc(2026, 9, 8, 3),
+  ])
+})

@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { queryText, storeEngine } from '../../../../src/report/usage/engine/engine.ts'
+import { prepareUsage } from '../../../../src/report/usage/prepare.ts'
+import { openStore, type Store } from '../../../../src/store/open.ts'
+import { appendAttempts } from '../../../../src/store/recorder.ts'
+import { attempt, enterRun, novemberUs } from '../../attempts.ts'
+import { enterEvents, usageOptions } from '../../usage-events.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+  await enterRun(store)
+  await enterRun(store, 'b')
+  await appendAttempts(store, [attempt(0), attempt(0, { runId: 'b' })])
+  // Logs that have the names of runs.
+  await enterEvents(
+    store,
+    ['a', 'log'].map((source) => ({ atUs: novemberUs, source })),
+  )
+})
+afterEach(() => store.close())
+
+test.each([
+  [[], [], ['import a', 'import log', 'run a', 'run b']],
+  [['a'], [], ['run a']],
+  [[], ['a'], ['import a']],
+  [['b'], ['a', 'b'], ['import a', 'run b']],
+])('of runs %j and sources %j the page shows %j', async (runIds, sources, shown) => {
+  const scope = await prepareUsage(store, usageOptions({ runIds, sources }))
+  expect(scope.sources.map(({ origin, source }) => `${origin} ${source}`).sort()).toEqual(shown)
+})
+
+test('the store itself has no name, and its requests are single ones', () => {
+  expect([storeEngine.name, storeEngine.holdsRequests]).toEqual([null, true])
+})
+
+test('sums that two queries read are in the text of each', () => {
+  for (const name of ['outcomes', 'key-outcomes']) {
+    expect(queryText(name)).toContain('status = 429 AS limited')
+    expect(queryText(name)).not.toContain('/* outcome-sums */')
+  }
+})

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Package } from '../../../src/contract/contract.ts'
+import { defaultContract } from '../../../src/contract/default.ts'
+import { cheapestPlan, nearTiePlan, planInWords } from '../../../src/report/usage/packages.ts'
+
+const { packages } = defaultContract
+
+/** Packages of these credits and cents, in that order. */
+const packs = (...sizes: readonly (readonly [number, number])[]): readonly Package[] =>
+  sizes.map(([credits, priceUsdCents], at) => ({
+    name: `p${at}`,
+    credits,
+    priceUsdCents,
+    listedUsdPerCredit: 0,
+    validMonths: null,
+  }))
+const countsOf = (plan: ReturnType<typeof cheapestPlan> | null) =>
+  plan?.packs.map(({ count }) => count) ?? null
+
+describe('packages', () => {
+  const price = (need: number) => cheapestPlan(packages, need).priceUsdCents
+
+  test('the prices of the rulebook come out to the cent', () => {
+    expect(planInWords(cheapestPlan(packages, 3_000))).toBe('6 Starter (29.94 USD, 3,000 credits)')
+    expect(planInWords(cheapestPlan(packages, 3_001))).toBe('1 Standard (29.99 USD, 5,000 credits)')
+    expect(price(5_000)).toBe(29_99)
+    expect(planInWords(cheapestPlan(packages, 8_000))).toBe(
+      '6 Starter + 1 Standard (59.93 USD, 8,000 credits)',
+    )
+    expect(planInWords(cheapestPlan(packages, 8_001))).toBe(
+      '2 Standard (59.98 USD, 10,000 credits)',
+    )
+    expect(planInWords(cheapestPlan(packages, 10_001))).toBe(
+      '1 Premium (59.99 USD, 20,000 credits)',
+    )
+    expect(price(0)).toBe(0)
+    expect(planInWords(cheapestPlan(packages, -1))).toBe('nothing')
+    expect(price(1)).toBe(4_99)
+    expect(price(3_000.5)).toBe(29_99)
+  })
+
+  const anyPackages = fc.uniqueArray(
+    fc.record({ credits: fc.integer({ min: 1, max: 12 }), cents: fc.integer({ min: 1, max: 60 }) }),
+    { minLength: 1, maxLength: 3, selector: (pack) => pack.credits },
+  )
+
+  test('the search is exact: it agrees with trying every mix of packs', () => {
+    fc.assert(
+      fc.property(anyPackages, fc.nat({ max: 90 }), (sizes, need) => {
+        const list = packs(...sizes.map(({ credits, cents }) => [credits, cents] as const))
+        const plan = cheapestPlan(list, need)
+        let least = Number.POSITIVE_INFINITY
+        const tryFrom = (at: number, credits: number, cents: number) => {
+          if (credits >= need) {
+            least = Math.min(least, cents)
+            return
+          }
+          if (at === list.length || cents >= least) return
+          tryFrom(at, credits + list[at]!.credits, cents + list[at]!.priceUsdCents)
+          tryFrom(at + 1, credits, cents)
+        }
+        tryFrom(0, 0, 0)
+        expect(plan.priceUsdCents).toBe(least)
+        expect(plan.credits).toBeGreaterThanOrEqual(need)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a need of millions is searched as exactly, its bulk in the pack of the best price', () => {
+    expect(cheapestPlan(packages, 5_000_001)).toMatchObject({
+      priceUsdCents: 250 * 5999 + 499,
+      packs: [{ count: 1 }, { count: 0 }, { count: 250 }],
+    })
+  })
+
+  test.each([
+    [
+      'four large packs where the bulk of small ones is dearer',
+      packs([5, 50], [9, 91]),
+      36,
+      [0, 4],
+    ],
+    ['the best price, though a larger pack is there', packs([10, 100], [4, 30]), 1_000, [0, 250]],
+    ['of equal prices the most credits', packs([3, 10], [4, 10]), 3, [0, 1]],
+    ['of equal prices the most credits, in any order', packs([4, 10], [3, 10]), 3, [1, 0]],
+    ['of equal prices the fewest packs', packs([1, 10], [2, 20], [3, 30]), 6, [0, 0, 2]],
+    ['of equal prices the fewest packs in bulk', packs([5, 50], [10, 100]), 1_000, [0, 100]],
+    [
+      'of equal prices the fewest packs in bulk, in any order',
+      packs([10, 100], [5, 50]),
+      1_000,
+      [100, 0],
+    ],
+    ['of packs alike the first', packs([2, 20], [2, 20], [3, 40]), 2, [1, 0, 0]],
+  ])('the plan is %s', (_, list, need, counts) => {
+    expect(countsOf(cheapestPlan(list, need))).toEqual(counts)
+  })
+})
+
+describe('a plan that costs nearly as much', () => {
+  const plan = (credits: number, priceUsdCents: number) => ({ packs: [], credits, priceUsdCents })
+
+  test.each([
+    ['it holds twice as much for a cent more', packages, plan(10_000, 5998), [0, 0, 1]],
+    ['the larger pack is first', [...packages].reverse(), plan(10_000, 5998), [1, 0, 0]],
+    ['it costs a thousandth more', packs([10, 1_000], [20, 1_001]), plan(10, 1_000), [0, 1]],
+    ['it costs all that is allowed', packs([1, 2_999], [20, 6_003]), plan(2, 5_998), [0, 1]],
+    ['it costs a cent more than allowed', packs([1, 2_999], [20, 6_004]), plan(2, 5_998), null],
+    ['it holds half as much again', packs([10, 100], [15, 100]), plan(10, 100), [0, 1]],
+    ['it holds less than half as much again', packs([10, 100], [14, 100]), plan(10, 100), null],
+    ['packs of a cent fill it', packs([1, 1_000], [2, 1]), plan(1, 1_000), [0, 1_001]],
+    ['two packs are alike', packs([10, 100], [10, 100]), plan(5, 100), [1, 0]],
+    ['nothing is to be bought', packages, plan(0, 0), null],
+    ['it costs 50,000 USD', packs([10, 4_995_005], [20, 5_000_000]), plan(10, 4_995_005), [0, 1]],
+    ['it costs more', packs([10, 4_995_006], [20, 5_000_001]), plan(10, 4_995_006), null],
+    ['the rulebook has none for 8,000', packages, cheapestPlan(packages, 8_000), null],
+    ['the rulebook has none for 3,000', packages, cheapestPlan(packages, 3_000), null],
+  ])('%s', (_, list, given, counts) => {
+    expect(countsOf(nearTiePlan(list, given))).toEqual(counts)
+  })
+})

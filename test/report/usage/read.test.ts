@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defaultContract } from '../../../src/contract/default.ts'
+import { readUsage } from '../../../src/report/usage/read.ts'
+import type { UsageOptions } from '../../../src/report/usage/shape.ts'
+import { openStore, type Store } from '../../../src/store/open.ts'
+import { appendAttempts } from '../../../src/store/recorder.ts'
+import { attempt, enterRun } from '../attempts.ts'
+import { enterEvents, usageOptions, utc } from '../usage-events.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+})
+afterEach(() => store.close())
+
+const at = utc(2026, 11, 3, 10)
+const hourUs = 3600e6
+const read = (change: Partial<UsageOptions> = {}) => readUsage(store, usageOptions(change))
+
+describe('cards', () => {
+  test('they sum the period, and as much of the one before', async () => {
+    const tokens = (promptTokens: number | null, completionTokens: number | null) => ({
+      promptTokens,
+      completionTokens,
+    })
+    await enterEvents(store, [
+      // Before: the first two quarters of two hours, and one that is later than what has passed.
+      { atUs: at - 2 * hourUs, credits: 4, ...tokens(1, 2) },
+      { atUs: at - 2 * hourUs + 900e6, credits: 6, ...tokens(5, 2) },
+      { atUs: at - 2 * hourUs + 1800e6, credits: 100, ...tokens(100, 100) },
+      // Now: two quarters.
+      { atUs: at, credits: 9, ...tokens(10, 20) },
+      { atUs: at + 900e6, credits: 3, ...tokens(30, 40) },
+      { atUs: at + 900e6, credits: null, ...tokens(7, null) },
+      { atUs: at + 900e6, credits: 0, outcome: 'http_error', status: 500, ...tokens(9, 9) },
+    ])
+    const { cards } = await read({ fromUs: at, toUs: at + 2 * hourUs })
+    expect(cards).toEqual([
+      {
+        name: 'credits',
+        value: 12,
+        before: 10,
+        change: expect.closeTo(0.2, 9),
+        n: 3,
+        unmeasured: 1,
+      },
+      { name: 'requests', value: 4, before: 2, change: 1, n: 4, unmeasured: 0 },
+      {
+        name: 'tokens',
+        value: 107,
+        before: 10,
+        change: expect.closeTo(9.7, 9),
+        n: 2,
+        unmeasured: 1,
+      },
+      { name: 'averageTokens', value: 50, before: 5, change: 9, n: 2, unmeasured: 1 },
+    ])
+  })
+
+  test('a value that nothing tells is null, and one of nothing before has no change', async () => {
+    await enterEvents(store, [
+      { atUs: at - 2 * hourUs, credits: 0, promptTokens: null, completionTokens: null },
+      { atUs: at + hourUs, credits: 5, promptTokens: null, completionTokens: 7 },
+      { atUs: at + 2 * hourUs - 1, credits: null, promptTokens: null, completionTokens: null },
+    ])
+    const { cards } = await read({ fromUs: at, toUs: at + 2 * hourUs })
+    expect(cards.map(({ value, before, change }) => [value, before, change])).toEqual([
+      [5, 0, null],
+      [2, 1, 1],
+      [7, null, null],
+      [null, null, null],
+    ])
+  })
+
+  test('a period without requests has none', async () => {
+    await enterEvents(store, [{ atUs: at - 30 * hourUs }, { atUs: at - 24 * hourUs }])
+    const { cards } = await read({ fromUs: at, toUs: at + hourUs })
+    expect(cards.map(({ value, before, n, unmeasured }) => [value, before, n, unmeasured])).toEqual(
+      cards.map(() => [null, null, 0, 0]),
+    )
+  })
+})
+
+test('errors are summed by hour, keys by all of their requests', async () => {
+  const error = { outcome: 'http_error', credits: 0 }
+  await enterEvents(store, [
+    { atUs: at, ...error, status: 500 },
+    { atUs: at + 1800e6, ...error, status: 500, requests: 3 },
+    { atUs: at + hourUs, ...error, status: 500 },
+    { atUs: at + hourUs, outcome: 'timeout', status: null, credits: null, account: null },
+    {
+      atUs: at + hourUs,
+      keyFp: null,
+      promptTokens: 3,
+      cachedTokens: 1,
+      completionTokens: 4,
+      credits: 7,
+    },
+  ])
+  const page = await read()
+  expect(page.errors).toEqual([
+    { startUs: at, label: '2026-11-03 10:00 +00:00', error: '500', count: 4 },
+    { startUs: at + hourUs, label: '2026-11-03 11:00 +00:00', error: '500', count: 1 },
+    { startUs: at + hourUs, label: '2026-11-03 11:00 +00:00', error: 'timeout', count: 1 },
+  ])
+  const none = { name: null, failed: 0, limited: 0, ambiguous: 0 }
+  const noTokens = { promptTokens: null, cachedTokens: null, completionTokens: null }
+  expect(page.topKeys).toEqual([
+    {
+      ...none,
+      keyFp: '(unknown)',
+      account: 'main',
+      firstUs: at + hourUs,
+      lastUs: at + hourUs,
+      requests: 1,
+      ok: 1,
+      credits: 7,
+      possibleCredits: 7,
+      promptTokens: 3,
+      cachedTokens: 1,
+      completionTokens: 4,
+    },
+    {
+      ...none,
+      ...noTokens,
+      keyFp: 'k1',
+      account: 'main',
+      firstUs: at,
+      lastUs: at + hourUs,
+      requests: 5,
+      ok: 0,
+      failed: 5,
+      credits: 0,
+      possibleCredits: 0,
+    },
+    {
+      ...none,
+      ...noTokens,
+      keyFp: 'k1',
+      account: null,
+      firstUs: at + hourUs,
+      lastUs: at + hourUs,
+      requests: 1,
+      ok: 0,
+      ambiguous: 1,
+      credits: null,
+      possibleCredits: null,
+    },
+  ])
+})
+
+describe('the outlook', () => {
+  const enterDays = (days: number) =>
+    enterEvents(
+      store,
+      Array.from({ length: days * 24 }, (_, hour) => ({
+        atUs: utc(2026, 11, 1) + hour * hourUs,
+        credits: 10,
+      })),
+    )
+  const grants = [{ name: 'held', credits: 480, expiresUs: null }]
+
+  test('it begins where usage ends, and looks at a year', async () => {
+    await enterDays(4)
+    const page = await read({ grants, nowUs: utc(2026, 11, 5) })
+    const beginUs = utc(2026, 11, 4, 23)
+    expect(page.forecast).toMatchObject({ known: true, fullDays: 4 })
+    if (!page.depletion.known || !page.plan?.known) throw new Error('no forecast')
+    const { medianUs, horizonDays } = page.depletion.runsOut
+    expect(horizonDays).toBe(365)
+    // 480 credits are two days of 240.
+    expect((medianUs! - beginUs) / hourUs).toBeCloseTo(48, 3)
+    // Thirty local days: the last hour of this one, and 29 more.
+    expect(page.plan.needCredits).toBeCloseTo(10 + 29 * 240 - 480, 3)
+    expect(page.depletion.says).toBe('480 credits at 240 a day.')
+  })
+
+  test('an outlook whose date has passed has the age of the last usage', async () => {
+    await enterDays(4)
+    const says = async (nowUs: number) => (await read({ grants, nowUs })).depletion.says
+    const passed = (days: number) =>
+      `480 credits at 240 a day. At that rate they are gone by now: the last usage was seen ${days} days ago. Poll the balance (assay usage watch), or give --grants.`
+    expect(await says(utc(2026, 11, 6, 22))).toBe('480 credits at 240 a day.')
+    expect(await says(utc(2026, 11, 7))).toBe(passed(2))
+    expect(await says(utc(2026, 11, 14))).toBe(passed(9))
+    const lasting = [{ name: 'held', credits: 1e6, expiresUs: null }]
+    expect((await read({ grants: lasting, nowUs: utc(2028, 11, 14) })).depletion.says).toBe(
+      '1,000,000 credits last longer than the 365 days looked at.',
+    )
+    expect((await read({ nowUs: utc(2026, 11, 14) })).depletion.says).toMatch(
+      /^The balance is not known/,
+    )
+  })
+})
+
+test('a contract is the one of the runs, where all that is shown are runs of it', async () => {
+  await enterRun(store)
+  await appendAttempts(store, [attempt(0)])
+  const contract = null
+  expect((await read({ contract })).scope.notes).toEqual([])
+  await enterRun(store, 'b', { contract: 'other' })
+  await appendAttempts(store, [attempt(0, { runId: 'b' })])
+  const { plan, scope } = await read({ contract })
+  expect(plan).toBeNull()
+  expect(scope.notes).toEqual([
+    'Rate bands, packages and limits are left out: no contract is given, and this usage need not be of a service that keeps the specification. Give --contract FILE, or --contract svc where it is.',
+  ])
+  expect((await read({ contract: defaultContract })).plan).toMatchObject({ known: false })
+  expect((await read({ contract, runIds: ['a'] })).plan).toMatchObject({ known: false })
+  // A log may have the name of a run.
+  await enterEvents(store, [{ atUs: at, source: 'a' }])
+  expect((await read({ contract, sources: ['a'] })).plan).toBeNull()
+})

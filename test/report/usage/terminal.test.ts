@@ -1,0 +1,247 @@
+import { expect, test } from 'vitest'
+import type { SeriesPoint, UsagePage } from '../../../src/report/usage/shape.ts'
+import { terminalUsage } from '../../../src/report/usage/terminal.ts'
+import { utc } from '../usage-events.ts'
+
+/** A day that was not measured has null for its requests. */
+type Change = { readonly [Name in keyof SeriesPoint]?: SeriesPoint[Name] | null }
+
+const point = (day: number, series: string, change: Change) =>
+  ({
+    startUs: utc(2026, 11, day),
+    label: `2026-11-${String(day).padStart(2, '0')}`,
+    lengthS: 86_400,
+    series,
+    open: false,
+    requests: 10,
+    ok: 10,
+    failed: 0,
+    limited: 0,
+    ambiguous: 0,
+    credits: 10,
+    possibleCredits: 10,
+    promptTokens: 100,
+    cachedTokens: null,
+    completionTokens: 200,
+    ...change,
+  }) as SeriesPoint
+
+const page: UsagePage = {
+  scope: {
+    fromUs: utc(2026, 11, 1),
+    toUs: utc(2026, 11, 4),
+    timezone: 'UTC',
+    by: 'model',
+    nowUs: utc(2026, 11, 4),
+    sources: [],
+    creditUsd: null,
+    notes: ['This is a note.'],
+  },
+  cards: [
+    { name: 'credits', value: 1_234.56, before: 1_000, change: 0.23456, n: 9, unmeasured: 0 },
+    { name: 'requests', value: 40, before: 50, change: -0.2, n: 40, unmeasured: 0 },
+    { name: 'tokens', value: null, before: null, change: null, n: 0, unmeasured: 7 },
+    { name: 'averageTokens', value: 5, before: 0, change: null, n: 3, unmeasured: 0 },
+    { name: 'averageTokens', value: 5, before: 5, change: 0, n: 3, unmeasured: 0 },
+  ],
+  days: [
+    point(1, 'small', { requests: 3, credits: 2 }),
+    point(1, 'large', { requests: 4, credits: 15, cachedTokens: 30 }),
+    point(2, 'small', {
+      requests: 0,
+      ok: 0,
+      credits: 0,
+      promptTokens: 0,
+      cachedTokens: 0,
+      completionTokens: 0,
+    }),
+    point(2, 'large', { requests: 5, credits: null, cachedTokens: 12, open: true }),
+    point(3, 'small', {
+      requests: 1,
+      credits: 34 / 17,
+      promptTokens: null,
+      completionTokens: null,
+    }),
+    point(3, 'large', {
+      requests: null,
+      ok: 0,
+      credits: 32,
+      promptTokens: null,
+      completionTokens: null,
+    }),
+    point(4, 'small', { requests: null, credits: null }),
+  ],
+  hours: [],
+  weekHours: [],
+  balance: [],
+  errors: [],
+  topKeys: [],
+  peak: { minute: null, hour: null, day: null },
+  forecast: { known: false, fullDays: 2, says: 'Too few days.' },
+  depletion: {
+    known: true,
+    balance: 100,
+    runsOut: {
+      earlyUs: utc(2026, 12, 1),
+      medianUs: utc(2026, 12, 9),
+      lateUs: null,
+      horizonDays: 365,
+    },
+    wasted: [
+      {
+        grant: 'small',
+        expiresUs: utc(2026, 11, 20),
+        creditsLow: 10,
+        creditsMedian: 1_500,
+        creditsHigh: 2_000,
+      },
+    ],
+    says: '100 credits at 3 a day.',
+  },
+  bandLosses: [
+    {
+      band: '1-100',
+      minBalance: 1,
+      requestsPerMinute: 20,
+      lost: { earlyUs: null, medianUs: null, lateUs: null, horizonDays: 365 },
+      says: '',
+    },
+    { band: '101-1000', minBalance: 101, requestsPerMinute: 60, lost: null, says: '' },
+  ],
+  plan: {
+    known: true,
+    needCredits: 1,
+    floorBalance: 0,
+    cheapest: { packs: [], credits: 0, priceUsdCents: 0 },
+    chosen: { packs: [{ name: 'Starter', count: 2 }], credits: 1_000, priceUsdCents: 998 },
+    vetoed: null,
+    wastedCredits: 0,
+    reasons: [
+      'It is the cheapest.',
+      'It lasts for as long as the month that was looked at, and for a week more.',
+    ],
+  },
+  reconciliation: { known: false, says: 'Two polls are needed.' },
+  anomalies: [
+    {
+      kind: 'new-key',
+      says: '3 keys never seen before.',
+      count: 3,
+      rows: ['a', 'b', 'c'].map((id) => ({ source: 'key', id, atUs: 0, shows: '1 request' })),
+    },
+  ],
+}
+
+test('the page in text has its cards, days, series, dates and reasons in 80 columns', () => {
+  expect(terminalUsage(page)).toBe(`Usage from 2026-11-01 to 2026-11-03 (UTC)
+
+credits used               1,234.6   (1,000 before, +23.5 %)
+requests                        40   (50 before, -20.0 %)
+tokens                           -   (not measured before, of 0 of 7 answers)
+tokens per request               5   (0 before)
+tokens per request               5   (5 before, +0.0 %)
+
+day             requests     credits
+2026-11-01             7          17  █████████████████
+2026-11-02             5           -   (open)
+2026-11-03             1          34  ██████████████████████████████████
+
+model                       requests    credits  tokens in     cached tokens out
+large                              9         47        200         42        400
+small                              4          4        200          -        400
+
+forecast   Too few days.
+balance    100 credits at 3 a day.
+runs out   2026-12-09 (80 % likely: 2026-12-01 to beyond 365 days)
+expires    1,500 of small unused on 2026-11-20 (10 to 2,000)
+band       1-100 (20/min) lost not within 365 days
+buy        2 Starter (9.98 USD, 1,000 credits)
+           It is the cheapest.
+           It lasts for as long as the month that was looked at, and for a week
+           more.
+
+service    Two polls are needed.
+look       3 keys never seen before.
+           key a: 1 request
+           key b: 1 request
+note       This is a note.
+`)
+})
+
+const linesOf = (change: Partial<UsagePage>, word: RegExp) =>
+  terminalUsage({ ...page, ...change })
+    .split('\n')
+    .filter((line) => word.test(line))
+
+test('of 15 days the last 14 are listed, and an open day as open', () => {
+  const days = Array.from({ length: 15 }, (_, at) => point(at + 1, 'one', { open: at === 14 }))
+  const bar = '█'.repeat(34)
+  expect(linesOf({ days }, /^2026/)).toEqual(
+    Array.from(
+      { length: 14 },
+      (_, at) =>
+        `2026-11-${String(at + 2).padStart(2, '0')}            10          10  ${bar}${at === 13 ? ' (open)' : ''}`,
+    ),
+  )
+})
+
+test('credits below one have a bar of their share of one', () => {
+  const days = [point(1, 'one', { credits: 0.5 })]
+  expect(linesOf({ days }, /^2026/)).toEqual([
+    `2026-11-01            10         0.5  ${'█'.repeat(17)}`,
+  ])
+})
+
+test('without a plan, a balance or a price there is no line of them', () => {
+  const depletion = { known: false, says: 'Unknown.' } as const
+  expect(linesOf({ plan: null, depletion }, /^(buy|runs out|expires|cost|balance)/)).toEqual([
+    'balance    Unknown.',
+  ])
+  const plan = { known: false, says: 'No packages.' } as const
+  expect(linesOf({ plan }, /^buy|cheapest/)).toEqual(['buy        No packages.'])
+  expect(linesOf({ scope: { ...page.scope, creditUsd: 2 } }, /^cost/)).toEqual([
+    'cost                $2,469.12 at 2 USD a credit',
+  ])
+})
+
+test('answers alone report cached tokens, and a single one does', () => {
+  const shown = (ok: number, cachedTokens: number | null) => {
+    const lines = terminalUsage({ ...page, days: [point(1, 'one', { ok, cachedTokens })] }).split(
+      '\n',
+    )
+    const at = lines.findIndex((line) => line.startsWith('model'))
+    return lines.slice(at, at + 2)
+  }
+  const head = 'model                         requests      credits    tokens in   tokens out'
+  const none = 'one                                 10           10            0            0'
+  const row = 'one                                 10           10          100          200'
+  expect(shown(0, 0)).toEqual([head, none])
+  expect(shown(1, null)).toEqual([head, row])
+  expect(shown(1, 0)).toEqual([
+    'model                       requests    credits  tokens in     cached tokens out',
+    'one                               10         10        100          0        200',
+  ])
+})
+
+test('long names are cut, each to its room', () => {
+  const long = 'n'.repeat(500)
+  const depletion = {
+    ...page.depletion,
+    wasted: [
+      {
+        grant: long,
+        expiresUs: utc(2026, 11, 20),
+        creditsLow: 1,
+        creditsMedian: 2,
+        creditsHigh: 3,
+      },
+    ],
+  } as UsagePage['depletion']
+  const scope = { ...page.scope, notes: [long.replaceAll('nn', 'n ')] }
+  const anomalies = [
+    { ...page.anomalies[0]!, rows: [{ source: 'key', id: long, atUs: 0, shows: '' }] },
+  ]
+  const text = terminalUsage({ ...page, scope, depletion, anomalies, days: [point(1, long, {})] })
+  const runs = [...text.matchAll(/n{5,}/g)].map(([run]) => run.length)
+  expect([...runs, text.match(/n /g)?.length]).toEqual([23, 19, 63, 198])
+})
