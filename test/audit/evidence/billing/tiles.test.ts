@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readTiles } from '../../../src/audit/evidence/billing/tiles.ts'
+import { readTiles } from '../../../../src/audit/evidence/billing/tiles.ts'
 import { type SmallHistory, seeded, smallHistory } from './histories.ts'
 import { type Operation, operationsOf } from './made-operations.ts'
 import { isLinearizable } from './oracle.ts'

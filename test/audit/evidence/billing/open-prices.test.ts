@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { AttemptRow } from '../../../src/attempt/columns.ts'
-import { inFlight, read } from '../in-flight.ts'
-import { verdictOver } from '../verdict-over.ts'
+import type { AttemptRow } from '../../../../src/attempt/columns.ts'
+import { inFlight, read } from '../../in-flight.ts'
+import { verdictOver } from '../../verdict-over.ts'
 
 /** What BILL-10 and BILL-11 say of rows after two lone reads of the balance, which show that these are free. */
 async function verdictsOf(rows: readonly AttemptRow[]) {
