@@ -1,5 +1,5 @@
 import type { History } from '../src/audit/evidence/billing/history.ts'
-import { type HistoryRow, historyOf } from '../test/audit/billing/made-history.ts'
+import { type HistoryRow, historyOf } from '../test/audit/evidence/billing/made-history.ts'
 
 export const simulatedFaults = [
   'none',

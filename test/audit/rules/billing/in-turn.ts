@@ -6,7 +6,7 @@ import { sumsOf } from '../../../../src/audit/evidence/billing/gifts.ts'
 import type { Contract } from '../../../../src/contract/contract.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
 import { openStore, type Store } from '../../../../src/store/open.ts'
-import { type HistoryRow, historyOf } from '../../billing/made-history.ts'
+import { type HistoryRow, historyOf } from '../../evidence/billing/made-history.ts'
 import { inFlight, read } from '../../in-flight.ts'
 import { type More, verdictIn } from '../../verdict-over.ts'
 

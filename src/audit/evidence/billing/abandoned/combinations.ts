@@ -15,8 +15,8 @@ export const ranges = (count: number): Ranges => ({
   most: new Float64Array(count),
 })
 
+/** Outside of all stretches nothing is added: a typed array ignores it. */
 export function add({ least, most }: Ranges, at: number, surely: Credits, perhaps: Credits): void {
-  if (at < 0 || at >= least.length) return
   least[at] = least[at]! + surely
   most[at] = most[at]! + perhaps
 }

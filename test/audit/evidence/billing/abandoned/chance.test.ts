@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { logLikelihoodOf } from '../../../../src/audit/evidence/billing/abandoned/chance.ts'
+import { logLikelihoodOf } from '../../../../../src/audit/evidence/billing/abandoned/chance.ts'
 import {
   isExplained,
   type Ranges,
-} from '../../../../src/audit/evidence/billing/abandoned/combinations.ts'
+} from '../../../../../src/audit/evidence/billing/abandoned/combinations.ts'
 
 const range = (least: number[], most: number[]): Ranges => ({
   least: Float64Array.from(least),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { costOfLeaving } from '../../../src/audit/evidence/billing/alignment.ts'
+import { costOfLeaving } from '../../../../src/audit/evidence/billing/alignment.ts'
 import { seeded } from './histories.ts'
 
 const moment = (atUs: number, of: number) => ({ fromUs: atUs, toUs: atUs, of })

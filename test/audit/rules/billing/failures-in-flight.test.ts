@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inFlight, read } from '../in-flight.ts'
-import { verdictOver } from '../verdict-over.ts'
+import { inFlight, read } from '../../in-flight.ts'
+import { verdictOver } from '../../verdict-over.ts'
 
 const refused = (slot: number, fromS: number, toS: number) =>
   inFlight(slot, fromS, toS, null, { status: 400, outcome: 'http_error' })

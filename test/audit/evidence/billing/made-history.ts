@@ -1,5 +1,9 @@
-import { abandonments, effects, type History } from '../../../src/audit/evidence/billing/history.ts'
-import type { Credits } from '../../../src/contract/contract.ts'
+import {
+  abandonments,
+  effects,
+  type History,
+} from '../../../../src/audit/evidence/billing/history.ts'
+import type { Credits } from '../../../../src/contract/contract.ts'
 
 /** One row of a history, made by hand. */
 export interface HistoryRow {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { detectionPower } from '../../../bench/detection-power.ts'
-import { leavingPolicies, simulate, simulateStruck } from '../../../bench/simulated-history.ts'
-import { readBalance } from '../../../src/audit/evidence/billing/balance-reading.ts'
-import { suspectsOf } from '../../../src/audit/evidence/billing/suspects.ts'
+import { detectionPower } from '../../../../bench/detection-power.ts'
+import { leavingPolicies, simulate, simulateStruck } from '../../../../bench/simulated-history.ts'
+import { readBalance } from '../../../../src/audit/evidence/billing/balance-reading.ts'
+import { suspectsOf } from '../../../../src/audit/evidence/billing/suspects.ts'
 import { seeded } from './histories.ts'
 import { type HistoryRow, historyOf } from './made-history.ts'
 

@@ -1,4 +1,4 @@
-import type { Operations } from '../../../src/audit/evidence/billing/operations.ts'
+import type { Operations } from '../../../../src/audit/evidence/billing/operations.ts'
 
 export interface Operation {
   readonly callUs: number

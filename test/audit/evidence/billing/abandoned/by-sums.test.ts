@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { readBalance } from '../../../../src/audit/evidence/billing/balance-reading.ts'
-import type { History } from '../../../../src/audit/evidence/billing/history.ts'
-import { placesOfStep } from '../../../../src/audit/evidence/billing/step.ts'
-import { suspectsOf } from '../../../../src/audit/evidence/billing/suspects.ts'
+import { readBalance } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
+import type { History } from '../../../../../src/audit/evidence/billing/history.ts'
+import { placesOfStep } from '../../../../../src/audit/evidence/billing/step.ts'
+import { suspectsOf } from '../../../../../src/audit/evidence/billing/suspects.ts'
 import { seeded } from '../histories.ts'
 import { type HistoryRow, historyOf } from '../made-history.ts'
 

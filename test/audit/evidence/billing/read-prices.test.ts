@@ -5,7 +5,7 @@ import {
   type Mark,
   type ReadPrices,
   readPricesOf,
-} from '../../../src/audit/evidence/billing/read-prices.ts'
+} from '../../../../src/audit/evidence/billing/read-prices.ts'
 import { type HistoryRow, historyOf } from './made-history.ts'
 
 type Asked = 'models' | 'credits' | 'chat' | 'failure'

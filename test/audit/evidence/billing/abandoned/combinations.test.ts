@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import {
+  add,
+  isExplained,
+  nearestOf,
+  type Ranges,
+  ranges,
+  unlike,
+} from '../../../../../src/audit/evidence/billing/abandoned/combinations.ts'
+
+const range = (least: readonly number[], most = least): Ranges => ({
+  least: Float64Array.from(least),
+  most: Float64Array.from(most),
+})
+
+test('what is added lies in a stretch, or nowhere', () => {
+  const sums = ranges(2)
+  for (const at of [-1, 0, 1, 1, 2]) add(sums, at, 1 + at, 5)
+  expect(sums).toEqual(range([1, 4], [5, 10]))
+})
+
+test('policies that charge the same everywhere are one', () => {
+  const same = [range([1, 2], [3, 4]), range([1, 2], [3, 4])]
+  const others = [range([1, 2], [3, 5]), range([1, 1], [3, 4])]
+  expect(unlike([...same, ...others])).toEqual([same[1], ...others])
+})
+
+const policy = (charged: readonly number[], least: readonly number[], most = least) => ({
+  ...{ ...range(least, most), charged },
+})
+
+test.each([
+  ['nothing to choose from leaves what the rest does not take', [5, 3], [], [2, 3], []],
+  [
+    'of two policies the one that leaves less is taken',
+    [5, 3],
+    [[policy([1], [0, 0]), policy([2], [1, 3])]],
+    [1, 0],
+    [2],
+  ],
+  [
+    'of two that leave as much the first is',
+    [5, 3],
+    [[policy([1], [2, 0]), policy([2], [0, 2])]],
+    [0, 3],
+    [1],
+  ],
+  [
+    'one of each kind is taken, and charges with those of the others',
+    [9, 9],
+    [
+      [policy([1], [0, 0]), policy([2], [4, 4])],
+      [policy([3], [2, 5]), policy([4], [0, 0])],
+    ],
+    [0, 0],
+    [2, 3],
+  ],
+  [
+    'what a policy may charge leaves nothing, and what it surely charges too much is less than nothing',
+    [5, 2, 3],
+    [[policy([1], [0, 4, 1], [2, 4, 3])]],
+    [0, -2, 0],
+    [1],
+  ],
+] as const)('%s', (_, taken, kinds, off, charged) => {
+  const fixed = range(taken.map((__, at) => (at === 0 ? 3 : 0)))
+  expect(nearestOf([...taken], fixed, kinds as never)).toEqual({
+    ...{ off, charged: new Set<number>(charged) },
+  })
+})
+
+const explained = (
+  taken: readonly number[],
+  kinds: readonly (readonly Ranges[])[],
+  fixed = range(taken.map(() => 0)),
+  leastLog = -Infinity,
+) => isExplained(taken, fixed, kinds, leastLog)
+
+test.each([
+  ['a policy that charges just what was taken explains it', [2, 1], [[range([2, 1])]], true],
+  ['one that charges less does not', [2, 1], [[range([2, 0])]], false],
+  ['nor one that charges more', [2, 1], [[range([2, 2])]], false],
+  ['one that may charge so much does', [2, 1], [[range([0, 0], [2, 1])]], true],
+  ['one that surely charges more does not', [2, 1], [[range([0, 2], [2, 2])]], false],
+  ['without policies nothing is explained', [2, 1], [[]], false],
+  [
+    'a policy of each kind explains it together',
+    [2, 1],
+    [
+      [range([5, 5]), range([2, 0])],
+      [range([9, 9]), range([0, 1])],
+    ],
+    true,
+  ],
+  [
+    'not where one of them may charge in either stretch but not in both',
+    [2, 1],
+    [
+      [range([2, 0]), range([1, 1])],
+      [range([0, 0]), range([0, 2])],
+    ],
+    false,
+  ],
+  [
+    'of three kinds the most numerous is looked up by what is left',
+    [4, 4],
+    [
+      [range([0, 1]), range([1, 0])],
+      [range([1, 1]), range([2, 2]), range([3, 3]), range([0, 4])],
+      [range([0, 1]), range([9, 0])],
+    ],
+    true,
+  ],
+  [
+    'a sure policy explains what others leave open',
+    [4, 4],
+    [
+      [range([0, 0], [1, 1]), range([0, 0], [1, 0])],
+      [range([9, 9]), range([3, 4]), range([0, 0])],
+    ],
+    true,
+  ],
+  [
+    'one that may charge anything explains what sure ones leave',
+    [4, 4],
+    [[range([3, 3])], [range([9, 9]), range([0, 0], [1, 1]), range([0, 0])]],
+    true,
+  ],
+] as const)('%s', (_, taken, kinds, is) => {
+  expect(explained(taken, kinds)).toBe(is)
+})
+
+test('what is fixed counts', () => {
+  expect(explained([2, 1], [[range([1, 1])]], range([1, 0]))).toBe(true)
+  expect(explained([2, 1], [[range([2, 1])]], range([1, 0]))).toBe(false)
+  expect(explained([2, 1], [[range([0, 0])]], range([0, 0], [2, 1]))).toBe(true)
+})
+
+test('a coincidence explains nothing: it must be as likely as the least', () => {
+  // One of two in each of two stretches has a likelihood of 1/4.
+  const open = [[range([0, 0], [2, 2])]]
+  expect(explained([1, 1], open, undefined, Math.log(0.2501))).toBe(false)
+  expect(explained([1, 1], open, undefined, Math.log(0.2499))).toBe(true)
+  expect(explained([1, 1], [[range([1, 1])]], undefined, 0)).toBe(true)
+})

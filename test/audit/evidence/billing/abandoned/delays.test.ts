@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import {
+  delayedPolicies,
+  type Leaver,
+} from '../../../../../src/audit/evidence/billing/abandoned/delays.ts'
+
+const leaver = (own: number, anchorUs: number, costCredits = 1, finishedCredits = 0): Leaver => ({
+  ...{ own, anchorUs, costCredits, finishedCredits },
+})
+/** Least and most of each stretch, of what is charged late and of what is given back. */
+const policies = (leavers: readonly Leaver[], readUs: readonly number[], noticeUs = 0) =>
+  delayedPolicies(leavers, readUs, noticeUs).map(({ least, most }) =>
+    [...least]
+      .map((credits, at) => (credits === most[at] ? `${credits}` : `${credits}..${most[at]}`))
+      .join(' '),
+  )
+
+test.each([
+  [
+    'one attempt is charged in its stretch, in each later one, and after the record',
+    [leaver(0, 10)],
+    [0, 100, 200],
+    0,
+    [
+      // No delay, and one that ends as the value is read; then beyond it, at the next value, beyond that.
+      ...['1 0', '0 0', '1 0', '0 0'],
+      ...['0 1', '1 -1', '0 1', '1 -1', '0 0', '1 0'],
+    ],
+  ],
+  [
+    'one that had perhaps finished may cost it at once',
+    [leaver(0, 10, 2, 2)],
+    [0, 100, 200],
+    0,
+    [
+      ...['2 0', '0..2 0', '2 0', '0..2 0'],
+      ...['0..2 0..2', '2 -2..0', '0..2 0..2', '2 -2..0', '0..2 0', '2 0'],
+    ],
+  ],
+  [
+    'about a value it lies on either side',
+    [leaver(0, 10)],
+    [0, 100, 200],
+    5,
+    [
+      ...['1 0', '0 0'],
+      ...['1 0', '0 0', '0 1', '1 -1'],
+      ...['0 1', '1 -1'],
+      ...['0 1', '1 -1', '0 0', '1 0'],
+      ...['0 1', '1 -1', '0 0', '1 0'],
+    ],
+  ],
+] as const)('%s', (_, leavers, readUs, noticeUs, found) => {
+  expect(policies(leavers, readUs, noticeUs)).toEqual(found)
+})
+
+test('four about one value lie on its sides in every way, five only the last ones behind it', () => {
+  const about = (count: number) =>
+    policies(
+      Array.from({ length: count }, (_, at) => leaver(0, at, 2 ** at)),
+      [-1_000, 50, 1_000],
+      200,
+    )
+  const first = (count: number, ways: number) =>
+    about(count)
+      .slice(0, 2 * ways)
+      .filter((_, at) => at % 2 === 0)
+  expect(first(4, 16)).toEqual(Array.from({ length: 16 }, (_, late) => `${15 - late} ${late}`))
+  expect(first(5, 6)).toEqual(['0 31', '1 30', '3 28', '7 24', '15 16', '31 0'])
+})

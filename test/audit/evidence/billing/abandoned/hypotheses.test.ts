@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import {
+  kindsOf,
+  latenessOf,
+  plainPolicies,
+  timingOf,
+} from '../../../../../src/audit/evidence/billing/abandoned/hypotheses.ts'
+import { type HistoryRow, historyOf } from '../made-history.ts'
+
+const lasting = (
+  effect: HistoryRow['effect'],
+  callUs: number,
+  tookUs: number,
+  more: Partial<HistoryRow> = {},
+): HistoryRow => ({ slot: 0, callUs, endUs: callUs + tookUs, effect, costCredits: 1, ...more })
+const left = (callUs: number, tookUs: number, more: Partial<HistoryRow> = {}) =>
+  lasting('ambiguous', callUs, tookUs, { abandonment: 'aborted', ...more })
+const timeout = { abandonment: 'timeout' } as const
+
+test('attempts that were left are of a kind by how they were left, and whether they streamed', () => {
+  const history = historyOf([
+    ...[lasting('charge', 0, 9), left(1, 9), left(2, 9, timeout), left(3, 9, { streamed: true })],
+    ...[left(4, 9, { ...timeout, streamed: true }), left(5, 9), left(6, 9, { abandonment: 'no' })],
+    ...[lasting('charge', 7, 9, timeout), left(8, 9, timeout)],
+  ])
+  expect(kindsOf(history, (row) => row !== 8)).toEqual([
+    { abandonment: 1, rows: [1, 5] },
+    { abandonment: 2, rows: [2] },
+    { abandonment: 1, rows: [3] },
+    { abandonment: 2, rows: [4] },
+  ])
+})
+
+const timing = timingOf(
+  historyOf([
+    ...[lasting('read', 0, 5), lasting('failure', 1, 4), lasting('charge', 2, 30, { step: 1 })],
+    ...[lasting('charge', 3, 50, { step: 1 }), lasting('charge', 4, 70, { step: 2 }), left(5, 1)],
+    ...[left(100, 20, { step: 1 }), left(200, 90, { step: 1 }), left(300, 20, { step: 3 })],
+  ]),
+)
+
+test('a service notices an abort within twice the shortest exchange of known effect', () => {
+  expect(timing.noticeUs).toBe(8)
+})
+
+test('what was left is over when the longest success would be, or as it is left, and is noticed', () => {
+  expect([6, 7].map(timing.overUs)).toEqual([178, 298])
+})
+
+test('a step lasts as long as its longest success, or for ever', () => {
+  expect([6, 4, 8].map(timing.longestOfStepUs)).toEqual([50, 70, Infinity])
+})
+
+test.each([
+  ['22 us, the shortest of its step less the notice', 22, 50, 0, true],
+  ['less', 21, 50, 0, false],
+  ['58 us, the longest and the notice', 58, 50, 0, true],
+  ['more', 59, 50, 0, false],
+  ['more, where the client was late by it', 59, 50, 1, true],
+] as const)('whether it may have finished: %s', (_, tookUs, longUs, lateUs, may) => {
+  const own = timingOf(
+    historyOf([
+      ...[lasting('read', 0, 4), lasting('charge', 1, 30), lasting('charge', 2, 50)],
+      left(3, tookUs),
+    ]),
+  )
+  expect(own.mayHaveFinished(3, longUs, lateUs)).toBe(may)
+})
+
+test('of a step without a success anything may have finished', () => {
+  expect(timing.mayHaveFinished(8, 12, 0)).toBe(true)
+  expect(timing.mayHaveFinished(8, 11, 0)).toBe(false)
+})
+
+test('none, all and those with text are the policies of each attempt alone', () => {
+  const history = historyOf([
+    ...[lasting('read', 0, 5), left(1, 10), left(2, 11), left(3, 11, { contentEvents: 1 })],
+  ])
+  const { none, all, content } = plainPolicies(history, timingOf(history))
+  expect([1, 2, 3].map(() => none())).toEqual([false, false, false])
+  expect([1, 2, 3].map(all)).toEqual(['perhaps', true, true])
+  expect([1, 2, 3].map(content)).toEqual([false, false, true])
+})
+
+test('the lateness of timeouts is three times the latest of a stretch against the earliest of all', () => {
+  const history = historyOf([
+    ...[left(0, 100, timeout), left(1, 103, timeout), left(500, 101, timeout)],
+    ...[left(501, 110), left(900, 100, timeout), lasting('charge', 901, 1)],
+  ])
+  const lateUs = latenessOf(history, (row) => Math.floor(row / 2))
+  expect([0, 1, 2, 3, 4, 5].map(lateUs)).toEqual([9, 9, 3, 0, 0, 0])
+})

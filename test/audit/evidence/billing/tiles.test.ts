@@ -1,0 +1,280 @@
+import { expect, test } from 'vitest'
+import { readTiles } from '../../../../src/audit/evidence/billing/tiles.ts'
+import { type SmallHistory, seeded, smallHistory } from './histories.ts'
+import { type Operation, operationsOf } from './made-operations.ts'
+import { isLinearizable } from './oracle.ts'
+
+/** How often tiles and oracle agreed over seeded histories. */
+function compare(shape: SmallHistory, histories: number, seed: number) {
+  const random = seeded(seed)
+  const counts = { clean: 0, faulty: 0, falseAlarms: 0, missed: 0 }
+  for (let at = 0; at < histories; at++) {
+    const history = smallHistory(random, shape)
+    const explained = isLinearizable(history)
+    const quiet = readTiles(operationsOf(history)).faultCount === 0
+    if (explained) counts[quiet ? 'clean' : 'falseAlarms']++
+    else counts[quiet ? 'missed' : 'faulty']++
+  }
+  return counts
+}
+
+test('tiles and a search of all orders agree on 40,000 histories with ambiguous charges of 1 and 2', () => {
+  const shape = { charges: 5, unseen: 0, reads: 0, ambiguous: 3, costs: [1, 1, 2], expire: false }
+  const counts = compare(shape, 40_000, 1)
+  expect(counts).toMatchObject({ falseAlarms: 0, missed: 0 })
+  expect(Math.min(counts.clean, counts.faulty)).toBeGreaterThan(8_000)
+})
+
+test('they agree on 20,000 histories with reads, charges that nobody saw and fills that expire', () => {
+  const shape = { charges: 4, unseen: 2, reads: 2, ambiguous: 2, costs: [1], expire: true }
+  const counts = compare(shape, 20_000, 2)
+  expect(counts).toMatchObject({ falseAlarms: 0, missed: 0 })
+  expect(Math.min(counts.clean, counts.faulty)).toBeGreaterThan(4_000)
+})
+
+test('with sizes mixed among charges that nobody saw, no history that has an explanation fails', () => {
+  const shape = { charges: 4, unseen: 2, reads: 1, ambiguous: 2, costs: [1, 2, 3], expire: true }
+  const counts = compare(shape, 10_000, 3)
+  expect(counts.falseAlarms).toBe(0)
+  expect(counts.faulty).toBeGreaterThan(2 * counts.missed)
+})
+
+const charge = (
+  callUs: number,
+  untilUs: number,
+  after: number | null,
+  costCredits = 1,
+  certain = true,
+): Operation => ({ callUs, untilUs, after, costCredits, certain })
+
+test('a hole tells between which charges and when its credits went', () => {
+  const { faults } = readTiles(
+    operationsOf([charge(0, 10, 99), charge(20, 30, 98), charge(25, 45, 96), charge(50, 60, 95)]),
+  )
+  expect(faults).toEqual([
+    {
+      kind: 'hole',
+      hole: { above: 1, below: 2, credits: 1, fromUs: 20, toUs: 45 },
+      unexplained: 1,
+    },
+  ])
+})
+
+test('a hole is filled by an ambiguous charge that was called in time, and not by a later one', () => {
+  const tiles = [charge(0, 10, 99), charge(20, 30, 97)]
+  const inTime = readTiles(operationsOf([...tiles, charge(30, Infinity, null, 1, false)]))
+  expect(inTime).toMatchObject({ faultCount: 0, uncertainCredits: 1 })
+  const late = readTiles(operationsOf([...tiles, charge(31, Infinity, null, 1, false)]))
+  expect(late.faults.map((fault) => fault.kind)).toEqual(['hole'])
+})
+
+test('two charges that show the same balance overlap', () => {
+  const { faults } = readTiles(operationsOf([charge(0, 9, 99), charge(1, 8, 99)]))
+  expect(faults).toEqual([{ kind: 'overlap', upper: 0, lower: 1, credits: 1 }])
+})
+
+test('a balance that goes up against the clock is out of order', () => {
+  const { faults } = readTiles(operationsOf([charge(0, 9, 98), charge(10, 20, 99)]))
+  expect(faults).toEqual([{ kind: 'order', earlier: 1, later: 0 }])
+})
+
+test('a charge that nobody saw and that finds no room between two reads is missing', () => {
+  const { faults } = readTiles(
+    operationsOf([charge(0, 1, 100, 0), charge(2, 3, null), charge(4, 5, 100, 0)]),
+  )
+  expect(faults).toEqual([{ kind: 'missing', row: 1 }])
+})
+
+const ambiguous = (callUs: number, untilUs: number, costCredits = 1) =>
+  charge(callUs, untilUs, null, costCredits, false)
+const unseen = (callUs: number, untilUs: number, costCredits = 1) =>
+  charge(callUs, untilUs, null, costCredits)
+const read = (callUs: number, untilUs: number, after: number) => charge(callUs, untilUs, after, 0)
+const hole = (above: number, below: number, credits: number, fromUs: number, toUs: number) => ({
+  ...{ above, below, credits, fromUs, toUs },
+})
+const nothing = {
+  ...{ placed: 0, faults: [], faultCount: 0, overlaps: 0 },
+  ...{ missingCredits: 0, filled: [], uncertainCredits: 0 },
+}
+const overlap = (upper: number, lower: number, credits: number) => ({
+  ...{ kind: 'overlap', upper, lower, credits },
+})
+/** Two tiles with a hole of one credit between them, that came about from 0 to 30 us. */
+const oneHole = [charge(0, 10, 99), charge(20, 30, 97)]
+const itsHole = hole(0, 1, 1, 0, 30)
+/** The same with a hole of three. */
+const hole3 = [charge(0, 10, 99), charge(20, 30, 95)]
+/** A hole of three, from 0 to 30 us, and one of one, from 20 to 50 us. */
+const holes31 = [...hole3, charge(40, 50, 93)]
+
+test.each([
+  ['no operation shows nothing', [], nothing],
+  [
+    'an ambiguous charge that is called when the hole closes fills it, uncertainly',
+    [...oneHole, ambiguous(30, Infinity)],
+    { ...nothing, placed: 2, filled: [itsHole], uncertainCredits: 1 },
+  ],
+  [
+    'so does one that ends some time',
+    [...oneHole, ambiguous(30, 60)],
+    { ...nothing, placed: 2, filled: [itsHole], uncertainCredits: 1 },
+  ],
+  [
+    'a charge without a value fills it surely',
+    [...oneHole, unseen(5, 25)],
+    { ...nothing, placed: 2, filled: [itsHole] },
+  ],
+  [
+    'a sure and an uncertain charge share a hole',
+    [...hole3, unseen(5, 25), ambiguous(5, Infinity, 2)],
+    { ...nothing, placed: 2, filled: [hole(0, 1, 3, 0, 30)], uncertainCredits: 2 },
+  ],
+  [
+    'what a fill leaves of a hole is missing',
+    [...hole3, ambiguous(0, Infinity, 2)],
+    {
+      ...{ ...nothing, placed: 2, faultCount: 1, missingCredits: 1, uncertainCredits: 2 },
+      faults: [{ kind: 'hole', hole: hole(0, 1, 3, 0, 30), unexplained: 1 }],
+    },
+  ],
+  [
+    'three charges that show one value overlap twice, and nothing is missing',
+    [charge(0, 9, 99), charge(1, 8, 99), charge(2, 7, 99)],
+    {
+      ...{ ...nothing, placed: 3, faultCount: 2, overlaps: 2 },
+      faults: [overlap(0, 1, 1), overlap(1, 2, 1)],
+    },
+  ],
+  [
+    'what an overlap shows twice is not missing in a hole',
+    [charge(0, 9, 99), charge(1, 8, 99), charge(2, 7, 96)],
+    {
+      ...{ ...nothing, placed: 3, faultCount: 2, overlaps: 1, missingCredits: 1 },
+      faults: [overlap(0, 1, 1), { kind: 'hole', hole: hole(1, 2, 2, 1, 7), unexplained: 2 }],
+    },
+  ],
+  [
+    'a dear charge at the value of a cheap one overlaps by its own cost',
+    [charge(5, 6, 97, 3), charge(0, 3, 97)],
+    { ...nothing, placed: 2, faultCount: 1, overlaps: 1, faults: [overlap(1, 0, 3)] },
+  ],
+  [
+    'a charge that is over before the hole fills none of it',
+    [charge(0, 10, 99), charge(26, 30, 98), charge(40, 50, 96), ambiguous(1, 25)],
+    {
+      ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 1 },
+      faults: [{ kind: 'hole', hole: hole(1, 2, 1, 26, 50), unexplained: 1 }],
+    },
+  ],
+  [
+    'one that ends as the hole opens fills it',
+    [charge(0, 10, 99), charge(26, 30, 98), charge(40, 50, 96), ambiguous(1, 26)],
+    { ...nothing, placed: 3, filled: [hole(1, 2, 1, 26, 50)], uncertainCredits: 1 },
+  ],
+  [
+    'a cost of three fills what a cost of one leaves',
+    [...holes31, ambiguous(1, Infinity, 3), ambiguous(1, Infinity)],
+    {
+      ...{ ...nothing, placed: 3, uncertainCredits: 4 },
+      filled: [hole(0, 1, 3, 0, 30), hole(1, 2, 1, 20, 50)],
+    },
+  ],
+  [
+    'costs of two are not, where nothing expires',
+    [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity, 2)],
+    {
+      ...{ ...nothing, placed: 3, faultCount: 2, missingCredits: 2, uncertainCredits: 2 },
+      faults: [
+        { kind: 'hole', hole: hole(0, 1, 3, 0, 30), unexplained: 1 },
+        { kind: 'hole', hole: hole(1, 2, 1, 20, 50), unexplained: 1 },
+      ],
+    },
+  ],
+  [
+    'they are where one of them is sure',
+    [...holes31, ambiguous(1, Infinity, 2), unseen(1, Infinity, 2)],
+    {
+      ...{ ...nothing, placed: 3, uncertainCredits: 2 },
+      filled: [hole(0, 1, 3, 0, 30), hole(1, 2, 1, 20, 50)],
+    },
+  ],
+  [
+    'a two and a one fill a hole of three, and the next hole has the one that is left',
+    [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity), ambiguous(2, Infinity)],
+    {
+      ...{ ...nothing, placed: 3, uncertainCredits: 4 },
+      filled: [hole(0, 1, 3, 0, 30), hole(1, 2, 1, 20, 50)],
+    },
+  ],
+  [
+    'a one that a hole took is not there for the next',
+    [...holes31, ambiguous(1, Infinity, 2), ambiguous(1, Infinity)],
+    {
+      ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 1, uncertainCredits: 3 },
+      filled: [hole(0, 1, 3, 0, 30)],
+      faults: [{ kind: 'hole', hole: hole(1, 2, 1, 20, 50), unexplained: 1 }],
+    },
+  ],
+  [
+    'a two that a hole took is not there for the next',
+    [charge(0, 10, 99), charge(20, 30, 96), charge(40, 50, 93), ambiguous(1, Infinity, 2)],
+    {
+      ...{ ...nothing, placed: 3, faultCount: 1, missingCredits: 2, uncertainCredits: 2 },
+      filled: [hole(0, 1, 2, 0, 30)],
+      faults: [{ kind: 'hole', hole: hole(1, 2, 2, 20, 50), unexplained: 2 }],
+    },
+  ],
+  [
+    'the fill that ends first fills the first hole',
+    [
+      ...[charge(0, 10, 99), charge(20, 30, 97), charge(40, 50, 95)],
+      ...[ambiguous(1, 60), ambiguous(2, 15)],
+    ],
+    {
+      ...{ ...nothing, placed: 3, uncertainCredits: 2 },
+      filled: [hole(0, 1, 1, 0, 30), hole(1, 2, 1, 20, 50)],
+    },
+  ],
+  [
+    'a balance that goes up as a call meets an end is in order',
+    [charge(0, 10, 98), charge(10, 20, 99)],
+    { ...nothing, placed: 2 },
+  ],
+  [
+    'a read that shows the value of a charge comes after it',
+    [read(5, 6, 99), charge(0, 3, 99)],
+    { ...nothing, placed: 2 },
+  ],
+  [
+    'reads of one value come in the order of their calls',
+    [read(10, 11, 99), read(0, 1, 99)],
+    { ...nothing, placed: 2 },
+  ],
+  [
+    'a charge without a value that is called as the first ends may lie before all',
+    [read(0, 1, 100), unseen(1, 3), read(4, 5, 100)],
+    { ...nothing, placed: 2 },
+  ],
+  [
+    'one that ends as the last is called may lie after all',
+    [read(0, 1, 100), unseen(2, 4), read(4, 5, 100)],
+    { ...nothing, placed: 2 },
+  ],
+  [
+    'of two that share one hole between reads, one is missing',
+    [read(0, 1, 100), unseen(2, 3), unseen(2, 3), read(4, 5, 99)],
+    {
+      ...{ ...nothing, placed: 2, faultCount: 1, filled: [hole(0, 3, 1, 0, 5)] },
+      faults: [{ kind: 'missing', row: 2 }],
+    },
+  ],
+] as const)('%s', (_, operations: readonly Operation[], reading: object) => {
+  expect(readTiles(operationsOf(operations))).toEqual(reading)
+})
+
+test('a thousand faults are kept, and all of them counted', () => {
+  const same = Array.from({ length: 1_003 }, (_, at) => charge(at, 2_000, 99))
+  const { faults, faultCount, overlaps } = readTiles(operationsOf(same))
+  expect([faults.length, faultCount, overlaps]).toEqual([1_000, 1_002, 1_002])
+})
