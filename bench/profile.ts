@@ -70,7 +70,7 @@ try {
   rmSync(home, { recursive: true, force: true })
 }
 
-/** Samples also count the time in which a thread waits for its core, and the naps of `woken` in pacing. */
+/** Samples also count the time in which a thread waits for its core, and the naps of the pacing. */
 function print({ nodes, samples, timeDeltas }: Profile): void {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
   const byFolder = new Map<string, number>()

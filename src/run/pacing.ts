@@ -44,7 +44,7 @@ const shortestNapUs = 150
 const sliceUs = 150
 /** Requests so far apart are worth slices; closer ones are sent late together, for less CPU each. */
 const sparseUs = 900
-/** After so many turns with answers, one after the other, a thread stops to nap: the next answer wakes it. */
+/** After so many turns in a row that read an answer, a thread naps no more: the next answer wakes it. */
 const busyTurns = 3
 /** Closer than this, `precise` spins. */
 const spinWithinUs = 3000

@@ -6,7 +6,7 @@ import { traceOf } from './loads.ts'
 import type { PhaseRun } from './messages.ts'
 import { stepsOf } from './phase-steps.ts'
 import { promptPools } from './prompts.ts'
-import { ownersOf, type Shard, scenarioOf, unsharded } from './shard.ts'
+import { ownersOf, type Shard, scenarioOf, threadsOfShard, unsharded } from './shard.ts'
 import { creditsOf } from './step-plan.ts'
 
 /** What a phase of a scenario would send, without sending it. */
@@ -65,7 +65,7 @@ export function planOf(
     let requests = 0
     const ownsKey = (index: number) =>
       owners![active.keyOf(index, choices[active.stepAt(index)]!)] === shard.index
-    const threads = scenario.threads ?? 1
+    const threads = threadsOfShard(scenario)
     for (let thread = 0; thread < threads; thread++) {
       const arrivals = arrivalsOf(run, seed)!
       const advance =

@@ -13,6 +13,9 @@ export interface Shard {
 /** A run on one machine. */
 export const unsharded: Shard = { index: 0, of: 1 }
 
+/** Threads of each shard: machines deal requests by their number, so it is the same on all of them. */
+export const threadsOfShard = ({ threads }: Scenario): number => threads ?? 1
+
 /**
  * Of each key the machine that alone sends with it, where accounts are dealt: in the order of the scenario,
  * each to the next machine. Null where requests are.
@@ -55,7 +58,7 @@ export function scenarioOf(
   if (of === 1) return scenario
   mustHaveAccounts(scenario, of)
   const { policy } = scenario
-  const threads = scenario.threads ?? 1
+  const threads = threadsOfShard(scenario)
   for (const { name, load, maxRequests } of hearsOthers ? [] : scenario.phases) {
     if (load.kind === 'sweep') {
       throw new UserError(

@@ -3,7 +3,7 @@ import { isLoopback } from '../contract/base-url.ts'
 import type { Phase, Scenario, Step } from '../scenario/scenario.ts'
 import type { Loads } from './coordinator.ts'
 import { stepsOf } from './phase-steps.ts'
-import type { Shard } from './shard.ts'
+import { type Shard, threadsOfShard } from './shard.ts'
 
 /** A scenario whose number of sending threads is decided. */
 export type CrewedScenario = Scenario & { readonly threads: number }
@@ -36,11 +36,13 @@ export function threadsOf(
   cores = availableParallelism(),
 ): number {
   if (scenario.threads !== null) return scenario.threads
-  if (shard.of > 1) return 1
+  if (shard.of > 1) return threadsOfShard(scenario)
   const { maxInFlight, maxConnections } = scenario.policy
+  const spareCores = baseUrl !== null && isLoopback(baseUrl) ? cores / 2 : cores - 1
   const most = Math.min(
-    baseUrl !== null && isLoopback(baseUrl) ? cores / 2 : cores - 1,
-    Math.min(maxInFlight, maxConnections ?? Infinity) / leastShareOfBound,
+    spareCores,
+    maxInFlight / leastShareOfBound,
+    (maxConnections ?? Infinity) / leastShareOfBound,
   )
   const needed = Math.max(...scenario.phases.map((phase) => threadsNeeded(scenario, loads, phase)))
   return Math.max(1, Math.min(Math.floor(most), Math.ceil(needed)))
