@@ -44,16 +44,26 @@ export async function clientGaps(
     const [row] = await store.rows<{ n: number }>(`SELECT count(*) AS n FROM (${sent})`, [runId])
     return { greatestUs, limitUs, requests: row!.n, tainted: 0 }
   }
-  // Gaps of a thread do not overlap, so a request met one exactly when it met the last that began
-  // before its end.
+  // Gaps of a thread do not overlap, so those that a request met are the ones from the first that ended
+  // after it was due to the last that began before it closed.
   const [row] = await store.rows<{ requests: number; tainted: number; greatest: number | null }>(
     `WITH gaps AS (
-       SELECT shard, loop_gap_us, loop_gap_end_us, loop_gap_end_us - loop_gap_us AS from_us
-       FROM health WHERE run_id = $1 AND loop_gap_us > $2 AND shard >= 0)
-     SELECT count(*) AS requests, count(*) FILTER (loop_gap_end_us > intended_us) AS tainted,
-       max(loop_gap_us) FILTER (loop_gap_end_us > intended_us) AS greatest
-     FROM (${sent}) AS sent ASOF LEFT JOIN gaps
-       ON sent.shard = gaps.shard AND sent.closed_us > gaps.from_us`,
+       SELECT shard, loop_gap_us, loop_gap_end_us, loop_gap_end_us - loop_gap_us AS from_us,
+         row_number() OVER (PARTITION BY shard ORDER BY loop_gap_end_us) AS nth
+       FROM health WHERE run_id = $1 AND loop_gap_us > $2 AND shard >= 0),
+     met AS (
+       SELECT sent.shard, first_gap.nth AS from_nth, last_gap.nth AS to_nth, count(*) AS requests
+       FROM (${sent}) AS sent
+         ASOF LEFT JOIN gaps AS first_gap
+           ON sent.shard = first_gap.shard AND sent.intended_us < first_gap.loop_gap_end_us
+         ASOF LEFT JOIN gaps AS last_gap
+           ON sent.shard = last_gap.shard AND sent.closed_us > last_gap.from_us
+       GROUP BY ALL)
+     SELECT sum(requests)::BIGINT AS requests,
+       coalesce(sum(requests) FILTER (from_nth <= to_nth), 0)::BIGINT AS tainted,
+       (SELECT max(loop_gap_us) FROM gaps JOIN met USING (shard)
+        WHERE nth BETWEEN from_nth AND to_nth) AS greatest
+     FROM met`,
     [runId, limitUs],
   )
   const { requests, tainted, greatest } = row!

@@ -126,6 +126,18 @@ test('a request is tainted that was due or in flight in a gap of its own thread,
   expect(found).toEqual({ greatestUs: 100_000, limitUs: 20_000, requests: 8, tainted: 4 })
 })
 
+test('the greatest gap is found though each request in it met a smaller one later', async () => {
+  const found = await withRows(
+    [from(500, 2100), from(600, 2200), from(2050, 2300)],
+    [
+      second({ atUs: 1e6, loopGapUs: 400_000, loopGapEndUs: 1_400_000 }),
+      second({ atUs: 2e6, loopGapUs: 30_000, loopGapEndUs: 2_080_000 }),
+    ],
+    (store) => clientGaps(store, 'r', 20_000),
+  )
+  expect(found).toEqual({ greatestUs: 400_000, limitUs: 20_000, requests: 3, tainted: 3 })
+})
+
 test('without a gap over the limit the greatest of all is told, and no request is tainted', async () => {
   const found = await withRows(
     [from(0, 900)],
