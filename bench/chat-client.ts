@@ -15,7 +15,7 @@ import { Pool } from 'undici'
 import { Batch, batchRows, Words } from '../src/attempt/batch.ts'
 import type { AttemptListener } from '../src/client/bench.ts'
 import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
-import { openTransport } from '../src/client/open-transport.ts'
+import { Http1Transport } from '../src/client/http1/transport.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
 import { defaultContract } from '../src/contract/default.ts'
 import { run } from '../src/run/run.ts'
@@ -128,7 +128,11 @@ async function assay(): Promise<void> {
 }
 
 async function client(): Promise<void> {
-  const transport = openTransport({ origin, maxConnections: Infinity, connectTimeoutMs: 30_000 })
+  const transport = new Http1Transport({
+    origin,
+    maxConnections: Infinity,
+    connectTimeoutMs: 30_000,
+  })
   const now = () => performance.now() * 1000
   const attempts = new AttemptClient({
     transport,

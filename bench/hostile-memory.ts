@@ -8,8 +8,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
+import { Http1Transport } from '../src/client/http1/transport.ts'
 import { AnswerMemory } from '../src/client/memory.ts'
-import { openTransport } from '../src/client/open-transport.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
 import { UndiciTransport } from '../src/client/undici/transport.ts'
 import { defaultContract } from '../src/contract/default.ts'
@@ -65,7 +65,8 @@ async function client(transportName: string, port: number, connections: number, 
     maxConnections: connections,
     connectTimeoutMs: 10_000,
   }
-  const transport = transportName === 'own' ? openTransport(options) : new UndiciTransport(options)
+  const transport =
+    transportName === 'own' ? new Http1Transport(options) : new UndiciTransport(options)
   const memory = new AnswerMemory(memoryMb * 2 ** 20)
   const counters = new StepCounters()
   const attempts = new AttemptClient({

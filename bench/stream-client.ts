@@ -16,7 +16,7 @@ import { Pool } from 'undici'
 import type { Attempt } from '../src/client/attempt.ts'
 import type { AttemptListener } from '../src/client/bench.ts'
 import { AttemptClient, deadlinesOf } from '../src/client/client.ts'
-import { openTransport } from '../src/client/open-transport.ts'
+import { Http1Transport } from '../src/client/http1/transport.ts'
 import { buildTemplate, plainRequest, prepareRequest } from '../src/client/request.ts'
 import { defaultContract } from '../src/contract/default.ts'
 import { runClock } from '../src/run/clock.ts'
@@ -83,7 +83,7 @@ function stampIn(bytes: Buffer, end: number): number {
 
 function attempts(): AttemptClient {
   const ca = readFileSync(new URL('../test/client/tls/authority.pem', import.meta.url), 'utf8')
-  const transport = openTransport({
+  const transport = new Http1Transport({
     origin,
     maxConnections: Infinity,
     connectTimeoutMs: 60_000,

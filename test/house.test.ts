@@ -106,12 +106,13 @@ test('only the store knows DuckDB', () => {
   expect(breaches).toEqual([])
 })
 
-test('the help of every command waits for no library but commander', () => {
-  const reached = new Set<string>()
+/** The files that a file loads when it is loaded, itself among them, and the libraries that they load. */
+function loadedBy(entry: string) {
+  const files = new Set<string>()
   const libraries = new Set<string>()
   const walk = (file: string) => {
-    if (reached.has(file)) return
-    reached.add(file)
+    if (files.has(file)) return
+    files.add(file)
     const text = readFileSync(join(source, file), 'utf8')
     for (const [, target] of text.matchAll(
       /^(?:import|export)\s(?!type\s)(?:[^'"]*?from\s*)?['"]([^'"]+)['"]/gm,
@@ -120,7 +121,22 @@ test('the help of every command waits for no library but commander', () => {
       else if (!target!.startsWith('node:')) libraries.add(target!)
     }
   }
-  walk('cli/main.ts')
-  expect(reached).toContain('cli/commands/probe.ts')
-  expect([...libraries]).toEqual(['commander'])
+  walk(entry)
+  return { files, libraries: [...libraries].toSorted() }
+}
+
+test('the help of every command waits for no library but commander', () => {
+  const { files, libraries } = loadedBy('cli/main.ts')
+  expect(files).toContain('cli/commands/probe.ts')
+  expect(libraries).toEqual(['commander'])
+})
+
+test('a thread of a run loads no library that it can do without', () => {
+  const { files, libraries } = loadedBy('run/sender.worker.ts')
+  expect(files).toContain('client/http1/transport.ts')
+  expect(libraries).toEqual([])
+  expect(loadedBy('run/recorder.worker.ts').libraries).toEqual([
+    '@duckdb/node-api',
+    '@duckdb/node-bindings',
+  ])
 })

@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import type { TlsTexts } from './authorities.ts'
-import { openTransport } from './open-transport.ts'
+import { Http1Transport } from './http1/transport.ts'
 import { buildTemplate, type PreparedRequest, plainRequest, prepareRequest } from './request.ts'
 import { type Received, sendOnce } from './send-once.ts'
 import type { Transport } from './transport.ts'
@@ -24,7 +24,7 @@ export class Reader {
   ) {
     const { origin, pathname } = new URL(baseUrl)
     this.contract = contract
-    this.transport = openTransport({
+    this.transport = new Http1Transport({
       ...tls,
       origin,
       maxConnections: 1,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { openTransport } from '../client/open-transport.ts'
+import { Http1Transport } from '../client/http1/transport.ts'
 import type { Transport } from '../client/transport.ts'
 import { bandsAt, type Contract } from '../contract/contract.ts'
 import {
@@ -77,7 +77,7 @@ export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   const url = new URL(baseUrl)
   const transport =
     options.transport ??
-    openTransport({
+    new Http1Transport({
       origin: url.origin,
       maxConnections: Number.POSITIVE_INFINITY,
       connectTimeoutMs: contract.timeouts.connectMs,

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AttemptClient } from '../client/client.ts'
+import { Http1Transport } from '../client/http1/transport.ts'
 import { AnswerMemory } from '../client/memory.ts'
-import { openTransport } from '../client/open-transport.ts'
 import { takesPrompt } from '../contract/request.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { SenderData } from './messages.ts'
@@ -58,7 +58,7 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
   const { contract, scenario } = data
   const { policy } = scenario
   const baseUrl = `http://127.0.0.1:${port}`
-  const transport = openTransport({
+  const transport = new Http1Transport({
     origin: baseUrl,
     maxConnections: 8,
     connectTimeoutMs: deadlineUs / 1000,

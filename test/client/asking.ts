@@ -1,5 +1,5 @@
 import type { Deadlines } from '../../src/client/deadlines.ts'
-import { openTransport } from '../../src/client/open-transport.ts'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
 import {
   buildTemplate,
   type PreparedRequest,
@@ -37,7 +37,7 @@ export async function send(
   spec: Partial<RequestSpec> = {},
   options: Partial<SendOnceOptions> = {},
 ): Promise<Received> {
-  const transport = openTransport({
+  const transport = new Http1Transport({
     origin,
     maxConnections: Number.POSITIVE_INFINITY,
     connectTimeoutMs: 5000,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { AttemptClient } from '../../src/client/client.ts'
-import { openTransport } from '../../src/client/open-transport.ts'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { AbortPoint } from '../../src/contract/request.ts'
 import { delta, done } from './answers.ts'
@@ -46,7 +46,7 @@ describe('a client that leaves on purpose', () => {
     const { origin } = await scriptedServer((socket) =>
       socket.write(streamHead + chunk(delta('a')) + chunk(done) + lastChunk),
     )
-    const transport = openTransport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
+    const transport = new Http1Transport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
     const client = new AttemptClient({
       transport,
       contract: defaultContract,
@@ -78,7 +78,7 @@ test('a client that leaves at once on a kept connection hears of it after the st
   const { origin } = await scriptedServer((socket, _, index) => {
     if (index !== 1) socket.write(streamHead + chunk(delta('a')) + chunk(done) + lastChunk)
   })
-  const transport = openTransport({ origin, maxConnections: 9, connectTimeoutMs: 5000 })
+  const transport = new Http1Transport({ origin, maxConnections: 9, connectTimeoutMs: 5000 })
   const client = new AttemptClient({
     transport,
     contract: defaultContract,

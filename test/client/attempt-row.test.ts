@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Batch, Words } from '../../src/attempt/batch.ts'
 import { AttemptClient } from '../../src/client/client.ts'
 import { responseColumns } from '../../src/client/columns.ts'
-import { openTransport } from '../../src/client/open-transport.ts'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { answer, completion, json } from './answers.ts'
 import { ask, key, noDeadlines, now, send } from './asking.ts'
@@ -39,7 +39,7 @@ describe('the key', () => {
 
 test('the columnar row and the object hold the same', async () => {
   const { origin } = await answer(200, completion, { ...json, 'X-Credits-Remaining': '41' })
-  const transport = openTransport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
+  const transport = new Http1Transport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
   const client = new AttemptClient({
     transport,
     contract: defaultContract,

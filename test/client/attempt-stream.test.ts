@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { flags } from '../../src/attempt/flags.ts'
 import { AttemptClient } from '../../src/client/client.ts'
-import { openTransport } from '../../src/client/open-transport.ts'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { delta, done, event, stream } from './answers.ts'
 import { ask, noDeadlines, now, send } from './asking.ts'
@@ -185,7 +185,7 @@ describe('a stream', () => {
 
   test('tells each gap between its content events', async () => {
     const { origin } = await stream(delta('a'), delta('b'), delta(''), delta('c'), done)
-    const transport = openTransport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
+    const transport = new Http1Transport({ origin, maxConnections: 1, connectTimeoutMs: 5000 })
     const client = new AttemptClient({
       transport,
       contract: defaultContract,

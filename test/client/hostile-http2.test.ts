@@ -4,8 +4,8 @@ import { constants, createSecureServer, type ServerHttp2Stream } from 'node:http
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { openTransport } from '../../src/client/open-transport.ts'
 import type { FailureCode } from '../../src/client/transport.ts'
+import { UndiciTransport } from '../../src/client/undici/transport.ts'
 import { exchange, openOn } from './transports.ts'
 
 const pem = (name: string) => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url), 'utf8')
@@ -34,8 +34,8 @@ async function http2Server(
   }
 }
 
-const open = (options: Parameters<typeof openTransport>[0]) =>
-  openTransport({ ...options, http2: true })
+const open = (options: ConstructorParameters<typeof UndiciTransport>[0]) =>
+  new UndiciTransport({ ...options, http2: true })
 const head = (stream: ServerHttp2Stream, more: object = {}) =>
   stream.respond({ ':status': 200, 'content-type': 'application/json', ...more })
 const {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AttemptClient } from '../../src/client/client.ts'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
 import { AnswerMemory } from '../../src/client/memory.ts'
-import { openTransport } from '../../src/client/open-transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { StepCounters } from '../../src/run/attempt-counts.ts'
 import { ask, noDeadlines, now } from './asking.ts'
@@ -22,7 +22,11 @@ test.each([
       // All hold something before any of them grows.
       if (++begun === answers) for (const grow of sockets) grow()
     })
-    const transport = openTransport({ origin, maxConnections: Infinity, connectTimeoutMs: 5000 })
+    const transport = new Http1Transport({
+      origin,
+      maxConnections: Infinity,
+      connectTimeoutMs: 5000,
+    })
     const memory = new AnswerMemory(2 ** 20)
     const client = new AttemptClient({
       transport,

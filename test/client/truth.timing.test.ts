@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AttemptListener } from '../../src/client/bench.ts'
 import { AttemptClient } from '../../src/client/client.ts'
-import { openTransport } from '../../src/client/open-transport.ts'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { runClock } from '../../src/run/clock.ts'
@@ -26,7 +26,7 @@ let client: AttemptClient
 beforeAll(async () => {
   server = new Worker(new URL('./timed-server.worker.ts', import.meta.url))
   const [port] = (await once(server, 'message')) as [number]
-  transport = openTransport({
+  transport = new Http1Transport({
     origin: `http://127.0.0.1:${port}`,
     maxConnections: Number.POSITIVE_INFINITY,
     connectTimeoutMs: 5000,

@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { openTransport } from '../../src/client/open-transport.ts'
+import { UndiciTransport } from '../../src/client/undici/transport.ts'
 import { response, scriptedServer } from './scripted-server.ts'
 import { exchange } from './transports.ts'
 
@@ -24,7 +24,7 @@ test('HTTP/2 is spoken where it is asked for and offered', async () => {
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   const origin = `https://localhost:${(server.address() as AddressInfo).port}`
-  const transport = openTransport({ ...options, origin, ca: pem('authority'), http2: true })
+  const transport = new UndiciTransport({ ...options, origin, ca: pem('authority'), http2: true })
   const { status, head, body, failure } = await exchange(transport).done
   expect([status, body, failure]).toEqual([200, '{"ok":true}', null])
   expect(head).toContain('x-credits-remaining: 7\r\n')
@@ -49,7 +49,7 @@ test('a proxy is gone through where one is given', async () => {
     proxy.closeAllConnections()
     proxy.close()
   })
-  const transport = openTransport({
+  const transport = new UndiciTransport({
     ...options,
     origin: target.origin,
     proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,

@@ -2,7 +2,7 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../../src/attempt/evidence.ts'
 import { fingerprintOf } from '../../src/attempt/fingerprint.ts'
 import { type AuditReport, audit } from '../../src/audit/audit.ts'
-import { openTransport } from '../../src/client/open-transport.ts'
+import { Http1Transport } from '../../src/client/http1/transport.ts'
 import {
   buildTemplate,
   plainRequest,
@@ -54,7 +54,7 @@ export class Stage {
     this.contract = contract
     this.runId = runId
     this.beganUs = service.operator.nowUs()
-    this.transport = openTransport({
+    this.transport = new Http1Transport({
       origin: service.baseUrl,
       maxConnections: Number.POSITIVE_INFINITY,
       connectTimeoutMs: 5_000,
