@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { StepCounters } from '../../src/run/attempt-counts.ts'
@@ -136,6 +137,61 @@ test('the greatest gap is found though each request in it met a smaller one late
     (store) => clientGaps(store, 'r', 20_000),
   )
   expect(found).toEqual({ greatestUs: 400_000, limitUs: 20_000, requests: 3, tainted: 3 })
+})
+
+test('the gaps and requests of a run meet as each pair of them does', async () => {
+  const [limitUs, seconds] = [5000, 20]
+  const thread = fc.record({
+    gaps: fc.array(fc.record({ us: fc.integer({ min: 1, max: 40_000 }), at: fc.nat(950_000) }), {
+      minLength: seconds,
+      maxLength: seconds,
+    }),
+    requests: fc.array(
+      fc.record({
+        nth: fc.nat(seconds - 1),
+        // Shortly before the gap begins, or in it, or shortly after it.
+        offsetUs: fc.integer({ min: -30_000, max: 60_000 }),
+        us: fc.oneof(fc.integer({ min: 1, max: 19_999 }), fc.integer({ min: 1, max: 3e6 })),
+      }),
+      { maxLength: 100 },
+    ),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.tuple(thread, thread), async (threads) => {
+      const gaps = threads.flatMap((each, shard) =>
+        each.gaps.map(({ us, at }, nth) => ({ shard, us, endUs: nth * 1e6 + at + us })),
+      )
+      const requests = threads.flatMap((each, shard) =>
+        each.requests.map(({ nth, offsetUs, us }) => {
+          const atUs = Math.max(0, nth * 1e6 + each.gaps[nth]!.at + offsetUs)
+          return { shard, atUs, endUs: atUs + us }
+        }),
+      )
+      const metBy = ({ shard, atUs, endUs }: (typeof requests)[number]) =>
+        gaps.filter(
+          (gap) =>
+            gap.shard === shard &&
+            gap.us > limitUs &&
+            gap.endUs > atUs &&
+            gap.endUs - gap.us < endUs,
+        )
+      const met = requests.flatMap(metBy)
+      const found = await withRows(
+        requests.map(({ shard, atUs, endUs }) => from(atUs / 1000, endUs / 1000, { shard })),
+        gaps.map(({ shard, us, endUs }) =>
+          second({ shard, atUs: endUs, loopGapUs: us, loopGapEndUs: endUs }),
+        ),
+        (store) => clientGaps(store, 'r', limitUs),
+      )
+      expect(found).toEqual({
+        greatestUs: Math.max(...(met.length > 0 ? met : gaps).map(({ us }) => us)),
+        limitUs,
+        requests: requests.length,
+        tainted: requests.filter((request) => metBy(request).length > 0).length,
+      })
+    }),
+    { numRuns: 20 },
+  )
 })
 
 test('without a gap over the limit the greatest of all is told, and no request is tainted', async () => {

@@ -97,7 +97,12 @@ export const usageFaults: readonly Fault[] = [
   fault('ranges-not-additive', 'USE-06', 'a range that starts later counts double', (honest) =>
     edited(honest, (report, call) =>
       /(^|&)from=/.test(call.incoming.query)
-        ? { ...report, consumed: report.consumed * 2, by_day: report.by_day.map(doubled) }
+        ? {
+            ...report,
+            consumed: report.consumed * 2,
+            by_day: report.by_day.map(doubled),
+            by_hour: report.by_hour.map(doubled),
+          }
         : report,
     ),
   ),
