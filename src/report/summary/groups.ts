@@ -73,13 +73,17 @@ export async function readGroups(
   names: readonly MeasureName[] = measureNames,
 ): Promise<readonly SummaryGroup[]> {
   const gaps = await readGaps(store, counted.histograms, counted.parameters)
-  return (await readRows(store, counted, names)).map((row) => groupFrom(row, gaps.get(row.step)))
+  const steps = await readRows(store, counted, names, 'GROUP BY step ORDER BY step')
+  // One step is the whole: its values are not sorted twice.
+  const whole = steps.length === 1 ? steps : await readRows(store, counted, names, '')
+  return [{ ...whole[0]!, step: null }, ...steps].map((row) => groupFrom(row, gaps.get(row.step)))
 }
 
 function readRows(
   store: Store,
   { from, parameters, offsetUs, good }: Counted,
   names: readonly MeasureName[],
+  grouped: string,
 ) {
   const metrics = names.map((name) => {
     const us = columnOf(name)
@@ -96,7 +100,7 @@ function readRows(
   })
   const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}')`
   return store.rows<GroupRow>(
-    `SELECT step,
+    `SELECT ${grouped === '' ? 'NULL AS ' : ''}step,
        count(*) AS attempts, ${ended('not_sent')} AS "notSent", count(*) FILTER (was_sent) AS sent,
        ${ended('ok')} AS ok, ${ended('http_error')} AS "httpError", ${ended('broken')} AS broken,
        ${ended('timeout')} AS timeout, ${ended('aborted')} AS aborted,
@@ -109,9 +113,7 @@ function readRows(
        count(*) FILTER (generated) AS answers, count(*) FILTER (unreported) AS unreported,
        sum(estimated_tokens)::DOUBLE AS estimated,
        ${metrics.join(',\n')}
-     FROM ${from}
-     GROUP BY GROUPING SETS ((), (step))
-     ORDER BY step NULLS FIRST`,
+     FROM ${from} ${grouped}`,
     [...parameters],
   )
 }
