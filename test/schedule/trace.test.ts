@@ -78,7 +78,7 @@ test('blocks of a Mooncake trace are whole numbers, or a fault of their line', (
   expect(parseTrace(line(',"hash_ids":[]'), 'mooncake', 't')[0]!.hashIds).toEqual([])
   for (const ids of ['"a"', '["a"]', '[1.5]', '7', '[-1]']) {
     expect(() => parseTrace(line(`,"hash_ids":${ids}`), 'mooncake', 't')).toThrow(
-      't, line 1: expected timestamp (milliseconds), input_length and output_length, and hash_ids, if there, as whole numbers; got',
+      't, line 1: expected timestamp (milliseconds), input_length, output_length and, optionally, whole-number hash_ids; got',
     )
   }
 })
