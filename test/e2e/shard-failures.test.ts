@@ -109,7 +109,7 @@ test.skipIf(process.env.NIGHTLY === undefined)(
         expect(verdict.tests[0]).toMatchObject({
           name: 'shards',
           result: 'failed',
-          figure: '2 of 2 there; 1 did not end',
+          figure: '2 of 2 present; 1 did not end',
         })
         const [rows] = await query<{ n: number }>(
           join(folder, 'with-killed.duckdb'),

@@ -277,7 +277,7 @@ test('what was not sent is told by its cause', () => {
   const remedyOf = (change: Partial<RunFacts>) =>
     rowOf({ ...sound, counts: short, rows: short, ...change }, 'not sent')
   const told = (remedy: string) => ['degraded', '5 (0.50 %)', '0; up to 1 % is degraded', remedy]
-  expect(remedyOf({})).toEqual(told('Their rows tell why: raise max_in_flight or max_credits.'))
+  expect(remedyOf({})).toEqual(told('Their rows have the reason: raise max_in_flight or max_credits.'))
   expect(remedyOf({ budgetSpent: true })).toEqual(
     told(
       'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.',
@@ -286,7 +286,7 @@ test('what was not sent is told by its cause', () => {
   const portsOf = (n: number) => ({ localLimits: new Map([['no-local-port', n]] as const) })
   expect(remedyOf(portsOf(5))).toEqual(told('See this machine.'))
   expect(remedyOf(portsOf(4))).toEqual(
-    told('Their rows tell why: raise max_in_flight or max_credits.'),
+    told('Their rows have the reason: raise max_in_flight or max_credits.'),
   )
   expect(rowOf({ ...sound, ...portsOf(4) }, 'this machine').slice(0, 3)).toEqual([
     'failed',
