@@ -7,7 +7,7 @@ import { type PageRoute, page, redirect, refused, withInvite } from './route.ts'
 import type { Session, Sessions } from './sessions.ts'
 import type { Guards } from './tries.ts'
 
-/** Who comes in and goes out: registration, and sessions opened by a password or a key. */
+/** Registration, and sessions opened by a password or a key. */
 export class EntranceRoutes {
   readonly #kit: Kit
   readonly #desk: Desk
