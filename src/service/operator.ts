@@ -106,8 +106,8 @@ export class Operator {
     const nowUs = this.#clock.nowUs()
     if (!(nowUs + us <= lastUs)) {
       throw new OperatorError(
-        `expected a move to no later than ${new Date(lastUs / 1000).toISOString()}; it is ` +
-          `${new Date(nowUs / 1000).toISOString()}, and ${us / 1e6} seconds were asked for`,
+        `expected a move to ${new Date(lastUs / 1000).toISOString()} at the latest; got ` +
+          `${us / 1e6} seconds from ${new Date(nowUs / 1000).toISOString()}`,
       )
     }
     this.#clock.advance(Math.round(us))

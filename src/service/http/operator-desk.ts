@@ -68,7 +68,7 @@ export class OperatorDesk {
     if (!isFromHere(call.incoming)) {
       return refusal(
         403,
-        'the operator speaks from this machine, and not through a browser or a proxy',
+        'operator calls must come from this machine, not through a browser or a proxy',
       )
     }
     if (!timingSafeEqual(digestOf(call.incoming.headers.authorization ?? ''), this.#key)) {

@@ -53,7 +53,7 @@ function wordsOf(error: Error & { readonly code?: string; readonly reason?: stri
     case 'HPE_HEADER_OVERFLOW':
       return `the headers must not exceed ${maxHeaderSize} bytes`
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 'the request did not come to its end in time'
+      return 'the request did not end in time'
     default:
       return `expected a request of HTTP/1.1; ${error.reason ?? error.message}`
   }

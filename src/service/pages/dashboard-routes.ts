@@ -60,7 +60,7 @@ export class DashboardRoutes {
       return page(
         messagePage(
           'Sign in with the password',
-          'An API key shows the usage of its account; for all else, sign out and sign in with e-mail and password.',
+          'An API key gives access to the usage of its account only. For the rest, sign out, then sign in with e-mail and password.',
           viewer,
         ),
         403,

@@ -71,13 +71,13 @@ export class Desk {
     const passwordHash = isLong ? await hashPassword(password) : ''
     // Nothing below waits, so no other registration can come in between.
     if (accounts.byName(name) !== null) {
-      const says = 'There is an account of that address. Sign in instead.'
+      const says = 'This address has an account already. Sign in instead.'
       faults.push({ says, field: 'email' })
     }
     const code = inviteCode.trim()
     const unknown = code !== '' && accounts.byInviteCode(code) === null
     const inviteFault = unknown
-      ? `There is no invite code "${code.slice(0, 40)}". Leave it out?`
+      ? `There is no invite code "${code.slice(0, 40)}". Correct it, or leave it out.`
       : this.#isOwn(code, name)
         ? 'This invite code is your own. It is for other people.'
         : null

@@ -25,7 +25,7 @@ export class EventData {
       from = end + 1
     }
     this.#rest = this.#rest.slice(from)
-    if (this.#rest.length > maxLineLength) throw new BrokenStream('an event without end')
+    if (this.#rest.length > maxLineLength) throw new BrokenStream('an event that is too long')
     return complete
   }
 

@@ -92,7 +92,7 @@ export class Reading {
       draft.message = choice.message
       this.#readFinish(draft, choice)
     }
-    if (!this.isWhole()) throw new BrokenStream('no completion')
+    if (!this.isWhole()) throw new BrokenStream('an incomplete completion')
     return this.answer()
   }
 
@@ -184,8 +184,8 @@ function parseObject(data: string): Json {
   try {
     value = JSON.parse(data)
   } catch {
-    throw new BrokenStream('not JSON')
+    throw new BrokenStream('data that is not JSON')
   }
-  if (!isRecord(value)) throw new BrokenStream('not an object')
+  if (!isRecord(value)) throw new BrokenStream('data that is not a JSON object')
   return value
 }

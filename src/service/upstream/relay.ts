@@ -145,7 +145,7 @@ export class Upstream {
     }
     if (!String(headers['content-type']).includes('text/event-stream')) {
       body.destroy()
-      throw new BrokenStream('no stream')
+      throw new BrokenStream('an answer that is not a stream')
     }
     await relayStream(body, reading, sink)
   }
@@ -177,7 +177,7 @@ export class Upstream {
 
 class LateEnd extends Error {
   constructor(afterMs: number) {
-    super(`no end of an answer after ${afterMs / 1000} s`)
+    super(`an answer that did not end within ${afterMs / 1000} s`)
   }
 }
 
@@ -192,7 +192,7 @@ async function relayStream(
   // The upstream's head starts the response, unless the bytes that came with it show a failure.
   setImmediate(() => void sink.pieces([]))
   const checkWhole = () => {
-    if (!reading.isWhole()) throw new BrokenStream('an end before the end')
+    if (!reading.isWhole()) throw new BrokenStream('a stream that ended before its answer was complete')
   }
   const end = () => {
     checkWhole()
