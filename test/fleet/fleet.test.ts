@@ -241,7 +241,7 @@ test.skipIf(skipped)(
     const plain = await natsServer('-m', '0')
     await expect(join(plain.address)).rejects.toMatchObject({
       code: 'fleet',
-      message: expect.stringContaining('Start it with JetStream, as nats-server -js.') as string,
+      message: expect.stringContaining('Start it with JetStream: nats-server -js.') as string,
     })
     await plain.close()
     const guarded = await natsServer('-js', '--user', 'assay', '--pass', 's3cret+pass')

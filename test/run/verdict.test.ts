@@ -42,7 +42,7 @@ test.each([
     'lag p99',
     { lag: { p50Us: 1, p90Us: 1, p99Us: 5000, samples: 662 } },
     'failed',
-    'give the sender a core of its own',
+    'give the sender its own core',
   ],
   ['achieved / planned rate', { arrivedInTime: 980 }, 'failed', 'Raise max_in_flight'],
   [

@@ -64,7 +64,7 @@ test('our own export gives first attempts of generations, with what was asked', 
 
 test('a line that is no request is named with its number and what was expected', () => {
   expect(() => parseTrace('{"timestamp": 1}\n', 'mooncake', 'a.jsonl')).toThrow(
-    'a.jsonl, line 1: expected timestamp (milliseconds), input_length and output_length',
+    'a.jsonl, line 1: expected timestamp (milliseconds), input_length, output_length',
   )
   expect(() => parseTrace('\n{oops', 'assay', 'a.jsonl')).toThrow(
     'a.jsonl, line 2: expected a JSON',
