@@ -177,7 +177,7 @@ function makeTables(sql: DatabaseSync): number {
   const rows = sql.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   const names = rows.map(({ name }) => String(name))
   if (names.length > 0 && !names.some((name) => schema.includes(`IF NOT EXISTS ${name} (`))) {
-    throw new Error(`a database of another program, with the tables ${names.slice(0, 5).join(', ')}`)
+    throw new Error(`a database of another program, with tables ${names.slice(0, 5).join(', ')}`)
   }
   sql.exec(`BEGIN IMMEDIATE; ${schema}`)
   // Another program's table can have a name of ours, but not our columns.

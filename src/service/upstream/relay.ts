@@ -192,7 +192,7 @@ async function relayStream(
   // The upstream's head starts the response, unless the bytes that came with it show a failure.
   setImmediate(() => void sink.pieces([]))
   const checkWhole = () => {
-    if (!reading.isWhole()) throw new BrokenStream('a stream that ended before its answer was complete')
+    if (!reading.isWhole()) throw new BrokenStream('a stream that ended too early')
   }
   const end = () => {
     checkWhole()
