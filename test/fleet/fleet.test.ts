@@ -118,7 +118,9 @@ test.skipIf(skipped)(`shards of other plans refuse each other${why}`, async () =
   )
   for (const end of ends) {
     expect(end).toMatchObject({ code: 'fleet' })
-    expect(end.message).toContain('have different plans: scenario, prompts, seed, contract, version')
+    expect(end.message).toContain(
+      'have different plans: scenario, prompts, seed, contract, version',
+    )
   }
 })
 

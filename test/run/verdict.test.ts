@@ -277,7 +277,9 @@ test('what was not sent is told by its cause', () => {
   const remedyOf = (change: Partial<RunFacts>) =>
     rowOf({ ...sound, counts: short, rows: short, ...change }, 'not sent')
   const told = (remedy: string) => ['degraded', '5 (0.50 %)', '0; up to 1 % is degraded', remedy]
-  expect(remedyOf({})).toEqual(told('Their rows have the reason: raise max_in_flight or max_credits.'))
+  expect(remedyOf({})).toEqual(
+    told('Their rows have the reason: raise max_in_flight or max_credits.'),
+  )
   expect(remedyOf({ budgetSpent: true })).toEqual(
     told(
       'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.',
