@@ -2,9 +2,9 @@ import { copyBytes } from './bytes.ts'
 import { type AttemptRow, attemptColumns, type ColumnName, columnNames } from './columns.ts'
 
 /**
- * Rows as columns of typed arrays in one buffer, so that a batch crosses to the recorder's thread
- * without a copy and each column reaches DuckDB with one memcpy. The buffer comes back and is
- * filled again: at a full rate of requests nothing is allocated per attempt.
+ * Rows as columns of typed arrays in one buffer. A batch moves to the recorder's thread without a copy,
+ * and each column reaches DuckDB with one memcpy. The buffer returns and is filled again, so no attempt
+ * allocates memory.
  *
  *     sender                                   recorder
  *     set(column, value) ... commitRow()       appendBatch(batch)
@@ -13,7 +13,7 @@ import { type AttemptRow, attemptColumns, type ColumnName, columnNames } from '.
  */
 export const batchRows = 2048
 
-/** Room for the strings of `text` columns; a batch that runs out of it is handed over early. */
+/** Room for the strings of `text` columns; a batch that runs out of it is sent early. */
 export const arenaBytes = batchRows * 64
 
 export const nullCount = -(2 ** 31)
@@ -25,7 +25,7 @@ const width = { micros: 8, index: 8, number: 8, count: 4, bits: 4, word: 4, text
 
 const cacheLineBytes = 64
 
-/** Where each column lies in the buffer, in bytes: the wide columns first, so all are aligned. */
+/** Offset of each column in the buffer, in bytes; wide columns come first, so all are aligned. */
 const layout = (() => {
   const byWidth = [...columnNames].sort(
     (a, b) => width[attemptColumns[b].kind] - width[attemptColumns[a].kind],
@@ -34,8 +34,8 @@ const layout = (() => {
   let offset = 0
   for (const name of byWidth) {
     offsets[name] = offset
-    // A line of the cache more: columns a power of two apart would share its few places, and push
-    // each other out at every row.
+    // An extra cache line: columns a power of two apart would share a cache set and evict each other
+    // at every row.
     offset += width[attemptColumns[name].kind] * batchRows + cacheLineBytes
   }
   return { offsets, arenaOffset: offset, bytes: offset + arenaBytes }
@@ -59,17 +59,18 @@ function cellsOf(buffer: ArrayBuffer, name: ColumnName): Cells {
   }
 }
 
-/** What crosses between threads: the buffer, how much of it is filled, and the words met since. */
+/** A batch as it moves between threads. */
 export interface BatchMessage {
   readonly buffer: ArrayBuffer
+  /** Filled rows. */
   readonly rows: number
-  /** Words that the sender met for the first time, continuing its list. */
+  /** Words that the sender added to its list since the last batch. */
   readonly newWords: readonly string[]
 }
 
 export type BatchColumns = Readonly<Record<ColumnName, Cells>>
 
-/** Typed views over a batch's buffer. Shapes: every column `batchRows` long, text twice that. */
+/** Typed views over a batch's buffer. Each column has `batchRows` cells; a text column has twice as many. */
 export class Batch {
   readonly columns: BatchColumns
   readonly arena: Buffer
@@ -91,7 +92,7 @@ export class Batch {
     return this.rows === batchRows
   }
 
-  /** Writes one row from an object: for probes and tests; senders write cells themselves. */
+  /** Writes one row from an object, for probes and tests; senders write cells directly. */
   push(row: AttemptRow, words: Words): void {
     const at = this.rows
     for (const name of columnNames) {
@@ -120,7 +121,7 @@ export class Batch {
     this.rows = at + 1
   }
 
-  /** Keeps a string in the arena; one that no longer fits becomes null, never half a string. */
+  /** Keeps a string in the arena; a string that does not fit becomes null, never a part. */
   setText(name: ColumnName, row: number, value: string | null): void {
     const cells = this.columns[name]
     const room = arenaBytes - this.arenaUsed
@@ -135,7 +136,7 @@ export class Batch {
     this.arenaUsed += length
   }
 
-  /** The same for a string that is UTF-8 already: the first `length` bytes. */
+  /** Keeps the first `length` bytes, which are UTF-8; null if they do not fit. */
   setBytes(name: ColumnName, row: number, bytes: DataView, length: number): void {
     if (length > arenaBytes - this.arenaUsed) {
       this.setText(name, row, null)
@@ -148,23 +149,22 @@ export class Batch {
     this.arenaUsed += length
   }
 
-  /** Empties the batch for the next fill. */
   reset(): void {
     this.rows = 0
     this.arenaUsed = 0
   }
 }
 
-/** Words that a service sends could be endless or hostile, so the list and each word are bounded. */
+/** A service may send endless or hostile words, so the list and each word are bounded. */
 const maxWords = 4096
 const maxWordLength = 200
 const overflowWord = '(more)'
 
-/** The list of strings that repeat, one for each sending thread; the recorder keeps its twin. */
+/** Strings that repeat and their codes, one list for each sending thread; the recorder keeps a copy. */
 export class Words {
   private readonly codes = new Map<string, number>()
   private fresh: string[] = []
-  /** The word of each length that was asked for last, and its code: nearly all are asked for again. */
+  /** The last word of each length (mod 16) and its code: nearly all words repeat. */
   private readonly recent = Array.from({ length: 16 }, () => '')
   private readonly recentCodes = new Int32Array(16)
 
@@ -189,7 +189,7 @@ export class Words {
     return code
   }
 
-  /** The words added since the last call, in order of their codes. */
+  /** Words added since the last call, by code. */
   takeNew(): readonly string[] {
     const taken = this.fresh
     this.fresh = []

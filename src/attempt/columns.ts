@@ -1,16 +1,16 @@
 /**
- * The spine: one row per HTTP attempt, its columns as data.
+ * The columns of an attempt, one row per HTTP attempt.
  *
- * The row type, the columnar batch, the tables of the store and the view `attempts` are made from
- * this list: a new column is a line here, and one where the client fills it. Columns that could be computed from others are not here: lag,
- * service time, TTFT and the rest are SQL over the stamps (`attempt_times` in the schema).
+ * The row type, the columnar batch, the tables of the store and the view `attempts` are made from this
+ * list. A new column needs a line here and one where the client fills it. Values that can be computed
+ * are not columns: lag, service time, TTFT and others are SQL over the time stamps (`attempt_values`).
  */
 
-/** How a column travels in a batch and what it becomes in DuckDB. */
+/** The type of a column in a batch and in DuckDB. */
 export type ColumnKind =
   /** Microseconds since the run began. Float64, NaN is null. BIGINT. */
   | 'micros'
-  /** A whole number that may pass 2^31. Float64, NaN is null. BIGINT. */
+  /** A whole number that may exceed 2^31. Float64, NaN is null. BIGINT. */
   | 'index'
   /** Any number, fractions and negatives allowed. Float64, NaN is null. DOUBLE. */
   | 'number'
@@ -20,13 +20,13 @@ export type ColumnKind =
   | 'bits'
   /** A string that repeats: a code into the sender's word list, -1 is null. VARCHAR. */
   | 'word'
-  /** A string that hardly repeats: bytes in the batch's arena. VARCHAR. */
+  /** A string that rarely repeats: bytes in the batch's arena. VARCHAR. */
   | 'text'
 
 export interface Column {
   readonly kind: ColumnKind
   readonly nullable: boolean
-  /** What the column holds, in one line: its comment in the view `attempts`. */
+  /** One line, the column's comment in the view `attempts`. */
   readonly description: string
 }
 
@@ -125,7 +125,7 @@ type ValueOf<C extends Column> =
   | (C['kind'] extends 'word' | 'text' ? string : number)
   | (C['nullable'] extends true ? null : never)
 
-/** One HTTP attempt, as the store keeps it. */
+/** One HTTP attempt in the store. */
 export type AttemptRow = {
   readonly [Name in ColumnName]: ValueOf<(typeof attemptColumns)[Name]>
 }
@@ -135,7 +135,7 @@ export function sqlName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Type of a column in DuckDB. */
+/** Types in DuckDB. */
 export const sqlTypes: Readonly<Record<ColumnKind, string>> = {
   micros: 'BIGINT',
   index: 'BIGINT',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command, in JavaScript that any Node reads: an older one gets a sentence instead of a stack.
+// The command, in JavaScript that any Node can run: an old Node prints a sentence instead of a stack.
 import { existsSync, readFileSync } from 'node:fs'
 import * as module from 'node:module'
 import { tmpdir } from 'node:os'
@@ -13,10 +13,10 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   process.stderr.write(`assay needs Node ${needed} or newer, this is ${major}.${minor}.\n`)
   process.exitCode = 2
 } else {
-  // What was compiled once is read the next time, by its threads too: a third of the time of a start.
+  // Compiled code is cached, also for the threads: it saves a third of the start time.
   process.env.NODE_COMPILE_CACHE ||= join(tmpdir(), 'node-compile-cache')
   module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
   const source = new URL('main.ts', import.meta.url)
-  // A checkout runs what is written, the package what was built of it.
+  // A checkout runs its sources, the package runs its build.
   await import(existsSync(source) ? source : new URL('../../dist/cli/main.js', import.meta.url))
 }

@@ -45,7 +45,7 @@ const formats = {
 export async function auditAction(named: readonly string[], options: Options): Promise<void> {
   if (options.explain !== undefined) {
     const asked = options.explain === true ? [] : options.explain
-    // No run is explained: what stands after the option are more rules.
+    // `--explain` takes no runs, so further arguments are rules.
     const rules = selectRules([...options.rule, ...asked, ...named], '--explain')
     process.stdout.write(
       rules.map((rule) => explanationOf(rule, process.stdout.columns)).join('\n'),
@@ -82,7 +82,7 @@ export async function auditAction(named: readonly string[], options: Options): P
   }
 }
 
-/** Makes one audit of the reports of shares, keeps it in the store, and sets the exit code. */
+/** Merges reports on shares of the accounts into one audit, stores it, and sets the exit code. */
 export async function mergeAuditsAction(
   paths: readonly string[],
   options: MergeOptions,
@@ -123,17 +123,17 @@ async function printReport(
   process.exitCode = failed ? exit.failed : exit.ok
 }
 
-/** @throws UserError for a rule that did not fail, or whose witness is no request of ours */
+/** @throws UserError for a rule that did not fail, or that failed without a request to repeat */
 function commandOf(commands: ReadonlyMap<string, string>, rule: string): string {
   const command = commands.get(rule.toUpperCase())
   if (command !== undefined) return command
   throw new UserError('usage', `--again: ${rule} did not fail on a request that can be sent again.`)
 }
 
-/** Longer than a person would copy, and soon longer than a shell takes. */
+/** Longer commands are hard to copy, and may be too long for a shell. */
 const longestCommand = 8_000
 
-/** The commands as they are printed: one that is too long is asked for on its own. */
+/** The commands to print; a command that is too long is replaced by one that prints it. */
 function shortened(
   commands: ReadonlyMap<string, string>,
   runIds: readonly string[],

@@ -41,14 +41,14 @@ export interface Options {
   readonly json?: boolean
 }
 
-/** The key of a service that takes none: a header must hold something. */
+/** The key for a service without keys, because the header may not be empty. */
 const noKey = 'none'
 
 export async function benchAction(url: string, options: Options): Promise<void> {
   const contract = loadContract(options.contract)
   const baseUrl = baseUrlOf(url, contract)
   const key = process.env.ASSAY_API_KEY?.trim() || noKey
-  // What is wrong on the command line comes before anything is sent.
+  // Options are checked before anything is sent.
   textOf(options, '')
   const upload = await uploadTo(options.upload)
   const tls = tlsOf({ caFile: options.caFile ?? null, certFile: null, keyFile: null })
@@ -82,7 +82,7 @@ export async function benchAction(url: string, options: Options): Promise<void> 
   if (!options.json) process.stdout.write(`page  ${options.out}\n`)
 }
 
-/** The scenario as a file would hold it. @throws UserError for an option that says nothing usable */
+/** The scenario as text. @throws UserError for an invalid option */
 function textOf(options: Options, model: string): string {
   try {
     return quickScenario(quickLoadOf(options, model))
@@ -100,12 +100,12 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
   }
   const load: QuickLoad['load'] =
     rate !== undefined
-      ? { kind: 'rate', rate: quantity('--rate', rate, ratePerSOf, 'a rate, as 20/s') }
+      ? { kind: 'rate', rate: quantity('--rate', rate, ratePerSOf, 'a rate such as 20/s') }
       : users !== undefined
         ? { kind: 'users', users: Math.max(1, wholeOf('--users', users)) }
         : {
             kind: 'search',
-            maxRate: quantity('--max-rate', maxRate, ratePerSOf, 'a rate, as 500/s'),
+            maxRate: quantity('--max-rate', maxRate, ratePerSOf, 'a rate such as 500/s'),
           }
   const standard = stream ? 'ttft.p95 < 1s' : 'response.p95 < 10s'
   return {
@@ -118,7 +118,7 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
       '--duration',
       options.duration ?? (load.kind === 'search' ? '5s' : '30s'),
       durationUsOf,
-      'a time, as 30s',
+      'a time such as 30s',
     ),
     objectives: options.slo.length === 0 ? [standard] : options.slo,
     maxCredits:
@@ -126,7 +126,7 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
   }
 }
 
-/** The text itself, which the scenario will hold. */
+/** Checks the text and returns it. */
 function quantity(
   option: string,
   text: string,
@@ -137,16 +137,19 @@ function quantity(
   return text
 }
 
-/** Headers are kept in the store, so none of them may hold a key. */
+/** Headers are stored, so none may contain a key. */
 function headerOf(text: string): readonly [string, string] {
   const [name = '', value = ''] = text.split(/:(.*)/s).map((part) => part.trim())
   if (/^(authorization|x-api-key|api-key|cookie)$/i.test(name)) {
     throw new UserError(
       'usage',
-      `--header ${name}: a key comes from ASSAY_API_KEY, for headers are kept.`,
+      `--header ${name}: a key comes from ASSAY_API_KEY, because headers are stored.`,
     )
   }
   const fault = headerFault(name, value)
   if (fault === null) return [name, value]
-  throw new UserError('usage', `--header: expected a name and a value, as 'x-team: a'; ${fault}.`)
+  throw new UserError(
+    'usage',
+    `--header: expected a name and a value, such as 'x-team: a'; ${fault}.`,
+  )
 }

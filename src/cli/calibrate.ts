@@ -15,7 +15,7 @@ export interface Options {
 
 const cores = availableParallelism() === 1 ? '1 core' : `${availableParallelism()} cores`
 const whole = (perS: number) => Math.round(perS).toLocaleString('en')
-/** Past this share of its ceiling a machine measures itself. */
+/** Above this share of its ceiling, a machine measures itself. */
 const share = (perS: number) => whole(perS * 0.7)
 const threadsOf = (threads: number) => (threads === 1 ? '1 thread' : `${threads} threads`)
 
@@ -50,9 +50,9 @@ export async function calibrateAction(options: Options): Promise<void> {
             ],
             'words',
           ),
-          `${threadsOf(found.threads)} on ${cores}, everything recorded. The null server shares them:`,
-          'with the service on another machine there is more room than this.',
-          `Kept in ${options.db}; a run of ${threadsOf(found.threads)} above 70 % of it says so.`,
+          `${threadsOf(found.threads)} on ${cores}, everything recorded. The null server uses them too,`,
+          'so a service on another machine leaves room for more.',
+          `Stored in ${options.db}; a run of ${threadsOf(found.threads)} above 70 % of it is degraded.`,
           '',
         ].join('\n'),
   )

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
 
 /**
- * Verdicts in colour, on a terminal that shows colours and where NO_COLOR does not forbid them.
- * FORCE_COLOR asks for them anywhere. A word of a table has two spaces before it, or begins a line.
+ * Colours verdicts on a terminal with colours, unless NO_COLOR is set. FORCE_COLOR colours them anywhere.
+ * `held` and `passed` are coloured only as cells of a table: after two spaces or at the start of a line.
  */
 export function coloured(text: string, stream: NodeJS.WriteStream = process.stdout): string {
   const paint = (style: Parameters<typeof styleText>[0]) => (words: string) =>

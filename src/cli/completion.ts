@@ -3,13 +3,13 @@ import type { Argument, Command, Option } from 'commander'
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** What may follow a word of the command line. */
+/** The words that may follow the commands so far. */
 interface Completion {
   /** The commands so far, such as `usage watch`; empty at the start. */
   readonly path: string
   readonly commands: readonly Command[]
   readonly options: readonly Option[]
-  /** Values of its first argument, where they are a list. */
+  /** Values of the first argument, if they are a list. */
   readonly values: readonly string[]
 }
 
@@ -26,7 +26,7 @@ function completionsOf(command: Command, path: string): readonly Completion[] {
   ]
 }
 
-/** Names of files follow where nothing else does. */
+/** The shells complete file names if nothing else matches. */
 const scripts: Readonly<Record<Shell, (all: readonly Completion[]) => string>> = {
   bash: (all) => `_assay() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} path="" each

@@ -15,10 +15,10 @@ import { duration, table } from './text.ts'
 
 const scenarioPath = fileURLToPath(new URL('../../scenarios/demo.yaml', import.meta.url))
 
-/** A service minute passes in six seconds, so that rate-limit windows come and go. */
+/** A minute of the service takes six seconds, so that several rate-limit windows pass. */
 const timeScale = 10
 
-/** One account in each band; the first can pay for 40 requests and is refused after that. */
+/** One account in each band; the first can pay for 40 requests and is then refused. */
 const accounts = [
   { name: 'band-1', balance: 40 },
   { name: 'band-2', balance: 180 },
@@ -36,7 +36,7 @@ export async function demoAction({ db, out }: Options): Promise<void> {
     accounts,
     timeScale,
     seed: 7,
-    // In the service's own time: 60 ms to the first token and 8 ms between them in ours.
+    // In the service's own time; in ours, 60 ms to the first token and 8 ms between tokens.
     shape: {
       timeToFirstUs: { kind: 'lognormal', median: 60_000 * timeScale, sigma: 0.4 },
       betweenTokensUs: { kind: 'lognormal', median: 8_000 * timeScale, sigma: 0.3 },
@@ -93,7 +93,7 @@ interface Made {
   readonly steps: readonly SummaryGroup[]
 }
 
-/** A summary that fits a screen, and where to look next. */
+/** A summary that fits a screen, and the next commands. */
 function demoText(result: RunResult, report: AuditReport, made: Made): string {
   const count = (verdict: string) =>
     report.findings.filter((finding) => finding.verdict.verdict === verdict).length

@@ -1,8 +1,8 @@
-/** Exit codes: a promise to scripts and pipelines. */
+/** Exit codes, which scripts and pipelines rely on. */
 export const exit = {
-  /** All held. */
+  /** Everything held. */
   ok: 0,
-  /** A fault of ours. */
+  /** A bug in Assay. */
   internal: 1,
   /** Wrong usage, or a wrong scenario. */
   usage: 2,

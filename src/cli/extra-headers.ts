@@ -2,14 +2,14 @@ import { headerFault } from '../contract/request.ts'
 import type { ExtraHeader } from '../probe/extra-headers.ts'
 import { UserError } from '../user/user-error.ts'
 
-/** A value that is written out is a name or a number, unless it is as long as a key. */
+/** A literal value of this length may be a key; a shorter one is a name or a number. */
 const keyLength = 16
 
 /**
- * Headers as they are given: `name: value`, where `$NAME` in a value is that variable of the environment.
+ * Parses headers `name: value`; `$NAME` in a value is an environment variable.
  *
- * @param option for errors, which show no value
- * @throws UserError for what is no header, and for a variable that is not set
+ * @param option for errors, which never show a value
+ * @throws UserError for an invalid header, or a variable that is not set
  */
 export function extraHeaders(
   option: string,

@@ -36,7 +36,7 @@ export async function importAction(files: readonly string[], options: Options): 
   } catch (error) {
     if (!stop.signal.aborted) throw error
     process.stderr.write(
-      `Interrupted: nothing of ${reading} was imported. Import it again; what is known counts once.\n`,
+      `Interrupted: nothing from ${reading} was imported. Import it again; known lines count once.\n`,
     )
   } finally {
     ignoreSignals()
@@ -45,7 +45,7 @@ export async function importAction(files: readonly string[], options: Options): 
   if (stop.signal.aborted) process.exitCode = exit.interrupted
 }
 
-/** Where files go: the store, or an engine. */
+/** Opens the target of an import: the store, or an engine. */
 async function openTarget({ db, engine }: Options) {
   if (engine === undefined) {
     const store = await openStore(db)

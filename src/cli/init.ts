@@ -9,10 +9,10 @@ export interface Options {
 }
 
 const template = new URL('../../scenarios/first.yaml', import.meta.url)
-/** Beside a scenario of the checkout; a copy elsewhere has no such neighbour. */
+/** Refers to a file next to the scenario in the checkout, which a copy elsewhere lacks. */
 const schemaLine = /^# yaml-language-server: .*\n#\n/
 
-/** @throws UserError where the file exists: a scenario is work, and is never replaced */
+/** @throws UserError if the file exists: a scenario is never overwritten */
 export async function initAction(file: string, { baseUrl, model }: Options): Promise<void> {
   if (existsSync(file)) {
     throw new UserError(

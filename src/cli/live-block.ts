@@ -7,12 +7,12 @@ export interface Room {
   readonly rows: number
 }
 
-/** Keys and kinds of errors may take so many lines each, and threads. */
+/** Most lines for keys, for errors, and for threads. */
 const mostLines = 2
 const mostThreads = 4
 const mostNameLength = 20
 
-/** Lines of the live view; none is longer than the terminal is wide, and all fit its height. */
+/** Lines of the live view, which fit the width and height of the terminal. */
 export function blockOf(progress: Progress, room: Room): readonly string[] {
   const { counts, maxCredits } = progress
   const ends = progress.endsUs === null ? '' : ` of ${duration(progress.endsUs)}`
@@ -42,7 +42,7 @@ export function blockOf(progress: Progress, room: Room): readonly string[] {
   return [...above, ...steps, ...below].slice(0, room.rows).map((line) => cut(line, room.columns))
 }
 
-/** A line for each step where that fits; else one for each of its times. */
+/** One line for each step if that fits, else one line for each of its times. */
 function stepLines(steps: readonly StepProgress[], room: Room): readonly string[] {
   const wide = wideTable(steps)
   const blocks = wide.every((block) => block.every((line) => line.length <= room.columns))
@@ -69,7 +69,7 @@ const figures = (step: StepProgress) => [
 const head = ['step', 'sent/s', 'planned', 'sent', 'failed']
 const percentiles = ['p50', 'p95', 'p99'].map((name) => name.padStart(6)).join('')
 
-/** Head and steps, a line each. */
+/** Head and steps, one line for each step. */
 function wideTable(steps: readonly StepProgress[]): readonly (readonly string[])[] {
   const lines = table([
     [...head, 'response', 'service', 'TTFT'].map((cell, at) =>
@@ -86,7 +86,7 @@ function wideTable(steps: readonly StepProgress[]): readonly (readonly string[])
   return [lines.slice(0, 2), ...lines.slice(2).map((line) => [line])]
 }
 
-/** The same with the times of a step under each other. */
+/** The same, with one line for each time of a step. */
 function tallTable(steps: readonly StepProgress[]): readonly (readonly string[])[] {
   const blocks = steps.map((step) => {
     const times = [
@@ -115,10 +115,10 @@ function tallTable(steps: readonly StepProgress[]): readonly (readonly string[])
 const triple = (times: Percentiles | null) =>
   times === null ? '' : [times.p50, times.p95, times.p99].map((us) => msOf(us).padStart(6)).join('')
 
-/** Three digits in milliseconds. */
+/** Milliseconds with three digits. */
 const msOf = (us: number) => (us / 1000).toFixed(us < 10_000 ? 2 : us < 100_000 ? 1 : 0)
 
-/** The keys nearest to their end come first. */
+/** Keys with the least left come first. */
 function keysOf({ keys }: Progress): readonly string[] {
   const known = keys.filter((key) => key.creditsRemaining !== null || key.rateRemaining !== null)
   const leftOf = (value: number | null) => value ?? Infinity
@@ -134,7 +134,7 @@ function keysOf({ keys }: Progress): readonly string[] {
     )
 }
 
-/** How the client itself is, the latest thread first. */
+/** Health of the threads, the one with the greatest lag first. */
 function healthOf({ health }: Progress): readonly string[] {
   const threads = health.toSorted((a, b) => (b.lagP99Us ?? 0) - (a.lagP99Us ?? 0))
   const lines = threads.map(
@@ -145,7 +145,7 @@ function healthOf({ health }: Progress): readonly string[] {
   return more > 0 ? [...lines.slice(0, mostThreads), `… and ${more} more threads`] : lines
 }
 
-/** Items in a row, on few lines; those that find no room are counted. */
+/** Items in sequence on few lines; items without room are counted. */
 function listed(name: string, items: readonly string[], columns: number): readonly string[] {
   if (items.length === 0) return []
   const lines = [name]

@@ -1,12 +1,12 @@
 import type { Progress } from '../run/tally.ts'
 import { blockOf, type Room } from './live-block.ts'
 
-/** How often a line is written where there is no terminal. */
+/** Interval of lines without a terminal. */
 const lineEveryMs = 5000
 
 /**
- * Shows long work while it goes, on stderr: a block that is drawn again on a terminal, a line now and
- * then elsewhere. A run is drawn from counters only.
+ * Shows the progress of long work on stderr: a block that is redrawn on a terminal, or occasional lines
+ * elsewhere. For a run, it uses only counters.
  */
 export class LiveView {
   private readonly out: NodeJS.WriteStream
@@ -17,7 +17,7 @@ export class LiveView {
     this.out = out
   }
 
-  /** How often it has something to show. */
+  /** Shortest useful interval of progress, in milliseconds. */
   get everyMs(): number {
     return this.out.isTTY ? 0 : lineEveryMs
   }
@@ -26,10 +26,10 @@ export class LiveView {
     this.draw(progress.atUs / 1000, (room) => blockOf(progress, room), lineOf(progress))
   }
 
-  /** Draws what work looks like after so long: a block on a terminal, the line elsewhere. */
+  /** Draws the block on a terminal, or writes the line elsewhere. @param tookMs time since the work began */
   draw(tookMs: number, block: (room: Room) => readonly string[], line: string): void {
     if (this.out.isTTY) {
-      // The cursor stands below the block, so that the last row is not the block's.
+      // The cursor is below the block, so the block cannot use the last row.
       const { columns = 80, rows = 24 } = this.out
       const lines = block({ columns, rows: rows - 1 })
       this.clear()
@@ -42,13 +42,13 @@ export class LiveView {
     this.out.write(`${line}\n`)
   }
 
-  /** Says a line that stays, above what is drawn next. */
+  /** Writes a line that stays, above the next block. */
   say(line: string): void {
     this.clear()
     this.out.write(`${line}\n`)
   }
 
-  /** Takes the block away, so that the summary stands in its place. */
+  /** Removes the block, so that the summary can replace it. */
   clear(): void {
     if (this.drawn > 0) this.out.write(`\x1b[${this.drawn}F\x1b[0J`)
     this.drawn = 0

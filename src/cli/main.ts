@@ -5,12 +5,12 @@ import { UserError } from '../user/user-error.ts'
 import { program } from './commands/program.ts'
 import { exit } from './exit.ts'
 
-// A reader that has seen enough (`| head`), a log collector or a terminal that goes away is no fault:
-// the command goes on without it, so that a load test ends as planned.
+// If the reader of the output goes away (`| head`, a log collector, a terminal), the command continues, so
+// that a load test ends as planned.
 process.stderr.on('error', () => {})
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE' || error.code === 'EIO') return
-  process.stderr.write(`What is to be printed cannot be written: ${error.message}.\n`)
+  process.stderr.write(`The output cannot be written: ${error.message}.\n`)
   process.exit(exit.internal)
 })
 
@@ -20,7 +20,7 @@ try {
   process.exitCode = endOf(error)
 }
 
-/** Users see a sentence; only a fault of ours shows its stack. */
+/** Prints an error and returns the exit code. Users see a sentence; only a bug in Assay shows its stack. */
 function endOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage
   if (!(error instanceof Error)) throw error

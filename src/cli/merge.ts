@@ -20,7 +20,7 @@ export interface Options {
   readonly json?: boolean
 }
 
-/** Makes one run of the parts that several machines recorded, judges it, and sets the exit code. */
+/** Merges the shards of several machines into one run, judges it, and sets the exit code. */
 export async function mergeAction(paths: readonly string[], options: Options): Promise<void> {
   const contract = loadContract(options.contract)
   const clockErrorUs = options.clockError === undefined ? null : durationUsOf(options.clockError)
@@ -49,7 +49,7 @@ export async function mergeAction(paths: readonly string[], options: Options): P
     )
   } finally {
     store.close()
-    // What was refused leaves no empty store behind.
+    // A refused merge must not leave an empty store behind.
     if (isNew && !isDone)
       for (const end of ['', '.wal', '.bodies']) rmSync(`${options.db}${end}`, { force: true })
   }

@@ -15,7 +15,7 @@ export function positiveOf(name: string, text: string): number {
 }
 
 /**
- * @param read gives null for what is none
+ * @param read returns null for any other text
  * @throws UserError unless the text is a quantity above 0
  */
 export function quantityOf(

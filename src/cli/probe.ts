@@ -42,7 +42,7 @@ export interface Options {
   readonly diff?: string
   readonly contract?: string
   readonly timeScale: string
-  /** Names of questions, a comma between several. */
+  /** Ids of gaps; each text may have several, separated by commas. */
   readonly only: readonly string[]
   readonly operator?: string
   readonly header: readonly string[]
@@ -98,7 +98,7 @@ export async function probeAction(options: Options): Promise<void> {
           say(`${gap}  ${statusText(answer)}  (${creditsText(spent)} so far)`),
       }),
     )
-    // A part of a profile takes no whole one's place.
+    // An incomplete profile never replaces a complete one.
     const part = interrupted && existsSync(options.out)
     const path = part ? `${options.out}.interrupted` : options.out
     const profile = there === null || part ? told : joined(there, told, asked)
@@ -116,11 +116,14 @@ export async function probeAction(options: Options): Promise<void> {
   }
 }
 
-/** @throws UserError for a header that carries the key: some questions leave it out, or send another */
+/** @throws UserError for a header that carries the key, because some questions omit or change the key */
 function mustNotBeKeys(headers: readonly ExtraHeader[], { auth }: Contract): void {
   for (const { name } of headers) {
     if (name === auth.chat.name || name === auth.messages.name) {
-      throw new UserError('usage', `--header ${name}: the key is sent in it; set ASSAY_API_KEY.`)
+      throw new UserError(
+        'usage',
+        `--header ${name}: this header carries the key; set ASSAY_API_KEY.`,
+      )
     }
   }
 }
@@ -135,18 +138,18 @@ function onlyOf(texts: readonly string[]): readonly GapId[] {
   if (strangers.length > 0) {
     throw new UserError(
       'usage',
-      `--only: there is no question ${strangers.join(', ')}; they are G-01 to G-37.`,
+      `--only: there is no question ${strangers.join(', ')}; questions are G-01 to G-37.`,
     )
   }
   return asked as GapId[]
 }
 
-/** Told before minutes and credits are spent on what could not be kept. */
+/** Checked first, before minutes and credits are spent on a profile that could not be written. */
 function mustBeWritable(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false })
   try {
     if (stats?.isDirectory()) throw new Error('it is a folder')
-    // It is written beside its place, and renamed.
+    // The file is written in the same folder and renamed, so the folder must be writable.
     accessSync(stats?.isFile() === false ? path : dirname(path), constants.W_OK)
   } catch (error) {
     throw new UserError(
@@ -157,9 +160,9 @@ function mustBeWritable(path: string): void {
 }
 
 /**
- * The profile that answers to some questions alone are to join; null when there is none.
+ * The existing profile into which the answers of `--only` are merged; null if there is none.
  *
- * @throws UserError when it is of another deployment or contract, or no profile
+ * @throws UserError if it is not a profile, or belongs to another deployment or contract
  */
 function joinable(path: string, baseUrl: string, contract: Contract): DeploymentProfile | null {
   if (!existsSync(path)) return null
@@ -169,7 +172,7 @@ function joinable(path: string, baseUrl: string, contract: Contract): Deployment
   if (asked === whose) return there
   throw new UserError(
     'usage',
-    `--out: with --only, answers join the profile that is there, but ${path} is of ${printable(whose)} and not of ${asked}; name another file.`,
+    `--out: with --only, answers are merged into the existing profile, but ${path} belongs to ${printable(whose)}, not to ${asked}; name another file.`,
   )
 }
 
@@ -219,7 +222,7 @@ function creditsText(credits: number): string {
   return `${credits} ${credits === 1 ? 'credit' : 'credits'}`
 }
 
-/** What the service said is in it: as text. */
+/** An answer may contain text of the service, so it is made printable. */
 function statusText(answer: GapAnswer): string {
   return printable(plainStatusText(answer))
 }

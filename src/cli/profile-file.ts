@@ -6,8 +6,8 @@ import { UserError } from '../user/user-error.ts'
 /**
  * Reads a profile that `assay probe` wrote.
  *
- * @param option that named the file, for the error
- * @throws UserError when it cannot be read, is no YAML or no profile
+ * @param option for the error
+ * @throws UserError if it cannot be read, is not YAML, or is not a profile
  */
 export function readProfileFile(option: string, path: string): DeploymentProfile {
   let text: string

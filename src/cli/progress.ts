@@ -1,17 +1,17 @@
 import type { WorkProgress } from '../user/work.ts'
 import { LiveView } from './live-view.ts'
 
-/** How often a terminal is drawn again, and how long work may take before it shows anything. */
+/** Interval of redraws, and the time before work shows anything. */
 const drawEveryMs = 200
 const quietMs = 500
 
-/** Where work shows itself: its progress, and lines that stay. */
+/** Shows the progress of work, and lines that stay. */
 export interface Shown {
   readonly onProgress: (progress: WorkProgress) => void
   readonly say: (line: string) => void
 }
 
-/** Does long work and shows on stderr what it does, how far it is and how long it will take. */
+/** Does long work and shows on stderr its current part, its progress and the remaining time. */
 export async function shown<T>(
   work: (view: Shown) => Promise<T>,
   live: LiveView = new LiveView(),
@@ -40,7 +40,7 @@ export async function shown<T>(
   }
 }
 
-/** `rule BILL-07 | 6 of 102 done | 12 s | about 190 s left`; parts are taken to last alike. */
+/** `rule BILL-07 | 6 of 102 done | 12 s | about 190 s left`; assumes that all parts take equally long. */
 export function progressLine({ doing, done, of }: WorkProgress, tookMs: number): string {
   const seconds = (ms: number) => `${(ms / 1000).toFixed(0)} s`
   const left = done === 0 ? [] : [`about ${seconds((tookMs / done) * (of - done))} left`]

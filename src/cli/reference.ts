@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { program } from './commands/program.ts'
 
-/** docs/commands.md: what `--help` prints for each command. */
+/** The text of docs/commands.md: the output of `--help` for each command. */
 export function commandsReference(): string {
   const commands = program().commands.flatMap((command) => [command, ...command.commands])
   return `# Commands

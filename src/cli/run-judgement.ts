@@ -6,7 +6,7 @@ import { duration, table } from './text.ts'
 
 const marks = { held: 'held', missed: 'MISSED', inconclusive: 'INCONCLUSIVE' } as const
 
-/** What a run says beyond its figures: sweeps, thresholds first of all, then its own verdict. */
+/** The judgement of a run: sweeps, thresholds, why it stopped, then its verdict. */
 export function judgementText(result: RunResult): string {
   return [
     '',
@@ -59,7 +59,7 @@ function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string
   ]
 }
 
-/** The figure; of a percentile that its samples do not decide, how many would. */
+/** The figure; for an inconclusive percentile, also the number of samples that would decide it. */
 export function figureText(threshold: ThresholdResult): string {
   const { value, unit, result, samples, needs, interval } = threshold
   const figure = valueText(value ?? 0, unit)
@@ -81,7 +81,7 @@ function valueText(number: number, unit: ThresholdResult['unit']): string {
   }
 }
 
-/** Self-tests that held fold into one line; every figure is on the launch page and in the JSON. */
+/** Self-tests that held are one line; every figure is on the launch page and in the JSON. */
 function verdictLines({ verdict }: RunResult): readonly string[] {
   const { tests } = verdict
   const told = tests.filter(({ result }) => result !== 'held' && result !== 'not judged')

@@ -2,7 +2,7 @@ import { junitSuite, xml } from '../audit/format/junit.ts'
 import type { RunResult } from '../run/run.ts'
 import { figureText } from './run-judgement.ts'
 
-/** A run as JUnit: its own verdict and each threshold is a test case, and inconclusive is a failure. */
+/** A run as JUnit: its verdict and each threshold are test cases, and inconclusive is a failure. */
 export function runJunit(
   { scenario, verdict, thresholds }: Pick<RunResult, 'scenario' | 'verdict' | 'thresholds'>,
   at: Date,

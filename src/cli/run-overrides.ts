@@ -11,7 +11,7 @@ export interface RunOverrides {
   readonly maxCredits?: string
 }
 
-/** @throws UserError for a value that is no rate, duration or number */
+/** @throws UserError for an invalid rate, duration or number, or a rate that no phase can have */
 export function overridden(scenario: Scenario, options: RunOverrides): Scenario {
   const { rate, duration, maxCredits } = options
   const perS =
@@ -54,7 +54,7 @@ function overriddenPhase(phase: Phase, rate: number | null, durationUs: number |
   return { ...phase, durationUs: length, load: overriddenLoad(phase, rate, stretch) }
 }
 
-/** Courses keep their shape: stretched in time, and scaled so that their mean is the rate asked for. */
+/** A rate keeps its shape: it is stretched in time, and scaled to the given mean. */
 function overriddenLoad(phase: Phase, rate: number | null, stretch: number): Load {
   const { load } = phase
   if (load.kind !== 'arrivals') return load
@@ -69,11 +69,11 @@ function overriddenLoad(phase: Phase, rate: number | null, stretch: number): Loa
   }
 }
 
-/** A course that rests from end to end has no shape to keep. */
+/** A rate that is 0 throughout has no shape, so it becomes constant. */
 const scaled = (perS: number, mean: number, rate: number) =>
   mean === 0 ? rate : (perS / mean) * rate
 
-/** Over the time that the phase lasts; without an end, of the one rate that it has. */
+/** Mean rate over the phase; for a phase without an end, its only rate. */
 function meanPerS(course: readonly RateSegment[], durationUs: number | null): number {
   return durationUs === null || durationUs === 0
     ? course[0]!.fromPerS

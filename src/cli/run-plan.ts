@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario/scenario.ts'
 import { wrapped } from '../user/wrapped.ts'
 import { duration, table } from './text.ts'
 
-/** What a scenario would send, as a person reads it. */
+/** The plan of a scenario as text. */
 export function planText(
   scenario: Scenario,
   plan: readonly PhasePlan[],

@@ -93,7 +93,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   await upload(options.db, ...(options.junit === undefined ? [] : [options.junit]))
 }
 
-/** Runs with the live view, prints what the run says, and sets the exit code. */
+/** Runs with the live view, prints the result, and sets the exit code. */
 export async function runAndPrint(
   scenario: Scenario,
   options: RunOptions & { readonly contract: Contract },
@@ -104,7 +104,7 @@ export async function runAndPrint(
   }: { readonly livePort?: string | true; readonly fleet?: Fleet | null } = {},
 ): Promise<RunResult> {
   const live = new LiveView()
-  // Pages wait for libraries that a run without one does not.
+  // Libraries of the page are loaded only if there is one.
   const page = livePort === undefined ? null : await import('./live/live-run.ts')
   const opened = await page?.openLiveRun(livePort!, scenario.name, options.baseUrl ?? '')
   const [drain, leave] = [new AbortController(), new AbortController()]
@@ -112,7 +112,7 @@ export async function runAndPrint(
     if (drain.signal.aborted) leave.abort()
     else {
       drain.abort()
-      live.say('Draining; press Ctrl-C again to leave what is in flight.')
+      live.say('Draining; press Ctrl-C again to abort the requests in flight.')
     }
   }
   const ignoreSignals = onStopSignal(onInterrupt)
@@ -165,15 +165,15 @@ async function fleetOf(options: Options, shard: Shard): Promise<Fleet | null> {
   return joinFleet({ address: join, runId, shard, waitMs: joinWaitMsOf(joinTimeout) })
 }
 
-/** Without a summary: nothing was planned, or the store cannot be read. */
+/** Replaces the summary if nothing was planned or the store cannot be read. */
 function countedText({ counts }: RunResult, last: Progress | null): string {
   if (counts.planned === 0 || last === null) {
-    return 'No request was planned: ask for a longer phase or a higher rate.\n'
+    return 'No request was planned: use a longer phase or a higher rate.\n'
   }
   return `Counted while it ran: ${lineOf(last)}\n`
 }
 
-/** Null when nothing was even planned, or the store was lost: there are no figures then. */
+/** Null if nothing was planned, or if the store was lost. */
 async function summaryOf(result: RunResult, contract: Contract): Promise<RunSummary | null> {
   if (result.counts.planned === 0) return null
   try {
@@ -189,13 +189,16 @@ async function summaryOf(result: RunResult, contract: Contract): Promise<RunSumm
   }
 }
 
-/** A shard is judged with the others: here it only says whether its rows are whole, so that no scheduler repeats a load. */
+/**
+ * A shard is judged after the merge. Its exit code only shows whether rows are missing, so that no
+ * scheduler repeats a load.
+ */
 function exitOfShard({ stopped, verdict }: RunResult): number {
   if (stopped === 'interrupted') return exit.interrupted
   return verdict.rowsHold ? exit.ok : exit.invalid
 }
 
-/** An interrupted run is that first; numbers of an invalid one are not held against thresholds. */
+/** An interruption comes first; the thresholds of an invalid run do not count. */
 export function exitOf(result: RunResult): number {
   if (result.stopped === 'interrupted') return exit.interrupted
   if (

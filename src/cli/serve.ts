@@ -60,7 +60,7 @@ export async function serveAction(flags: Flags): Promise<void> {
   if (!['127.0.0.1', '::1', 'localhost'].includes(flags.host)) {
     process.stderr.write('Other machines can reach this service, and nothing is encrypted.\n')
   }
-  // Listened for before anybody is told that the service is there, and may end it.
+  // Listen for signals before printing the address, because its reader may stop the service at once.
   const end = stopped()
   print(service, flags, operatorKey)
   await end
@@ -102,7 +102,7 @@ function optionsOf(flags: Flags, operatorKey: string | null): ServiceOptions {
   }
 }
 
-/** Given by whoever starts the service, or new each time. */
+/** ASSAY_OPERATOR_KEY, or a new key each time. */
 function operatorKeyOf({ ASSAY_OPERATOR_KEY }: NodeJS.ProcessEnv): string {
   const key = ASSAY_OPERATOR_KEY?.trim() || makeSecret('op-', 32, null)
   if (isHeaderValue(key)) return key
@@ -129,7 +129,7 @@ function print({ baseUrl, keys }: RunningService, flags: Flags, operatorKey: str
       '  band        credits     key',
       ...rows,
       '',
-      // The largest account: the smallest one has a request in three seconds.
+      // The largest account, because the smallest one may send only one request in three seconds.
       `  export ASSAY_API_KEY=${keys.at(-1)?.apiKey ?? ''}`,
       ...(operatorKey === null ? [] : [`  export ASSAY_OPERATOR_KEY=${operatorKey}`]),
       '',
@@ -173,7 +173,7 @@ function printProfile(json: boolean): void {
   }
 }
 
-/** A ledger that cannot be written is a fault of the machine; any other error is a bug of Assay. */
+/** A ledger that cannot be written is a fault of the machine; any other error is a bug in Assay. */
 function endWith(error: Error): never {
   process.stderr.write(
     error instanceof UserError
@@ -183,7 +183,7 @@ function endWith(error: Error): never {
   process.exit(exit.internal)
 }
 
-/** Resolves on the first signal to stop; a second one ends it at once. */
+/** Resolves on the first stop signal; a second one ends the process at once. */
 function stopped(): Promise<void> {
   return new Promise((resolve) => {
     const ignoreSignals = onStopSignal(() => {

@@ -5,7 +5,7 @@ import { planOf } from '../run/plan.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
 
-/** Credits that a run may cost without asking. */
+/** Credits that a run may cost without confirmation. */
 const freely = 1000
 
 interface Spending {
@@ -18,9 +18,9 @@ interface Spending {
 }
 
 /**
- * Asks before a run that may cost much on a service that is not on this machine.
+ * Asks the user before an expensive run against a service on another machine.
  *
- * @throws UserError when the user says no, or nobody can be asked
+ * @throws UserError if the user declines, or if there is no terminal to ask
  */
 export async function mustMaySpend(spending: Spending): Promise<void> {
   const { scenario, contract, seed, baseUrl, isAgreed } = spending
@@ -37,5 +37,5 @@ export async function mustMaySpend(spending: Spending): Promise<void> {
     if (/^y(es)?$/i.test(answer.trim())) return
     throw new UserError('usage', 'Nothing was sent.')
   }
-  throw new UserError('usage', `${cost} Agree with --yes, or bound it with --max-credits.`)
+  throw new UserError('usage', `${cost} Confirm with --yes, or limit it with --max-credits.`)
 }

@@ -1,7 +1,7 @@
-/** What asks a command to end: Ctrl-C, a service manager, and a terminal that closes. */
+/** Signals from Ctrl-C, a service manager, and a terminal that closes. */
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** @returns stops listening */
+/** @returns a function that stops listening */
 export function onStopSignal(listener: () => void): () => void {
   for (const signal of stopSignals) process.on(signal, listener)
   return () => {

@@ -4,7 +4,7 @@ import { defaultContract } from '../contract/default.ts'
 import { isHeaderValue } from '../contract/request.ts'
 import { UserError } from '../user/user-error.ts'
 
-/** The service that is meant. @throws UserError for what is no http or https URL, naming no secret */
+/** The base URL of the service. @throws UserError for anything else; the message shows no secret */
 export function baseUrlOf(
   text: string | undefined,
   contract: Pick<Contract, 'paths'> = defaultContract,
@@ -12,11 +12,11 @@ export function baseUrlOf(
   if (text !== undefined && isBaseUrl(text)) return serviceUrl(text, contract)
   throw new UserError(
     'usage',
-    `--base-url: expected the address of a service, as https://api.example.com; got ${text === undefined ? 'nothing' : shownBaseUrl(text)}.`,
+    `--base-url: expected the address of a service, such as https://api.example.com; got ${text === undefined ? 'nothing' : shownBaseUrl(text)}.`,
   )
 }
 
-/** The key of ASSAY_API_KEY. @throws UserError where there is none, or none that a header can hold */
+/** The key in ASSAY_API_KEY. @throws UserError if there is none, or if it is not valid in a header */
 export function apiKey(): string {
   const key = process.env.ASSAY_API_KEY?.trim() ?? ''
   if (!isHeaderValue(key)) {

@@ -1,4 +1,4 @@
-/** Times as people read them: three digits and the unit that fits. */
+/** A time with about three digits and a suitable unit. */
 export function duration(us: number): string {
   if (us < 1000) return `${us.toFixed(0)} us`
   if (us < 10_000) return `${(us / 1000).toFixed(2)} ms`
@@ -6,7 +6,7 @@ export function duration(us: number): string {
   return `${(us / 1e6).toFixed(us < 10e6 ? 2 : 1)} s`
 }
 
-/** Columns under each other: words to the left, figures to the right. The first is of words. */
+/** Aligns columns: words to the left, figures to the right. The first column has words. */
 export function table(
   rows: readonly (readonly string[])[],
   others: 'words' | 'figures' = 'figures',

@@ -2,16 +2,16 @@ import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { UserError } from '../user/user-error.ts'
 
-/** Takes files to a bucket, each under its own name. */
+/** Uploads files to a bucket, each under its own name. */
 export type Upload = (...files: readonly string[]) => Promise<void>
 
 /**
- * A bucket of S3, or of what speaks like it. Credentials, region and endpoint come from where AWS's own
- * tools take them: `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL_S3` and the rest.
- * The client is loaded here, so that what is missing is told before a load is sent.
+ * Prepares uploads to a bucket of S3, or of a compatible service. Credentials, region and endpoint come from
+ * the same sources as for AWS's tools: `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_REGION`,
+ * `AWS_ENDPOINT_URL_S3` and others. The client is loaded here, so a missing one is reported before a load.
  *
  * @param target `s3://bucket/prefix`; undefined uploads nothing
- * @throws UserError for another form, or where the client is not installed
+ * @throws UserError for another form, or if the client is not installed
  */
 export async function uploadTo(target: string | undefined): Promise<Upload> {
   if (target === undefined) return async () => {}
@@ -26,7 +26,7 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
     const { AWS_ENDPOINT_URL_S3, AWS_REGION = 'us-east-1' } = process.env
     const client = new S3Client({
       requestChecksumCalculation: 'WHEN_REQUIRED',
-      // What speaks like S3 elsewhere has no regions, and no bucket as a part of its host.
+      // Compatible services elsewhere have no regions, and no buckets in host names.
       ...(AWS_ENDPOINT_URL_S3 === undefined ? {} : { region: AWS_REGION, forcePathStyle: true }),
     })
     try {
@@ -45,7 +45,7 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
       const { name, message } = error as Error
       throw new UserError(
         'unreachable',
-        `--upload: ${target} did not take the files (${name}: ${message.split('\n')[0]}). They are here: ${files.join(', ')}.`,
+        `--upload: ${target} did not accept the files (${name}: ${message.split('\n')[0]}). They are here: ${files.join(', ')}.`,
       )
     } finally {
       client.destroy()
@@ -66,7 +66,7 @@ async function clientOfS3() {
   } catch {
     throw new UserError(
       'usage',
-      '--upload: the client of S3 is not installed. Install it next to assay: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage.',
+      '--upload: the S3 client is not installed. Install it next to assay: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage.',
     )
   }
 }

@@ -19,7 +19,7 @@ export async function initAction({ engine, cluster, print }: InitFlags): Promise
   const clickhouse = await openClickhouse(needed('--engine', engine))
   try {
     for (const statement of statements) await clickhouse.command(statement)
-    process.stdout.write(`${clickhouse.name}: ${statements.length} tables are there\n`)
+    process.stdout.write(`${clickhouse.name}: ${statements.length} tables exist\n`)
   } finally {
     await clickhouse.close()
   }
@@ -37,14 +37,16 @@ export async function closeAction({ engine, from, to }: CloseFlags): Promise<voi
   try {
     const fromUs = from === undefined ? null : parseMoment(from, 'UTC')
     const days = await closeDays(clickhouse, fromUs, toUs)
-    process.stdout.write(`${clickhouse.name}: ${days} days are kept as quarters of an hour\n`)
+    process.stdout.write(`${clickhouse.name}: ${days} days are stored as quarters of an hour\n`)
   } finally {
     await clickhouse.close()
   }
 }
 
-/** `usage` has these options, too, and needs none of them. */
+/** Checked here, because `usage` has the same options and requires none. */
 function needed(option: string, value: string | undefined): string {
-  if (value === undefined) throw new UserError('usage', `${option} is needed; assay usage --help`)
+  if (value === undefined) {
+    throw new UserError('usage', `${option} is required; see assay usage --help`)
+  }
   return value
 }

@@ -13,7 +13,7 @@ import { openExistingStore, openStore, type Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { positiveOf } from './numbers.ts'
 
-/** The options that say which usage is meant, of `assay usage` and of its page. */
+/** Options that select usage, for `assay usage` and for its page. */
 export interface UsageFlags {
   readonly timezone: string
   readonly from?: string
@@ -28,7 +28,7 @@ export interface UsageFlags {
   readonly engine?: string
 }
 
-/** The store of the page, and the engine that sums its usage where that is another. */
+/** The store of the page, and the engine that sums its usage, if it is not the store. */
 export interface UsagePlace {
   readonly store: Store
   readonly engine?: UsageEngine
@@ -36,9 +36,9 @@ export interface UsagePlace {
 }
 
 /**
- * Opens what the options name. The store is one in memory where the usage is elsewhere.
+ * Opens the source of usage. The store is in memory if usage comes from elsewhere.
  *
- * @throws UserError for runs that are named beside sums, and for what cannot be opened
+ * @throws UserError for more than one source, or one that cannot be opened
  */
 export async function openUsage(
   db: string,
@@ -52,7 +52,7 @@ export async function openUsage(
   if (runs.length > 0 || (quarters !== undefined && engine !== undefined)) {
     throw new UserError(
       'usage',
-      'Runs are in a store, which neither --engine nor --quarters reads: name one of the three. --source chooses logs.',
+      'Choose one of runs, --engine and --quarters: runs are only in a store. --source selects logs.',
     )
   }
   const clickhouse = engine === undefined ? null : await openClickhouse(engine)
@@ -72,9 +72,9 @@ export async function openUsage(
 }
 
 /**
- * What those options mean.
+ * Reads the options.
  *
- * @throws UserError for a file that cannot be read, and for a date, a grant or a name that is none
+ * @throws UserError for a file that cannot be read, or an invalid date, grant, name or price
  */
 export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
   const { timezone, from, to, by, source, grants, keyNames, creditPrice, contract } = flags

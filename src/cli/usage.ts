@@ -55,7 +55,7 @@ export async function watchAction(flags: WatchFlags): Promise<void> {
   const baseUrl = baseUrlOf(flags.baseUrl, contract)
   const stop = new AbortController()
   const clickhouse = flags.engine === undefined ? null : await openClickhouse(flags.engine)
-  // Pages wait for libraries that polls without one do not.
+  // Libraries of the page are loaded only if there is one.
   const pages = flags.live === undefined ? null : await import('./live/watch-page.ts')
   const live = await pages?.openLiveWatch(flags.live!, baseUrl)
   const ignoreSignals = onStopSignal(() => stop.abort())
@@ -84,7 +84,7 @@ export async function watchAction(flags: WatchFlags): Promise<void> {
   }
 }
 
-/** A server that is away is like a store that is held: polls wait. */
+/** Polls wait in memory while the server is unreachable, as for a held store. @returns whether they are stored */
 async function keepInClickhouse(clickhouse: ClickHouse, polls: readonly Poll[]): Promise<boolean> {
   if (polls.length === 0) return true
   try {

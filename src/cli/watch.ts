@@ -13,7 +13,7 @@ export interface Options {
 }
 
 const everyMs = 1000
-/** Shards tell each second; one that has missed two is behind. */
+/** Shards report each second; one that missed two reports is stale. */
 const staleMs = 3000
 
 /** Shows a run on several machines until all of its shards have ended, or until Ctrl-C. */
@@ -61,7 +61,7 @@ export async function watchAction(runId: string, options: Options): Promise<void
 const lineOfSeen = (runId: string, seen: RunSeen) =>
   [shardsText(runId, seen), ...(seen.progress === null ? [] : [lineOf(seen.progress)])].join(' | ')
 
-/** `launch-7: 4 shards, 1 ended, STALE for 12 s: 2`. */
+/** Such as `launch-7: 4 shards, 1 ended, STALE for 12 s: 2`. */
 export function shardsText(runId: string, { shards, isConnected }: RunSeen): string {
   if (shards.length === 0) return `${runId}: no shard has joined yet`
   const ended = shards.filter((shard) => shard.ended !== null)

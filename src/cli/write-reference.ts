@@ -4,7 +4,7 @@ import { metricsReference } from '../measure/reference.ts'
 import { tablesReference } from '../store/reference.ts'
 import { commandsReference } from './reference.ts'
 
-/** What `npm run reference` writes into docs/. */
+/** Files that `npm run reference` writes into docs/. */
 export const references: Readonly<Record<string, () => string>> = {
   'commands.md': commandsReference,
   'metrics.md': metricsReference,

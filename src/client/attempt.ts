@@ -15,14 +15,14 @@ import type { HeaderLines } from './transport.ts'
 const errorType = Buffer.from('error')
 
 /**
- * The answering half of an attempt: its fields are the response half of a row, by the names of the
- * columns. Numbers that are null in the row are NaN here. Its `Call` hands it what comes.
+ * The response half of an attempt. Its fields are columns of the row, with NaN for null numbers. Its
+ * `Call` passes the response to it.
  *
- * Attempts are pooled: nothing is allocated for one but what a long event or a capture needs. What
- * a stream says is with its `EventStream`, which hands it back as one result at the end.
+ * Attempts are pooled: only a long event or a capture allocates memory. A stream is read by an
+ * `EventStream`, which gives one result at the end.
  */
 export class Attempt extends ResponseFields implements BodyReader {
-  /** Null unless asked for. */
+  /** Null unless requested. */
   captured: Captured | null = null
   request!: PreparedRequest
 
@@ -30,14 +30,14 @@ export class Attempt extends ResponseFields implements BodyReader {
   private call!: Call
   private readonly plain: PlainBody
   private capture: Capture | null = null
-  /** Made for the first stream that it reads, and kept. */
+  /** Created for the first stream, and reused. */
   private ownStream: EventStream | null = null
-  /** The same while what the stream says is not here yet. */
+  /** The same, until its result is taken. */
   private stream: EventStream | null = null
   readonly lastReadUs = Number.NaN
-  /** Of the body, as the head says; NaN when it does not. */
+  /** Content-Length; NaN if absent. */
   contentLength = Number.NaN
-  /** How the body is compressed, as the head says; null for not at all. */
+  /** Content-Encoding; null for none. */
   encoding: Encoding | null = null
   private wellFormed = false
 
@@ -49,12 +49,12 @@ export class Attempt extends ResponseFields implements BodyReader {
     )
   }
 
-  /** When the read came that is being handled. */
+  /** Time of the read that is being handled. */
   get readUs(): number {
     return this.bench.readUs
   }
 
-  /** Begins anew, for a call that was sent or failed. */
+  /** Starts again for a call that was sent or failed. */
   open(call: Call): void {
     this.clear()
     this.captured = null
@@ -68,7 +68,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     this.flags = call.flags
   }
 
-  /** @returns who reads the body */
+  /** @returns the reader of the body */
   onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): BodyReader {
     const { captureChoice, listener } = this.call
     this.headersUs = this.bench.readUs
@@ -95,7 +95,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     return this.stream ?? this
   }
 
-  /** Of a body that is no stream. */
+  /** A piece of a body that is not a stream. */
   onBody(bytes: Buffer, start: number, end: number): void {
     const { call } = this
     this.bytesIn += end - start
@@ -116,12 +116,12 @@ export class Attempt extends ResponseFields implements BodyReader {
     return this.plain.end() ? this.plainEnd() : broken('no-memory')
   }
 
-  /** Nothing more comes. */
+  /** Fills the remaining fields at the end. */
   close(end: End): void {
     this.outcome = end.outcome
     this.reason = 'reason' in end ? end.reason : null
     if (Number.isNaN(this.closedUs)) this.closedUs = this.bench.now()
-    // A stream that was left, or broken off, said what it said until then.
+    // A stream that was aborted or broke off counts up to that point.
     if (this.stream !== null) this.take(this.stream)
     if (end.outcome === 'broken' && end.reason === 'no-memory') this.bench.memory.givenUp++
     if (this.capture !== null) {
@@ -130,27 +130,27 @@ export class Attempt extends ResponseFields implements BodyReader {
     }
   }
 
-  /** Nobody reads or asks any more: memory is for those that come. */
+  /** Frees memory for the next attempt. */
   letGo(): void {
     this.plain.reset()
     this.capture?.drop()
     this.ownStream?.letGo()
   }
 
-  /** What its stream said, once it says no more. */
+  /** Takes the result of a stream that is over. */
   private take(stream: EventStream): void {
     this.takeDocument(stream.result())
     this.stream = null
   }
 
-  /** The plain body was read whole; the reader holds what it said. */
+  /** The plain body was read whole; `bench.document` holds its fields. */
   private onDocument(wellFormed: boolean): void {
     const { document } = this.bench
     const bytes = document.source
     const { endpoint, key } = this.request
     this.wellFormed = wellFormed
     if (!wellFormed) {
-      // A body that may be empty, as that of a preflight, is not asked to be JSON.
+      // An empty body of the endpoint `other`, such as that of a preflight, need not be JSON.
       if (this.bytesIn > 0 || endpoint !== 'other') this.keepUnread(document)
     }
     const success = this.status >= 200 && this.status < 300
@@ -170,7 +170,7 @@ export class Attempt extends ResponseFields implements BodyReader {
 
   private plainEnd(): End {
     const { trailing } = this.plain
-    // A document with something behind it is none.
+    // A document followed by other bytes is not JSON.
     if (trailing && this.status >= 200 && this.status < 300) this.flags |= flags.notJson
     return plainEnd(this.request, this, this.wellFormed && !trailing)
   }

@@ -11,11 +11,10 @@ import type { Transport } from './transport.ts'
 /** Which responses to keep word for word; `errors` are all that are not 2xx. */
 export type CaptureChoice = 'always' | 'errors' | 'never'
 
-/** Told about one attempt while it runs. */
 export interface AttemptListener {
   /** A content event came `gapUs` after the one before it in the same stream (0: same read). */
   onGap(gapUs: number): void
-  /** It is over. The attempt is used again once this returns: copy what you need. */
+  /** It is over. The attempt is reused after this returns, so copy what you need. */
   onEnd(attempt: Attempt): void
   /** The response head is complete. */
   onHead?(attempt: Attempt): void
@@ -23,7 +22,7 @@ export interface AttemptListener {
   onEvent?(atUs: number, bytes: Buffer, start: number, end: number): void
 }
 
-/** What the attempts of one thread share. */
+/** Objects that the attempts of one thread share. */
 export interface Bench {
   readonly transport: Transport
   readonly now: () => number
@@ -34,17 +33,17 @@ export interface Bench {
   readonly numbers: EventNumbers
   readonly captureBytes: number
   readonly memory: AnswerMemory
-  /** When the read came that is being handled: the stamp of all that it brought. */
+  /** Time of the read that is being handled, the time stamp of all its content. */
   readUs: number
-  /** Gives an attempt that nobody uses. */
+  /** Returns an unused attempt. */
   take(): Attempt
-  /** Takes both back when the last callback has returned. */
+  /** Takes both back after the last callback. */
   release(call: Call, attempt: Attempt): void
 }
 
-/** Who reads a body: decided by its head. */
+/** The reader of a body, chosen by its head. */
 export interface BodyReader {
   onBody(bytes: Buffer, start: number, end: number): void
-  /** When it was read last; NaN for one that puts its deadline off at each read. */
+  /** Time of the last read; NaN for a reader that resets its deadline at each read. */
   readonly lastReadUs: number
 }

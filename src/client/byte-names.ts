@@ -6,18 +6,18 @@ interface Entry {
 const places = 128
 
 /**
- * Names to look up in bytes: 0 for none of them, else what a name stands for.
+ * Looks up names in bytes: returns the id of a name, or 0.
  *
- * The length of a name, its first byte and its last two give its place in a table, where it hardly
- * ever meets another one: a look-up is one comparison.
+ * The length of a name, its first byte and its last two are its hash. Collisions are rare, so a look-up
+ * is one comparison.
  */
 export class ByteNames {
   private readonly table: readonly (readonly Entry[])[]
   private readonly ignoreCase: boolean
 
   /**
-   * @param names with what they stand for, from 1
-   * @param ignoreCase for names of headers, which are given in lower case
+   * @param names with their ids, from 1
+   * @param ignoreCase for names of headers; `names` are then in lower case
    */
   constructor(names: Readonly<Record<string, number>>, ignoreCase = false) {
     const table: Entry[][] = Array.from({ length: places }, () => [])
@@ -41,12 +41,12 @@ export class ByteNames {
   }
 }
 
-/** Whether the bytes at `start` are the name, which is in lower case; they may be in upper case. */
+/** Whether the bytes at `start` are the name, which is in lower case, regardless of their case. */
 export function isName(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
   for (let at = 0; at < name.length; at++) {
     const byte = bytes[start + at]!
     const expected = name[at]!
-    // Upper case letters differ from lower case ones by one bit.
+    // Upper-case letters differ from lower-case letters by one bit.
     if (byte !== expected && (byte < 65 || byte > 90 || (byte | 32) !== expected)) return false
   }
   return true

@@ -8,22 +8,22 @@ import type { PreparedRequest } from './request.ts'
 import type { Failure, HeaderLines, WireExchange, WireSink } from './transport.ts'
 
 /**
- * The asking half of an attempt: its request on the wire, its deadlines, and where it is left.
+ * The request half of an attempt: its request on the wire, its deadlines and its abort point.
  *
- *     begin ─▶ onSent ─▶ onHead ─▶ onBody* ─▶ onEnd      each step arms the next deadline;
- *       └─ connect ─┴ first byte ┴── idle ──┘            abort points leave where they stand
+ *     begin ─▶ onSent ─▶ onHead ─▶ onBody* ─▶ onEnd      each step arms the next deadline
+ *       └─ connect ─┴ first byte ┴── idle ──┘
  *
- * It is small on purpose: thousands wait at a time, and each is in no cache of the processor when its
- * answer comes. What answers say is read into an `Attempt`, taken when there is a head. Answers that
- * come in one read, as most do, all take the same one, which is never cold.
+ * It is small, because thousands wait at a time, outside the processor's caches. A response is read into
+ * an `Attempt`, which is taken at its head. Responses that arrive in one read, as most do, all take the
+ * same `Attempt`, which stays cached.
  */
 export class Call implements WireSink {
-  // What each read asks for comes first, so that it lies together.
+  // Fields that each read uses come first, so that they share a cache line.
   private readonly bench: Bench
   listener!: AttemptListener
   private body: BodyReader | null = null
   ended = true
-  /** Inside a callback that still holds our state: not to be used again before it returns. */
+  /** Inside a callback that still uses this call, so it may not be reused before it returns. */
   private busy = false
   request!: PreparedRequest
   captureChoice: CaptureChoice = 'never'
@@ -34,7 +34,7 @@ export class Call implements WireSink {
   private attempt: Attempt | null = null
   private readonly stage: Armed
   private readonly total: Armed
-  /** Cancels the abort point that waits for its time. */
+  /** Cancels a pending abort point. */
   private cancelAbort: (() => void) | null = null
 
   constructor(bench: Bench) {
@@ -58,24 +58,24 @@ export class Call implements WireSink {
     this.dispatchedUs = nowUs
     timer.arm(this.total, 'total', nowUs)
     this.exchange = transport.dispatch(request.wire, this)
-    // Most find an idle connection, and are sent by now.
+    // Most requests find an idle connection and are already sent.
     if (Number.isNaN(this.sentUs)) timer.arm(this.stage, 'connect', nowUs)
   }
 
-  /** Leaves it now; `onEnd` comes during the call, with the outcome `aborted`. */
+  /** Ends it now; `onEnd` is called before this returns, with the outcome `aborted`. */
   abort(reason: string): void {
     if (!this.ended) this.leave({ outcome: 'aborted', reason })
   }
 
   onSent(reusedConnection: boolean): void {
-    // Sent during the dispatch is sent at the dispatch: there was nothing to wait for.
+    // If sent during the dispatch, nothing was waited for, so both times are equal.
     const nowUs = this.exchange === null ? this.dispatchedUs : this.bench.now()
     this.sentUs = nowUs
     if (reusedConnection) this.flags |= flags.reusedConnection
     this.bench.timer.arm(this.stage, 'first-byte', nowUs)
     const { abort } = this.request
     if (abort === null) return
-    // The write follows this call, so even the earliest point comes one turn later.
+    // The write follows this call, so even the earliest abort point is one turn later.
     if (abort.at === 'before-headers') {
       const immediate = setImmediate(() => this.abort('before-headers'))
       this.cancelAbort = () => clearImmediate(immediate)
@@ -129,12 +129,12 @@ export class Call implements WireSink {
     this.settle()
   }
 
-  /** The deadline between reads begins anew with the read that is being handled. */
+  /** Restarts the deadline between reads at the read that is being handled. */
   armIdle(): void {
     this.bench.timer.arm(this.stage, 'idle', this.bench.readUs)
   }
 
-  /** A stream is read too often to arm it at each read: whether the deadline began anew since. */
+  /** Re-arms the idle deadline if a stream was read since, because arming it at each read is too slow. */
   private putsOffIdle(): boolean {
     const { timer, now } = this.bench
     const lastReadUs = this.body?.lastReadUs ?? Number.NaN
@@ -144,7 +144,7 @@ export class Call implements WireSink {
     return true
   }
 
-  /** Ends it from our side: the connection is of no use any more. */
+  /** Ends it from our side, and closes the connection. */
   leave(end: End): void {
     if (this.ended) return
     const { exchange } = this
@@ -156,7 +156,7 @@ export class Call implements WireSink {
 
   private abortAt(dueUs: number): void {
     const { now } = this.bench
-    // Never at once: it may be sent during its dispatch, and then there is no exchange to leave yet.
+    // Never at once: if it is sent during its dispatch, there is no exchange to abort yet.
     const timeout = setTimeout(
       () => (now() < dueUs ? this.abortAt(dueUs) : this.abort('after-us')),
       Math.max(Math.ceil((dueUs - now()) / 1000), 1),
@@ -186,7 +186,7 @@ export class Call implements WireSink {
     if (!this.busy) this.release()
   }
 
-  /** The last thing of every callback. */
+  /** Every callback ends with this. */
   private settle(): void {
     this.busy = false
     if (this.ended) this.release()

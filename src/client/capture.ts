@@ -2,15 +2,15 @@ import type { Encoding } from '../attempt/outcome.ts'
 import type { AnswerMemory } from './memory.ts'
 import { withoutKey } from './redaction.ts'
 
-/** What came back, word for word except for the key. */
+/** A response word for word, except for the key. */
 export interface Captured {
-  /** Header lines as they came, `name: value` separated by \n. */
+  /** Header lines as received, `name: value` separated by \n. */
   readonly headers: string
   readonly body: string
   readonly truncated: boolean
 }
 
-/** Keeps a response while it comes: its head, and its body up to a bound. */
+/** Captures a response as it arrives: its head, and its body up to a bound. */
 export class Capture {
   private readonly key: string
   private readonly maxBytes: number
@@ -35,10 +35,10 @@ export class Capture {
   }
 
   add(bytes: Buffer, start: number, end: number): void {
-    // A key that the bound cuts in two would not be recognised, so keep that much more.
+    // A key that the bound cuts in two would not be recognised, so keep more.
     const room = this.maxBytes + this.key.length * 3 - this.bytes
     const wanted = Math.min(end - start, room)
-    // A capture is given up before an answer is.
+    // Without memory, a capture is dropped before a response is.
     const kept = !this.missed && this.memory.take(wanted) ? wanted : 0
     if (kept > 0) {
       this.pieces.push(Buffer.from(bytes.subarray(start, start + kept)))
@@ -47,14 +47,14 @@ export class Capture {
     if (kept < end - start) this.missed = true
   }
 
-  /** Lets go of what it keeps. */
+  /** Frees its memory. */
   drop(): void {
     this.memory.give(this.bytes)
     this.bytes = 0
     this.pieces.length = 0
   }
 
-  /** @param encoding how the body is compressed: nobody looks into it, so it is not kept */
+  /** @param encoding of a compressed body, which is not kept because the key cannot be found in it */
   finish(encoding: Encoding | null): Captured {
     const headers = withoutKey(this.headers, this.key)
     if (encoding !== null) {

@@ -17,16 +17,16 @@ export interface ClientOptions {
   /** Microseconds since the run began; one monotonic clock for all threads of a run. */
   readonly now: () => number
   readonly deadlines: Deadlines
-  /** Most bytes of a body that a capture keeps; 128 KiB unless given: a page of figures fits. */
+  /** Most bytes of a body in a capture. Default: 128 KiB, enough for a page of metrics. */
   readonly captureBytes?: number
-  /** For what is read and not whole; without a bound unless given. */
+  /** Memory of incomplete responses. Default: no bound. */
   readonly memory?: AnswerMemory
 }
 
-/** A running attempt; not to be used after its `onEnd`. */
+/** A running attempt. Do not use it after its `onEnd`. */
 export type RunningAttempt = Pick<Call, 'abort' | 'dispatchedUs'>
 
-/** Sends requests, one attempt each, over one transport, for one thread. */
+/** Sends requests as one attempt each, over one transport, for one thread. */
 export class AttemptClient {
   private readonly bench: Bench
   private readonly calls: Call[] = []
@@ -52,12 +52,12 @@ export class AttemptClient {
     }
   }
 
-  /** When a socket last gave bytes of a response; NaN before the first. */
+  /** When bytes of a response were last read; NaN before the first. */
   get readUs(): number {
     return this.bench.readUs
   }
 
-  /** Starts an attempt now. The listener hears of it later, never during the call. */
+  /** Starts an attempt now. The listener is called later, never before this returns. */
   start(
     request: PreparedRequest,
     listener: AttemptListener,
@@ -69,7 +69,7 @@ export class AttemptClient {
   }
 }
 
-/** The deadlines that the contract states (§8.3): its read timeout holds for the first byte too. */
+/** The deadlines of the contract (§8.3); its read timeout also applies to the first byte. */
 export function deadlinesOf(contract: Contract): Deadlines {
   const { connectMs, readMs, streamMs } = contract.timeouts
   return {

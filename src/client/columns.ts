@@ -2,7 +2,7 @@ import { type Batch, nullCount, nullWord, type Words } from '../attempt/batch.ts
 import { type AttemptRow, attemptColumns, type ColumnName } from '../attempt/columns.ts'
 import type { ResponseId } from './response-id.ts'
 
-/** The columns of an attempt row that the wire decides; the sender of the request fills the rest. */
+/** The columns of an attempt that the client fills; the sender fills the rest. */
 export const responseColumns = [
   'dispatchedUs',
   'sentUs',
@@ -46,7 +46,7 @@ type ResponseColumn = (typeof responseColumns)[number]
 /** The response half of an attempt row. */
 export type ResponseColumns = Pick<AttemptRow, ResponseColumn>
 
-/** The same while it is being filled: a number that is null in the row is NaN. */
+/** The same before it is written: a number that is null in the row is NaN. */
 export type ResponseValues = {
   readonly [Name in ResponseColumn]: Exclude<AttemptRow[Name], null> extends number
     ? number
@@ -66,10 +66,7 @@ function nullable(name: ResponseColumn, value: string | number | null): string |
   return Number.isNaN(value) ? null : value
 }
 
-/**
- * What all plain successes have in common: null, or 0, but for the outcome. Most rows are of such, one
- * after the other.
- */
+/** Columns with the same value in all plain successes, which most rows are: null or 0, except the outcome. */
 export const plainSuccessColumns = [
   'firstEventUs',
   'firstContentUs',
@@ -88,7 +85,7 @@ export const plainSuccessColumns = [
 
 type Values = ResponseValues & { readonly id: ResponseId }
 
-/** Whether the columns of plain successes hold what they have in common. */
+/** Whether `plainSuccessColumns` have their common values. */
 export function isPlainSuccess(values: ResponseValues): boolean {
   return (
     values.outcome === 'ok' &&
@@ -100,8 +97,8 @@ export function isPlainSuccess(values: ResponseValues): boolean {
 }
 
 /**
- * Writes the response half into row `batch.rows`, cell by cell: it runs once for each attempt, so
- * there is no loop over names and nothing is allocated.
+ * Writes the response half into row `batch.rows`. It runs for each attempt, so it has no loop over names
+ * and allocates nothing.
  */
 export function writeColumns(values: Values, batch: Batch, words: Words): void {
   const at = batch.rows
@@ -154,7 +151,7 @@ function codeOf(words: Words, word: string | null): number {
   return word === null ? nullWord : words.codeOf(word)
 }
 
-/** A service may say anything where a count belongs; what is none is null, not a wrapped number. */
+/** A service may send anything as a count; a value that is not a 32-bit integer becomes null. */
 function count(value: number): number {
   return isCount(value) ? value : nullCount
 }

@@ -2,9 +2,9 @@ import type { TimeoutReason } from '../attempt/outcome.ts'
 
 /** The four deadlines of an attempt, in microseconds; Infinity for none. */
 export interface Deadlines {
-  /** From dispatch until the socket carries the request: pool wait, name lookup, connecting, TLS. */
+  /** From dispatch to the send: pool wait, name lookup, connecting, TLS. */
   readonly connectUs: number
-  /** From then until the response head is complete. */
+  /** From the send to the complete response head. */
   readonly firstByteUs: number
   /** Between two reads of the body. */
   readonly idleUs: number
@@ -12,15 +12,15 @@ export interface Deadlines {
   readonly totalUs: number
 }
 
-/** One deadline, which one timer holds. */
+/** One deadline of a `DeadlineTimer`. */
 export interface Armed {
   readonly onDeadline: (reason: TimeoutReason) => void
   reason: TimeoutReason
   /** Infinity while it is not armed. */
   dueUs: number
-  /** When the timer looks at it, never after it is due; Infinity while it does not. */
+  /** When the timer checks it, never after `dueUs`; Infinity while it is not in the heap. */
   lookUs: number
-  /** Among those that are looked at. */
+  /** Index in the heap; -1 while it is not there. */
   place: number
 }
 
@@ -28,16 +28,16 @@ export function disarmed(onDeadline: (reason: TimeoutReason) => void): Armed {
   return { onDeadline, reason: 'total', dueUs: Infinity, lookUs: Infinity, place: -1 }
 }
 
-/** Longest delay of a timer of the platform, in milliseconds. */
+/** Longest delay of a platform timer, in milliseconds. */
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * All deadlines of a client's attempts on one timer of the platform. A deadline never passes early,
- * and late by what the event loop is late.
+ * All deadlines of a client's attempts on one platform timer. A deadline never fires early, and only as
+ * late as the event loop.
  *
- * Nearly all are put off or disarmed long before they pass, at each step of each attempt, so that
- * is one number written: the timer looks at a deadline when it would first have passed, and again
- * when it has meanwhile been put off to. Those that are looked at are a heap, the next one first.
+ * Each step of each attempt postpones or disarms a deadline, and few ever fire. Postponing therefore
+ * writes one number: the timer checks a deadline at its original time, and again at the postponed one.
+ * Deadlines to check are in a heap, the next first.
  */
 export class DeadlineTimer {
   private readonly now: () => number
@@ -51,7 +51,7 @@ export class DeadlineTimer {
     this.lengths = deadlines
   }
 
-  /** Starts the deadline anew from `fromUs`, whatever it was before. */
+  /** Restarts the deadline from `fromUs`. */
   arm(armed: Armed, reason: TimeoutReason, fromUs: number, nowUs = fromUs): void {
     armed.reason = reason
     armed.dueUs = fromUs + this.lengthUs(reason)
@@ -75,7 +75,7 @@ export class DeadlineTimer {
     }
   }
 
-  /** Has the timer look at it when it is due. */
+  /** Schedules a check when it is due. */
   private look(armed: Armed, nowUs: number): void {
     armed.lookUs = armed.dueUs
     this.rise(armed, armed.place === -1 ? this.heap.length : armed.place)
@@ -87,7 +87,7 @@ export class DeadlineTimer {
     this.wakeUs = dueUs
     const delayMs = Math.min(Math.max(Math.ceil((dueUs - nowUs) / 1000), 1), maxTimerMs)
     this.timer = setTimeout(this.onTimer, delayMs)
-    // Sockets keep the process alive; a deadline of ten minutes must not.
+    // Sockets keep the process alive; a deadline must not.
     this.timer.unref()
   }
 
@@ -111,7 +111,7 @@ export class DeadlineTimer {
     if (next !== undefined && next.lookUs < this.wakeUs) this.wakeAt(next.lookUs, this.now())
   }
 
-  /** Takes the first one out. */
+  /** Removes the first. */
   private drop(first: Armed): void {
     first.lookUs = Number.POSITIVE_INFINITY
     first.place = -1
@@ -119,7 +119,7 @@ export class DeadlineTimer {
     if (last !== first) this.sink(last, 0)
   }
 
-  /** Puts it where it belongs, at `place` or before it. */
+  /** Moves it to its place in the heap, at `place` or before. */
   private rise(armed: Armed, place: number): void {
     let at = place
     while (at > 0) {
@@ -131,7 +131,7 @@ export class DeadlineTimer {
     this.put(armed, at)
   }
 
-  /** Puts it where it belongs, at `place` or behind it. */
+  /** Moves it to its place in the heap, at `place` or after. */
   private sink(armed: Armed, place: number): void {
     let at = place
     for (;;) {

@@ -6,7 +6,7 @@ import { type Span, spanIs } from './span.ts'
 
 const errorWord = Buffer.from('error')
 
-/** What a body, or all events of a stream, said: fields by the names of the columns, NaN for null. */
+/** The content of a body or of all events of a stream: fields are columns of the row, NaN for null. */
 export class DocumentFields {
   id = new ResponseId()
   responseModel: string | null = null
@@ -20,7 +20,7 @@ export class DocumentFields {
   errorCode: string | null = null
   errorType: string | null = null
   flags = 0
-  /** A document was nested beyond what the reader follows. */
+  /** Whether a document was nested too deeply for the reader. */
   tooDeep = false
   firstEventUs = Number.NaN
   firstContentUs = Number.NaN
@@ -33,15 +33,15 @@ export class DocumentFields {
   itlMaxUs = Number.NaN
   bytesIn = 0
 
-  /** What a body, or an event of a stream, said of itself. */
+  /** Adds the fields of a body or of an event. */
   keepDocument(document: DocumentReader, bytes: Buffer, words: ResponseWords, key: string): void {
-    // Some begin a stream with a chunk whose fields are empty: the first that says something counts.
+    // Some streams begin with a chunk of empty fields, so the first value that is not empty counts.
     if (says(document.id) && !this.id.isKnown) this.id.keep(bytes, document.id, key)
     if (says(document.model) && this.responseModel === null) {
       this.responseModel = words.text(bytes, document.model, key)
     }
     if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish, key)
-    // Usage in a stream is cumulative: the last word counts, and nothing is summed.
+    // Usage in a stream is cumulative, so the last value counts.
     if (!Number.isNaN(document.promptTokens)) this.promptTokens = document.promptTokens
     if (!Number.isNaN(document.cachedTokens)) this.cachedTokens = document.cachedTokens
     if (!Number.isNaN(document.completionTokens)) this.completionTokens = document.completionTokens
@@ -56,14 +56,14 @@ export class DocumentFields {
     if (document.errorType.start >= 0) this.errorType = words.text(bytes, document.errorType, key)
   }
 
-  /** What cannot be read. */
+  /** Sets the reason why a document cannot be read. */
   keepUnread({ badUtf8, tooDeep }: DocumentReader): void {
     if (badUtf8) this.flags |= flags.notUtf8
     else if (tooDeep) this.tooDeep = true
     else this.flags |= flags.notJson
   }
 
-  /** What another says; ids change places, so that none is copied. */
+  /** Takes the fields of another; ids are swapped instead of copied. */
   takeDocument(from: DocumentFields): void {
     const { id } = this
     this.id = from.id
@@ -119,7 +119,7 @@ export class DocumentFields {
   }
 }
 
-/** Whether a field was there, and not empty: where it was not, its end is none of this document. */
+/** Whether a field was present and not empty; `end` is stale if it was absent. */
 function says({ start, end }: Span): boolean {
   return start >= 0 && end > start
 }

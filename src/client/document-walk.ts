@@ -18,30 +18,29 @@ import { isWord, type Span, span } from './span.ts'
 const unfinished = ['"queued"', '"in_progress"'].map((word) => Buffer.from(word))
 
 /**
- * Walks over one document of a response and keeps what metrics and rules need: a whole body of any
- * format, one event of any stream, or an error of any shape. The formats share most of their names and
- * never contradict each other, so one walk serves them all.
+ * Walks over one document of a response and keeps what metrics and rules need. A document is a body of
+ * any format, one event of a stream, or an error. The formats share most names without contradiction, so
+ * one walk serves all.
  */
 export class DocumentWalk extends JsonCursor {
-  /** Whether the document was an object. */
   isObject = false
-  /** Bytes outside ASCII that are not UTF-8. */
+  /** Whether some bytes are not UTF-8. */
   badUtf8 = false
   readonly id = span()
   readonly model = span()
   readonly type = span()
   readonly finish = span()
-  /** Elements of `choices`; -1 when there was no such array. */
+  /** Elements of `choices`; -1 without such an array. */
   choices = -1
-  /** Elements of `content`; 0 when it was no array; -1 when there was none. */
+  /** Elements of `content`, `output` or `data`; 0 if it is not an array, -1 if absent. */
   blocks = -1
   /** Largest `index` of a choice, or of a content block; -1 for none. */
   maxIndex = -1
-  /** Non-empty text: content, reasoning, or a tool call. */
+  /** Whether it has non-empty text: content, reasoning, or a tool call. */
   hasText = false
   hasReasoning = false
   hasToolCall = false
-  /** NaN where usage does not say. */
+  /** Tokens of usage; NaN if absent. */
   promptTokens = Number.NaN
   cachedTokens = Number.NaN
   completionTokens = Number.NaN
@@ -76,7 +75,7 @@ export class DocumentWalk extends JsonCursor {
     this.choiceIndex = 0
   }
 
-  /** Says what the last value is for. */
+  /** Records the use of the last value. */
   private use(use: number): void {
     if (this.valuesEnd <= this.values.length) this.values[this.valuesEnd - 1] = use
   }
@@ -94,7 +93,7 @@ export class DocumentWalk extends JsonCursor {
       case ROOT:
         return this.rootMember(key)
       case RESPONSE:
-        // Its output was told by the events before.
+        // Earlier events had its output.
         return key === name.output ? this.skip() : this.rootMember(key)
       case CHOICE:
         return this.choiceMember(key)
@@ -147,7 +146,7 @@ export class DocumentWalk extends JsonCursor {
       case name.response:
         return this.peek() === 123 ? this.object(RESPONSE) : this.skip()
       case name.delta:
-        // In the Responses format it is the text itself.
+        // In the Responses format, delta is the text itself.
         return this.peek() === 123 ? this.object(CONTENT) : this.text()
       case name.content_block:
         return this.peek() === 123 ? this.object(CONTENT) : this.skip()
@@ -167,7 +166,7 @@ export class DocumentWalk extends JsonCursor {
       case name.index:
         return this.keepIndex()
       case name.error:
-        // `error: null` beside a completion is no error.
+        // `error: null` with a completion is not an error.
         this.hasError ||= this.peek() !== 110
         this.errorIsObject = this.peek() === 123
         return this.errorIsObject ? this.object(ERROR) : this.skip()
@@ -209,7 +208,7 @@ export class DocumentWalk extends JsonCursor {
       case name.thinking:
         return this.reasoning()
       case name.tool_calls:
-        // An element is counted as text; the arguments come in pieces, each an element.
+        // An element counts as text; arguments arrive in pieces, each an element.
         return this.peek() === 91 ? this.array(TOOL_CALLS) : this.skip()
       case name.stop_reason:
         return this.keepString(this.finish, uses.finish)
@@ -275,7 +274,7 @@ export class DocumentWalk extends JsonCursor {
     return true
   }
 
-  /** Whether the next value is a status that says of no end. */
+  /** Whether the next value is a status that is not an end. */
   private isUnfinishedNext(): boolean {
     const { bytes, at } = this
     return unfinished.some((word) => isWord(bytes, at, at + word.length, word))
@@ -283,7 +282,7 @@ export class DocumentWalk extends JsonCursor {
 
   private keepIndex(): boolean {
     if (!this.isNumberNext()) return this.skip()
-    // Part of the shape: it decides which choice is the first.
+    // An index is part of the shape, because it decides which choice is the first.
     if (!this.scanNumber()) return false
     this.maxIndex = Math.max(this.maxIndex, this.lastNumber)
     return true

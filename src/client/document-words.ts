@@ -1,8 +1,6 @@
 import { ByteNames } from './byte-names.ts'
 
-/** What the reader of documents looks for: objects by their place, members by their name. */
-
-/** What an object is, by where it stands. */
+/** Objects that the reader of documents looks for, by their place in the document. */
 export const ROOT = 1
 export const CHOICE = 2
 /** `message` or `delta` of a choice, a content block, or `delta` of the messages stream. */
@@ -14,7 +12,7 @@ export const TOOL_CALLS = 6
 export const RESPONSE = 7
 /** An element of `data`: an embedding. */
 export const EMBEDDING = 8
-/** What the tokens of `usage` are, `prompt_tokens_details` and the like. */
+/** `prompt_tokens_details` or `input_tokens_details` of `usage`. */
 export const DETAILS = 9
 
 export const name = {
@@ -57,7 +55,7 @@ export const name = {
 
 export const names = new ByteNames(name)
 
-/** What a value is for, beside `stringValue` and `numberValue`. */
+/** Uses of values, in addition to `stringValue` and `numberValue`. */
 export const uses = {
   id: 2,
   model: 3,

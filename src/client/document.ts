@@ -6,14 +6,14 @@ import { JsonShape, type ShapeFacts, wantedCells } from './json-shape.ts'
 import { isSame, KnownShapes } from './known-shapes.ts'
 
 /**
- * Reads what metrics and rules need out of one JSON document of a response: by its shape where that is
- * known, else by a walk over its grammar.
+ * Reads what metrics and rules need from one JSON document of a response: by its shape if that is known,
+ * else by a walk over its grammar.
  *
- * One reader serves a whole thread: results hold until the next `read`, spans while the bytes do.
+ * One reader serves a whole thread: results are valid until the next `read`, spans as long as the bytes.
  */
 export class DocumentReader extends DocumentWalk implements ShapeFacts {
   private readonly shapes = new KnownShapes<JsonShape>()
-  /** The bytes that were read last; spans point into them. */
+  /** The bytes of the last `read`; spans point into them. */
   source: Buffer = Buffer.alloc(0)
 
   /** @returns whether `bytes[start..end)` is one JSON document in UTF-8 */
@@ -49,7 +49,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     return true
   }
 
-  /** Learns the document that was read last. */
+  /** Learns the shape of the last document. */
   private learn(bytes: Buffer, start: number, end: number): void {
     if (end - start > maxKnownBytes || this.valuesEnd > this.values.length) return
     if (!this.shapes.pay()) return
@@ -59,8 +59,9 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
   }
 
   /**
-   * Reads a document of a known shape: what does not vary is compared, the rest is read by its own
-   * grammar. A document that differs is none of this shape, and is read from the beginning.
+   * Reads a document of a known shape: constant parts are compared, varying values are parsed.
+   *
+   * @returns false if the document has another shape
    */
   private readAs(shape: JsonShape, start: number, end: number): boolean {
     const { view, wanted } = shape
@@ -68,7 +69,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     this.end = end
     this.notAscii = false
     let from = 0
-    // How far the document lies behind the shape's own; each value that is longer moves the rest.
+    // Offset of the document from that of the shape; each longer value shifts the rest.
     let shift = start
     for (let cell = 0; cell < wanted.length; cell += wantedCells) {
       const valueStart = wanted[cell]!
@@ -89,7 +90,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     )
   }
 
-  /** A string that is the same in all documents of a shape, where it lies in this one. */
+  /** Keeps the span of a string that is the same in all documents of a shape. */
   private keepCompared(use: number, start: number, end: number): void {
     const into =
       use === uses.model
@@ -106,7 +107,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     into.escaped = false
   }
 
-  /** Reads a value for what it is for. */
+  /** Reads a value for its use. */
   private readValue(use: number): boolean {
     switch (use) {
       case stringValue:
@@ -137,10 +138,10 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
   }
 }
 
-/** Longer documents are not worth their copies. */
+/** Longer documents are not worth a copy. */
 const maxKnownBytes = 4096
 
-/** Whether a value, with its quotes, is known by its bytes: numbers and texts are read each time. */
+/** Whether a value may be compared by its bytes instead of parsed; counts and texts are always parsed. */
 function mayBeCompared(value: Uint8Array, use: number): boolean {
   switch (use) {
     case stringValue:

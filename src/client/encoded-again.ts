@@ -1,10 +1,10 @@
-/** What a decoded byte may be part of. */
+/** Kinds of decoded bytes. */
 const nothing = 0
 const text = 1
 const word = 2
 const sign = 3
 
-/** Of each byte; word: it may belong to base64 or hex; sign: of an escape, or of a fold in base64. */
+/** Kind of each byte. word: possible base64 or hex. sign: part of an escape, or of a fold in base64. */
 const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
   const letter = String.fromCharCode(byte)
   if (/[\\%&=\0\r\n]/.test(letter)) return sign
@@ -13,7 +13,7 @@ const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
 })
 
 const other = -1
-/** A decoder of base64 passes over it. */
+/** Decoders of base64 skip it. */
 const fold = -2
 
 /** The value of each digit of base64, plain or for URLs. */
@@ -29,10 +29,10 @@ const nibbles = Int8Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * Whether bytes may be base64 or hex of a text that holds a key of so many letters in escapes, or encoded
- * twice or deeper. Where a run begins in what was encoded is not known, so each place is tried.
+ * Whether bytes may be base64 or hex of a text that contains the key in escapes, or encoded twice or
+ * more. The alignment of an encoded run is unknown, so each is tried.
  *
- * @param keyLength at least 4
+ * @param keyLength letters of the key, at least 4
  */
 export function mayBeEncodedAgain(
   bytes: Buffer,
@@ -40,7 +40,7 @@ export function mayBeEncodedAgain(
   end: number,
   keyLength: number,
 ): boolean {
-  // Four digits of base64 are three bytes. So many whole groups are in a run that holds the key.
+  // Four digits of base64 are three bytes. A run with the key has at least this many whole groups.
   const least = Math.floor((keyLength - 1) / 3)
   for (let first = start; first < start + 4; first++) {
     let groups = 0
@@ -73,7 +73,7 @@ export function mayBeEncodedAgain(
   return false
 }
 
-/** Of each byte that base64 decodes to, when one of its groups begins at `first`. */
+/** Kinds of the bytes that base64 decodes to, if a group begins at `first`. */
 function base64Kinds(bytes: Buffer, start: number, first: number, end: number): readonly number[] {
   const found: number[] = []
   for (let at = start; at + 1 < end; at++) {
@@ -95,9 +95,9 @@ function hexKind(bytes: Buffer, at: number): number {
   return byte < 0 ? nothing : kinds[byte]!
 }
 
-/** Whether some in a row are enough for an encoded key. */
+/** Whether enough consecutive bytes could be an encoded key. */
 function holdsRun(decoded: readonly number[], keyLength: number): boolean {
-  // The least that a key grows to in base64 of base64.
+  // Shortest base64 of base64 of a key.
   const twice = Math.ceil((Math.ceil((keyLength * 4) / 3) * 4) / 3)
   let [run, words, signed] = [0, 0, false]
   for (const kind of decoded) {

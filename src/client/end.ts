@@ -7,16 +7,16 @@ const httpError: End = { outcome: 'http_error' }
 export const broken = (reason: BrokenReason): End => ({ outcome: 'broken', reason })
 const malformedBody = broken('malformed-body')
 
-/** What is known of a body when it is over. */
+/** The body of a response at its end. */
 interface SeenBody {
   readonly status: number
   /** Null for none. */
   readonly encoding: Encoding | null
-  /** The reader gave its nesting up. */
+  /** Whether it was nested too deeply for the reader. */
   readonly tooDeep: boolean
 }
 
-/** @param whole the body was one document of the request's format */
+/** @param whole whether the body was one document of the request's format */
 export function plainEnd(
   { endpoint, streamed }: PreparedRequest,
   { status, encoding, tooDeep }: SeenBody,
@@ -24,13 +24,13 @@ export function plainEnd(
 ): End {
   if (status < 200 || status >= 300) return httpError
   if (encoding !== null) return broken(`content-encoding-${encoding}`)
-  // How messages stream is a gap, so JSON may be the answer; the other formats promise a stream.
+  // How messages streams is a gap, so JSON is legal there; the other formats promise a stream.
   if (streamed && endpoint !== 'messages') return broken('unexpected-content-type')
   if (whole || endpoint === 'other') return ok
   return tooDeep ? broken('too-deep') : malformedBody
 }
 
-/** @param streamed whether a stream was asked for */
+/** @param streamed whether the request asked for a stream */
 export function streamEnd(
   streamed: boolean,
   seen: SeenBody & { readonly flags: number; readonly doneMarks: number },

@@ -17,7 +17,7 @@ const lastTypes = ['message_stop', 'response.completed', 'response.incomplete'].
 const reasoningType = Buffer.from('response.reasoning')
 const errorType = Buffer.from('error')
 
-/** Cells of a row of `EventNumbers`: one line of a processor's cache. */
+/** Cells of a row of `EventNumbers`: one cache line. */
 const rowCells = 8
 const readUsCell = 0
 const lastContentUsCell = 1
@@ -28,14 +28,14 @@ const contentEventsCell = 5
 const contentReadsCell = 6
 
 /**
- * What each event changes, of all streams of a thread, a row each and the rows side by side: as fields
- * of objects, numbers with fractions lie in places of their own, which no cache holds for thousands.
+ * Numbers that each event changes: one row for each stream of a thread, in one array. As fields of
+ * objects, fractional numbers would be separate heap objects, too many for a cache.
  */
 export class EventNumbers {
   cells = new Float64Array(64 * rowCells)
   private used = 0
 
-  /** @returns where a new row begins */
+  /** @returns index of the first cell of a new row */
   take(): number {
     const row = this.used
     this.used += rowCells
@@ -49,8 +49,8 @@ export class EventNumbers {
 }
 
 /**
- * Reads a body that is a stream, and hands back what it said. Most events say nothing new but that a
- * token came: for them only a row of numbers is touched.
+ * Reads the body of a stream and returns its fields. Most events only add a token, and for them only a
+ * row of numbers is touched.
  */
 export class EventStream implements SseSink, BodyReader {
   private call!: Call
@@ -60,7 +60,7 @@ export class EventStream implements SseSink, BodyReader {
   private capture: Capture | null = null
   private abort: AbortPoint | null = null
   private done = false
-  /** An event was read, so that its names are known. */
+  /** Whether the id and the model are known. */
   private named = false
   private reasoned = false
   private choices = -1
@@ -72,7 +72,7 @@ export class EventStream implements SseSink, BodyReader {
     this.decoder = new SseDecoder(this, bench.memory)
   }
 
-  /** Begins anew, for the body of a call. */
+  /** Starts again, for the body of a call. */
   open(call: Call, capture: Capture | null): void {
     this.call = call
     this.capture = capture
@@ -90,17 +90,17 @@ export class EventStream implements SseSink, BodyReader {
     cells[row + itlMaxUsCell] = Number.NaN
   }
 
-  /** Ready for the next body. */
+  /** Frees memory, ready for the next body. */
   letGo(): void {
     this.decoder.reset()
   }
 
-  /** When the last read came. */
+  /** Time of the last read. */
   get lastReadUs(): number {
     return this.bench.numbers.cells[this.row + readUsCell]!
   }
 
-  /** What it said so far; good until the next body. */
+  /** The fields so far; valid until the next body. */
   result(): DocumentFields {
     const { row, said } = this
     const { cells } = this.bench.numbers
@@ -138,8 +138,8 @@ export class EventStream implements SseSink, BodyReader {
     else if (abort.at === 'after-events') {
       if (events >= abort.events) call.abort('after-events')
     } else if (abort.at === 'before-done') {
-      // The last chunk before the end says why generation ended; the end itself is too late, but
-      // a stream without such a chunk is left there all the same.
+      // The last chunk before the end has the finish reason. A stream without one is aborted at its
+      // end, although that is too late.
       if (this.said.finishReason !== null || this.done) call.abort('before-done')
     }
   }
@@ -176,7 +176,7 @@ export class EventStream implements SseSink, BodyReader {
     if (document.hasText) this.onContent()
   }
 
-  /** Whether it says what none before it said. */
+  /** Whether it has a field that no earlier event had. */
   private isNews(document: DocumentReader): boolean {
     return (
       (!this.named && (document.id.start >= 0 || document.model.start >= 0)) ||
@@ -204,7 +204,7 @@ export class EventStream implements SseSink, BodyReader {
       return
     }
     if (gapUs > 0) cells[row + contentReadsCell]!++
-    // What is NaN is not above the first gap.
+    // The comparison is false for NaN, so the first gap counts.
     if (!(cells[row + itlMaxUsCell]! >= gapUs)) cells[row + itlMaxUsCell] = gapUs
     this.call.listener.onGap(gapUs)
   }
@@ -217,7 +217,7 @@ function isLast(bytes: Buffer, type: Span): boolean {
   return false
 }
 
-/** How many choices an event tells of; -1 when it tells of none. */
+/** Number of choices, or highest index plus 1, in an event; -1 if it has none. */
 function choicesOf(document: DocumentReader): number {
   return Math.max(document.choices, document.maxIndex >= 0 ? document.maxIndex + 1 : -1)
 }

@@ -2,13 +2,13 @@ import { ByteNames, isName } from './byte-names.ts'
 import type { HeaderLines } from './transport.ts'
 
 /**
- * Header values by name, read from bytes: no object, and no string for the headers that nobody
- * asked for (strings of all headers cost more than the rest of a request).
+ * Finds header lines by name in bytes, without objects or strings: strings of all headers would cost
+ * more than the rest of a request.
  */
 export class HeaderReader {
-  /** Where the line of each name stands among the offsets, the first of equal ones; -1 for none. */
+  /** Index of the first line of each name in `HeaderLines.offsets`; -1 for none. */
   readonly lines: Int32Array
-  /** How often each came. */
+  /** Number of lines of each name. */
   readonly counts: Int32Array
   private readonly slots: ByteNames
 
@@ -36,7 +36,7 @@ export class HeaderReader {
   }
 }
 
-/** Where the value of a line begins, white space cut off. */
+/** Start of the value of a line, without white space. */
 export function valueStart(head: Buffer, { offsets }: HeaderLines, line: number): number {
   let start = offsets[line + 1]! + 1
   const end = offsets[line + 2]!
@@ -44,7 +44,7 @@ export function valueStart(head: Buffer, { offsets }: HeaderLines, line: number)
   return start
 }
 
-/** Where it ends. */
+/** End of the value of a line, without white space. */
 export function valueEnd(head: Buffer, { offsets }: HeaderLines, line: number): number {
   const colon = offsets[line + 1]!
   let end = offsets[line + 2]!
@@ -57,9 +57,9 @@ function isBlank(byte: number): boolean {
 }
 
 /**
- * A decimal number: digits, with `-` before and a fraction after if `fraction` allows one.
+ * A decimal number: digits, optionally with `-` before, and with a fraction if `fraction` allows it.
  *
- * @returns NaN for anything else: the empty value, and what no double holds exactly
+ * @returns NaN for anything else, an empty value, or a number above 2^53 - 1
  */
 export function decimalOf(head: Buffer, start: number, end: number, fraction: boolean): number {
   let at = start
@@ -80,14 +80,14 @@ export function decimalOf(head: Buffer, start: number, end: number, fraction: bo
   return negative ? -value : value
 }
 
-/** Whether the value begins with the word, which is in lower case: for media types. */
+/** Whether a value, such as a media type, begins with the word, which is in lower case. */
 export function startsWith(head: Buffer, start: number, end: number, word: Buffer): boolean {
   return end - start >= word.length && isName(head, start, word)
 }
 
 /**
- * The `Date` header in Unix seconds. A service sends the same 29 bytes for a whole second, so
- * the last answer is kept and most calls are a comparison.
+ * The `Date` header in Unix seconds. A service sends the same 29 bytes for a whole second, so the last
+ * result is cached, and most calls are one comparison.
  */
 export class DateReader {
   private readonly last = Buffer.alloc(29)
@@ -96,7 +96,7 @@ export class DateReader {
   /** @returns NaN for anything that is not a date */
   read(head: Buffer, start: number, end: number): number {
     if (end - start === 29) {
-      // Seconds change most often, so compare from the end.
+      // Seconds change most often, so the comparison starts at the end.
       let at = 28
       while (at >= 0 && head[start + at] === this.last[at]) at--
       if (at < 0) return this.lastS
@@ -108,7 +108,7 @@ export class DateReader {
   }
 }
 
-/** The lines of a head that a transport did not read itself: `Name: value\r\n` each. */
+/** The lines of a head, `Name: value\r\n` each, for a transport that does not parse heads itself. */
 export function linesOf(head: Buffer): HeaderLines {
   const offsets: number[] = []
   for (let line = 0; line < head.length; ) {

@@ -3,8 +3,8 @@ import { type AnswerMemory, pageBytes } from './memory.ts'
 const none = Buffer.alloc(0)
 
 /**
- * Bytes that are kept because what they belong to is not whole. Few lie in one buffer that grows;
- * many lie in pages, and are joined when they are read.
+ * Bytes of an incomplete event, line or body. Up to a page is in one buffer that grows; more is in
+ * pages, which are joined when read.
  */
 export class HeldBytes {
   length = 0
@@ -17,7 +17,7 @@ export class HeldBytes {
     this.memory = memory
   }
 
-  /** @returns false when there is no room */
+  /** @returns false if there is no memory */
   add(bytes: Buffer, start: number, end: number): boolean {
     let at = start
     while (at < end) {
@@ -32,7 +32,7 @@ export class HeldBytes {
     return true
   }
 
-  /** All of them: the first `length` bytes of what it returns; null when there is no room to join them. */
+  /** All bytes: the first `length` of the result; null if there is no memory to join them. */
   bytes(): Buffer | null {
     if (this.pages.length === 0) return this.first
     if (this.joined !== null) return this.joined
@@ -41,7 +41,7 @@ export class HeldBytes {
     return this.joined
   }
 
-  /** Empty again; a small buffer is kept for what comes next. */
+  /** Empties it, but keeps the first buffer for reuse. */
   clear(): void {
     this.length = 0
     if (this.joined !== null) this.memory.give(this.joined.length)
@@ -51,7 +51,7 @@ export class HeldBytes {
     }
   }
 
-  /** Empty, and without any buffer. */
+  /** Empties it and frees all buffers. */
   drop(): void {
     if (this.first === none) return
     this.clear()

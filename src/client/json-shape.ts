@@ -1,6 +1,6 @@
 import { numberValue } from './json.ts'
 
-/** What a document says by its structure alone, the same for all of its shape. */
+/** Facts that depend only on the structure, so they are the same for all documents of a shape. */
 export interface ShapeFacts {
   readonly choices: number
   readonly blocks: number
@@ -10,9 +10,9 @@ export interface ShapeFacts {
   readonly errorIsObject: boolean
 }
 
-/** Numbers that a value takes in a list of values: start, end, and what it is for. */
+/** Cells of a value: start, end, use. */
 const valueCells = 3
-/** The same for a value that is wanted. */
+/** Cells of a wanted value: start, end, use, varies. */
 export const wantedCells = 4
 
 /**
@@ -21,27 +21,27 @@ export const wantedCells = 4
  *     {"id":"chatcmpl-1","model":"svc-k2","choices":[{"index":0,"delta":{"content":"Hi"}}]}
  *     ~~~~~~            ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~    ~~~~~   compared
  *
- * The bodies and the events of one service have a handful of shapes, so most documents need no walk
- * over their grammar: what is fixed is compared, four bytes at a time, and so are the values that
- * were the same in all documents so far, as a model is.
+ * Bodies and events of one service have few shapes, so most documents need no walk over their grammar.
+ * Fixed parts are compared, and so are values that have been the same in all documents so far, such as
+ * a model.
  */
 export class JsonShape {
-  /** The document that the shape was learnt from. */
+  /** The document from which the shape was learnt. */
   readonly view: DataView
   readonly facts: ShapeFacts
   /**
-   * The values that somebody wants or that differ, `wantedCells` each: as in `values`, and 1 where
-   * they have differed and are read, 0 where they are compared.
+   * Values that have a use or that vary, `wantedCells` each. The last cell is 1 if the value is parsed,
+   * and 0 if it is compared.
    */
   wanted: Int32Array = new Int32Array(0)
-  /** Its values, `valueCells` each, from its start. */
+  /** All values, `valueCells` each, with offsets from the start of the document. */
   private readonly values: Int32Array
   private readonly varies: Uint8Array
   private readonly bytes: Uint8Array
 
   /**
-   * @param values as they lie in `bytes`
-   * @param mayBeCompared whether a value says nothing but its bytes
+   * @param values with offsets in `bytes`
+   * @param mayBeCompared whether a value may be compared by its bytes
    */
   constructor(
     bytes: Uint8Array,
@@ -72,7 +72,7 @@ export class JsonShape {
     )
   }
 
-  /** Takes another document for one of this shape, where it is: values that differ vary from now on. */
+  /** Marks the values that differ in another document as varying. @returns false if it has another shape */
   adapt(other: JsonShape): boolean {
     if (this.values.length !== other.values.length) return false
     const [own, others] = [this.betweenValues(), other.betweenValues()]

@@ -2,58 +2,57 @@ import { hexDigit } from './hex.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92
-/** Deeper nesting is given up on: the reader calls itself for each level. */
+/** Deeper nesting is rejected, because the reader is recursive. */
 const maxDepth = 256
 const maxValues = 64
 
-/** What a value is for, when nobody has said: skipped by its grammar alone. */
+/** Uses of values that are only skipped. */
 export const stringValue = 0
 export const numberValue = 1
 
 const STOP = 1
 const NOT_ASCII = 128
 
-/** What a byte is inside a string: the end of a plain run (controls, `"`, `\`), or not ASCII. */
+/** Kind of each byte in a string: STOP ends a plain run (controls, `"`, `\`), NOT_ASCII, or 0. */
 const inString = new Uint8Array(256)
 inString.fill(STOP, 0, 32)
 inString[QUOTE] = STOP
 inString[BACKSLASH] = STOP
 inString.fill(NOT_ASCII, 128)
 
-/** 1 for what may follow a backslash, `u` apart. */
+/** 1 for the bytes that may follow a backslash, except `u`. */
 const isEscape = new Uint8Array(256)
 for (const character of '"\\/bfnrt') isEscape[character.charCodeAt(0)] = 1
 
 /**
- * Walks over JSON (RFC 8259) in bytes and checks all of its grammar, without a string or an object:
- * a tenth of what `JSON.parse` costs on a chunk of a stream. Whoever extends it looks at the
- * members that matter and skips the rest.
+ * Walks over JSON (RFC 8259) in bytes and checks its whole grammar without strings or objects, at a tenth
+ * of the cost of `JSON.parse` on a chunk of a stream. A subclass reads the members that it needs.
  *
- * Each reader begins at a value's first byte, returns false on a breach of the grammar, and else
- * leaves `at` behind the value.
+ * Each method starts at a value's first byte. It returns false if the grammar is broken; otherwise `at`
+ * is after the value.
  */
 export class JsonCursor {
   protected bytes: Uint8Array = new Uint8Array(0)
-  /** The same bytes, four at a time. */
+  /** A view of the same bytes. */
   protected view: DataView = new DataView(new ArrayBuffer(0))
   protected at = 0
   protected end = 0
   /**
-   * The values read so far that may differ in the next document of the same shape, three numbers
-   * each: where it starts, where it ends, and what it is for (`unused`, until someone says so).
+   * The values so far that may differ in the next document of the same shape, three cells each: start,
+   * end and use.
    */
   protected readonly values = new Int32Array(3 * maxValues)
-  /** How many numbers of `values` are filled; beyond its length when there was no room for all. */
+  /** Filled cells of `values`; more than its length if there was no room. */
   protected valuesEnd = 0
-  /** The last string read, without its quotes. */
+  /** The last string, without its quotes. */
   protected stringStart = 0
   protected stringEnd = 0
   protected stringEscaped = false
-  /** The last number read; exact while it is a whole number below 2^53. */
+  /** The last number; exact if it is a whole number below 2^53. */
   protected lastNumber = 0
-  /** Whether a string held bytes that are not ASCII. */
+  /** Whether a string has bytes that are not ASCII. */
   protected notAscii = false
-  /** Whether the last document was given up on for its nesting, which is no breach of the grammar. */
+  /** Whether the last document was rejected for its nesting, which the grammar allows. */
   tooDeep = false
   private depth = 0
 
@@ -69,7 +68,7 @@ export class JsonCursor {
     return this.root() && blank(bytes, this.at, end) === end
   }
 
-  /** The bytes to read from; most calls are for the one read buffer of a transport. */
+  /** Sets the bytes to read; most calls pass a transport's only read buffer. */
   protected look(bytes: Uint8Array): void {
     if (this.bytes === bytes) return
     this.bytes = bytes
@@ -139,7 +138,7 @@ export class JsonCursor {
     this.valuesEnd = valuesEnd + 3
   }
 
-  /** A string that is part of the shape, as names are. */
+  /** Reads a string that is part of the shape, such as a name. */
   protected scanString(): boolean {
     const { bytes, end } = this
     let at = this.at
@@ -152,7 +151,7 @@ export class JsonCursor {
     let seen = 0
     let high = 0
     for (;;) {
-      // Eight bytes a turn, while no byte of them ends a plain run.
+      // Eight bytes at a time, while none of them ends a plain run.
       while (at < end8) {
         const one = view.getInt32(at, true)
         const two = view.getInt32(at + 4, true)
@@ -190,7 +189,7 @@ export class JsonCursor {
     return true
   }
 
-  /** A number that is part of the shape. */
+  /** Reads a number that is part of the shape. */
   protected scanNumber(): boolean {
     const { bytes, end } = this
     const start = this.at
@@ -224,7 +223,7 @@ export class JsonCursor {
     return true
   }
 
-  /** @param kind handed to `member`; 0 for an object that nobody looks into */
+  /** @param kind passed to `member`; 0 for an object that is skipped */
   protected object(kind: number): boolean {
     const { bytes, end } = this
     if (this.peek() !== 123 || !this.enter()) return false
@@ -247,7 +246,7 @@ export class JsonCursor {
     }
   }
 
-  /** @param kind handed to `element`; 0 for an array that nobody looks into */
+  /** @param kind passed to `element`; 0 for an array that is skipped */
   protected array(kind: number): boolean {
     const { bytes, end } = this
     if (this.peek() !== 91 || !this.enter()) return false
@@ -275,7 +274,7 @@ export class JsonCursor {
     return true
   }
 
-  /** Reads the value of a member whose name is `bytes[keyStart..keyEnd)`, escapes as they stand. */
+  /** Reads the value of a member whose name is `bytes[keyStart..keyEnd)`, with its escapes. */
   protected member(_kind: number, _keyStart: number, _keyEnd: number): boolean {
     return this.skip()
   }
@@ -288,9 +287,9 @@ export class JsonCursor {
 const highBits = 0x80808080 | 0
 
 /**
- * A high bit where a byte of the four is a quote, a backslash or a control character; above such a
- * byte others may be marked too (Warren, Hacker's Delight, 6-1). With its second bit turned, a quote
- * is the next one above the control characters.
+ * Sets the high bit of each byte that is a quote, a backslash or a control character; bytes above one may
+ * be marked too (Warren, Hacker's Delight, 6-1). With its second bit flipped, a quote follows the control
+ * characters.
  */
 function stops(four: number): number {
   const turned = four ^ 0x02020202
@@ -298,7 +297,7 @@ function stops(four: number): number {
   return ((turned - 0x21212121) & ~turned) | ((backslash - 0x01010101) & ~backslash)
 }
 
-/** Where the next byte is that is no white space; most JSON on the wire has none. */
+/** Index of the next byte that is not white space; most JSON on the wire has none. */
 function blank(bytes: Uint8Array, from: number, end: number): number {
   let at = from
   while (at < end) {

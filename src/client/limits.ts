@@ -1,2 +1,2 @@
-/** A response head beyond this is broken off as `too-large`; ours and undici's alike. */
+/** A longer response head fails as `too-large`, in our transport and in undici's. */
 export const maxHeadBytes = 64 * 1024

@@ -9,7 +9,7 @@ const limits: Readonly<Record<string, LocalLimit>> = {
   ENOMEM: 'no-local-memory',
 }
 
-/** What this machine ran out of before a connection was made; null for whatever the service did. */
+/** The resource of this machine that a connection error means; null for any other error. */
 export function localLimitOf(code: string): LocalLimit | null {
   return limits[code] ?? null
 }

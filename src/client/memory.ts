@@ -1,4 +1,4 @@
-/** Bytes of a page: what is longer than one is held in pages, so that nothing is copied as it grows. */
+/** Longer content is held in pages of this size, so it is not copied as it grows. */
 export const pageBytes = 64 * 1024
 
 export interface MemoryFigures {
@@ -8,19 +8,18 @@ export interface MemoryFigures {
 }
 
 /**
- * What the answers of a thread may hold at a time while they are read, over all its connections:
- * lines that have not ended, bodies that are not whole, bytes that are captured. An answer that does
- * not fit any more is given up, so that no service decides how much memory a run takes.
+ * Bounds the memory of incomplete responses, over all connections of a thread: unfinished lines, partial
+ * bodies and captures. A response that does not fit is dropped, so a service cannot decide how much memory
+ * a run takes.
  */
 export class AnswerMemory implements MemoryFigures {
   readonly maxBytes: number
   usedBytes = 0
   peakBytes = 0
-  /** Answers that did not fit. */
+  /** Responses that did not fit. */
   givenUp = 0
   private readonly pages: Buffer[] = []
 
-  /** Of the whole life of it. */
   get figures(): MemoryFigures {
     const { maxBytes, peakBytes, givenUp } = this
     return { maxBytes, peakBytes, givenUp }
@@ -30,7 +29,7 @@ export class AnswerMemory implements MemoryFigures {
     this.maxBytes = maxBytes
   }
 
-  /** @returns whether there is room for so many more */
+  /** @returns whether the bytes fit */
   take(bytes: number): boolean {
     if (this.usedBytes + bytes > this.maxBytes) return false
     this.usedBytes += bytes
@@ -42,7 +41,7 @@ export class AnswerMemory implements MemoryFigures {
     this.usedBytes -= bytes
   }
 
-  /** Null when there is no room; what was given back is used again. */
+  /** A page, reused if possible; null if it does not fit. */
   takePage(): Buffer | null {
     if (!this.take(pageBytes)) return null
     return this.pages.pop() ?? Buffer.allocUnsafeSlow(pageBytes)

@@ -2,12 +2,12 @@ import type { DocumentReader } from './document.ts'
 import { HeldBytes } from './held-bytes.ts'
 import type { AnswerMemory } from './memory.ts'
 
-/** Larger bodies are broken: nothing that the contract promises comes near it. */
+/** Larger bodies are broken; nothing that a contract promises is near this size. */
 export const maxBodyBytes = 64 * 1024 * 1024
 
 /**
- * A JSON body, read where it lies when it comes in one piece (most do), else collected first.
- * `onDocument` comes at most once, while the reader holds what the body said.
+ * A JSON body, parsed in place if it arrives in one piece, as most do; else it is collected first.
+ * `onDocument` is called at most once, while the reader has the fields of the body.
  */
 export class PlainBody {
   private readonly document: DocumentReader
@@ -15,7 +15,7 @@ export class PlainBody {
   private readonly held: HeldBytes
   /** The whole document was read; only white space may follow. */
   private read = false
-  /** Something else followed. */
+  /** Whether something else followed. */
   trailing = false
 
   constructor(
@@ -35,8 +35,8 @@ export class PlainBody {
   }
 
   /**
-   * @param contentLength of the whole body; NaN when the head did not say
-   * @returns why no more may be added; null while all is well
+   * @param contentLength of the whole body; NaN if unknown
+   * @returns why no more may be added; null if more may
    */
   add(
     bytes: Buffer,
@@ -61,7 +61,7 @@ export class PlainBody {
     return held.add(bytes, start, end) ? null : 'no-memory'
   }
 
-  /** The body is over. @returns false when there was no room to read it */
+  /** The body is over. @returns false if there was no memory to read it */
   end(): boolean {
     if (this.read) return true
     this.read = true
@@ -73,7 +73,7 @@ export class PlainBody {
   }
 }
 
-/** Worth a try: a scan that ends too early is wasted, so look at the last byte first. */
+/** Whether to try a parse: the last byte shows cheaply whether the body may be whole. */
 function mayBeWhole(bytes: Buffer, start: number, end: number, contentLength: number): boolean {
   if (!Number.isNaN(contentLength)) return contentLength === end - start
   const last = bytes[end - 1]!

@@ -5,10 +5,10 @@ import { buildTemplate, type PreparedRequest, plainRequest, prepareRequest } fro
 import { type Received, sendOnce } from './send-once.ts'
 import type { Transport } from './transport.ts'
 
-/** A history of usage in a body is no reason to lose its totals. */
+/** Large enough for a body with a history of usage, whose totals would otherwise be lost. */
 const mostBodyBytes = 16 * 1024 * 1024
 
-/** Reads one endpoint of a service with a key, as often as wanted, over one connection. */
+/** Reads one endpoint of a service with a key, repeatedly over one connection. */
 export class Reader {
   private readonly contract: Contract
   private readonly transport: Transport
@@ -34,7 +34,7 @@ export class Reader {
       ...plainRequest,
       endpoint,
       method: 'GET',
-      // Which header it takes is not specified (G-06, G-07), so both carry the key.
+      // The header is not specified (G-06, G-07), so both carry the key.
       auth: 'both',
     })
     this.request = prepareRequest(template, key)

@@ -2,32 +2,31 @@ import { viewOf } from '../attempt/bytes.ts'
 import { mayBeEncodedAgain } from './encoded-again.ts'
 import { layers, unescaped } from './unescaped.ts'
 
-/** How a key stands in what a response echoed. */
+/** Replaces a key in text. */
 const keyMark = '[key]'
-/** What stands for a text in which a key could be hidden deeper than anybody looks. */
+/** Replaces a text that is encoded more deeply than the search goes. */
 const notKept = '[not kept: it is encoded too often to be sure that the key is not in it]'
 
-/** What users send to a service that takes no key, in small letters. It hides nothing. */
+/** Keys in lower case that users send to a service without keys; they are not secret. */
 const placeholders = new Set(['', 'none', 'empty', 'dummy', 'no-key', 'sk-no-key-required'])
 
-/** So many letters of a key in a row are not kept, whole or not. */
+/** This many consecutive letters of a key are redacted, even if the rest is missing. */
 const letters = 8
-/** Encodings inside each other that are followed. */
+/** Nested encodings that are followed. */
 const maxDepth = 12
-/** Characters looked at for each character of a text, over all its decodings. */
+/** Characters searched for each character of a text, over all its decodings. */
 const maxWork = 64
 
-/** From `start` up to `end`. */
 interface Region {
   readonly start: number
   readonly end: number
 }
 
 /**
- * The text without the key: without any eight letters of it in a row, as they stand or in escapes of
- * JSON, in percent signs, in character references, in base64 or hex, inside each other in any order.
+ * The text without any eight consecutive letters of the key, plain or encoded: JSON escapes, percent
+ * encoding, character references, base64 or hex, nested in any order.
  *
- * @returns null when the text is encoded too often to be sure
+ * @returns null if the text is encoded too deeply to be sure
  */
 export function redacted(text: string, key: string): string | null {
   const matcher = matcherOf(key)
@@ -43,19 +42,19 @@ export function redacted(text: string, key: string): string | null {
   return from === 0 ? text : clean + text.slice(from)
 }
 
-/** The same for a text of which something has to be kept. */
+/** The same, with a note instead of null. */
 export function withoutKey(text: string, key: string): string {
   return redacted(text, key) ?? notKept
 }
 
-/** Whether the bytes may hold the key; asked for each response, so it looks at few of them. */
+/** Whether the bytes may contain the key. It runs for each response, so it examines few of them. */
 export function mayHoldKey(bytes: Buffer, start: number, end: number, key: string): boolean {
   const length = end - start
   const matcher = matcherOf(key)
   if (!matcher.isSecret || length < matcher.least) return false
   const view = viewOf(bytes)
   if (length >= 4) {
-    // Four bytes a turn, and no branch until all are read; the last four may overlap those before them.
+    // Four bytes at a time without a branch; the last four may overlap the previous four.
     let found = escapesIn(view.getInt32(end - 4, true))
     for (let at = start; at < end - 4; at += 4) found |= escapesIn(view.getInt32(at, true))
     if ((found & 0x80808080) !== 0) return true
@@ -65,19 +64,19 @@ export function mayHoldKey(bytes: Buffer, start: number, end: number, key: strin
   return mayBeEncodedAgain(bytes, start, end, key.length)
 }
 
-/** Sets a byte's top bit where one of four may be `%`, `&` or a backslash (Warren, Hacker's Delight, 6-1). */
+/** Sets the high bit of each byte that may be `%`, `&` or a backslash (Warren, Hacker's Delight, 6-1). */
 function escapesIn(four: number): number {
-  // The first two differ in their last two bits from no other sign that ids have.
+  // `%` and `&` share all but the last two bits, with no other character of ids.
   const percent = (four | 0x03030303) ^ 0x27272727
   const backslash = four ^ 0x5c5c5c5c
   return ((percent - 0x01010101) & ~percent) | ((backslash - 0x01010101) & ~backslash)
 }
 
-/** Looks for one key in one text and in all that it decodes to. */
+/** Searches for one key in a text and in all its decodings. */
 class Search {
   private readonly matcher: KeyMatcher
   private work: number
-  /** Views that were looked at, where several ways may lead to the same. */
+  /** Decodings that were searched, because several paths may lead to the same one. */
   private readonly seen = new Set<string>()
 
   constructor(matcher: KeyMatcher, length: number) {
@@ -85,7 +84,7 @@ class Search {
     this.work = maxWork * (length + 256)
   }
 
-  /** @returns null when there is more to decode than is followed */
+  /** @returns null if there is too much to decode */
   regionsOf(text: string, depth: number): readonly Region[] | null {
     this.work -= text.length
     if (this.work < 0) return null
@@ -125,7 +124,7 @@ class Search {
   }
 }
 
-/** Where a run begins in what was encoded is not known, so each place is tried. */
+/** The alignment of a run is unknown, so each is tried. */
 function* decodingsOf(run: string, minHex: number): Generator<string> {
   for (const { 0: hex } of run.matchAll(/[0-9a-fA-F]+/g)) {
     if (hex.length < minHex) continue
@@ -137,31 +136,31 @@ function* decodingsOf(run: string, minHex: number): Generator<string> {
   }
 }
 
-/** One key, prepared: its pieces of four letters, where they stand in it, and as they are encoded. */
+/** One key, prepared for the search: the positions of its pieces of four letters, plain and encoded. */
 class KeyMatcher {
   readonly key: string
   readonly isSecret: boolean
-  /** Letters in a row that are a find. */
+  /** Consecutive letters that count as a find. */
   readonly least: number
   private readonly gram: number
-  /** A piece of a find begins at one of so many places. */
+  /** Every find has a piece at a multiple of this, so other positions are skipped. */
   private readonly stride: number
   private readonly places = new Map<number, number[]>()
-  /** Where pieces stand in the key and its encodings; a table says at once that most bytes are none. */
+  /** Positions of pieces in the key and its encodings; `table` rejects most bytes without a look-up. */
   private readonly pieces = new Map<number, Place[]>()
   private readonly table = new Uint8Array(16_384)
 
-  /** What may be base64, plain or for URLs, or hex, and is long enough; its lines may be folded. */
+  /** Matches possible base64 (plain or URL) or hex that is long enough; its lines may be folded. */
   readonly runs: RegExp
-  /** Words and ids come again and again: those that were looked into, and do not hold the key. */
+  /** Runs without the key, because words and ids repeat. */
   readonly cleanRuns = new Set<string>()
   readonly minHex: number
   /**
-   * Bytes that base64 of an escaped key takes, when so many letters are escaped that no eight in a row
-   * are left to be found; a key that is encoded three times takes more.
+   * Shortest base64 of a key with so many escaped letters that no eight consecutive ones remain; a key that
+   * is encoded three times is longer.
    */
   readonly leastAgain: number
-  /** What is taken off at once: a key with a sign of an escape may look like one itself. */
+  /** Kinds of escapes to decode: all at once, or also separately if the key has a character of an escape. */
   readonly layers: readonly RegExp[]
 
   constructor(key: string) {
@@ -174,7 +173,7 @@ class KeyMatcher {
     const escaped = Math.max(1, Math.ceil((key.length - 7) / 8))
     this.leastAgain = Math.ceil(((key.length + escaped) * 4) / 3)
     this.layers = /[\\%&]/.test(key) ? layers : layers.slice(0, 1)
-    // Characters of base64 that so many letters fill by themselves.
+    // Characters of base64 that `least` letters fill completely.
     const minEncoded = Math.floor((this.least * 8) / 6)
     this.runs = new RegExp(`[\\w+/-](?:[\\r\\n]*[\\w+/=-]){${minEncoded - 1},}`, 'g')
     for (let at = 0; at + this.gram <= key.length; at++) {
@@ -194,7 +193,7 @@ class KeyMatcher {
     }
   }
 
-  /** What is shorter is in so many texts that an encoding of it says nothing. */
+  /** A shorter key occurs in so many texts that its encodings mean nothing. */
   get mayBeEncoded(): boolean {
     return this.least >= 4
   }
@@ -212,7 +211,7 @@ class KeyMatcher {
       const places = this.places.get(pieceAt(text, at, gram))
       if (places === undefined) continue
       for (const place of places) {
-        // Letters of two bytes may make the same number.
+        // Two-byte letters may give the same number.
         if (!text.startsWith(key.slice(place, place + gram), at)) continue
         let before = 0
         while (before < place && before < at && text[at - before - 1] === key[place - before - 1]) {
@@ -229,8 +228,8 @@ class KeyMatcher {
   }
 
   /**
-   * Whether bytes without escapes hold a find, plain or encoded up to twice: an encoding has more characters
-   * than what it encodes, so it matches for as many bytes as a find has letters.
+   * Whether bytes without escapes contain a find, plain or encoded up to twice. An encoding is longer than
+   * its text, so it matches for at least as many bytes as a find has letters.
    */
   mayStandIn(view: DataView, bytes: Buffer, start: number, end: number): boolean {
     if (this.gram < 4) return bytes.toString('latin1', start, end).includes(this.key)
@@ -251,7 +250,7 @@ interface Place {
   readonly at: number
 }
 
-/** How many bytes around a piece are those of its form. */
+/** Number of bytes around a piece that match its form. */
 function commonBytes(
   { form, at }: Place,
   bytes: Buffer,
@@ -276,7 +275,7 @@ function commonBytes(
   return before + after
 }
 
-/** Some letters as a number. */
+/** Letters of a text as a number. */
 function pieceAt(text: string, at: number, length: number): number {
   let piece = 0
   for (let letter = at; letter < at + length; letter++) {
@@ -289,13 +288,13 @@ function placeOf(piece: number): number {
   return Math.imul(piece, 0x9e3779b1) >>> 18
 }
 
-/** The key, and what it is encoded to, once and twice. */
+/** The key, and its encodings once and twice. */
 function formsOf(key: string): readonly Buffer[] {
   const once = encodingsOf(key)
   return [...new Set([key, ...once, ...once.flatMap(encodingsOf)])].map((form) => Buffer.from(form))
 }
 
-/** Those characters of each encoding that what stands before and behind it leaves alone. */
+/** The characters of each encoding that do not depend on the surrounding text. */
 function encodingsOf(text: string): readonly string[] {
   const hex = Buffer.from(text).toString('hex')
   const base64 = [0, 1, 2].flatMap((before) => {
@@ -312,7 +311,7 @@ function encodingsOf(text: string): readonly string[] {
 const matchers = new Map<string, KeyMatcher>()
 let last: KeyMatcher | null = null
 
-/** A run has few keys, and asks for one many times in a row. */
+/** Cached, because a run has few keys and repeats each many times. */
 function matcherOf(key: string): KeyMatcher {
   if (last?.key === key) return last
   last = matchers.get(key) ?? new KeyMatcher(key)

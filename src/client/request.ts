@@ -20,43 +20,43 @@ import { type BadKey, badKeyOf, shownBadKey, spoiled, spoilFields, unknownPath }
 
 export interface Message {
   readonly role: string
-  /** A text, or parts as the format has them: texts, images. */
+  /** A text, or parts of the format: texts, images. */
   readonly content?: unknown
 }
 
-/** Which auth headers carry the key: the endpoint's own, the one of a format, both, or none. */
+/** Auth headers with the key: the endpoint's own, that of a format, both, or none. */
 export type AuthChoice = 'own' | 'chat' | 'messages' | 'both' | 'none'
 
-/** What to ask, before it becomes bytes. */
+/** A request before it becomes bytes. */
 export interface RequestSpec {
   readonly endpoint: Endpoint
   readonly stream: boolean
-  /** A stream of chat asks for its token counts. */
+  /** Whether a stream of chat requests its token counts. */
   readonly includeUsage: boolean
-  /** Null leaves `model` out. */
+  /** Null omits `model`. */
   readonly model: string | null
   readonly messages: readonly Message[]
-  /** Becomes a first message in the chat format and the field `system` in the messages format. */
+  /** The first message in chat, `instructions` in Responses, and `system` in messages. */
   readonly system: string | null
-  /** Null leaves `max_tokens` out; the messages format needs one, so it gets the contract's default. */
+  /** Null omits `max_tokens`; the messages format needs it, so it gets the contract's default. */
   readonly maxTokens: number | null
-  /** Passed through as they are, after (and over) our own. */
+  /** Override our own headers. */
   readonly headers: Readonly<Record<string, string>>
-  /** Fields of the JSON body, passed through over our own; `undefined` takes a field out. */
+  /** Fields of the JSON body that override our own; `undefined` removes a field. */
   readonly body: Readonly<Record<string, unknown>>
   readonly wrong: WrongRequest | null
   readonly abort: AbortPoint | null
-  /** For probes; `own` unless given. */
+  /** For probes. Default: `own`. */
   readonly auth?: AuthChoice
   /** For probes and for the endpoint `other`. */
   readonly method?: WireRequest['method']
-  /** For probes and for the endpoint `other`: instead of the contract's path. */
+  /** For probes and for the endpoint `other`: replaces the contract's path. */
   readonly path?: string
-  /** For probes: these bytes instead of a JSON body. */
+  /** For probes: replaces the JSON body. */
   readonly rawBody?: Uint8Array
 }
 
-/** A plain chat request, to be varied: `{ ...plainRequest, model: 'svc-k2', ... }`. */
+/** A plain chat request to vary: `{ ...plainRequest, model: 'svc-k2', ... }`. */
 export const plainRequest: RequestSpec = {
   endpoint: 'chat',
   stream: false,
@@ -71,7 +71,7 @@ export const plainRequest: RequestSpec = {
   abort: null,
 }
 
-/** A request without its key: made once for each distinct thing to ask, and stored as evidence. */
+/** A request without its key, made once for each distinct content and stored as evidence. */
 export interface RequestTemplate {
   readonly endpoint: Endpoint
   readonly streamed: boolean
@@ -81,9 +81,9 @@ export interface RequestTemplate {
   readonly path: string
   /** Without the key: see `auth`. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Headers that the key goes into. */
+  /** Headers that carry the key. */
   readonly auth: readonly AuthHeader[]
-  /** Sent instead of the real key; null for the real one. */
+  /** Replaces the real key; null for the real one. */
   readonly badKey: BadKey | null
   readonly body: Uint8Array
   readonly maxTokens: number | null
@@ -91,20 +91,20 @@ export interface RequestTemplate {
   readonly promptHash: string | null
 }
 
-/** A request as it goes on the wire with one key. Immutable, so it can be sent any number of times. */
+/** A request with one key, as bytes. It is immutable and can be sent any number of times. */
 export interface PreparedRequest {
   readonly endpoint: Endpoint
   readonly streamed: boolean
   readonly model: string | null
   readonly abort: AbortPoint | null
   readonly wire: WireRequest
-  /** Never to reach a row or a captured body; empty for none. */
+  /** The sent key, which must never reach a row or a captured body; empty for none. */
   readonly key: string
 }
 
 /**
  * @param basePath path of the base URL, without a trailing slash; empty for none
- * @throws UserError for a fault that the endpoint has no room for, or a header that cannot be sent
+ * @throws UserError for a fault that the endpoint cannot have, a missing path, or an invalid header
  */
 export function buildTemplate(
   contract: Contract,
@@ -120,7 +120,7 @@ export function buildTemplate(
   }
   const fields = prompted ? bodyFields(contract, spec) : spec.body
   const body = spec.rawBody ?? bodyBytes(fields, spec.wrong, prompted)
-  // A field that is passed through over our own says what is asked for.
+  // Fields of `body` override ours.
   const { stream = spec.stream, model = spec.model } = spec.body
   const method = spec.method ?? (body.length > 0 ? 'POST' : 'GET')
   return {
@@ -140,12 +140,12 @@ export function buildTemplate(
   }
 }
 
-/** @throws UserError for a key that cannot stand in a header; the message does not show it */
+/** @throws UserError for a key that is not valid in a header; the message does not show it */
 export function prepareRequest(template: RequestTemplate, key: string | null): PreparedRequest {
   if (key !== null && !isHeaderValue(key)) {
     throw new UserError(
       'request',
-      'an API key may hold printable ASCII only, without line ends; check its source for a trailing newline or quotes',
+      'an API key may have only printable ASCII without line ends; check its source for a trailing newline or quotes',
     )
   }
   const sent = template.badKey === null ? key : spoiled(template.badKey, key)
@@ -161,12 +161,12 @@ export function prepareRequest(template: RequestTemplate, key: string | null): P
       headers: [...template.headers, ...auth],
       body: template.body,
     },
-    // What was sent, since an altered key is all but the real one.
+    // The sent key, because an altered key is almost the real one.
     key: sent ?? '',
   }
 }
 
-/** What the store keeps of a template: enough to show the request again, and no key. */
+/** A template for the store, enough to show the request, without the key. */
 export function templateRow(
   template: RequestTemplate,
   at: { readonly runId: string; readonly template: number; readonly step: string },
@@ -193,10 +193,10 @@ function authHeader(header: AuthHeader, key: string): readonly [string, string] 
   return [header.name, header.prefix + key]
 }
 
-/** Paths that no contract names, as every service has them. */
+/** Usual paths of endpoints that are not in a contract. */
 const customaryPaths = { responses: '/v1/responses', embeddings: '/v1/embeddings' } as const
 
-/** Fields of a request in its format's own words. */
+/** Fields of a request in its format. */
 function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unknown> {
   const { endpoint } = spec
   const chat = endpoint === 'chat'
@@ -247,7 +247,7 @@ function pathOf(contract: Contract, spec: RequestSpec): string {
 function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
   if (spec.wrong === 'missing-key') return []
   const { chat, messages } = contract.auth
-  // Where both formats take the same header it stands once: servers refuse a repeated one.
+  // If both formats use the same header, it is sent once: servers refuse a repeated one.
   const both = chat.name === messages.name ? [chat] : [chat, messages]
   switch (spec.auth ?? 'own') {
     case 'none':
@@ -259,7 +259,7 @@ function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
     case 'messages':
       return [messages]
     case 'own':
-      // Which header the lists take is open (gaps G-06 and G-07): they are shown both.
+      // The header of these endpoints is open (gaps G-06 and G-07), so both are sent.
       if (spec.endpoint === 'models' || spec.endpoint === 'credits') return both
       return spec.endpoint === 'messages' ? [messages] : [chat]
   }
@@ -269,7 +269,7 @@ function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [str
   const headers = new Map<string, string>()
   if (hasBody) headers.set('content-type', 'application/json')
   headers.set('accept', spec.stream ? 'text/event-stream' : 'application/json')
-  // No body is decompressed: what is measured is what the wire carries.
+  // No body is decompressed, because the bytes on the wire are measured.
   headers.set('accept-encoding', 'identity')
   headers.set('user-agent', 'assay')
   for (const [name, value] of Object.entries(spec.headers)) {

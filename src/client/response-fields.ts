@@ -10,7 +10,7 @@ import {
 } from './columns.ts'
 import { DocumentFields } from './document-fields.ts'
 
-/** The response half of a row while it is filled: fields by the names of the columns, NaN for null. */
+/** The response half of a row: fields are columns, NaN for null. */
 export class ResponseFields extends DocumentFields implements ResponseValues {
   dispatchedUs = Number.NaN
   sentUs = Number.NaN
@@ -39,7 +39,7 @@ export class ResponseFields extends DocumentFields implements ResponseValues {
     return isPlainSuccess(this)
   }
 
-  /** The same of a plain success behind another one, without `plainSuccessColumns`. */
+  /** The same for a plain success after another, without `plainSuccessColumns`. */
   writeOwnTo(batch: Batch, words: Words): void {
     writeOwnColumns(this, batch, words)
   }
@@ -49,7 +49,7 @@ export class ResponseFields extends DocumentFields implements ResponseValues {
     return columnsOf(this)
   }
 
-  /** Ready for the next attempt. What every attempt sets is left as it is. */
+  /** Resets the fields that not every attempt sets. */
   protected clear(): void {
     this.clearDocument()
     this.sentUs = Number.NaN

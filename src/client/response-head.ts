@@ -18,7 +18,7 @@ const ENCODING = 9
 const json = Buffer.from('application/json')
 const eventStream = Buffer.from('text/event-stream')
 
-/** What the headers of a response say: columns of the row, NaN where absent or not a number. */
+/** The headers of a response: columns of the row, NaN if absent or not a number. */
 export interface HeadFields {
   creditsRemaining: number
   rateLimit: number
@@ -26,24 +26,24 @@ export interface HeadFields {
   rateReset: number
   retryAfter: number
   dateS: number
-  /** Of the body; NaN when the head does not say. */
+  /** NaN if absent. */
   contentLength: number
-  /** Of the body; null where it comes as it is. */
+  /** Null if the body is not encoded. */
   encoding: Encoding | null
-  /** The bits that headers decide are added. */
+  /** Bits of headers are added. */
   flags: number
 }
 
-/** Heads of one shape: what all of them say, and where each says something of its own. */
+/** Heads of one shape: their common fields, and the headers that vary. */
 interface KnownHead {
   readonly shape: number
   readonly shared: HeadFields
-  /** Headers whose values may differ, and their lines. */
+  /** Headers whose values vary, and their lines. */
   readonly slots: readonly number[]
   readonly lines: readonly number[]
 }
 
-/** A service answers by a handful of heads; those of others are read anew each time. */
+/** A service sends few shapes of heads; heads of further shapes are learnt again each time. */
 const mostKnown = 16
 
 /** Reads the headers that matter, for all responses of a thread. */
@@ -154,7 +154,7 @@ export class ResponseHead {
     }
   }
 
-  /** A header that came twice is one value with a comma (RFC 9110, 5.3), and that is no number. */
+  /** A repeated header is one value with a comma (RFC 9110, 5.3), which is not a number. */
   private flagDoubled(into: HeadFields): void {
     for (const [slot, bits] of malformed.entries()) {
       if (this.headers.counts[slot]! > 1) into.flags |= bits
@@ -162,7 +162,7 @@ export class ResponseHead {
   }
 }
 
-/** What is said of a value that is no number. */
+/** Flags of values that are not numbers, by slot. */
 const malformed: readonly number[] = [
   flags.malformedCredits,
   flags.malformedRateLimit,
@@ -182,7 +182,7 @@ function number(
   const value = decimalOf(head, start, end, fraction)
   if (!Number.isNaN(value)) return value
   into.flags |= malformed[slot] ?? 0
-  // What it says is kept where it can be read as a number all the same: `99.0` credits.
+  // A malformed value is still kept if it can be read as a number, such as `99.0` credits.
   return decimalOf(head, start, end, true)
 }
 
@@ -199,7 +199,7 @@ function encodingOf(value: string): Encoding | null {
   return Object.hasOwn(encodings, value) ? encodings[value]! : 'other'
 }
 
-/** A head without any of them. */
+/** The fields of a head without these headers. */
 const nothing: HeadFields = {
   creditsRemaining: Number.NaN,
   rateLimit: Number.NaN,

@@ -5,8 +5,8 @@ import { maxTextLength, textOf } from './response-words.ts'
 import type { Span } from './span.ts'
 
 /**
- * The id of a response. It differs each time, so it goes from the read into the row as bytes, and
- * is a string only for whoever asks.
+ * The id of a response. It differs each time, so it is copied into the row as bytes, and becomes a
+ * string only on demand.
  */
 export class ResponseId {
   private bytes = new DataView(new ArrayBuffer(64))
@@ -26,7 +26,7 @@ export class ResponseId {
     this.length = -1
   }
 
-  /** @param key of the request: a service that echoes it does not get it into a row */
+  /** @param key of the request, which is removed if a service echoes it */
   keep(bytes: Buffer, span: Span, key: string): void {
     const { start, end } = span
     const length = end - start

@@ -1,13 +1,13 @@
 import type { Contract } from '../contract/contract.ts'
 
 /**
- * The specification's guidance for clients (§7.5): retry on 429 alone, up to `maxAttempts` attempts
- * in all (the first one counts), after `baseDelayMs` doubled for each attempt made, plus a jitter of
- * 0 to `jitterMs`, never more than `maxDelayMs`.
+ * The specification's guidance for clients (§7.5): retry only on 429, up to `maxAttempts` attempts in all
+ * (including the first). The delay is `baseDelayMs`, doubled for each further attempt, plus a jitter of 0
+ * to `jitterMs`, and at most `maxDelayMs`.
  *
  * @param attemptsMade attempts of this request so far, from 1
  * @param random uniform in [0, 1)
- * @returns milliseconds until the next attempt; null for no further one
+ * @returns milliseconds until the next attempt; null for none
  */
 export function retryDelayMs(
   policy: Contract['retry'],

@@ -14,31 +14,29 @@ export interface ReceivedEvent {
   readonly data: string
 }
 
-/** One attempt, whole, for probes and tests. */
+/** One attempt with its whole response, for probes and tests. */
 export interface Received {
   /** The response half of its row. */
   readonly columns: ResponseColumns
-  /** Headers and body as they came, without the key; null when no response head came. */
+  /** Headers and body as received, without the key; null without a response head. */
   readonly captured: Captured | null
-  /** Events of a stream in their order. */
+  /** Events of a stream in order. */
   readonly events: readonly ReceivedEvent[]
 }
 
 export interface SendOnceOptions {
   readonly contract: Contract
   readonly now: () => number
-  /** The contract's unless given. */
+  /** Default: those of the contract. */
   readonly deadlines?: Deadlines
   readonly captureBytes?: number
-  /** Called when the response head is there. */
   readonly onHead?: () => void
-  /** Called at each event of a stream. */
   readonly onEvent?: (event: ReceivedEvent) => void
-  /** Leaves the attempt when it fires. */
+  /** Aborts the attempt. */
   readonly signal?: AbortSignal
 }
 
-/** Sends one request and gives all that came back. Never rejects: a failure is an outcome. */
+/** Sends one request and returns its whole response. Never rejects: a failure is an outcome. */
 export function sendOnce(
   transport: Transport,
   request: PreparedRequest,

@@ -1,4 +1,4 @@
-/** A range of the bytes that were read; `start` is -1 when there was no such string. */
+/** A range of the bytes that were read; `start` is -1 without such a string. */
 export interface Span {
   start: number
   end: number
@@ -16,7 +16,6 @@ export function spanIs(bytes: Buffer, span: Span, word: Buffer): boolean {
   return span.start >= 0 && isWord(bytes, span.start, span.end, word)
 }
 
-/** Whether the text of a span begins with the word. */
 export function spanBegins(bytes: Buffer, { start, end }: Span, word: Buffer): boolean {
   return start >= 0 && end - start >= word.length && isWord(bytes, start, start + word.length, word)
 }

@@ -6,48 +6,45 @@ const LF = 10
 const CR = 13
 const COLON = 58
 const SPACE = 32
-/** `data: ` as it stands in nearly all lines: its first four bytes and its last two, as numbers. */
+/** `data: `, the start of nearly all lines: its first four bytes and its last two, as numbers. */
 const DATA = 0x61746164
 const COLON_SPACE = 0x203a
 
 /** Receives events. The bytes are valid during the call only. */
 export interface SseSink {
-  /**
-   * One event that had a `data` line: `bytes[start..end)` is its data, lines joined by LF.
-   */
+  /** One event with a `data` line: `bytes[start..end)` is its data, lines joined by LF. */
   onEvent(bytes: Buffer, start: number, end: number): void
 }
 
 /**
- * Server-sent events: bytes in, events out (WHATWG HTML, 9.2.6). No I/O, no strings.
+ * Decodes server-sent events (WHATWG HTML, 9.2.6) from bytes, without I/O or strings.
  *
  *     feed ─▶ lines (LF, CR, CRLF; cut anywhere) ─▶ fields ─▶ blank line ─▶ onEvent
  *
- * An event that lies whole in one read, with one data line, is handed on where it lies, and nothing
- * is written for it. What is incomplete at the end of a read is copied: the partial line, and data
- * whose blank line has not come. What was copied is not scanned again, so an event cut at every byte
- * costs no more than its copy. A line that is no data is not kept, however long it is.
+ * A whole event with one data line is passed on in place, without a copy. At the end of a read, the
+ * partial line and the data of an unfinished event are copied. Copied bytes are not scanned again, so an
+ * event cut at every byte costs no more than its copy. A line without data is not kept, however long.
  */
 export class SseDecoder {
-  /** Bytes read that belong to no finished event; 0 after a well-ended stream. */
+  /** Bytes of unfinished lines and events; 0 after a complete stream. */
   get pendingBytes(): number {
     return this.partial.length + (this.dataLines > 0 ? this.dataEnd - this.dataStart + 1 : 0)
   }
 
   private readonly sink: SseSink
-  /** Nothing of the last read is left to remember, so that an event may begin here. */
+  /** Whether the last read ended between two events. */
   private between = false
   private readonly maxEventBytes: number
   private readonly partial: HeldBytes
-  /** The partial line is none that anybody reads. */
+  /** Whether the partial line is not a `data` line, so it is skipped. */
   private unread = false
-  /** Where the data of the current event lies: in a read or a line; null once it was copied to `held`. */
+  /** Bytes with the data of the current event, a read or a line; null after it was copied to `held`. */
   private dataBytes: Buffer | null = null
   private dataStart = 0
   private dataEnd = 0
   private dataLines = 0
   private readonly held: HeldBytes
-  /** There was no room for what is not whole. */
+  /** Whether there was no memory for an unfinished event. */
   private full = false
   private afterCr = false
   private atStart = true
@@ -60,7 +57,7 @@ export class SseDecoder {
     this.held = new HeldBytes(memory)
   }
 
-  /** Back to the start of a stream; memory that a long event took is let go. */
+  /** Returns to the start of a stream, and frees memory. */
   reset(): void {
     this.partial.drop()
     this.held.drop()
@@ -78,8 +75,7 @@ export class SseDecoder {
   /**
    * Reads `bytes[start..end)`.
    *
-   * @returns why nothing may be fed after this: an event is beyond its bound, or there is no room for
-   * it; null while all is well
+   * @returns why nothing more may be fed: an event is too long, or there is no memory for it; else null
    */
   feed(bytes: Buffer, start: number, end: number): 'too-large' | 'no-memory' | null {
     const from = this.between ? this.wholeEvents(bytes, start, end) : start
@@ -89,11 +85,11 @@ export class SseDecoder {
     return this.pendingBytes > this.maxEventBytes ? 'too-large' : null
   }
 
-  /** Hands on events of one line `data: …` and one blank line. @returns where the first other line begins */
+  /** Passes on events of one line `data: …` and a blank line. @returns start of the first other line */
   private wholeEvents(bytes: Buffer, start: number, end: number): number {
     const view = viewOf(bytes)
     let from = start
-    // No such event is shorter.
+    // The shortest such event has eight bytes.
     while (end - from >= 8) {
       if (view.getInt32(from, true) !== DATA || view.getInt16(from + 4, true) !== COLON_SPACE) break
       const at = lineEnd(bytes, view, from + 6, end)
@@ -133,7 +129,7 @@ export class SseDecoder {
     this.atStart = false
   }
 
-  /** The line began in an earlier read: join it, read it, and let nothing point into the join. */
+  /** Joins and reads a line that began in an earlier read; its data is copied before the join is reused. */
   private endPartialLine(bytes: Buffer, start: number, end: number): void {
     this.full ||= !this.partial.add(bytes, start, end)
     const line = this.full ? null : this.partial.bytes()
@@ -154,7 +150,7 @@ export class SseDecoder {
       from = Math.min(end, start + longestStart - partial.length)
       this.full ||= !partial.add(bytes, start, from)
       if (partial.length === longestStart && !this.full) {
-        // From here on it is clear whether the line is worth keeping.
+        // The start of the line now shows whether it is a `data` line.
         const first = partial.bytes()!
         this.unread = !isData(first, this.atStart && isByteOrderMark(first, 0) ? 3 : 0)
         if (this.unread) {
@@ -176,8 +172,8 @@ export class SseDecoder {
       this.dispatch()
       return
     }
-    // Only `data` matters: events say what they are in their JSON, and comments, ids and retry
-    // times have no meaning to a reader that never reconnects.
+    // Only `data` matters: the JSON has the type of an event, and comments, ids and retry times mean
+    // nothing to a reader that never reconnects.
     if (!isData(bytes, from)) return
     const nameEnd = from + 4
     if (nameEnd > end) return
@@ -204,7 +200,7 @@ export class SseDecoder {
     this.dataLines++
   }
 
-  /** Moves the data of the unfinished event into memory of our own. */
+  /** Copies the data of the unfinished event. */
   private holdData(): void {
     this.full ||= !this.held.add(this.dataBytes!, this.dataStart, this.dataEnd)
     this.dataBytes = null
@@ -227,7 +223,7 @@ export class SseDecoder {
 }
 
 const lineFeed = Buffer.from([LF])
-/** Of a line: a mark of the order of bytes, and the name `data`. */
+/** Bytes that decide the kind of a line: a byte order mark and `data`. */
 const longestStart = 7
 
 function isData(bytes: Buffer, at: number): boolean {
@@ -238,11 +234,11 @@ function isByteOrderMark(bytes: Buffer, at: number): boolean {
   return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf
 }
 
-/** Where the line that begins at `from` ends: at a LF or CR before `end`, else at `end`. */
+/** End of the line that begins at `from`: a LF or CR before `end`, else `end`. */
 function lineEnd(bytes: Buffer, view: DataView, from: number, end: number): number {
   let at = from
   for (;;) {
-    // Eight bytes a turn while there is no control character among them (Warren, Hacker's Delight, 6-1).
+    // Eight bytes at a time while none is a control character (Warren, Hacker's Delight, 6-1).
     while (at + 8 <= end) {
       const one = view.getInt32(at, true)
       const two = view.getInt32(at + 4, true)

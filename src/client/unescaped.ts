@@ -1,7 +1,7 @@
-/** A text without its escapes, and where each of its characters began. */
+/** A text without one layer of escapes. */
 interface Unescaped {
   readonly text: string
-  /** Where a character of it began in what was escaped; the end behind the last. */
+  /** Index in the escaped text of a character; its length for the index after the last. */
   startOf(index: number): number
 }
 
@@ -10,7 +10,7 @@ const percent = /%([0-9a-fA-F]{2})/.source
 const reference = /&#(?:(\d{1,7})|[xX]([0-9a-fA-F]{1,6}));?/.source
 const never = '(?!)'
 
-/** Escapes of one kind alone, or of all kinds at once, which is as good for texts without any of their signs. */
+/** All kinds of escapes at once, then each kind separately, for keys that contain a character of an escape. */
 export const layers = [
   [json, percent, reference],
   [json, `${never}()`, `${never}()()`],
@@ -18,13 +18,13 @@ export const layers = [
   [`${never}()()()`, `${never}()`, reference],
 ].map((kinds) => new RegExp(kinds.join('|'), 'g'))
 
-/** Before all else: they may stand inside of escapes. */
+/** Removed first, because they may occur inside escapes. */
 const zeros = /\0/g
 const simple: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
 /**
- * One layer of escapes taken off: of JSON strings, of percent signs, of character references; and
- * zero bytes, which letters of two bytes have between them.
+ * Removes one layer of escapes (JSON strings, percent encoding, character references), or zero bytes,
+ * which UTF-16 has between ASCII letters.
  *
  * @returns null for a text without any
  */

@@ -2,19 +2,17 @@ import { spoiledKeyPlaceholders } from '../attempt/shown-key.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { WrongRequest } from '../contract/request.ts'
 
-/** What requests that are wrong on purpose have instead of what would be right. */
-
-/** A key that must be refused: one that nobody has, or the real one with a change that matters. */
+/** A key that must be refused: one that does not exist, or the real one with a change. */
 export type BadKey = 'invalid' | 'altered' | 'recased'
 
-/** A key that no service has issued: well-formed enough to be looked up, and ours by its name. */
+/** A key that no service has issued, but well-formed enough for a look-up. */
 const invalidKey = 'assay-invalid-key-0000000000000000'
 const unknownModel = 'assay-no-such-model'
 export const unknownPath = '/v1/assay-no-such-path'
 
-/** Whether a service that keeps its word may still answer it, and charge for that. */
+/** Whether a service that keeps the contract may answer the request and charge for it. */
 export function mayBeCharged(wrong: WrongRequest | null): boolean {
-  // It is right in itself: only the account that the scenario names makes it fail.
+  // `no-credits` is a correct request; it fails only because of the account.
   return wrong === null || wrong === 'no-credits'
 }
 
@@ -31,7 +29,7 @@ export function badKeyOf(wrong: WrongRequest | null): BadKey | null {
   }
 }
 
-/** A bad key as it is sent; without a real one there is nothing to change. */
+/** The bad key to send; without a real key, the invalid one. */
 export function spoiled(bad: BadKey, key: string | null): string {
   if (bad === 'invalid' || key === null) return invalidKey
   if (bad === 'altered') return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
@@ -42,13 +40,13 @@ export function spoiled(bad: BadKey, key: string | null): string {
     .join('')
 }
 
-/** What stands in evidence for a bad key. */
+/** Replaces a bad key in evidence. */
 export const shownBadKey: Readonly<Record<BadKey, string>> = {
   invalid: invalidKey,
   ...spoiledKeyPlaceholders,
 }
 
-/** Spoils the fields of a generation request in place; what is wrong elsewhere leaves them. */
+/** Spoils the fields of a generation request in place; faults elsewhere in a request do not change them. */
 export function spoilFields(
   fields: Record<string, unknown>,
   wrong: WrongRequest | null,
@@ -71,13 +69,13 @@ export function spoilFields(
   }
 }
 
-/** Past the model's own window and the general limit: which of them binds is open (gap G-30). */
+/** A text beyond both the model's window and the general limit, because which one binds is open (gap G-30). */
 function textBeyond({ models, limits }: Contract, model: unknown): string {
   const own = models.find(({ id }) => id === model)?.contextWindowTokens ?? 0
   return textOf(Math.max(own, limits.maxInputTokens, limits.maxTotalTokens) + 2_000)
 }
 
-/** At least so many tokens, and hardly more: short words that every tokenizer knows. */
+/** A text of at least this many tokens and hardly more: short words that every tokenizer knows. */
 export function textOf(tokens: number): string {
   return 'the a of and to in is it '.repeat(Math.ceil(tokens / 8)).trimEnd()
 }

@@ -1,9 +1,8 @@
 /**
- * What a credit-billed text-generation service promises, as one value.
+ * The promises of a credit-billed text-generation service, as data.
  *
- * Everybody reads it and it imports nobody, so that the auditor and the reference service share
- * the facts (prices, bands, names) and not a line of logic. Another deployment is another value
- * of the same type: see `load.ts`.
+ * Every room may read it, and it imports nothing. The auditor and the reference service thus share the
+ * facts (prices, bands, names) but no logic. `load.ts` reads the contract of another deployment.
  */
 
 /** Whole credits, the unit of billing. */
@@ -11,7 +10,7 @@ export type Credits = number
 
 export interface Model {
   readonly id: string
-  /** Tokens of input and output together that the model can hold. */
+  /** Most tokens of input and output together. */
   readonly contextWindowTokens: number
   /** Price of one successful request. */
   readonly costCredits: Credits
@@ -31,18 +30,18 @@ export const windowUs: Readonly<Record<Window, number>> = {
   day: 86_400e6,
 }
 
-/** A row of the rate-limit table: the limits that hold while the balance lies inside it. */
+/** A row of the rate-limit table: a range of the balance and its limits. */
 export interface Band {
   readonly name: string
   /** Inclusive. */
   readonly minBalance: Credits
-  /** Inclusive; null has no upper end. Neighbours may share an edge: the table overlaps at 10,000. */
+  /** Inclusive; null for no upper end. Neighbours may share an edge: the table overlaps at 10,000. */
   readonly maxBalance: Credits | null
   /** Requests allowed for one key in each window. */
   readonly requests: Readonly<Record<Window, number>>
 }
 
-/** How a key travels: a header's name (lower case) and what stands before the key. */
+/** The header that carries a key: its name in lower case, and the text before the key. */
 export interface AuthHeader {
   readonly name: string
   readonly prefix: string
@@ -52,7 +51,7 @@ export interface AuthHeader {
 export interface ChatError {
   readonly code: string
   readonly type: string
-  /** Null where the specification leaves the status open (gap G-27). */
+  /** Null if the specification leaves the status open (gap G-27). */
   readonly status: number | null
 }
 
@@ -62,7 +61,7 @@ export interface MessagesError {
   readonly statuses: readonly number[] | null
 }
 
-/** An inclusive range of a numeric parameter. */
+/** Inclusive. */
 export interface Range {
   readonly min: number
   readonly max: number
@@ -73,9 +72,9 @@ export interface Package {
   readonly name: string
   readonly credits: Credits
   readonly priceUsdCents: number
-  /** As printed in the price list, which truncates one row and rounds the others (BILL-20). */
+  /** As in the price list, which truncates one row and rounds the others (BILL-20). */
   readonly listedUsdPerCredit: number
-  /** Null never expires. */
+  /** Null if it never expires. */
   readonly validMonths: number | null
 }
 
@@ -94,7 +93,7 @@ export interface Contract {
     readonly creditsRemaining: string
     readonly rateLimit: string
     readonly rateRemaining: string
-    /** Null where a service promises none. */
+    /** Null if a service promises none. */
     readonly rateReset: string | null
   }
   readonly auth: { readonly chat: AuthHeader; readonly messages: AuthHeader }
@@ -106,7 +105,7 @@ export interface Contract {
     readonly maxInputTokens: number
     readonly maxOutputTokens: number
     readonly maxTotalTokens: number
-    /** The largest value that the `max_tokens` parameter of chat may state. */
+    /** The largest value of the `max_tokens` parameter of chat. */
     readonly maxTokensParameter: number
     readonly maxStopSequences: number
   }
@@ -141,12 +140,12 @@ export interface Contract {
   readonly packages: readonly Package[]
 }
 
-/** Price of one success on a model; null for a model that the contract does not know. */
+/** Price of one success; null for a model that is not in the contract. */
 export function costOf(contract: Contract, modelId: string): Credits | null {
   return contract.models.find((model) => model.id === modelId)?.costCredits ?? null
 }
 
-/** Every band whose row holds this balance: two at a shared edge, none at zero or below. */
+/** Bands of a balance: two at a shared edge, none below the lowest band. */
 export function bandsAt(contract: Contract, balance: Credits): readonly Band[] {
   return contract.bands.filter(
     (band) =>

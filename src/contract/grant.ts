@@ -2,6 +2,6 @@
 export interface Grant {
   readonly name: string
   readonly credits: number
-  /** Null never expires. */
+  /** Null if they never expire. */
   readonly expiresUs: number | null
 }

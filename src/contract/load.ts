@@ -124,11 +124,11 @@ const schema = z
   })
 
 /**
- * Reads a contract. What the file leaves out is the specification's; a list replaces the whole list.
- * Keys are written in snake case: `cost_credits`.
+ * Reads a contract. Fields that the file omits have the specification's values; a list replaces the
+ * whole list. Keys are in snake case: `cost_credits`.
  *
- * @param path YAML or JSON; absent, or its name, for the specification's own contract
- * @throws UserError naming every fault
+ * @param path YAML or JSON; absent, or the name of the default contract, for the specification's own
+ * @throws UserError with every fault
  */
 export function loadContract(path?: string): Contract {
   if (path === undefined || path === defaultContract.name) return defaultContract
@@ -151,8 +151,9 @@ export function loadContract(path?: string): Contract {
 }
 
 /**
- * @param given what a file says, in snake case
- * @param where names it in the error
+ * @param given the content of a file, in snake case
+ * @param where its name, for the error
+ * @throws UserError with every fault
  */
 export function parseContract(given: unknown, where: string): Contract {
   if (!isMapping(given)) {
@@ -198,7 +199,7 @@ function snake(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Mappings are merged field by field, everything else is replaced. */
+/** Merges mappings field by field, and replaces everything else. */
 function merged(base: unknown, over: unknown): unknown {
   if (!isMapping(base) || !isMapping(over)) return over === undefined ? base : over
   const fields = { ...base }

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
 
 /**
- * What a deployment answers where the specification is silent: written by `assay probe`, read by
- * rules whose meaning depends on it.
+ * The answers of a deployment to the gaps of the specification: `assay probe` writes them, and rules
+ * that depend on them read them.
  */
 
-/** The questions, by their number in the rulebook. */
+/** The gaps, by their number in the rulebook. */
 export const gaps = {
   'G-01': 'where the reasoning text of the thinking model appears',
   'G-02': 'whether svc-k2.5 is listed',
@@ -55,17 +55,17 @@ export type Facets = Readonly<Record<string, string | number | boolean | readonl
 
 export type GapAnswer =
   | { readonly status: 'answered'; readonly is: Facets; readonly evidence: readonly string[] }
-  /** Some of it may be known; what fits the rest is listed for each facet. */
+  /** `is` holds the known facets, and `between` the possible values of each open one. */
   | {
       readonly status: 'ambiguous'
       readonly is: Facets
       readonly between: Readonly<Record<string, readonly string[]>>
       readonly evidence: readonly string[]
     }
-  /** Asked and not told, or not asked at all: by `--only`, or since the probe ended early. */
+  /** The probe could not decide it, or did not ask it: excluded by `--only`, or the probe ended early. */
   | { readonly status: 'not-askable' | 'not-asked'; readonly why: string }
 
-/** Raised when the meaning of an answer changes. */
+/** Increases when the meaning of an answer changes. */
 export const profileVersion = 1
 
 export interface DeploymentProfile {
@@ -75,9 +75,9 @@ export interface DeploymentProfile {
   /** ISO 8601. */
   readonly asked_at: string
   readonly run_id: string
-  /** At most; what is in doubt counts as spent. */
+  /** An upper bound: credits in doubt count as spent. */
   readonly credits_spent: number
-  /** Probes before this one whose answers are still here (`assay probe --only`). */
+  /** Earlier probes whose answers are kept (`assay probe --only`). */
   readonly earlier?: readonly {
     readonly asked_at: string
     readonly run_id: string
@@ -117,7 +117,7 @@ const profile = z.strictObject({
 /**
  * @param value a parsed YAML or JSON document
  * @param where its file, for the error
- * @throws UserError naming every fault
+ * @throws UserError with every fault
  */
 export function parseDeploymentProfile(value: unknown, where: string): DeploymentProfile {
   const parsed = profile.safeParse(value)
@@ -131,7 +131,7 @@ export function parseDeploymentProfile(value: unknown, where: string): Deploymen
   )
 }
 
-/** What was established of one facet of a gap; undefined where nobody asked, or two answers fit. */
+/** The value of one facet of a gap; undefined if it is unknown or ambiguous. */
 export function established(
   profile: DeploymentProfile | undefined,
   gap: GapId,

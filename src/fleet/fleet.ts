@@ -13,30 +13,30 @@ import { type Names, namesOf } from './names.ts'
 import { reachServer, type Server } from './server.ts'
 
 export interface FleetOptions {
-  /** Of a NATS server with JetStream. */
+  /** Address of a NATS server with JetStream. */
   readonly address: string
   readonly runId: string
   readonly shard: Shard
-  /** How long this shard waits for others, and for the server, in milliseconds. */
+  /** Longest wait for the other shards and for the server, in milliseconds. */
   readonly waitMs: number
 }
 
-/** Pings before the start, and each time after it. */
+/** Pings before the start, and in each round after it. */
 const [firstPings, laterPings] = [30, 3]
 const answerMs = 1000
 /** Shards that are asked for credits at once. */
 const askedAtOnce = 16
 
-/** Reaches the server of a fleet. @throws UserError */
+/** Connects to the server of a fleet. @throws UserError if that fails */
 export async function joinFleet(options: FleetOptions): Promise<Fleet> {
   const server = await reachServer(options.address, performance.now() + options.waitMs)
   return new Fleet(options, server, await Kept.of(server, namesOf(options.runId).all))
 }
 
 /**
- * One shard among those that meet at a NATS server. They tell each other that they are there, what time it is,
- * what they counted, and that it is over. All of it is kept on the server under names of the run, so that who
- * comes late reads what others said before.
+ * One shard of a run whose shards meet at a NATS server. They exchange that they have joined, the time,
+ * their counts and their end. The server keeps joins, gatherings, stops and ends under names of the run,
+ * so a late shard reads the earlier ones.
  */
 export class Fleet implements Team {
   private readonly options: FleetOptions
@@ -140,7 +140,7 @@ export class Fleet implements Team {
     return this.options.shard.index === 0 ? 0 : this.clock.errorUs(ownUs())
   }
 
-  /** Passes on how far this shard is; lost where the server is. */
+  /** Publishes the progress of this shard; dropped while the server is unreachable. */
   show(progress: Progress, counted: Counted): void {
     const { connection } = this.server
     if (!this.kept.isConnected) return
@@ -152,7 +152,7 @@ export class Fleet implements Team {
     )
   }
 
-  /** Tells the others how this shard ended, if the server hears it, and parts. */
+  /** Publishes how this shard ended, if the server is reachable, and disconnects. */
   async close(end: EndWord | null): Promise<void> {
     if (this.isClosed) return
     this.isClosed = true
@@ -162,7 +162,7 @@ export class Fleet implements Team {
     await this.server.connection.close()
   }
 
-  /** Waits for all, and agrees with them. */
+  /** Waits for all shards and agrees on a start; null if it was aborted. */
   private async meet(planHash: string, signal?: AbortSignal): Promise<AgreedStart | null> {
     const { shard, runId, waitMs } = this.options
     const { deadlineMs } = this
@@ -180,7 +180,7 @@ export class Fleet implements Team {
       const word = { atUs: Math.round(ownUs() + offsetUs) }
       await this.kept.put(this.names.said('ready', shard.index), word, deadlineMs)
     }
-    // Who runs another plan leaves at once, and is known by its last word.
+    // A shard with another plan leaves at once, so its last word is read.
     const stranger = () =>
       indexes(shard.of).find((index) => {
         const other = parsed.join(this.kept.last(this.names.shard(index)))
@@ -195,12 +195,12 @@ export class Fleet implements Team {
     if (other !== undefined) {
       throw new UserError(
         'fleet',
-        `--join: shards ${shard.index} and ${other} of ${runId} have other plans: scenario, prompts, seed, contract, version and number of shards must be the same. Nothing was sent.`,
+        `--join: shards ${shard.index} and ${other} of ${runId} have different plans: scenario, prompts, seed, contract, version and number of shards must be the same. Nothing was sent.`,
       )
     }
     const left = missing()
     if (left.length > 0) {
-      // Others that waited as long have given up by now; they are not the reason.
+      // Shards that joined and left after the same wait are not the cause; name those that never joined.
       const never = left.filter((index) => this.kept.last(this.names.shard(index)) === undefined)
       const gone = never.length > 0 ? never : left
       throw new UserError(
@@ -237,7 +237,7 @@ export class Fleet implements Team {
     this.pinging.unref()
   }
 
-  /** @returns how many pings were answered; the first that was not ends them */
+  /** Stops at the first ping without an answer. @returns the number of answered pings */
   private async ping(count: number): Promise<number> {
     for (let done = 0; done < count; done++) {
       const sentUs = ownUs()
@@ -248,7 +248,7 @@ export class Fleet implements Team {
     return count
   }
 
-  /** @returns the number that another shard answered; null where nobody did */
+  /** @returns the number that another shard answered; null without an answer */
   private async ask(name: string, number: number): Promise<number | null> {
     try {
       const { connection } = this.server
@@ -259,7 +259,7 @@ export class Fleet implements Team {
     }
   }
 
-  /** As if it had never come, so that another try may take its place. */
+  /** Withdraws this shard, so that another attempt may take its place. */
   private async leave(): Promise<void> {
     const { index } = this.options.shard
     await this.kept.remove(this.names.said('ready', index))
@@ -273,7 +273,7 @@ const indexes = (of: number) => Array.from({ length: of }, (_, index) => index)
 const ownUs = () => Number(monotonicNs()) / 1000
 
 const anchor = { unixUs: Date.now() * 1000, ownUs: ownUs() }
-/** Unix microseconds as shard 0 has them: its clock of the day when it began, and a steady one since. */
+/** Unix microseconds of shard 0: its system clock at the start plus monotonic time since. */
 const leaderUs = () => Math.round(anchor.unixUs + ownUs() - anchor.ownUs)
 
 function wholeOf(text: string): number | null {

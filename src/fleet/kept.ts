@@ -3,21 +3,20 @@ import type { Server } from './server.ts'
 
 const retryMs = 250
 
-/** What the server keeps of one run, as it was last heard. */
+/** A local copy of the words that the server keeps of one run. */
 export class Kept {
   private readonly server: Server
   private readonly words = new Map<string, string>()
   private readonly lastWords = new Map<string, string>()
   private readonly conditions = new Conditions()
   private readonly listeners: (() => void)[] = []
-  /** Whether the server is there. */
   isConnected = true
 
   private constructor(server: Server) {
     this.server = server
   }
 
-  /** @param names of what is read, as `run.>` */
+  /** @param names pattern of the names to follow, such as `run.>` */
   static async of(server: Server, names: string): Promise<Kept> {
     const kept = new Kept(server)
     await kept.follow(names)
@@ -29,12 +28,11 @@ export class Kept {
     return this.words.get(name)
   }
 
-  /** What was said there last, even if it was taken back since. */
+  /** The last word under a name, even if it was removed since. */
   last(name: string): string | undefined {
     return this.lastWords.get(name)
   }
 
-  /** All that is kept of the run. */
   entries(): Iterable<readonly [name: string, word: string]> {
     return this.words
   }
@@ -43,12 +41,12 @@ export class Kept {
     this.listeners.push(listener)
   }
 
-  /** Looks again at what is waited for. */
+  /** Checks the conditions of all calls of `until` again. */
   check(): void {
     this.conditions.check()
   }
 
-  /** Resolves when something holds, or at a time of `performance.now()`. */
+  /** Resolves when the condition holds, or at the deadline on the clock of `performance.now()`. */
   async until(holds: () => boolean, deadlineMs: number): Promise<void> {
     let isOver = false
     const timer = setTimeout(
@@ -62,7 +60,7 @@ export class Kept {
     clearTimeout(timer)
   }
 
-  /** Says something unless somebody did. @returns whether it is this one's word that stands */
+  /** Stores a word unless the name has one. @returns whether this word was stored */
   async claim(name: string, word: unknown): Promise<boolean> {
     try {
       await this.server.kept.create(name, JSON.stringify(word))
@@ -75,7 +73,7 @@ export class Kept {
     }
   }
 
-  /** Says something, again and again until a time of `performance.now()`. @returns whether the server has it */
+  /** Stores a word, with retries until the deadline of `performance.now()`. @returns whether it was stored */
   async put(name: string, word: unknown, deadlineMs: number): Promise<boolean> {
     for (;;) {
       try {

@@ -6,11 +6,11 @@ import type { Said } from '../run/team.ts'
 import { withoutHostile } from '../user/hostile.ts'
 
 /**
- * What crosses between the machines of a run, as JSON. Whoever reaches the server can write there, so nothing
- * is taken in unchecked: what does not fit counts as not said.
+ * JSON messages between the machines of a run. Any client of the server can write there, so every message
+ * is checked; one that does not fit counts as missing.
  */
 
-/** Shown on terminals: nothing in it acts there. */
+/** Terminals show it, so control characters are replaced. */
 const text = z
   .string()
   .max(1000)
@@ -84,19 +84,19 @@ const live = z.object({
   errors: z.array(z.tuple([text, number])),
   keys: z.array(z.object({ name: text, creditsRemaining: orNull, rateRemaining: orNull })),
   health: z.array(health),
-  /** By metric and step: the lowest value of each cell that holds something, and how many. */
+  /** By metric and step: the lowest value (us) and the count of each non-empty cell. */
   times: z.record(
     z.string(),
     z.record(z.string(), z.array(z.tuple([number.min(0), number.min(0)]))),
   ),
 })
-/** How far one shard is. */
+/** The progress of one shard. */
 export type LiveWord = z.infer<typeof live>
 
-/** The metrics whose percentiles a run under way shows. */
+/** Metrics whose percentiles the live view shows. */
 export const shownMetrics = ['response', 'service', 'ttft'] as const satisfies readonly Metric[]
 
-/** @param counted null leaves the times out, where they would be too long for a message */
+/** @param counted null to omit the times, if they are too long for a message */
 export function liveWord(progress: Progress, counted: Counted | null): string {
   const times = shownMetrics.map((metric) => {
     const ofSteps = counted?.histogramsOfSteps(metric) ?? new Map()
@@ -119,13 +119,13 @@ function read<Shape extends z.ZodType>(
   }
 }
 
-/** Each reads a word of its kind; null where there is none. */
+/** Each reads a word of its kind; null if there is none, or if it does not fit. */
 export const parsed = {
   join: (word: string | undefined) => read(join, word),
   stop: (word: string | undefined) => read(stop, word)?.reason ?? null,
   end: (word: string | undefined) => read(end, word),
   live: (word: string) => read(live, word),
-  /** @param like of which it has the names */
+  /** @param like an object with the expected names; all values are numbers */
   said<Own extends Said>(word: string | undefined, like: Own): Own | null {
     const shape = z.object(Object.fromEntries(Object.keys(like).map((name) => [name, number])))
     return read(shape, word) as Own | null

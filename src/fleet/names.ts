@@ -1,28 +1,28 @@
-/** The bucket of all runs. What is in it goes after a day. */
+/** The bucket of all runs, whose entries expire after a day. */
 export const bucket = 'assay'
 export const keptMs = 86_400_000
 
 /**
- * Names of one run on the server. A run's id may hold dots, which part the words of a name there; it holds
- * no `=`.
+ * Names of one run on the server. A dot separates the parts of a name there, so dots of a run's id are
+ * replaced by `=`, which no id contains.
  */
 export function namesOf(runId: string) {
   const run = runId.replaceAll('.', '=')
   return {
-    /** What is kept of the run. */
+    /** Names of stored words. */
     all: `${run}.>`,
     shard: (index: number) => `${run}.shard.${index}`,
     said: (what: string, index: number) => `${run}.said.${wordOf(what)}.${index}`,
     stop: `${run}.stop`,
     end: (index: number) => `${run}.end.${index}`,
-    /** The index of a shard that a kept name is about, if it is of that kind. */
+    /** The shard of a stored name of this kind; null for another name. */
     indexOf: (kind: 'shard' | 'end', name: string) => {
       const rest = name.startsWith(`${run}.${kind}.`)
         ? name.slice(run.length + kind.length + 2)
         : ''
       return /^\d{1,6}$/.test(rest) ? Number(rest) : null
     },
-    /** What is only passed on. */
+    /** Subjects of messages that are not stored. */
     clock: `assay.${run}.clock`,
     credits: (index: number) => `assay.${run}.credits.${index}`,
     live: (index: number | '*') => `assay.${run}.live.${index}`,
@@ -30,5 +30,5 @@ export function namesOf(runId: string) {
 }
 export type Names = ReturnType<typeof namesOf>
 
-/** Any text as one word of a name. */
+/** Any text as one part of a name. */
 const wordOf = (text: string) => Buffer.from(text).toString('base64url')

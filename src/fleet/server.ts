@@ -4,7 +4,7 @@ import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
 import { UserError } from '../user/user-error.ts'
 import { bucket, keptMs } from './names.ts'
 
-/** Shards that make it at once refuse each other, and find it then. */
+/** Retries, because shards that create the bucket at once may make each other fail. */
 async function bucketOf(buckets: Kvm): Promise<KV> {
   for (let tries = 1; ; tries++) {
     try {
@@ -16,23 +16,24 @@ async function bucketOf(buckets: Kvm): Promise<KV> {
   }
 }
 
-/** A connection to the server, and what it keeps of runs. */
+/** A connection to the server, and its bucket of runs. */
 export interface Server {
   readonly connection: NatsConnection
   readonly kept: KV
-  /** Without a user or a password. */
+  /** The address without user and password. */
   readonly shown: string
 }
 
 const retryMs = 500
 
 /**
- * Reaches a NATS server, again and again until a deadline: it may come up after its clients.
+ * Connects to a NATS server, with retries until a deadline, because it may start after its clients.
  *
- * @param address `nats://host:port` or `tls://host:port`, with `user:password@` or `token@` if need be; a file of
- *   credentials is named by the variable NATS_CREDS
+ * @param address `nats://host:port` or `tls://host:port`, optionally with `user:password@` or `token@`;
+ *   the variable NATS_CREDS may name a file of credentials
  * @param deadlineMs on the clock of `performance.now()`
- * @throws UserError for another address, a server that is not there or lets nobody in, or one without JetStream
+ * @throws UserError for another address, or for a server that is unreachable, rejects the credentials or
+ *   lacks JetStream
  */
 export async function reachServer(address: string, deadlineMs: number): Promise<Server> {
   const { options, shown } = optionsOf(address)
@@ -50,7 +51,7 @@ export async function reachServer(address: string, deadlineMs: number): Promise<
         await connection.close()
         throw new UserError(
           'fleet',
-          `--join: ${shown} keeps nothing (${(error as Error).message}). Start it with JetStream, as nats-server -js.`,
+          `--join: ${shown} cannot store messages (${(error as Error).message}). Start it with JetStream: nats-server -js.`,
         )
       }
     } catch (error) {
@@ -65,7 +66,7 @@ export async function reachServer(address: string, deadlineMs: number): Promise<
       if (performance.now() + retryMs > deadlineMs) {
         throw new UserError(
           'unreachable',
-          `--join: ${shown} was not reached in time (${message}). Start it, as nats-server -js, or correct the address.`,
+          `--join: ${shown} was not reached in time (${message}). Start it (nats-server -js), or correct the address.`,
         )
       }
     }
@@ -79,7 +80,7 @@ function optionsOf(address: string): {
 } {
   const url = URL.canParse(address) ? new URL(address) : null
   if (url === null || !/^(?:nats|tls):$/.test(url.protocol) || url.hostname === '') {
-    throw new UserError('usage', '--join: expected a NATS server, as nats://10.0.0.7:4222.')
+    throw new UserError('usage', '--join: expected a NATS server, such as nats://10.0.0.7:4222.')
   }
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   const host = `${url.hostname}:${url.port || 4222}`
@@ -89,7 +90,7 @@ function optionsOf(address: string): {
       servers: host,
       name: 'assay',
       timeout: 5000,
-      // A server that is lost is looked for until the run is over.
+      // Reconnect attempts go on until the run is over.
       maxReconnectAttempts: -1,
       reconnectTimeWait: retryMs,
       ...(url.protocol === 'tls:' ? { tls: {} } : {}),
@@ -116,7 +117,7 @@ async function clientOfNats() {
   } catch {
     throw new UserError(
       'usage',
-      '--join: the client of NATS is not installed. Install it next to assay: npm install @nats-io/transport-node @nats-io/kv.',
+      '--join: the NATS client is not installed. Install it next to assay: npm install @nats-io/transport-node @nats-io/kv.',
     )
   }
 }

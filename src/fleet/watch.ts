@@ -5,21 +5,21 @@ import { type Names, namesOf } from './names.ts'
 import { reachServer, type Server } from './server.ts'
 import { wholeOf } from './whole.ts'
 
-/** What is known of one shard. */
+/** The known state of one shard. */
 export interface ShardSeen {
   readonly index: number
-  /** Since it last said how far it is; null where it has not. */
+  /** Time since its last progress; null before the first. */
   readonly silentMs: number | null
   readonly ended: EndWord | null
 }
 
-/** What is known of a run on several machines. */
+/** The known state of a run on several machines. */
 export interface RunSeen {
-  /** In order; without those that never came. */
+  /** By index; without shards that never joined. */
   readonly shards: readonly ShardSeen[]
-  /** Of all shards that told; null before any did. */
+  /** Sum over all shards that reported; null before any did. */
   readonly progress: Progress | null
-  /** Whether the server is there: without it, the figures are the last that came. */
+  /** Whether the server is connected; if not, the figures are the last received. */
   readonly isConnected: boolean
 }
 
@@ -29,14 +29,13 @@ export interface WatchRunOptions {
   readonly waitMs: number
 }
 
-/** Listens to the shards of a run. @throws UserError where the server is not reached */
+/** Listens to the shards of a run. @throws UserError if the server cannot be reached */
 export async function watchRun({ address, runId, waitMs }: WatchRunOptions): Promise<RunWatch> {
   const server = await reachServer(address, performance.now() + waitMs)
   const names = namesOf(runId)
   return new RunWatch(server, await Kept.of(server, names.all), names)
 }
 
-/** The shards of a run, as they are heard. */
 export class RunWatch {
   private readonly server: Server
   private readonly kept: Kept
@@ -79,7 +78,7 @@ export class RunWatch {
     }
   }
 
-  /** Ends the load on every machine. @returns whether nobody had before */
+  /** Ends the load on every machine. @returns false if it was stopped before */
   stop(): Promise<boolean> {
     return this.kept.claim(this.names.stop, { reason: 'interrupted' })
   }

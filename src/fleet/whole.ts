@@ -4,7 +4,7 @@ import type { Percentiles, Progress, StepProgress } from '../run/tally.ts'
 import { cellOf, TimeHistogram } from '../run/time-histogram.ts'
 import type { LiveWord, shownMetrics } from './messages.ts'
 
-/** How far a run is on all of its machines: counts are added, and percentiles are those of added histograms. */
+/** The progress of a run on all machines: counts are summed, and percentiles come from summed histograms. */
 export function wholeOf(shards: readonly [LiveWord, ...LiveWord[]]): Progress {
   const [first] = shards
   const sum = (value: (shard: LiveWord) => number) =>

@@ -1,15 +1,14 @@
 import type { LimitedRequest } from './limited-request.ts'
 
-/** The admissions that surely lay in one window together, the fullest such window of a record. */
+/** The window of a record that surely held the most admissions. */
 export interface FullestWindow {
   readonly count: number
-  /** Between these two, both included. */
   readonly first: LimitedRequest
   readonly last: LimitedRequest
 }
 
 /**
- * @param requests by start; only admissions among them are looked at
+ * @param requests by start; only admissions count
  * @returns null without an admission
  */
 export function fullestWindow(
@@ -32,14 +31,14 @@ export function fullestWindow(
   return fullest
 }
 
-/** Attempts that one key made at once after a rest as long as a window. */
+/** Attempts that one idle key made at once. */
 export interface Burst {
   readonly requests: readonly LimitedRequest[]
   readonly startUs: number
   readonly endUs: number
 }
 
-/** A burst is over when it has lasted this share of a window. */
+/** A burst lasts at most this share of a window. */
 const burstShare = 1 / 4
 
 /**
@@ -58,7 +57,7 @@ export function idleBursts(
   let index = 0
   while (index < requests.length) {
     const start = requests[index]!
-    // Two windows: a counter that weights the last window has then forgotten it too.
+    // After two idle windows, a counter that weights the previous window is empty too.
     if (start.fromUs - busyUntilUs <= 2 * windowUs) {
       busyUntilUs = Math.max(busyUntilUs, start.closedUs)
       index++
@@ -81,14 +80,14 @@ export function idleBursts(
   return bursts
 }
 
-/** Whether an edge of windows that falls into one burst may fall into the other as well. */
+/** Whether edges of windows may fall into both bursts. */
 export function mayShareAnEdge(a: Burst, b: Burst, windowUs: number, toleranceUs: number): boolean {
   const apart = (((b.startUs - a.startUs) % windowUs) + windowUs) % windowUs
   const reachUs = Math.max(a.endUs - a.startUs, b.endUs - b.startUs) + 2 * toleranceUs
   return apart <= reachUs || windowUs - apart <= reachUs
 }
 
-/** Tokens that a bucket may regain during a burst, its last one included. */
+/** Tokens that a bucket may regain during a burst, rounded up. */
 export function refillDuring(burst: Burst, limit: number, windowUs: number): number {
   return Math.ceil(((burst.endUs - burst.startUs) * limit) / windowUs)
 }

@@ -1,12 +1,12 @@
 import type { LimitedRequest } from './limited-request.ts'
 
-/** What is known of the balance when an request was admitted; both ends inclusive. */
+/** Bounds of the balance at the admission of a request; both inclusive. */
 export interface Bracket {
   readonly low: number
   readonly high: number
 }
 
-/** Many brackets, as columns. */
+/** Brackets as columns. */
 export interface Brackets {
   readonly low: Float64Array
   readonly high: Float64Array
@@ -15,18 +15,18 @@ export interface Brackets {
 /**
  * Brackets of the balance at each request's admission, from the credits headers of one account.
  *
- * A header is the balance before its own charge, after it, or after it but early (gap G-12), and a
- * band may be chosen before or after the charge (gap G-24), so a header `v` of cost `c` speaks of
- * balances in `[v - c, v + c]`. Charges of others that may have landed between the admission and
- * the header widen it upwards; a header that stood before the admission bounds it from above, but
- * for refunds of requests that failed. A balance that rose between two attempts was topped up: the bracket then holds both sides.
+ * A header shows the balance before or after its own charge (gap G-12), and a band is chosen before
+ * or after the charge (gap G-24). A header `v` of a request of cost `c` thus allows `[v - c, v + c]`.
+ * Charges of others that may land between the admission and the header raise the upper end. A header
+ * before the admission bounds it from above, except for refunds of failed requests. A balance that
+ * rose between two attempts was topped up; the bracket then holds both sides.
  *
  *        v_j          admission   v_i            v_k
  *     ───┤ j ├───────────┤   i    ├──────────────┤ k ├──▶
  *     high <= v_j + c_j          [v_i - c_i, v_i + c_i + overlapping]      low >= v_k
  *
  * @param requests of one account, by start
- * @returns one bracket for each request, in the same order; `-Infinity` and `Infinity` for unknown
+ * @returns one bracket for each request, in the same order; `-Infinity` or `Infinity` for an unknown end
  */
 export function balanceBrackets(requests: readonly LimitedRequest[]): Brackets {
   const started = sumsBy(requests, (request) => request.fromUs)
@@ -43,7 +43,7 @@ export function balanceBrackets(requests: readonly LimitedRequest[]): Brackets {
     const before = byHeader[headersOver(fromUs) - 1]
     const after = withHeader[headersBegun(untilUs)]
     const others = started(untilUs) - landed(fromUs) - costCredits
-    // A charge taken at the start comes back when its request fails, so the balance may rise by it.
+    // A charge made at the start is refunded when its request fails.
     const refunds =
       before === undefined ? 0 : unknownStarted(untilUs) - unknownLanded(before.fromUs)
     const ceiling = before === undefined ? Infinity : before.credits! + before.costCredits + refunds
@@ -79,7 +79,7 @@ function timesOf(
   return times
 }
 
-/** Costs up to a moment: what `timeUs` says lies at or before it. */
+/** The sum of the costs of requests whose `timeUs` is at or before a time. */
 function sumsBy(
   requests: readonly LimitedRequest[],
   timeUs: (request: LimitedRequest) => number,
@@ -103,14 +103,14 @@ function sumsBy(
 }
 
 /**
- * How many of sorted numbers lie at or below a bound. One question lies near the one before, so the
- * search begins there and widens: O(log distance).
+ * Counts the sorted numbers at or below a bound. The search starts at the last result and widens,
+ * because successive bounds are close: O(log distance).
  */
 function counterOf(sorted: Float64Array): (bound: number) => number {
   const size = sorted.length
   let last = 0
   return (bound) => {
-    // All before `low` lie at or below the bound, all from `high` on above it.
+    // All before `low` are at or below the bound; all from `high` on are above it.
     let [low, high] = [last, last]
     if (last < size && sorted[last]! <= bound) {
       low = high = last + 1

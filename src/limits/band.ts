@@ -2,7 +2,7 @@ import type { Band, Contract, Window } from '../contract/contract.ts'
 import { windows } from '../contract/contract.ts'
 import type { Bracket } from './balance.ts'
 
-/** A cell of the rate-limit table: the band and the window that a limit value belongs to. */
+/** A cell of the rate-limit table. */
 export interface Cell {
   readonly band: Band
   readonly window: Window
@@ -16,7 +16,7 @@ interface Named {
 const namedBy = new WeakMap<Contract, Map<number, Named>>()
 const nothing: Named = { cells: [], bands: [] }
 
-/** The table read from its values to its rows, once for each contract. */
+/** Cells and bands with this limit; the table is inverted once for each contract. */
 function named(contract: Contract, limit: number): Named {
   let table = namedBy.get(contract)
   if (table === undefined) {
@@ -33,27 +33,27 @@ function named(contract: Contract, limit: number): Named {
   return table.get(limit) ?? nothing
 }
 
-/** Cells whose value this is: one at most where all values differ, none for a foreign value. */
+/** Cells with this limit: at most one if all limits differ, none for a limit that is not in the table. */
 export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {
   return named(contract, limit).cells
 }
 
-/** The bands of those cells; the same list for the same value. */
+/** The bands of those cells; the same array for the same limit. */
 export function bandsNamed(contract: Contract, limit: number): readonly Band[] {
   return named(contract, limit).bands
 }
 
-/** Bands whose rows a balance inside the bracket may meet; both at a shared edge. */
+/** Bands that a balance inside the bracket may belong to; both at a shared edge. */
 export function bandsWithin(contract: Contract, bracket: Bracket): readonly Band[] {
   return contract.bands.filter((band) => touches(band, bracket))
 }
 
-/** Whether a balance inside the bracket may meet the band's row. */
+/** Whether a balance inside the bracket may belong to the band. */
 export function touches(band: Band, bracket: Bracket): boolean {
   return bracket.high >= band.minBalance && (band.maxBalance ?? Infinity) >= bracket.low
 }
 
-/** The shared edges of neighbouring bands, lowest first: the balance at which the upper begins. */
+/** Pairs of neighbouring bands, lowest first. */
 export function edgesOf(
   contract: Contract,
 ): readonly { readonly lower: Band; readonly upper: Band }[] {

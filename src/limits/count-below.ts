@@ -1,4 +1,4 @@
-/** How many values of a sorted list lie below a bound. */
+/** Counts the values of a sorted list below a bound. */
 export function countBelow(sorted: ArrayLike<number>, bound: number): number {
   let low = 0
   let high = sorted.length

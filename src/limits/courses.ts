@@ -6,30 +6,30 @@ import type { Course } from './models/model.ts'
 import { otherWindowMayRefuse, type Pacing, pacingOf } from './other-windows.ts'
 import type { ServiceClock } from './service-clock.ts'
 
-/** What one key did while one limit held for it, ready for the models. */
+/** The requests of one key while one limit held for it. */
 export interface BandCourse extends Course {
   readonly key: string
   readonly band: Band
   readonly window: Window
 }
 
-/** An request with the balance that it may have met. */
+/** A request with the possible balance at its admission. */
 export interface Placed extends LimitedRequest {
   readonly balance: Bracket
 }
 
-/** Longer courses are cut: the models are asked about their beginning. */
+/** Requests of a course at most; the models explain only the beginning of a longer one. */
 const longest = 6_000
 
-/** Share of a window by which timers and clocks may be off. */
+/** Error of timers and clocks, as a share of a window. */
 const toleranceShare = 0.002
 
 /**
- * Cuts the record of one key where its limit may have changed and where it rested so long that
- * every limiter is as new (two windows).
+ * Cuts the record of one key where its limit may have changed, and where the key was idle for two
+ * windows, which resets every limiter.
  *
- * A rejection speaks about this window only when its limit header names it, or names none while
- * the longer windows cannot have been used up; any other becomes an attempt of unknown fate.
+ * A rejection counts only if no other window can have caused it and its limit header does not name
+ * another window. The decision of any other rejection becomes `unknown`.
  *
  * @param requests of one key, by start
  */
@@ -44,7 +44,7 @@ export function coursesOf(
   const pieces: {
     bands: readonly Band[]
     readonly earlier: number
-    /** Where the piece begins in the whole record. */
+    /** Index of its first request in the record. */
     readonly start: number
     readonly requests: Placed[]
   }[] = []
@@ -93,7 +93,7 @@ export function coursesOf(
   })
 }
 
-/** Bands whose row may hold for an request: the one that its header names, else by balance. */
+/** Bands that may apply to a request: those with the limit in its header, else those of its balance. */
 function bandsOf(contract: Contract, request: Placed): readonly Band[] {
   if (request.limit !== null && request.status !== 401) {
     const named = bandsNamed(contract, request.limit)
@@ -102,10 +102,10 @@ function bandsOf(contract: Contract, request: Placed): readonly Band[] {
   return bandsWithin(contract, request.balance)
 }
 
-/** How many requests the first answer of a record says were counted before it. */
+/** Requests counted before the first of a piece, at most, by its headers; Infinity if they do not show it. */
 function earlierAtMost(contract: Contract, window: Window, first: Placed): number {
   const { limit, remaining } = first
-  // None remaining says that all was used, and perhaps more: a band with a higher limit came before.
+  // At 0 remaining, more than the limit may have been used, in an earlier band with a higher limit.
   if (limit === null || remaining === null || remaining === 0) return Infinity
   if (first.decision !== 'admitted') return Infinity
   const names = cellsNamed(contract, limit).some((cell) => cell.window === window)
@@ -123,11 +123,11 @@ function isOfWindow(
   const request = requests[index]!
   const cells = request.limit === null ? [] : cellsNamed(contract, request.limit)
   if (cells.length > 0 && !cells.some((cell) => cell.window === window)) return false
-  // The one triple of headers may always show the minute (gap G-20), whichever window was full.
+  // The headers may always show the minute, whichever window was full (gap G-20).
   return !otherWindowMayRefuse(band, window, requests, index, pacing)
 }
 
-/** An edge of the clock's windows: a multiple of the window in the service's epoch. */
+/** Bounds of an edge of the clock's windows: a multiple of the window's length since the Unix epoch. */
 function edgeOf(clock: ServiceClock | null, lengthUs: number): Course['edge'] {
   if (clock === null || clock.highUs - clock.lowUs > lengthUs) return null
   const edgeUs = Math.ceil(clock.highUs / lengthUs) * lengthUs

@@ -1,21 +1,21 @@
 import { type Endpoint, generates } from '../contract/request.ts'
 
-/** What an answer tells about the limiter's decision. */
+/** The limiter's decision, as the response shows it. */
 export type Decision =
-  /** A generation that was served: the limiter let it in and counted it. */
+  /** A 2xx of a generation: the limiter admitted and counted it. */
   | 'admitted'
-  /** 429: the limiter turned it away; some limiters count it all the same. */
+  /** 429; some limiters count it nevertheless. */
   | 'rejected'
-  /** Another 4xx: whether the limiter saw it, and counted it, is open (gap G-18). */
+  /** Another 4xx: whether the limiter counted it is open (gap G-18). */
   | 'refused'
-  /** A read of models or credits that succeeded: open in the same way. */
+  /** A successful read of models or credits: also open (gap G-18). */
   | 'read'
-  /** 5xx, timeouts, aborts: it may have been counted. */
+  /** 3xx, 5xx or no response headers: it may have been counted. */
   | 'unknown'
 
 /**
- * One attempt as a rate limiter met it. Times are microseconds of the service's own time on the
- * client's monotonic clock; the decision fell somewhere in `[fromUs, untilUs]`.
+ * One attempt as a rate limiter saw it. Times are microseconds on the client's monotonic clock, scaled
+ * to the service's own time. The decision was made within `[fromUs, untilUs]`.
  */
 export interface LimitedRequest {
   readonly runId: string
@@ -26,13 +26,13 @@ export interface LimitedRequest {
   readonly endpoint: Endpoint
   readonly decision: Decision
   readonly status: number | null
-  /** When the socket began to carry it. */
+  /** When it was sent on the socket. */
   readonly fromUs: number
-  /** When its headers were complete, or it ended without any. */
+  /** When its response headers were complete, or when it ended without any. */
   readonly untilUs: number
   /** When the response ended; a charge may land until then. */
   readonly closedUs: number
-  /** What a success costs; 0 where nothing can have been charged. */
+  /** Price of a success; 0 if nothing can have been charged. */
   readonly costCredits: number
   readonly credits: number | null
   readonly limit: number | null
@@ -43,7 +43,7 @@ export interface LimitedRequest {
   readonly retryAfterS: number | null
 }
 
-/** Generations are what is billed and limited; a broken stream after a 2xx head was admitted too. */
+/** A broken stream after a 2xx head was admitted too. */
 export function decisionOf(status: number | null, endpoint: Endpoint): Decision {
   if (status === null || status >= 500 || status < 200) return 'unknown'
   if (status === 429) return 'rejected'
@@ -51,14 +51,14 @@ export function decisionOf(status: number | null, endpoint: Endpoint): Decision 
   return generates(endpoint) ? 'admitted' : 'read'
 }
 
-/** @param order of time: by start, so that a scan sees what could have come before */
+/** Orders by start, then by end. */
 export function byStart(a: LimitedRequest, b: LimitedRequest): number {
   return a.fromUs - b.fromUs || a.untilUs - b.untilUs
 }
 
-/** The same attempt, where its answer tells nothing of the window that is looked at. */
+/** The same attempt with the decision `unknown`. */
 export function withUnknownDecision(request: LimitedRequest): LimitedRequest {
-  // Named one by one: an request may be a row of a table, whose fields no spread would copy.
+  // A spread would not copy the fields of a request that is a view of a table row.
   const { runId, slot, retry, key, account, endpoint, status } = request
   const { fromUs, untilUs, closedUs, costCredits, credits } = request
   const { limit, remaining, reset, dateS, retryAfterS } = request

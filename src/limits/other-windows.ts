@@ -1,8 +1,8 @@
 import { type Band, type Window, windows, windowUs } from '../contract/contract.ts'
 import type { LimitedRequest } from './limited-request.ts'
 
-/** The shortest time that surely lay between two admissions of a key; Infinity for fewer than two. */
 export interface Pacing {
+  /** Upper bound of the shortest gap between two admissions of a key; Infinity for fewer than two. */
   readonly shortestGapUs: number
 }
 
@@ -18,9 +18,9 @@ export function pacingOf(requests: readonly LimitedRequest[]): Pacing {
 }
 
 /**
- * Whether a rejection may be another window's doing, whatever its headers show: one that may have
- * been full, or one that paces: a limiter that spreads 5,000 a day evenly rejects what comes within
- * 17 s of the last admission, and shows no two admissions closer than that.
+ * Whether another window may have caused a rejection, whatever its headers show: a window that may have
+ * been full, or one that is paced. A limiter that spreads 5,000 a day evenly rejects a request within
+ * 17 s of the last admission, so no two admissions are closer than that.
  *
  * @param requests that share a counter, by start; the rejection is at `index`
  */

@@ -1,20 +1,20 @@
 import type { Band, Window } from '../contract/contract.ts'
 
 /**
- * Whether paid traffic can hit a limit at all: each success costs a credit at least, so a band may
- * end before its hour's or day's limit does.
+ * Whether paid traffic can reach a limit. Each success costs at least one credit, so the credits of a
+ * band may run out before its hourly or daily limit.
  */
 export type Reach =
   | { readonly reachable: false; readonly why: string }
   | {
       readonly reachable: true
-      /** Balance to start from, so that the band does not end first. */
+      /** Start balance with which the band lasts. */
       readonly credits: number
       /** Shortest time at the limits of the shorter windows. */
       readonly minutes: number
     }
 
-/** Without top-ups and at the lowest price; see the rulebook's arithmetic, 3.1. */
+/** Assumes no top-ups and the lowest price; see the rulebook's arithmetic, 3.1. */
 export function reachOf(band: Band, window: Window): Reach {
   const needed = band.requests[window]
   const inBand = (band.maxBalance ?? Infinity) - band.minBalance + 1

@@ -1,16 +1,16 @@
 import type { LimitedRequest } from './limited-request.ts'
 
 /**
- * Majorization: every answer that still shows `x` or more remaining was counted while at most
- * `limit - x` had been, whatever the order and whether the value is its own or a later snapshot.
- * A lost update, a counter for each replica or an uncounted request shows `x` too often.
+ * Majorization: a response that shows `x` or more remaining was counted among the first `limit - x`,
+ * whatever the order, and whether it shows its own value or a later snapshot. A lost update, a counter
+ * for each replica or an uncounted request shows `x` too often.
  *
  *     #{ i : remaining_i >= x }  <=  windows * (limit - x) + regained        for every x
  *
- * @param requests that were all counted, from an idle key
- * @param windows 2 where an edge of windows may lie among them, else 1
+ * @param requests of a key that was idle before; all were counted
+ * @param windows 2 if an edge of windows may lie among them, else 1
  * @param regained requests that the limiter may have forgotten meanwhile
- * @returns the lowest value shown too often, with the answers that show it or more
+ * @returns the highest value shown too often, with the responses that show it or more
  */
 export function shownTooOften(
   requests: readonly LimitedRequest[],

@@ -1,11 +1,11 @@
 import type { LimitedRequest } from './limited-request.ts'
 import type { ServiceClock } from './service-clock.ts'
 
-/** What the number in X-RateLimit-Reset may be. */
+/** Units that X-RateLimit-Reset may have. */
 export const resetUnits = ['delta-s', 'delta-ms', 'epoch-s', 'epoch-ms', 'epoch-us'] as const
 export type ResetUnit = (typeof resetUnits)[number]
 
-/** Microseconds in one of the unit. */
+/** Microseconds per unit. */
 const unitUs: Readonly<Record<ResetUnit, number>> = {
   'delta-s': 1e6,
   'delta-ms': 1e3,
@@ -14,39 +14,39 @@ const unitUs: Readonly<Record<ResetUnit, number>> = {
   'epoch-us': 1,
 }
 
-/** One reset value, and the longest that it may look ahead. */
+/** One reset value. */
 export interface ResetSample {
   readonly request: LimitedRequest
   readonly value: number
+  /** The reset lies at most this far ahead. */
   readonly windowUs: number
 }
 
 export interface UnitInference {
   readonly units: readonly ResetUnit[]
-  /** For each unit that fell: the samples that rule it out. */
+  /** The samples that rule out a unit. */
   readonly ruledOut: ReadonlyMap<ResetUnit, readonly ResetSample[]>
 }
 
 /**
- * By how much the clock that a limiter computes epochs by may differ from the one that writes `Date`, as
- * a proxy in front of it may: nothing is promised about either.
+ * Largest difference between the clock of a limiter's epochs and that of `Date`, which a proxy may
+ * write. Neither is promised.
  */
 const mostSkewUs = 60e6
 
-/** Rounding to the next unit, up or down, and timers that are late. */
+/** Rounding to the next unit, up or down, and late timers. */
 const slackUs = 1.5e6
 
 /**
- * The set of units in which every sample makes sense. It never drops the true one; two survivors
- * mean that the samples fit both.
+ * The units that fit every sample. The true unit always fits; others may fit too.
  *
- * 1. Range: a delta lies between 0 and the window that the limit names, and epochs do by one clock,
- *    which may be some seconds off that of `Date`.
- * 2. Slope: where values count seconds (or milliseconds) down with time, to the end, they are those: a
- *    delta in the other unit would have had to follow the clock by accident.
+ * 1. Range: a delta lies between 0 and the sample's window. So does an epoch minus now, by one clock,
+ *    which may differ from that of `Date` by up to a minute.
+ * 2. Slope: values that count down seconds (or milliseconds) with time have that unit. A delta in the
+ *    other unit would follow the clock only by accident.
  *
- * @param samples of one deployment, each key's in order of time
- * @param clock null where the service sends no `Date`: an epoch then may lie anywhere after 2001
+ * @param samples of one deployment; those of each key in order of time
+ * @param clock null if the service sends no `Date`; an epoch may then lie anywhere after 2001
  */
 export function inferResetUnit(
   samples: readonly ResetSample[],
@@ -74,7 +74,7 @@ export function inferResetUnit(
   return { units: resetUnits.filter((unit) => !ruledOut.has(unit)), ruledOut }
 }
 
-/** The clock by which epochs of the unit lie between now and a window ahead; null where none is known. */
+/** The clock by which every epoch of the unit lies between now and a window ahead; null if none is known. */
 export function limiterClock(
   unit: ResetUnit,
   samples: readonly ResetSample[],
@@ -85,7 +85,7 @@ export function limiterClock(
   return lowUs <= highUs ? { lowUs, highUs } : null
 }
 
-/** Bounds of a limiter's clock, crossed where none fits, and the samples that set them. */
+/** Bounds of a limiter's clock, and the samples that set them; low is above high if no clock fits. */
 interface Bounds extends ServiceClock {
   readonly latest: ResetSample | null
   readonly earliest: ResetSample | null
@@ -118,9 +118,9 @@ function isEpoch(unit: ResetUnit): boolean {
 
 /**
  * When a reset happens, on the clock of the requests; null for an epoch without a clock.
- * The interval holds the unit's rounding.
+ * The interval includes the unit's rounding.
  *
- * @param clock the one that the epoch is told by, see {@link limiterClock}
+ * @param clock the clock of the epochs, see {@link limiterClock}
  */
 export function resetInstant(
   unit: ResetUnit,
@@ -136,7 +136,7 @@ export function resetInstant(
   return { lowUs: us - clock.highUs - roundingUs, highUs: us - clock.lowUs + roundingUs }
 }
 
-/** Unix time in microseconds of a day in 2001: below it no epoch of a service lies. */
+/** Unix time in microseconds of a day in 2001; no epoch of a service is earlier. */
 const earliestEpochUs = 1e15
 
 function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | null): boolean {
@@ -152,39 +152,41 @@ function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | nul
   return lowUs <= highUs
 }
 
-/** Countdowns must be followed so long, by values so far apart, or noise could do it. */
+/** A countdown needs this many votes, this length, and votes this far apart, or noise could pass for it. */
 const leastVotes = 3
 const countUs = 5e6
 const voteUs = 1e6
 
-/** Values that fell with time from `first` on: they all tell the same end. */
+/** Values that fall with time from `first` on: they all show the same end. */
 interface Countdown {
   readonly first: ResetSample
   last: ResetSample
-  /** Values after the first that told the same end. */
+  /** Values after the first that confirm the end. */
   votes: number
-  /** Values that are none of any count, while this one ran. */
+  /** Values that belonged to no countdown while this one ran. */
   strays: number
-  /** Others have begun since the last of them, before this one had come to zero. */
+  /** Another countdown began since `last`, before this one reached zero. */
   passedOver: boolean
 }
 
-/** How long the value may have been on its way. */
+/** The greatest age of the value on arrival. */
 function answerUs({ request }: ResetSample): number {
   return request.untilUs - request.fromUs
 }
 
-/** Whether the whole window is left: one that no request has begun tells that for as long as it waits. */
+/** Whether the value is a whole window, which a window that has not begun shows all the time. */
 function isWhole({ value, windowUs }: ResetSample, unit: 'delta-s' | 'delta-ms'): boolean {
   return Math.abs(value * unitUs[unit] - windowUs) <= slackUs
 }
 
 /**
- * The first and last of values, of one key, limit and route, that count down with time: each fell exactly with
- * it, and a new count begins only where one is over. In the other unit a bucket that is nearly full tells about
- * the same number again and again, which falls for a few seconds by accident, and rises before it is over.
+ * The first and last sample of the longest countdown of one key, limit and route; null if values do not
+ * count down. Each value falls with time, and a countdown begins only when one is over. In the other
+ * unit, a bucket that is nearly full shows about the same number repeatedly. It falls for a few seconds
+ * by accident and rises before zero.
  *
- * A stray between two values of one count breaks nothing, and counts that broke off outweigh one that did not.
+ * A stray between two values of a countdown does not end it. Votes of countdowns that broke off, and
+ * strays, count against the others.
  */
 function fallsWithTime(
   samples: readonly ResetSample[],
@@ -215,7 +217,7 @@ function sum<Each>(of: readonly Each[], value: (each: Each) => number): number {
   return of.reduce((total, each) => total + value(each), 0)
 }
 
-/** Every value, in the count that it goes on with, or begins. */
+/** Assigns each value to the countdown that it continues or begins. */
 function countdownsOf(
   samples: readonly ResetSample[],
   unit: 'delta-s' | 'delta-ms',
@@ -226,13 +228,13 @@ function countdownsOf(
     const left = ({ first }: Countdown) =>
       first.value * unitUs[unit] - (sample.request.fromUs - first.request.fromUs)
     const off = (countdown: Countdown) => Math.abs(sample.value * unitUs[unit] - left(countdown))
-    // What is about zero fits the end of any.
+    // A countdown is over near zero, because a value near zero would fit the end of any.
     over.push(...running.filter((countdown) => left(countdown) <= slackUs))
     running = running.filter((countdown) => left(countdown) > slackUs)
     const own = running.find((countdown) => off(countdown) <= slackUs)
     if (own !== undefined) {
       own.passedOver = false
-      // At once, a value says the same again; one that stands still is near the line for as long as it may be off.
+      // Only a value that fell votes: one that stays the same also fits the line for a while.
       const passedUs = sample.request.fromUs - own.last.request.fromUs
       const fellUs = (own.last.value - sample.value) * unitUs[unit]
       if (passedUs < voteUs || fellUs < passedUs / 2) continue
@@ -241,7 +243,7 @@ function countdownsOf(
       continue
     }
     for (const countdown of running) {
-      // A little off may be late, and a value may be as old as its answer took.
+      // A small difference may be lateness, and a value may be as old as its response took.
       const lateUs = 2 * slackUs + answerUs(countdown.first) + answerUs(sample)
       const waits = isWhole(countdown.first, unit) && isWhole(sample, unit)
       if (off(countdown) <= lateUs || waits) continue

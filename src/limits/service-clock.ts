@@ -1,6 +1,6 @@
 import type { LimitedRequest } from './limited-request.ts'
 
-/** Where the service's epoch lies on the clock of the requests: `epoch = request clock + offset`. */
+/** Bounds of the offset between Unix time and the clock of the requests: `epoch = request clock + offset`. */
 export interface ServiceClock {
   readonly lowUs: number
   readonly highUs: number
@@ -9,12 +9,12 @@ export interface ServiceClock {
 /**
  * The offset of the service's clock, from its `Date` headers.
  *
- * `Date` is whole seconds: the service's time at the answer lay in `[Date, Date + 1 s)`, and the
- * answer lay in the request's interval, so each answer allows an interval of offsets and all of
- * them their intersection. It gets narrower than a second once a tick was seen.
+ * `Date` is in whole seconds: the service's time at the response was in `[Date, Date + 1 s)`, and the
+ * response was in the request's interval. Each response allows an interval of offsets; the result is
+ * their intersection. It is narrower than a second once `Date` ticks between responses.
  *
- * @returns null without a `Date`, and where no offset fits all: clocks that disagree, or a `Date`
- *   that does not run at the speed of the service's own time
+ * @returns null without a `Date`, and if no offset fits all responses: clocks disagree, or `Date` does
+ *   not run at the speed of the service's own time
  */
 export function serviceClock(requests: readonly LimitedRequest[]): ServiceClock | null {
   let lowUs = -Infinity
@@ -27,5 +27,5 @@ export function serviceClock(requests: readonly LimitedRequest[]): ServiceClock 
   return lowUs <= highUs && Number.isFinite(lowUs) ? { lowUs, highUs } : null
 }
 
-/** Servers keep the text of `Date` for a second and renew it by a timer, which may be late. */
+/** Servers cache the text of `Date` for a second; the timer that renews it may be late. */
 const slackUs = 50_000

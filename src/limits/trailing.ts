@@ -1,9 +1,8 @@
 import type { Bracket, Brackets } from './balance.ts'
 
 /**
- * The balances that an account may have had at any moment of the trailing window of each entry:
- * a service may take a new band into effect at once or with the next window (RATE-18), so either
- * row is legal for as long as a window.
+ * The balances that an account may have had during the trailing window of each entry. A new band may
+ * take effect at once or with the next window (RATE-18), so both bands are legal for one window.
  *
  * @param entries by time
  * @returns one bracket for each entry: the lowest low and the highest high in `[at - windowUs, at]`
@@ -26,7 +25,7 @@ export function trailingBrackets(
   }
 }
 
-/** The largest value of each trailing window, by a queue that only falls. */
+/** The largest value of each trailing window, by a queue of falling values. */
 function slidingHighest(times: Float64Array, windowUs: number, values: Float64Array): Float64Array {
   const highest = new Float64Array(values.length)
   const queue = new Uint32Array(values.length)

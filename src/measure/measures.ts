@@ -3,18 +3,18 @@ import { sqlName } from '../attempt/columns.ts'
 import { generatesSql } from '../contract/request.ts'
 
 /**
- * What each number of an attempt means. This list is the only definition: the views of the store,
- * thresholds, summaries, pages, comparisons and `docs/metrics.md` are made from it.
+ * A measure of an attempt. The list below is the only definition: the views of the store, thresholds,
+ * summaries, pages, comparisons and `docs/metrics.md` are made from it.
  */
 export interface Measure {
   readonly title: string
   readonly says: string
   /** SQL over a row of `attempts`, in microseconds. */
   readonly value: string
-  /** The rows that have it. */
+  /** SQL: whether a row has the measure. */
   readonly of: string
   readonly who: string
-  /** The rows whose truth is at least their value. Null where the value is always exact. */
+  /** SQL: whether the value of a row is only a lower bound. Null if values are always exact. */
   readonly cut: string | null
   readonly whoIsCut: string
 }
@@ -24,7 +24,7 @@ const ended = 'coalesce(done_us, closed_us)'
 const answered = `expects = 'ok' AND outcome IN ('ok', 'timeout')`
 const succeeded = `expects = 'ok' AND outcome = 'ok'`
 const generated = `${succeeded} AND ${generatesSql}`
-/** A 2xx body that is no stream has no first token, whatever was requested. */
+/** A 2xx body that is not a stream has no first token, even if a stream was requested. */
 const asStream = `streamed = 1 AND (outcome = 'timeout' OR events > 0 OR first_content_us IS NOT NULL)`
 
 const ofAnswers = {
@@ -113,15 +113,15 @@ export const measures = {
 export type MeasureName = keyof typeof measures
 export const measureNames = Object.keys(measures) as readonly MeasureName[]
 
-/** Name of a measure in SQL and in thresholds: `responseTtft` is `response_ttft`. */
+/** Column of a measure in SQL: `responseTtft` is `response_ttft_us`. */
 export const columnOf = (name: MeasureName): string => `${sqlName(name)}_us`
 export const cutOf = (name: MeasureName): string | null =>
   measures[name].cut === null ? null : `${sqlName(name)}_cut`
 
 /**
- * SQL of whether a row of a run counts.
+ * SQL: whether a row of a run counts.
  *
- * @param hasSteady SQL of whether its run has a steady part
+ * @param hasSteady SQL: whether its run has a steady part
  */
 export const countedSql = (hasSteady: string) => `(part = 'steady' OR NOT ${hasSteady})`
 
@@ -167,7 +167,7 @@ export const standings = {
   },
 } as const satisfies Record<string, { readonly sql: string; readonly says: string }>
 
-/** What other tools measure from the same stamps, of successes. */
+/** Measures of other tools, from the same time stamps; successes only. */
 export const foreignMeasures = {
   event_ttft_us: {
     sql: `coalesce(first_event_us, first_content_us) - ${began}`,
@@ -183,7 +183,7 @@ export const foreignMeasures = {
   },
 } as const satisfies Record<string, { readonly sql: string; readonly says: string }>
 
-/** Objectives of a scenario, and the measure that each bounds. */
+/** The measure that each objective of a scenario bounds. */
 const objectives = {
   ttftUs: 'ttft',
   tpotUs: 'tpot',
@@ -194,8 +194,8 @@ export type ObjectiveName = keyof typeof objectives
 export const objectiveNames = Object.keys(objectives) as readonly ObjectiveName[]
 
 /**
- * Whether a row of `attempt_values` is good: a success with text that met every objective. An
- * objective that cannot be measured on it, as TTFT on a plain answer, is not held against it.
+ * SQL: whether a row of `attempt_values` is good, a success that met every objective and is not a
+ * stream without text. An objective that cannot be measured on the row (TTFT of a plain body) is met.
  *
  * @param boundOf SQL of each bound; null for none
  */
@@ -207,7 +207,7 @@ export function goodSql(boundOf: (name: ObjectiveName) => string | number | null
   return `(${['succeeded', 'NOT without_text', ...met].join(' AND ')})`
 }
 
-/** Credits of a success by a price list; null for a model without a price. */
+/** SQL: credits of an attempt by a price list; 0 unless a generation succeeded, null for a model without a price. */
 export function creditsSql(
   prices: readonly { readonly id: string; readonly costCredits: number }[],
 ): string {
@@ -242,8 +242,8 @@ const branches = measureNames.map(
 )
 
 /**
- * The views of the store that are made from this list: `attempt_values` has a column for each
- * measure, `attempt_measures` a row, and `attempt_times` is `attempt_values` with times of day.
+ * The views of the store: `attempt_values` has a column for each measure, `attempt_measures` has a row
+ * for each, and `attempt_times` is `attempt_values` with times of day.
  */
 const views = `
 CREATE OR REPLACE VIEW attempt_values AS
@@ -259,7 +259,7 @@ FROM attempt_values JOIN runs USING (run_id);
 CREATE OR REPLACE VIEW attempt_measures AS
 ${branches.join('\nUNION ALL\n')};`
 
-/** Known by its digest, which a store keeps as the comment of `attempt_measures`. */
+/** A store keeps the digest as the comment of `attempt_measures`. */
 export const measureViews = {
   sql: views,
   digest: createHash('sha256').update(views).digest('hex').slice(0, 16),

@@ -1,7 +1,7 @@
 /**
- * How many samples a percentile needs before it may be believed: the smallest n for which at most
- * one sample beyond the true percentile is a matter of 99 % confidence (the early-stopping rule
- * of MLPerf LoadGen): `p^n + n p^(n-1) (1 - p) <= 0.01`. 64 for p90, 662 for p99, 6,636 for p99.9.
+ * The number of samples that a percentile needs: the smallest n for which at least two samples lie beyond
+ * the true percentile with 99 % confidence, `p^n + n p^(n-1) (1 - p) <= 0.01` (the early-stopping rule
+ * of MLPerf LoadGen). 64 for p90, 662 for p99, 6,636 for p99.9.
  *
  * @param p between 0 and 1, both excluded
  */
@@ -19,10 +19,11 @@ export function samplesNeeded(p: number): number {
 }
 
 /**
- * Percentile of sorted values by linear interpolation (R-7), as DuckDB's `quantile_cont` and
- * numpy's default have it.
+ * Percentile of sorted values by linear interpolation (R-7), as in DuckDB's `quantile_cont` and
+ * numpy's default.
  *
- * @returns null of no values
+ * @param p between 0 and 1
+ * @returns null without values
  */
 export function percentileOf(sorted: ArrayLike<number>, p: number): number | null {
   if (sorted.length === 0) return null
@@ -33,18 +34,18 @@ export function percentileOf(sorted: ArrayLike<number>, p: number): number | nul
   return low + (high - low) * (at - below)
 }
 
-/** Chance on each side that the true percentile lies outside the interval of `intervalRanks`. */
+/** Probability, on each side, that the true percentile lies outside the interval of `intervalRanks`. */
 const tail = 0.025
 
 /**
- * The order statistics between which the true percentile lies with 95 % confidence, whatever the
- * distribution: the number of samples below it is binomial. Ranks from 1; 0 and n + 1 where n
- * samples bound it on no side.
+ * Ranks (from 1) of the order statistics between which the true percentile lies with 95 % confidence,
+ * for any distribution: the number of samples below it is binomial. 0 or n + 1 if the samples do not
+ * bound it on that side.
  *
  * @param p between 0 and 1, both excluded
  */
 export function intervalRanks(p: number, n: number): readonly [low: number, high: number] {
-  // Weights of the binomial distribution relative to its mode, as far as a double tells them.
+  // Weights of the binomial distribution relative to its mode; those below 1e-18 are left out.
   const mode = Math.min(n, Math.floor((n + 1) * p))
   const odds = p / (1 - p)
   const weights = new Map([[mode, 1]])
@@ -62,7 +63,7 @@ export function intervalRanks(p: number, n: number): readonly [low: number, high
     weight *= ((n - last) * odds) / (last + 1)
     add(last + 1, weight)
   }
-  // Rank k is above the percentile when fewer than k samples lie below it.
+  // Rank k is above the percentile if fewer than k samples lie below it.
   let low = first
   for (let below = weights.get(first)!; below <= tail * total; low++) below += weights.get(low + 1)!
   let high = last + 1

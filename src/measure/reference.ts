@@ -2,7 +2,7 @@ import { sqlName } from '../attempt/columns.ts'
 import { foreignMeasures, type Measure, measureNames, measures, standings } from './measures.ts'
 import { samplesNeeded } from './percentile.ts'
 
-/** docs/metrics.md, made of the definitions themselves; a test holds both equal. */
+/** The text of docs/metrics.md; a test compares them. */
 export function metricsReference(): string {
   return `${[
     '# Metrics',

@@ -12,10 +12,9 @@ import { type HistogramSlice, TimeHistogram } from './time-histogram.ts'
 const plainMetrics: readonly Metric[] = ['service', 'response']
 const streamMetrics: readonly Metric[] = [...plainMetrics, 'ttft', 'itl']
 
-/** What is counted of one step. */
 class StepHistograms {
   readonly counters = new StepCounters()
-  /** Made when first needed: each takes a hundred kilobytes. */
+  /** Created when first needed, to save memory. */
   readonly histograms: Record<Metric, TimeHistogram | null> = {
     service: null,
     response: null,
@@ -26,22 +25,22 @@ class StepHistograms {
   }
 }
 
-/** A phase in one sending thread: its plan, its draws and its counts. */
+/** A phase in one sending thread: its plan, draws and counts. */
 export class ActivePhase {
   readonly run: PhaseRun
   readonly endUs: number
-  /** Slots that one index of the plan takes: the turns of its longest conversation. */
+  /** Slots for each index of the plan: the turns of its longest conversation. */
   readonly stride: number
-  /** Null where the load is closed. */
+  /** Null if the load is closed. */
   readonly arrivals: Arrivals | null
-  /** By the step's place in the scenario. */
+  /** By index of the step in the scenario. */
   private readonly counted: (StepHistograms | undefined)[] = []
   private readonly choice: WeightedChoice
   private readonly stepDraws: RandomStream
   private readonly keyDraws: RandomStream
   private readonly promptDraws: RandomStream
   readonly thinkDraws: RandomStream
-  /** Whether everything of it that is this thread's has been sent. */
+  /** Whether this thread has sent its share. */
   issued = false
 
   constructor(run: PhaseRun, scenario: Scenario, seed: number) {
@@ -49,7 +48,7 @@ export class ActivePhase {
     this.endUs = run.durationUs === null ? Infinity : run.startUs + run.durationUs
     const steps = run.steps.map((at) => scenario.steps[at]!)
     this.stride = strideOf(run, scenario)
-    // Steps without weight are here only by name, and then all are: each as often as the others.
+    // If the phase names only steps without weight, all are equally frequent.
     const weightless = steps.every((step) => step.weight === 0)
     this.choice = new WeightedChoice(steps.map((step) => (weightless ? 1 : step.weight)))
     const stream = (what: string) => new RandomStream(seed, `${what} of ${run.name}`)
@@ -58,8 +57,8 @@ export class ActivePhase {
     this.promptDraws = stream('prompts')
     this.thinkDraws = stream('thinks')
     this.arrivals = arrivalsOf(run, seed)
-    // Made ahead: a branch that is first taken while requests flow throws the compiled path away,
-    // and sending by the interpreter falls behind a high rate for a tenth of a second.
+    // Created ahead: a branch that is first taken under load deoptimises the compiled code, and the
+    // interpreter falls behind a high rate for a tenth of a second.
     for (const [at, step] of steps.entries()) {
       const index = run.steps[at]!
       const { histograms } = this.countedOf(index)
@@ -74,7 +73,7 @@ export class ActivePhase {
     return steps[steps.length === 1 ? 0 : this.choice.pick(this.stepDraws.at(index))]!
   }
 
-  /** @returns index of the key of a request, by what its step may use; -1 for none */
+  /** @returns index of the key of a request, among those that its step may use; -1 for none */
   keyOf(index: number, choice: KeyChoice): number {
     return choice.at(choice.keys.length > 1 ? this.keyDraws.at(index) : 0)
   }
@@ -91,7 +90,7 @@ export class ActivePhase {
     return this.countedOf(step).counters
   }
 
-  /** Counts by their names: a look-up by a name that differs from call to call is a slow one. */
+  /** One method for each metric, because a look-up by a varying name is slow. */
   countSuccess(step: number, serviceUs: number, responseUs: number): void {
     const { histograms } = this.countedOf(step)
     histograms.service ??= new TimeHistogram()
@@ -120,7 +119,7 @@ export class ActivePhase {
     gaps.addTo(histograms.itl)
   }
 
-  /** Each step's counters, and what was counted of it since the last call. */
+  /** Counters of each step, and its histograms since the last call. */
   takeCounts(): readonly Omit<StepReport, 'ordinal'>[] {
     return this.counted.flatMap((counted, step) =>
       counted === undefined
@@ -144,25 +143,26 @@ function taken({ histograms }: StepHistograms): Partial<Record<Metric, Histogram
   return slices
 }
 
-/** Slots that one index of a phase takes. */
+/** Slots for each index of a phase. */
 export const strideOf = ({ steps }: Pick<PhaseRun, 'steps'>, scenario: Scenario) =>
   Math.max(1, ...steps.map((at) => scenario.steps[at]!.session?.turns ?? 1))
 
-/** An open plan as a sender walks it. */
+/** An open plan as a cursor. */
 export interface Arrivals {
   readonly index: number
   /** Since the phase began. */
   readonly atUs: number
-  /** Moves on to an arrival, the next if none is named. @returns whether there is one; if not, the plan is over */
+  /** Moves to an arrival, by default the next. @returns false if the plan has no such arrival */
   advance(to?: number): boolean
-  /** Moves on to the last arrival; stays before the first where there is none. */
+  /** Moves to the last arrival; without arrivals, stays before the first. */
   finish(): void
 }
 
 /**
- * Moves on to the next arrival of a share: every `shares`-th index.
+ * Moves to the next arrival of a share: every `shares`-th index.
  *
- * @param isOwn of these, which belong to it
+ * @param isOwn a further condition on the index
+ * @returns false if there is none
  */
 export function advanceShare(
   arrivals: Arrivals,
@@ -191,7 +191,7 @@ export function arrivalsOf(
   }
 }
 
-/** A trace at its speed, as a cursor. */
+/** The requests of a trace, at its speed. */
 class TraceArrivals implements Arrivals {
   index = -1
   atUs = Infinity

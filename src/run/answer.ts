@@ -1,8 +1,8 @@
 import type { Captured } from '../client/capture.ts'
 
 /**
- * The text of an answer, for a conversation to carry on: of a plain body or a stream, in either
- * format. Null when there is none to be found.
+ * The text of a response, from which a conversation continues: of a plain body or a stream, in any
+ * format. Null if it has none.
  */
 export function answerOf(captured: Captured | null): string | null {
   if (captured === null) return null
@@ -27,7 +27,7 @@ interface Answer {
   readonly content?: readonly { readonly text?: unknown }[]
   readonly delta?: { readonly text?: unknown } | string
   readonly type?: string
-  /** Of the Responses format. */
+  /** In the Responses format. */
   readonly output?: readonly { readonly content?: Answer['content'] }[]
 }
 

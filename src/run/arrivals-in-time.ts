@@ -1,17 +1,17 @@
 import type { Store } from '../store/open.ts'
 
-/** A rate is so many in a second: so long is a window. */
+/** Rates are per second. */
 const windowUs = 1e6
-/** What a request may be late before a window's end counts: the bound of lag (measurement.md, 4). */
+/** Tolerated lateness at the end of a window: the bound of lag (measurement.md, 4). */
 const graceUs = 5000
 
 /**
- * The achieved rate of an open phase, against the planned one: of its first attempts, how many were
- * planned, and how many of these were handed to the client within the second of the phase that they
- * were due in. Those that left in a later second are not made up for there: a run that is half a
- * second late throughout achieves half its rate. Not sent is not achieved.
+ * Compares the achieved rate of an open phase with the planned one. Counts the planned first attempts,
+ * and those handed to the client within the second of the phase in which they were due. A later second
+ * does not compensate: a run that is always half a second late achieves half its rate. Attempts that
+ * were not sent do not count as achieved.
  *
- * @param startUs of the phase, in microseconds of the run
+ * @param phase its start in microseconds of the run
  */
 export async function arrivalsInTime(
   store: Store,

@@ -15,7 +15,7 @@ export interface AttemptCounts {
 const mostErrorKinds = 100
 const otherErrors = 'others'
 
-/** Counts of one thread, one phase and one step; all plain numbers, so they cross as they are. */
+/** Counts of one thread, phase and step; plain data, so threads can exchange them. */
 export class StepCounters {
   planned = 0
   sent = 0
@@ -25,11 +25,11 @@ export class StepCounters {
   broken = 0
   timeout = 0
   aborted = 0
-  /** Ends that the request was not built to meet. */
+  /** Unexpected ends, except own aborts. */
   failures = 0
   /** Successes that met every objective. */
   good = 0
-  /** Successes whose objectives could be looked at, and all failures. */
+  /** Requests meant to succeed that ended, except own aborts. */
   judged = 0
   credits = 0
   tokens = 0
@@ -59,7 +59,7 @@ export class StepCounters {
     this.sent++
   }
 
-  /** A service may make up a code for each answer: what comes behind the first kinds is counted as one. */
+  /** Counts an error. A service may invent codes endlessly, so codes beyond the first kinds count as one. */
   error(code: string): void {
     const counted = this.errors.get(code)
     const kind = counted === undefined && this.errors.size >= mostErrorKinds ? otherErrors : code
@@ -91,7 +91,7 @@ export function addCounts(a: AttemptCounts, b: AttemptCounts): AttemptCounts {
   }
 }
 
-/** Every sentence in which the counts do not add up; empty when it does. */
+/** A sentence for each contradiction in the counts; empty if they add up. */
 export function countFaults(counts: AttemptCounts, rows: AttemptCounts): readonly string[] {
   const faults: string[] = []
   const { planned, sent, notSent, ok, httpError, broken, timeout, aborted } = counts

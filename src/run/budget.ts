@@ -1,13 +1,13 @@
 import type { SharedNumbers } from './shared.ts'
 import type { Team } from './team.ts'
 
-/** Seconds of spending that a machine keeps for itself, and that it asks others for. */
+/** Seconds of spending that a machine keeps for itself, and that it requests from others. */
 const [keptS, askedS] = [2, 10]
 
 /**
- * The credits of one machine: its share of the run's bound. In a team, one that runs short asks the others.
- * Who gives lowers its own bound first, so that all bounds never add up to more than the run's, whatever
- * messages are lost.
+ * The credits of one machine, its share of the run's bound. In a team, a machine that runs short asks the
+ * others. A giver lowers its own bound first, so the sum of all bounds never exceeds that of the run,
+ * whatever messages are lost.
  */
 export class Budget {
   private readonly shared: SharedNumbers
@@ -16,10 +16,10 @@ export class Budget {
   private before = { atUs: 0, credits: 0 }
   private perS = 0
   private isAsking = false
-  /** Whether everybody was asked, and had nothing to spare. */
+  /** Whether no other machine had credits to spare. */
   private isDry: boolean
 
-  /** @param cheapest credits of the cheapest request that costs any */
+  /** @param cheapest credits of the cheapest request that is not free */
   constructor(shared: SharedNumbers, team: Team | null, cheapest: number) {
     this.shared = shared
     this.team = team
@@ -28,7 +28,7 @@ export class Budget {
     team?.onAsked((most) => this.giveUp(most))
   }
 
-  /** To be called about once a second. */
+  /** Call it about once a second. */
   look(nowUs: number): void {
     const seconds = (nowUs - this.before.atUs) / 1e6
     if (this.team === null || this.isAsking || seconds < 0.5) return
@@ -48,7 +48,7 @@ export class Budget {
     })
   }
 
-  /** Whether no request can be paid any more, here or by what others could spare. */
+  /** Whether this machine can pay no more requests, and no other has credits to spare. */
   get isSpent(): boolean {
     return this.isDry && !this.isAsking && this.left < this.cheapest
   }

@@ -9,16 +9,16 @@ import type { Progress } from './tally.ts'
 export interface CalibrateOptions {
   readonly dbPath: string
   readonly threads: number
-  /** Of each of the two measurements. */
+  /** Length of each of the two measurements. */
   readonly seconds: number
-  /** Measures plain answers with a second client, too. */
+  /** A second client, which also measures plain responses. */
   readonly with?: CrossCheck
   readonly onProgress?: (progress: Progress) => void
   readonly signal?: AbortSignal
 }
 
 export interface Calibration extends Ceiling {
-  /** Plain answers a second that autocannon got; null where it was not asked. */
+  /** Plain responses per second of autocannon; null if it did not run. */
   readonly autocannonPerS: number | null
   readonly runIds: readonly string[]
 }
@@ -31,11 +31,11 @@ const maxTokens = 16
 const eventsOfStream = 100
 
 /**
- * Measures what this machine can send before it measures itself: closed loop, flat out, against a
- * server that does next to nothing, with everything recorded. Plain answers give requests per
- * second, streams give events per second. The figures stay in the store; the attempts do not.
+ * Measures how much this machine can send: a closed loop without think time against the null server,
+ * with everything recorded. Plain responses give requests per second, streams give events per second.
+ * The store keeps the figures, but not the attempts.
  *
- * @throws the reason of the signal, once aborted
+ * @throws the signal's reason if it is aborted
  */
 export async function calibrate(options: CalibrateOptions): Promise<Calibration> {
   if (options.with !== undefined) await loadAutocannon()
@@ -86,7 +86,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   }
 }
 
-/** Requests per second of the steady part, from its first to its last. */
+/** Requests per second of the steady part, from the first planned send to the last end. */
 async function steadyPerS(store: Store, runId: string): Promise<number> {
   const [row] = await store.rows<{ per_s: number | null }>(
     `SELECT count(*) FILTER (outcome <> 'not_sent')

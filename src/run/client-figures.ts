@@ -4,7 +4,7 @@ import type { GapFigures, InFlightFigures, Median } from './client-tests.ts'
 import type { PhaseRun } from './messages.ts'
 import type { Tally } from './tally.ts'
 
-/** Medians of what the run reports of each step: of steady phases, or of all where none is steady. */
+/** Median times of each step, over the steady phases, or over all phases if none is steady. */
 export function mediansOf(
   { steps }: Scenario,
   phases: readonly PhaseRun[],
@@ -24,8 +24,8 @@ export function mediansOf(
 const noSteady = `NOT EXISTS (FROM request_kinds WHERE run_id = $1 AND part = 'steady')`
 
 /**
- * The gaps of sending threads that were longer than the limit, and the requests that were due or in
- * flight in them: of a steady part, or of all where none is steady.
+ * The greatest gap of the sending threads, and the requests that were due or in flight in gaps over the
+ * limit. Requests are those of the steady part, or all if there is none. Null without health rows.
  */
 export async function clientGaps(
   store: Store,
@@ -44,9 +44,8 @@ export async function clientGaps(
   const [counted] = await store.rows<{ n: number }>(`SELECT count(*) AS n FROM (${sent})`, [runId])
   const requests = counted!.n
   if (greatestUs <= limitUs) return { greatestUs, limitUs, requests, tainted: 0 }
-  // To sort requests costs most here, so only those are sorted that may have met a gap. The gaps of a thread do
-  // not overlap: a request met those from the first that ended after it was due to the last that began before it
-  // closed.
+  // Sorting costs the most here, so only requests near a gap are sorted. Gaps of a thread do not overlap: a
+  // request met those from the first that ended after it was due to the last that began before it closed.
   const near = ticksOf(gaps.filter(({ us }) => us > limitUs))
   const [row] = await store.rows<{ tainted: number; greatest: number | null }>(
     `WITH gaps AS (
@@ -91,12 +90,12 @@ function ticksOf(gaps: readonly Gap[]): string {
 const isNear = (us: string, near: string) =>
   `get_bit($3::BIT, greatest(0, least(${us} // ${tickUs}, ${near.length - 1}))::INTEGER) = 1`
 
-/** So many instants decide: each is a pass over the rows. */
+/** Instants that are compared at most; each is one filter over all rows. */
 const mostInstants = 10
 
 /**
- * What senders counted in flight at some instants of the run, and what the rows have in flight at the
- * same instants by their stamps. Null without a sample.
+ * Requests in flight at some instants of the run: as the senders counted them, and by the time stamps of
+ * the rows. Null without a sample.
  */
 export async function inFlightFigures(
   store: Store,

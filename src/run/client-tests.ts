@@ -1,7 +1,7 @@
 import type { MemoryFigures } from '../client/memory.ts'
 import { milliseconds, notJudged, type RunTest, samplesFor } from './run-test.ts'
 
-/** The median of a time that the run reports of a step. */
+/** The median of a time of one step. */
 export interface Median {
   readonly of: 'response' | 'ttft' | 'itl'
   readonly step: string
@@ -15,11 +15,11 @@ export interface LagFigures {
   readonly samples: number
 }
 
-/** Times in which a sending thread did nothing else. */
+/** Gaps: times in which the event loop of a sending thread was blocked. */
 export interface GapFigures {
-  /** Of those that tainted a request; of all where none did. */
+  /** The greatest gap that tainted a request; the greatest of all if none did. */
   readonly greatestUs: number
-  /** Longer ones taint the requests in them. */
+  /** Longer gaps taint the requests in them. */
   readonly limitUs: number
   readonly requests: number
   /** Requests that were due or in flight in a gap over the limit. */
@@ -29,9 +29,9 @@ export interface GapFigures {
 /** Requests in flight, summed over the same instants. */
 export interface InFlightFigures {
   readonly instants: number
-  /** By the senders, which count what they hold. */
+  /** As the senders counted them. */
   readonly counted: number
-  /** By the stamps of the rows. */
+  /** By the time stamps of the rows. */
   readonly byRows: number
 }
 
@@ -41,7 +41,7 @@ export interface ThreadFigures {
   readonly utilisation: number
 }
 
-/** An answer that is given up when there is no room is none of the service's failures. */
+/** A response that is dropped for lack of memory is not a failure of the service. */
 export function memoryTest(threads: readonly MemoryFigures[]): RunTest {
   const name = 'memory of answers'
   const bound = 'none given up'
@@ -71,7 +71,7 @@ function megabytes(bytes: number): string {
 const lowestLagBoundUs = 5000
 const highestDelayBoundUs = 20_000
 
-/** The highest percentile that so many samples can carry. */
+/** The highest percentile for which there are enough samples. */
 function carried(samples: number): { readonly name: 'p99' | 'p90' | 'p50'; readonly rest: number } {
   if (samples >= samplesFor.p99) return { name: 'p99', rest: 0.01 }
   return samples >= samplesFor.p90 ? { name: 'p90', rest: 0.1 } : { name: 'p50', rest: 0.5 }
@@ -84,17 +84,17 @@ function shortest(medians: readonly Median[]): Median | null {
   )
 }
 
-/** Times that a request waits: one gap meets one of the many ITLs of a stream. */
+/** The shortest median except ITL, of which a gap of the event loop affects only one per stream. */
 const waits = (medians: readonly Median[]) => shortest(medians.filter(({ of }) => of !== 'itl'))
 
-/** Gaps of the event loop that are longer than this taint the requests in them. */
+/** Longer gaps of the event loop taint the requests in them. */
 export function gapLimitUs(medians: readonly Median[]): number {
   return Math.max(highestDelayBoundUs, (waits(medians)?.us ?? 0) / 10)
 }
 
 /**
- * The highest percentile of lag that its samples can carry: a p99 of fifty requests is the lag of
- * one of them, and would make a run invalid for one hiccup of the machine.
+ * Judges the highest percentile of lag that has enough samples. A p99 of fifty requests is the lag of one
+ * of them, and one hiccup of the machine would make the run invalid.
  */
 export function lagTest(lag: LagFigures | null, medians: readonly Median[]): RunTest {
   const least = shortest(medians)
@@ -113,7 +113,7 @@ export function lagTest(lag: LagFigures | null, medians: readonly Median[]): Run
     bound,
     remedy: held
       ? ''
-      : 'Requests left late: give the sender a core of its own, add threads, or lower the rate.',
+      : 'Requests were sent late: give the sender its own core, add threads, or lower the rate.',
   }
 }
 
@@ -121,7 +121,7 @@ const names = { response: 'response time', ttft: 'TTFT', itl: 'ITL' } as const
 
 const threadRemedy = 'Add threads, or leave cores free for them.'
 
-/** An event loop that is late by d makes any stamp late by up to d. */
+/** An event loop that is late by d makes a time stamp late by up to d. */
 export function delayTest(threads: readonly ThreadFigures[], medians: readonly Median[]): RunTest {
   const boundUs = Math.max(
     lowestLagBoundUs,
@@ -139,8 +139,8 @@ export function delayTest(threads: readonly ThreadFigures[], medians: readonly M
 }
 
 /**
- * A p99 hides one gap of a second in a minute; the requests in it do not. Their share is judged by the
- * highest percentile that the run's requests can carry: so many may be tainted without moving it.
+ * A p99 of delays hides one gap of a second in a minute, so the requests in gaps are judged. Their share
+ * must be too small to change the highest percentile for which the run has enough requests.
  */
 export function gapTest(gaps: GapFigures | null, medians: readonly Median[]): RunTest {
   const name = 'event-loop gap'
@@ -151,7 +151,7 @@ export function gapTest(gaps: GapFigures | null, medians: readonly Median[]): Ru
   const share = requests === 0 ? 0 : tainted / requests
   const held = share < rest
   const figure = `${milliseconds(greatestUs)}; ${tainted} of ${requests} requests (${(share * 100).toFixed(2)} %) in gaps over ${milliseconds(limitUs)}`
-  // A gap as long as what is measured makes it another number.
+  // A gap as long as the shortest median spoils the measurement.
   const spoilt = greatestUs >= (waits(medians)?.us ?? Infinity)
   return {
     name,
@@ -184,7 +184,7 @@ export function utilisationTest(
 }
 
 /**
- * What senders hold and what rows have in flight are the same number by Little's law, if no request is
+ * By Little's law, the senders' counts and the rows agree on the requests in flight, unless a request is
  * lost, invented or stamped wrongly.
  */
 export function inFlightTest(figures: InFlightFigures | null): RunTest {

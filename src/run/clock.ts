@@ -1,12 +1,11 @@
 import { performance } from 'node:perf_hooks'
 
 /**
- * One monotonic clock for all threads of a run. `performance.now()` is the cheapest, but each
- * thread's begins when the thread does; `process.hrtime` is the same in all of them, so each
- * thread measures its own offset once.
+ * One monotonic clock for all threads of a run. `performance.now()` is cheapest, but starts with each
+ * thread. `process.hrtime` is the same in all threads, so each thread measures its offset once.
  */
 
-/** Nanoseconds on the machine's monotonic clock: equal in all threads. */
+/** Nanoseconds on the machine's monotonic clock, the same in all threads. */
 export function monotonicNs(): bigint {
   return process.hrtime.bigint()
 }
@@ -16,7 +15,7 @@ export function monotonicNs(): bigint {
  * @returns microseconds since then, with fractions
  */
 export function runClock(zeroNs: bigint): () => number {
-  // The tightest of several pairs: a pause between the two readings would shift the thread.
+  // Keep the tightest of several pairs: a pause between two readings would shift the clock.
   let offsetUs = 0
   let gapNs = Infinity
   for (let round = 0; round < 16; round++) {

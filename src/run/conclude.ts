@@ -24,7 +24,7 @@ import type { CrewedScenario } from './threads.ts'
 import { checkThreshold, type ThresholdResult, undecided } from './thresholds.ts'
 import { judge } from './verdict.ts'
 
-/** What is left when the last request has ended. */
+/** A run whose requests have all ended. */
 export interface Ended {
   readonly scenario: CrewedScenario
   readonly options: RunOptions
@@ -34,7 +34,7 @@ export interface Ended {
   readonly sweeps: readonly SweepResult[]
 }
 
-/** Reads the rows back, judges them, and enters the end of the run. */
+/** Reads the rows back, judges the run, and stores its end. */
 export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   const { scenario, options, contract, start, coordinator } = ended
   const { runId } = start
@@ -82,7 +82,7 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
       }),
     )
   }
-  // Of a part alone nobody can judge an account that other machines used, too.
+  // An account that other machines also used cannot be judged by one part.
   const parts = isPart(options) ? { parts: { of: options.shard!.of, present: 1 } } : {}
   const end: RunEnd = {
     endedUs: figures.lastUs,
@@ -115,7 +115,7 @@ export async function conclude(store: Store, ended: Ended): Promise<RunResult> {
   }
 }
 
-/** What counters alone tell: the run ended, and its store can neither be read nor written. */
+/** The result from counters alone, for a run whose store can no longer be read or written. */
 export function concludeWithoutStore(ended: Ended, why: string): RunResult {
   const { scenario, options, coordinator } = ended
   const { tally } = coordinator
@@ -130,7 +130,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
     verdict: judge({
       ...countedFacts(ended),
       storeFailure: why,
-      // Nobody can look whether they are there.
+      // Rows cannot be counted.
       rows: noCounts,
       lag: null,
       medians: [],
@@ -147,7 +147,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
   }
 }
 
-/** What the threads of the run counted. */
+/** Facts that the threads of the run counted. */
 function countedFacts({ scenario, coordinator }: Ended) {
   const { tally, handedOver, recorded, threads, memory, deepestQueue } = coordinator
   const { storeFailure, bodiesGivenUp } = coordinator
@@ -176,7 +176,7 @@ function identityOf({ scenario, options, start }: Ended) {
   }
 }
 
-/** Requests and events each take their share of what the machine can do. */
+/** The sum of two shares of the machine's capacity: those of requests and of events. */
 function shareOfCeiling(
   ceiling: Ceiling | null,
   offered: { readonly perS: number; readonly eventsPerS: number },
@@ -185,5 +185,5 @@ function shareOfCeiling(
   return offered.perS / ceiling.plainPerS + offered.eventsPerS / ceiling.eventsPerS
 }
 
-/** Whether thresholds wait for the merge: a part's percentiles are not those of the whole. */
+/** Whether thresholds wait for the merge, because percentiles of a part are not those of the run. */
 const isPart = ({ shard }: RunOptions) => (shard ?? unsharded).of > 1

@@ -1,9 +1,9 @@
-/** Promises of conditions that are looked at again whenever something happened. */
+/** Promises of conditions, which `check` tests again. */
 export class Conditions {
   private waiting: { readonly holds: () => boolean; readonly go: () => void }[] = []
   private failure: Error | null = null
 
-  /** Resolves when the condition holds; rejects once anything has failed. */
+  /** Resolves when the condition holds; rejects after `fail`. */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const go = () => (this.failure === null ? resolve() : reject(this.failure))
@@ -18,7 +18,7 @@ export class Conditions {
     for (const { go } of due) go()
   }
 
-  /** Rejects what waits, and what will; the first failure is the one that is told. */
+  /** Rejects all present and future promises with the first failure. */
   fail(error: Error): void {
     this.failure ??= error
     this.check()

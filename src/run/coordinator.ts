@@ -17,24 +17,22 @@ import type { Said, Team } from './team.ts'
 export interface CoordinatorOptions extends CrewOptions {
   readonly team: Team | null
   readonly onProgress: (progress: Progress, counted: Counted) => void
-  /** Shortest time between two of them. */
+  /** Shortest time between two calls of `onProgress`. */
   readonly progressEveryMs: number
 }
 
-/** Time for the word of the last machine to reach all others. */
+/** Time for the word of the last machine to reach the others. */
 const togetherUs = 500_000
 
-/** What the coordinator needs to know of a phase. */
 type PhaseToRun = Pick<Phase, 'name' | 'part' | 'durationUs' | 'maxRequests' | 'steps'>
 
 /**
- * Gives the threads of a run its phases, adds up what they report, and ends them. It sends nothing
- * itself.
+ * Gives phases to the threads of a run, sums their reports, and ends them. It sends no requests itself.
  */
 export class Coordinator {
   readonly tally: Tally
   readonly phases: PhaseRun[] = []
-  /** How each sending thread kept up over its whole life. */
+  /** One entry for each sending thread, over its whole life. */
   readonly threads: ThreadFigures[] = []
   readonly memory: MemoryFigures[] = []
   readonly shared = new SharedNumbers()
@@ -42,16 +40,16 @@ export class Coordinator {
   handedOver = 0
   recorded = 0
   bodiesGivenUp = 0
-  /** Why the store could not be written to the end; null when it could. */
+  /** Why the store could not be written to the end; null if it could. */
   storeFailure: string | null = null
   deepestQueue = 0
   private readonly options: CoordinatorOptions
   /** Microseconds since the run began. */
   readonly now: () => number
   private readonly crew: Crew
-  /** By phase, the threads that have sent their share of it. */
+  /** By phase, the number of threads that have sent their share. */
   private readonly issued = new Map<number, number>()
-  /** Of so many phases, the threads whose requests have all ended. */
+  /** By number of phases, the number of threads whose requests of these have all ended. */
   private readonly drained = new Map<number, number>()
   private readonly conditions = new Conditions()
   private readonly refusals = new Refusals()
@@ -75,16 +73,16 @@ export class Coordinator {
     team?.onStop((reason) => this.stop(reason))
   }
 
-  /** Resolves when all threads stand ready. @throws UserError when the store cannot be opened */
+  /** Resolves when all threads are ready. @throws UserError if the store cannot be opened */
   async start(): Promise<void> {
     await this.conditions.until(() => this.recorderState === 'open')
     await this.conditions.until(() => this.ready === this.options.scenario.threads)
   }
 
   /**
-   * Runs phases one after the other. Those of a known length follow each other without a gap.
+   * Runs phases in sequence. A phase of known length is followed without a gap.
    *
-   * @param firstUs when the first begins; null for as soon as threads can
+   * @param firstUs when the first begins; null for as soon as possible
    */
   async runPhases(
     phases: readonly Phase[],
@@ -129,7 +127,7 @@ export class Coordinator {
     return run
   }
 
-  /** What every machine of the run says under a name, this one alone where there is no team; null when the run was stopped. */
+  /** The words of all machines under a name; without a team, only the own one. Null if the run was stopped. */
   async gather<Own extends Said>(name: string, own: Own): Promise<readonly Own[] | null> {
     const { team } = this.options
     if (team === null) return [own]
@@ -145,7 +143,7 @@ export class Coordinator {
     return this.stopReason === null ? said : null
   }
 
-  /** When what comes next begins on every machine; null for as soon as this one can. */
+  /** A common start for all machines; null without a team, or if the run was stopped. */
   async agreedStart(name: string): Promise<number | null> {
     if (this.options.team === null) return null
     const all = await this.gather(`${name} start`, { atUs: this.now() })
@@ -156,7 +154,7 @@ export class Coordinator {
     await this.until(() => this.issued.get(ordinal) === this.options.scenario.threads)
   }
 
-  /** Waits until every request so far has ended and is counted, or until a time of the run. */
+  /** Waits until every request so far has ended and is counted, or until `endUs` of the run. */
   async untilDrained(endUs = Infinity): Promise<void> {
     for (const phase of this.phases) await this.untilIssued(phase.ordinal)
     const phases = this.phases.length
@@ -164,12 +162,12 @@ export class Coordinator {
     await this.until(() => (this.drained.get(phases) ?? 0) >= this.options.scenario.threads, endUs)
   }
 
-  /** Sends nothing for so long, or until the run is stopped. */
+  /** Waits for a time, or until the run is stopped. */
   async rest(us: number): Promise<void> {
     await this.until(() => false, this.now() + us)
   }
 
-  /** Waits until something holds, until a time of the run, or until the run is stopped. */
+  /** Waits until the condition holds, until `endUs` of the run, or until the run is stopped. */
   private async until(holds: () => boolean, endUs = Infinity): Promise<void> {
     let isLate = false
     const giveUp = () => {
@@ -183,7 +181,7 @@ export class Coordinator {
       .finally(() => clearTimeout(timer))
   }
 
-  /** Lets everything end, and the recorder write it. */
+  /** Waits until all requests have ended and the recorder has written them. */
   async finish(): Promise<void> {
     this.crew.tell({ type: 'finish' })
     await this.conditions.until(() => this.finished === this.crew.size)
@@ -196,7 +194,7 @@ export class Coordinator {
     await this.conditions.until(() => this.recorderState === 'closed')
   }
 
-  /** Starts nothing new; a second call leaves what is in flight. */
+  /** Starts no more requests; with `now`, also aborts those in flight. */
   stop(reason: StopReason, now = false): void {
     if (this.stopReason === null) {
       this.stopReason = reason
@@ -283,7 +281,7 @@ export class Coordinator {
 
   private shownUs = 0
 
-  /** Summing up the steps of a run takes its time: not more often than somebody looks. */
+  /** Limits how often progress is summed, because that takes time. */
   private show(nowUs: number): void {
     const { onProgress, progressEveryMs } = this.options
     if (nowUs - this.shownUs < progressEveryMs * 1000) return
@@ -297,20 +295,20 @@ export class Coordinator {
     return last.startUs + last.durationUs
   }
 
-  /** Ends all threads at once: after a failure. */
+  /** Ends all threads at once, after a failure. */
   async terminate(): Promise<void> {
     await this.crew.terminate()
   }
 }
 
-/** A thread sends the stack of a fault of ours, and words alone for one of the scenario's. */
+/** A message with a stack is a bug of ours; one without is a fault of the scenario. */
 function failureOf({ shard, message }: Extract<FromSender, { type: 'failed' }>): Error {
   return /\n\s+at /.test(message)
     ? new Error(`Sending thread ${shard}: ${message}`)
     : new UserError('run', message)
 }
 
-/** What a scenario's phases come to: loads that senders know, and sweeps made of such. */
+/** Turns the phases of a scenario into loads for senders; a sweep runs as several such phases. */
 export interface Loads {
   load(phase: Phase): SenderLoad
   sweep(coordinator: Coordinator, phase: Phase): Promise<void>

@@ -4,8 +4,8 @@ import type { Flight } from './flight.ts'
 import type { SharedNumbers } from './shared.ts'
 
 /**
- * Enters how a flight ended into the counts of its phase and step. What each count means is in
- * `measure/measures.ts`; test/run/count-ended.test.ts holds these equal to its SQL.
+ * Counts the end of a flight in its phase and step. `measure/measures.ts` defines the counts;
+ * test/run/count-ended.test.ts compares these with its SQL.
  */
 export function countEnded(
   flight: Flight,
@@ -19,7 +19,7 @@ export function countEnded(
   counters.ended(outcome)
   const meantToSucceed = plan.step.wrong === null
   const aborted = outcome === 'aborted'
-  // What certainly was not charged is given back; what may have been stays spent.
+  // Credits return only if they were certainly not charged.
   if (outcome === 'http_error') shared.release(flight.credits)
   else counters.credits += flight.credits
   if (outcome === (meantToSucceed ? 'ok' : 'http_error')) shared.succeeded()

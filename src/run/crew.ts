@@ -15,7 +15,6 @@ import type {
 import type { Shard } from './shard.ts'
 import type { CrewedScenario } from './threads.ts'
 
-/** What the threads of a run are given. */
 export interface CrewOptions {
   readonly scenario: CrewedScenario
   readonly contract: Contract
@@ -31,7 +30,6 @@ export interface CrewOptions {
   readonly proxy: string | null
 }
 
-/** Who hears of the threads. */
 export interface CrewListener {
   onSender(message: FromSender): void
   onRecorder(message: FromRecorderControl): void
@@ -39,8 +37,7 @@ export interface CrewListener {
 }
 
 /**
- * The threads of a run: one recorder, and the senders. Each sender has a port of its own to the
- * recorder, made before there is anybody at either end.
+ * The threads of a run: one recorder, and the senders. Each sender has its own port to the recorder.
  */
 export class Crew {
   private readonly options: CrewOptions
@@ -74,7 +71,7 @@ export class Crew {
     this.recorder.postMessage(message)
   }
 
-  /** Ends all threads at once: after a failure. */
+  /** Ends all threads at once, after a failure. */
   async terminate(): Promise<void> {
     const workers = [...this.senders, this.recorder]
     await Promise.all(workers.map((worker) => worker.terminate()))

@@ -2,7 +2,7 @@ import { buildTemplate, plainRequest, prepareRequest } from '../client/request.t
 import { defaultContract } from '../contract/default.ts'
 import { UserError } from '../user/user-error.ts'
 
-/** A client that no one here wrote, which a calibration can be held to. */
+/** A foreign client to compare a calibration with. */
 export type CrossCheck = 'autocannon'
 
 export interface CrossCheckOptions {
@@ -13,7 +13,7 @@ export interface CrossCheckOptions {
   readonly maxTokens: number
 }
 
-/** It is installed by who wants the cross-check. @throws UserError where it is not */
+/** Loads an optional package. @throws UserError if it is not installed */
 export async function loadAutocannon() {
   try {
     return (await import('autocannon')).default
@@ -26,7 +26,7 @@ export async function loadAutocannon() {
 }
 
 /**
- * Plain answers a second that autocannon gets, by its public API. It records nothing, and its own
+ * Plain responses per second that autocannon receives, by its public API. It records nothing, and its
  * percentiles are not used.
  */
 export async function autocannonPerS(origin: string, options: CrossCheckOptions): Promise<number> {

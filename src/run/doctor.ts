@@ -4,38 +4,38 @@ import { dirname, resolve } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What a run needs of its machine, as it was found; null where it cannot be found out. */
+/** Properties of the machine that a run depends on; null if unknown. */
 export interface MachineFacts {
   readonly node: string
   readonly neededNode: string
   readonly openFiles: number | null
-  /** Local ports that connections may leave from. */
+  /** Local ports for outgoing connections. */
   readonly ports: number | null
   readonly cores: number
   readonly memoryBytes: number
-  /** How much the wall clock moved beyond the monotonic one while it was watched. */
+  /** Difference between wall clock and monotonic clock after `watchedUs`. */
   readonly clockStepUs: number
   readonly watchedUs: number
-  /** By how much a timer of 1 ms is late, at the 99th percentile. */
+  /** Lateness of a timer of 1 ms, at the 99th percentile. */
   readonly timerLateP99Us: number
   readonly freeBytes: number | null
   readonly storeFolder: string
   readonly isWritable: boolean
 }
 
-/** One check: `bad` would spoil a run, `fair` limits what can be measured. */
+/** `bad` would spoil a run; `fair` limits what can be measured. */
 export interface Check {
   readonly name: string
   readonly state: 'good' | 'fair' | 'bad' | 'unknown'
   readonly found: string
-  /** What to do about it; null where nothing is to be done. */
+  /** What to do; null if nothing. */
   readonly remedy: string | null
 }
 
 const watchUs = 1_000_000
 const gib = 2 ** 30
 
-/** Looks at this machine for a second. @param neededNode the lowest version, as `22.19` */
+/** Measures this machine for a second. @param neededNode the lowest version, such as `22.19` */
 export async function machineFacts(storePath: string, neededNode: string): Promise<MachineFacts> {
   const folder = dirname(resolve(storePath))
   const [wall, monotonic] = [Date.now(), performance.now()]
@@ -60,7 +60,7 @@ export async function machineFacts(storePath: string, neededNode: string): Promi
   }
 }
 
-/** Judges the facts: pure. */
+/** Judges the facts; a pure function. */
 export function checksOf(facts: MachineFacts): readonly Check[] {
   const { openFiles, ports, cores, freeBytes } = facts
   const check = (

@@ -1,10 +1,10 @@
-/** What is to be done later, soonest first: a binary heap of (time, thing). */
+/** Things to do later, soonest first: a binary heap of (time, thing). */
 export class DueQueue<Thing> {
   private readonly times: number[] = []
   private readonly things: Thing[] = []
   private readonly onSooner: () => void
 
-  /** @param onSooner what was added is due before all others */
+  /** @param onSooner called when a thing is added that is due before all others */
   constructor(onSooner: () => void) {
     this.onSooner = onSooner
   }
@@ -13,7 +13,7 @@ export class DueQueue<Thing> {
     return this.times.length
   }
 
-  /** When the first is due; Infinity when there is none. */
+  /** When the first is due; Infinity if there is none. */
   get nextUs(): number {
     return this.times[0] ?? Infinity
   }
@@ -35,7 +35,7 @@ export class DueQueue<Thing> {
     if (at === 0) this.onSooner()
   }
 
-  /** Takes the first; there must be one. */
+  /** Removes the first; the queue must not be empty. */
   take(): Thing {
     const { times, things } = this
     const first = things[0]!
@@ -58,7 +58,7 @@ export class DueQueue<Thing> {
     return first
   }
 
-  /** Takes out what nobody waits for any more. */
+  /** Removes the things that are over. */
   drop(isOver: (thing: Thing) => boolean): void {
     const times = this.times.splice(0)
     for (const [at, thing] of this.clear().entries()) {
@@ -66,7 +66,7 @@ export class DueQueue<Thing> {
     }
   }
 
-  /** Takes all, in no order. */
+  /** Removes all, in no order. */
   clear(): readonly Thing[] {
     this.times.length = 0
     return this.things.splice(0)

@@ -6,12 +6,12 @@ import type { Tally } from './tally.ts'
 import { type Figure, judgeFigure } from './thresholds.ts'
 import type { TimeHistogram } from './time-histogram.ts'
 
-/** Fewer samples than this say nothing early. */
+/** Samples that an early judgement needs. */
 const enough = 100
 
 /**
- * The thresholds marked `abort` that are missed so far, looked at on counters while a run goes.
- * Those that only rows can tell (TPOT, lag, filters by account) wait for the end.
+ * The thresholds marked `abort` that are missed so far, judged by counters during a run. Those that need
+ * rows (TPOT, lag, filters by account) wait for the end.
  */
 export function missedEarly(scenario: Scenario, tally: Tally): readonly Threshold[] {
   return scenario.thresholds.filter((threshold) => {
@@ -21,7 +21,7 @@ export function missedEarly(scenario: Scenario, tally: Tally): readonly Threshol
   })
 }
 
-/** A count that is still too small may yet be reached: the end alone tells. */
+/** Whether only the end can decide, because a count that is too small may still grow. */
 function onlyGrows({ statistic, operator }: Threshold): boolean {
   return statistic.kind === 'count' && (operator === '>' || operator === '>=' || operator === '==')
 }
@@ -48,7 +48,7 @@ function figureSoFar(scenario: Scenario, tally: Tally, threshold: Threshold): Fi
   return { value, low: value, high: value, samples: all, within: null }
 }
 
-/** Timeouts are among the times, as at least their deadline: so the truth has no upper end here. */
+/** A timeout counts as at least its duration, so the true value has no upper bound. */
 function timeSoFar(histogram: TimeHistogram, statistic: Threshold['statistic']): Figure {
   const value = histogram.statistic(statistic)
   const { samples } = histogram
@@ -59,7 +59,7 @@ function timeSoFar(histogram: TimeHistogram, statistic: Threshold['statistic']):
   return { value, low: low ?? -Infinity, high: Infinity, samples, within: null }
 }
 
-/** What a share is a share of, as `thresholds.ts` has it for rows. */
+/** The denominator of each share, as in `thresholds.ts`. */
 const shareOf: Readonly<Partial<Record<Threshold['metric'], 'judged' | 'planned'>>> = {
   goodput: 'judged',
   success: 'judged',

@@ -1,4 +1,4 @@
-/** What a scenario's own code did wrong while it ran; its stack would be of no use to anybody. */
+/** A fault of a scenario's own code at run time, without a stack, which would be of no use. */
 export class ScenarioFault extends Error {
   override readonly name = 'ScenarioFault'
 

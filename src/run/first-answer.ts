@@ -12,8 +12,8 @@ interface FirstRow {
 }
 
 /**
- * What the first request of a run found out about the service, in a sentence: format, stream, usage,
- * and the headers of credits and limits. Null where none was sent.
+ * A sentence on the response to the first request of a run: format, stream, usage, and the headers of
+ * credits and limits. Null without a response.
  */
 export async function firstAnswer(store: Store, runId: string): Promise<string | null> {
   const [row] = await store.rows<FirstRow>(

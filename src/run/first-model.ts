@@ -11,7 +11,7 @@ const listShape = z.object({ data: z.array(z.object({ id: z.string().min(1) })).
 /**
  * The first model that a service lists.
  *
- * @throws UserError when nothing answers, the service refuses, or it lists none
+ * @throws UserError if the service is unreachable, refuses, or lists no models
  */
 export async function firstModel(
   baseUrl: string,

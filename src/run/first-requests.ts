@@ -4,17 +4,17 @@ import type { Store } from '../store/open.ts'
 import type { Coordinator, Loads } from './coordinator.ts'
 import { type Refusal, refusalOf } from './refusal.ts'
 
-/** The phase of first requests: its rows are kept, and no figure is made of them. */
+/** The phase of first requests: its rows are stored, but count toward no figure. */
 export const firstPhase = 'first requests'
 
-/** A service may think long: after this the load begins, and what is in flight ends beside it. */
+/** A service may take long: after this the load begins, although first requests are in flight. */
 const mostWaitUs = 10e6
 
 const onceASecond = [{ durationUs: 1e6, fromPerS: 1, toPerS: 1 }]
 
 /**
- * Sends one request of each kind before the load, one after the other. The first that the service
- * refuses for good stops the run: a wrong path or key fails a whole load in the same way.
+ * Sends one request of each kind before the load, one at a time. A permanent refusal stops the run,
+ * because a wrong path or key would fail the whole load.
  */
 export async function sendFirstRequests(
   coordinator: Coordinator,
@@ -42,7 +42,7 @@ export async function sendFirstRequests(
   }
 }
 
-/** Prompts that are meant to succeed: one for each endpoint, way of answering and model. */
+/** Steps that are meant to succeed: one for each endpoint, stream or not, model and list of keys. */
 function oneOfEachKind(steps: readonly Step[]): readonly Step[] {
   const kinds = new Map<string, Step>()
   for (const step of steps) {
@@ -53,17 +53,16 @@ function oneOfEachKind(steps: readonly Step[]): readonly Step[] {
   return [...kinds.values()]
 }
 
-/** What refuses every request of a kind: the key, the account, the address. */
+/** Statuses that would refuse every request of a kind: wrong key, account or address. */
 const forGood = new Set([401, 402, 403, 404, 405])
 
-/** What a connection comes to where no HTTP is spoken: no head of an answer came. */
+/** Reasons without a response head, from a server that does not speak HTTP. */
 const noHttp = new Set(['protocol', 'tls', 'closed-early', 'reset'])
 
 /**
- * Whether the load would end the same way. A 400 may be what a step is there for, unless it names
- * the model.
+ * Whether the load would fail the same way. Another 4xx is permanent only if its code names the model.
  *
- * @param words as errors are counted: `404 code`, `200 closed-early`, or a reason where no head came
+ * @param words an error as it is counted: `404 code`, `200 closed-early`, or only a reason
  */
 function isForGood(words: string): boolean {
   const [, status, code = ''] = /^(\d{3})\b ?(.*)$/.exec(words) ?? []
@@ -78,7 +77,7 @@ interface Refused extends Refusal {
   readonly step: string
 }
 
-/** The first request that was refused for good, in a sentence: what was sent, what came, the remedy. */
+/** A sentence on the permanent refusal: the request, the response, the remedy. */
 export async function firstRefusal(store: Store, runId: string, baseUrl: string): Promise<string> {
   const [refused] = await store.rows<Refused>(
     `SELECT templates.method, templates.path, attempts.step, status, reason, bodies.body

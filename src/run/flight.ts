@@ -6,11 +6,11 @@ import type { ActivePhase } from './active-phase.ts'
 import { GapCells } from './gap-cells.ts'
 import type { StepPlan } from './step-plan.ts'
 
-/** A conversation under way: what was said, on one key. */
+/** A conversation with one key. */
 export interface Conversation {
   readonly id: number
   readonly messages: Message[]
-  /** Draw that its prompts hang on. */
+  /** The draw that chooses its prompts. */
   readonly uniform: number
   readonly index: number
 }
@@ -19,18 +19,17 @@ export interface Conversation {
 export interface User {
   readonly phase: ActivePhase
   readonly number: number
-  /** How often it has thought. */
+  /** Think times so far. */
   thoughts: number
 }
 
-/** Who hears of a flight. */
 export interface FlightDeck {
   ended(flight: Flight, attempt: Attempt): void
 }
 
 /**
- * One request from the moment that it is planned to its last attempt's end. Flights are used
- * again and again, so that a full rate of requests leaves no garbage.
+ * One planned request, until its last attempt ends. Flights are reused, so that a high rate creates no
+ * garbage.
  */
 export class Flight implements AttemptListener {
   phase!: ActivePhase
@@ -43,7 +42,7 @@ export class Flight implements AttemptListener {
   retry = 0
   turn = 0
   intendedUs = 0
-  /** Credits that a success of it costs at most. */
+  /** Most credits that a success costs. */
   price = 0
   /** Credits set aside for it. */
   credits = 0
@@ -52,9 +51,9 @@ export class Flight implements AttemptListener {
   conversation: Conversation | null = null
   user: User | null = null
   running: RunningAttempt | null = null
-  /** Between the events of its stream. */
+  /** Gaps between the events of its stream. */
   readonly gaps = new GapCells()
-  /** Place among those in flight. */
+  /** Index in `InFlight`. */
   place = -1
   private readonly deck: FlightDeck
 

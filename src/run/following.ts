@@ -2,12 +2,12 @@ import type { Scenario } from '../scenario/scenario.ts'
 import { arrivalsOf, strideOf } from './active-phase.ts'
 import type { PhaseRun } from './messages.ts'
 
-/** Time for threads to take in a phase before its first request is due. */
+/** Time for threads to receive a phase before its first request is due. */
 export const leadUs = 50_000
 
 /**
- * Indexes that a closed phase may use. Nobody knows beforehand how many its users will send, and what
- * follows must have the same slots on every machine: so at most one request each microsecond.
+ * Indexes reserved for a closed phase: one for each microsecond, or `maxRequests`. The number of its
+ * requests is not known in advance, and the next phase must have the same slots on every machine.
  */
 export const mostOfClosed = ({
   maxRequests,
@@ -15,7 +15,7 @@ export const mostOfClosed = ({
 }: Pick<PhaseRun, 'maxRequests' | 'durationUs'>) =>
   Math.min(maxRequests ?? Infinity, Math.ceil(durationUs ?? Infinity))
 
-/** First slot that a phase leaves to the one after it. */
+/** The first slot of the next phase. */
 export function slotAfter(run: PhaseRun, scenario: Scenario, seed: number): number {
   const arrivals = arrivalsOf(run, seed)
   arrivals?.finish()
@@ -23,7 +23,7 @@ export function slotAfter(run: PhaseRun, scenario: Scenario, seed: number): numb
   return run.slotBase + indexes * strideOf(run, scenario)
 }
 
-/** When the phase after this one begins; null where only its users tell when it is over. */
+/** When the next phase begins; null if a count of requests ends this closed phase. */
 export function startAfter(run: PhaseRun, seed: number): number | null {
   const arrivals = arrivalsOf(run, seed)
   if (run.durationUs !== null && (arrivals !== null || run.maxRequests === null)) {

@@ -1,8 +1,8 @@
 import { cellFor, type TimeHistogram } from './time-histogram.ts'
 
 /**
- * The gaps of one stream, as cells of `TimeHistogram`, two bytes each: only a stream that succeeds counts,
- * and that is known at its end.
+ * The gaps of one stream as cells of `TimeHistogram`, two bytes each. They are kept until its end, because
+ * only streams that succeed count.
  */
 export class GapCells {
   private cells = new Uint16Array(0)

@@ -2,8 +2,8 @@ import { deflateSync } from 'node:zlib'
 import { type HistogramSlice, highestUs } from './time-histogram.ts'
 
 /**
- * Counts as HdrHistogram's own bytes (V2, deflated), as the store keeps them. The cells are those of such a
- * histogram already, so that the recorder needs no library, whose loading takes 50 ms of each start.
+ * Encodes counts in HdrHistogram's format (V2, deflated) for the store. The cells are already those of an
+ * HDR histogram, so no library is needed, which would take 50 ms to load at each start.
  * Source: `AbstractHistogram.encodeIntoByteBuffer` of HdrHistogram (Java).
  */
 export function histogramBytes({ from, cells }: HistogramSlice): Uint8Array {
@@ -12,7 +12,7 @@ export function histogramBytes({ from, cells }: HistogramSlice): Uint8Array {
   for (const count of cells) {
     if (count === 0) zeros++
     else {
-      // Zeros in a row are one negative number.
+      // A run of zeros is one negative number.
       if (zeros > 0) pushWord(words, 2 * zeros - 1)
       pushWord(words, 2 * count)
       zeros = 0
@@ -22,9 +22,9 @@ export function histogramBytes({ from, cells }: HistogramSlice): Uint8Array {
   plain.writeInt32BE(plainCookie, 0)
   plain.writeInt32BE(words.length, 4)
   plain.writeInt32BE(significantDigits, 12)
-  plain.writeBigInt64BE(1n, 16) // the lowest value told from 0
+  plain.writeBigInt64BE(1n, 16) // lowest value that differs from 0
   plain.writeBigInt64BE(BigInt(highestUs), 24)
-  plain.writeDoubleBE(1, 32) // a value counts as itself
+  plain.writeDoubleBE(1, 32) // ratio of integer to double values
   plain.set(words, headBytes)
   const deflated = deflateSync(plain)
   const head = Buffer.alloc(8)
@@ -38,7 +38,7 @@ const deflatedCookie = 0x1c849314
 const headBytes = 40
 const significantDigits = 3
 
-/** A ZigZag number in groups of seven bits, the lowest first. */
+/** Writes a ZigZag number in groups of seven bits, the lowest first. */
 function pushWord(words: number[], zigzag: number): void {
   let rest = zigzag
   for (; rest >= 128; rest = Math.floor(rest / 128)) words.push((rest % 128) + 128)

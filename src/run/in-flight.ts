@@ -1,6 +1,6 @@
 import type { Flight } from './flight.ts'
 
-/** The flights that are under way. */
+/** The flights with an attempt in flight. */
 export class InFlight {
   private readonly flights: Flight[] = []
 
@@ -22,7 +22,7 @@ export class InFlight {
     flight.running = null
   }
 
-  /** Leaves them all; each still ends as an attempt of its own. */
+  /** Aborts all flights; each still ends with its own attempt. */
   abort(reason: string): void {
     for (const flight of [...this.flights]) flight.running?.abort(reason)
   }

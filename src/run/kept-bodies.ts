@@ -4,25 +4,25 @@ import type { CaptureChoice } from '../client/bench.ts'
 import type { Capture } from '../scenario/scenario.ts'
 import type { Flight } from './flight.ts'
 
-/** Of successes, one in so many is captured by `capture: sample`; of failures, so many of a kind. */
+/** `capture: sample` keeps one success in `sampleEvery`, and `sampleFailures` failures of each kind. */
 const sampleEvery = 100
 const sampleFailures = 20
 
-/** Characters that a thread hands over at once, and that may be under way before captures are given up. */
+/** Characters after which a thread sends its captures, and unwritten ones after which it drops more. */
 const mostWaiting = 1 << 20
 const mostUnwritten = 32 << 20
-/** Heads lie in their rows, which the recorder's memory must hold 2,048 of. */
+/** Headers are part of their rows, of which the recorder holds 2,048 in memory. */
 const longestHead = 16 * 1024
 
 export const charactersOf = ({ headers, body }: Pick<BodyRow, 'headers' | 'body'>) =>
   headers.length + body.length
 
-/** Which bodies a thread captures, and those that wait to be handed over. */
+/** Chooses the bodies that a thread captures, and holds them until the recorder gets them. */
 export class KeptBodies {
-  /** Captures that were not kept, since the recorder fell behind or a head was too long. */
+  /** Captures that were dropped, because the recorder fell behind or the headers were too long. */
   givenUp = 0
   private bodies: BodyRow[] = []
-  /** Characters of bodies that wait here, and of those that the recorder has not written yet. */
+  /** Characters of bodies that wait here, and of those sent but not written yet. */
   private waiting = 0
   private underWay = 0
   private readonly runId: string
@@ -35,14 +35,14 @@ export class KeptBodies {
     this.capture = capture
   }
 
-  /** What to capture of a flight that begins now. A conversation needs its answers to go on. */
+  /** What to capture of a flight that begins now. A conversation needs its responses to continue. */
   choiceFor(flight: Flight): CaptureChoice {
     flight.sampled = this.capture === 'sample' && this.started++ % sampleEvery === 0
     if (this.capture === 'all' || flight.conversation !== null || flight.sampled) return 'always'
     return this.capture === 'none' ? 'never' : 'errors'
   }
 
-  /** Keeps what was captured, where the scenario wants it. @returns whether it is kept */
+  /** Keeps a capture, if the scenario wants it. @returns whether it is kept */
   keep(flight: Flight, attempt: Attempt): boolean {
     const { captured } = attempt
     if (captured === null || this.capture === 'none') return false
@@ -60,12 +60,12 @@ export class KeptBodies {
     return true
   }
 
-  /** Whether so much waits that it is to be handed over, however few the rows. */
+  /** Whether the bodies must be sent at once, however few the rows. */
   get isFull(): boolean {
     return this.waiting > mostWaiting
   }
 
-  /** The recorder has written so many characters of them. */
+  /** The recorder has written this many characters. */
   written(characters: number): void {
     this.underWay -= characters
   }

@@ -1,9 +1,9 @@
 import type { KeySource, Step } from '../scenario/scenario.ts'
 import { WeightedChoice } from '../schedule/draw.ts'
 
-/** The keys that a step may use, and which of them a draw takes. */
+/** The keys that a step may use. */
 export class KeyChoice {
-  /** Indexes of keys of the scenario. */
+  /** Indexes in the scenario's keys. */
   readonly keys: readonly number[]
   private readonly choice: WeightedChoice | null
 
@@ -15,7 +15,7 @@ export class KeyChoice {
       this.keys.length === 0 ? null : new WeightedChoice(this.keys.map((at) => keys[at]!.weight))
   }
 
-  /** @returns index of the key for a uniform draw; -1 when there is none */
+  /** @returns index of the key for a uniform draw; -1 if the step has no key */
   at(uniform: number): number {
     return this.choice === null ? -1 : this.keys[this.choice.pick(uniform)]!
   }

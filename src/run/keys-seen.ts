@@ -1,7 +1,7 @@
 import type { Attempt } from '../client/attempt.ts'
 import type { KeyReport } from './messages.ts'
 
-/** What the answers to each key said last of its credits and its rate limit. */
+/** The last credits and rate limit that responses showed for each key. */
 export class KeysSeen {
   private readonly last: { creditsRemaining: number; rateRemaining: number }[]
 

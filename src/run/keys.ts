@@ -5,10 +5,10 @@ import { UserError } from '../user/user-error.ts'
 import type { ResolvedKey } from './messages.ts'
 
 /**
- * Reads the keys that a scenario names.
+ * Reads the keys of a scenario.
  *
- * @param given keys by name, instead of their source
- * @throws UserError that names the variable or file, never what is in it
+ * @param given keys by name, which replace their source
+ * @throws UserError that names the variable or file, never its content
  */
 export function resolveKeys(
   scenario: Scenario,
@@ -20,7 +20,7 @@ export function resolveKeys(
     if (key === '') {
       throw new UserError(
         'run',
-        `The key ${source.name} is empty: ${whereOf(source)} holds nothing.`,
+        `The key ${source.name} is empty: ${whereOf(source)} has no text.`,
       )
     }
     if (!isHeaderValue(key)) {

@@ -6,7 +6,7 @@ import type { Loads } from './coordinator.ts'
 import type { SenderLoad } from './messages.ts'
 import { runSweep, type SweepResult } from './sweep-run.ts'
 
-/** What the senders of a scenario are given, with its traces read. */
+/** The loads of a scenario's phases, with its traces read. @throws UserError */
 export function phaseLoads(
   scenario: Scenario,
 ): Loads & { readonly sweeps: readonly SweepResult[] } {
@@ -37,7 +37,7 @@ export function phaseLoads(
   }
 }
 
-/** Users without think time, one on each connection. */
+/** Users without think time, one for each connection. */
 function flatOut(connections: number): SenderLoad {
   const think = { kind: 'fixed', us: 0 } as const
   return { kind: 'concurrency', fromUsers: connections, toUsers: connections, rampUs: 0, think }
@@ -51,7 +51,7 @@ export function traceOf(load: Extract<Phase['load'], { kind: 'replay' }>): Sende
   } catch {
     throw new UserError(
       'run',
-      `The trace ${load.path} cannot be read. Its path starts from the folder of the scenario.`,
+      `The trace ${load.path} cannot be read. Its path is relative to the scenario's folder.`,
     )
   }
   return { kind: 'replay', requests: parseTrace(text, load.format, load.path), speed: load.speed }

@@ -14,14 +14,15 @@ import type { RunVerdict } from './verdict.ts'
 const results: readonly RunTest['result'][] = ['not judged', 'held', 'degraded', 'failed']
 const verdicts: readonly RunVerdict['verdict'][] = ['valid', 'degraded', 'invalid']
 
-/** What a shard says of itself; null of one that was killed. */
+/** The verdict of a shard on itself; null if it was killed. */
 type ShardSays = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
 
 /**
- * Judges a run whose parts are in one store: counts added, thresholds on all rows, and no verdict that
- * is better than that of its worst shard.
+ * Judges a run whose parts are in one store: counts are summed, thresholds cover all rows, and the verdict
+ * is not better than that of the worst shard.
  *
- * @param toldErrorUs how far the machines' clocks are apart at most; null for what they measured themselves
+ * @param toldErrorUs greatest difference of the machines' clocks, in microseconds; null to use what they
+ *   measured
  */
 export async function judgeParts(
   store: Store,
@@ -51,9 +52,9 @@ export async function judgeParts(
     thresholds.push(await checkThreshold(store, threshold, scope))
   }
   const stopped = says.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
-  // All of them heard all of them: each came to the same sweeps.
+  // The shards shared all counts, so each has the same sweeps.
   const sweeps = says.find((each) => each !== null)?.sweeps ?? []
-  // Of one that was killed, what was in flight has no row: no account of it is whole.
+  // The requests in flight of a killed shard have no rows, so it does not count as present.
   const ended = says.filter((each) => each !== null)
   const parts = { of: shards[0]!.shards, present: ended.length }
   const machine = JSON.parse(shards[0]!.machineJson)
@@ -85,7 +86,7 @@ export async function judgeParts(
   }
 }
 
-/** Two machines are apart at most by what each is from shard 0; null where one did not measure that. */
+/** The sum of the two greatest differences from shard 0; null if a shard did not measure its own. */
 function measuredErrorUs(shards: readonly RunShard[]): number | null {
   const known = shards.flatMap(({ clockErrorUs }) => (clockErrorUs === null ? [] : [clockErrorUs]))
   if (known.length < shards.length) return null
@@ -93,14 +94,14 @@ function measuredErrorUs(shards: readonly RunShard[]): number | null {
   return most + next
 }
 
-/** A try of a shard beside the one that counts. */
+/** A further try of a shard, whose rows do not count. */
 interface OtherTry {
   readonly runId: string
   readonly shard: number
   readonly credits: number
 }
 
-/** What the other tries spent; with a known clock, their rows explain their accounts beside those of the run. */
+/** The credits of the other tries. With a known clock error, audits can use their rows with those of the run. */
 async function judgeTries(
   store: Store,
   runId: string,
@@ -135,9 +136,9 @@ function verdictOf(
   const parts: RunTest = {
     name: 'shards',
     result: isWhole ? 'held' : 'failed',
-    figure: `${shards.length} of ${of} there${killed.length === 0 ? '' : `; ${killed.join(', ')} did not end`}`,
+    figure: `${shards.length} of ${of} present${killed.length === 0 ? '' : `; ${killed.join(', ')} did not end`}`,
     bound: 'every shard, to its end',
-    remedy: isWhole ? '' : 'Requests are missing that the service got: run again.',
+    remedy: isWhole ? '' : 'Requests that the service received are missing: run again.',
   }
   const again: RunTest[] = tries.map((each) => ({
     name: `another try of shard ${each.shard}`,
@@ -167,11 +168,11 @@ function verdictOf(
   const rowsHold = isWhole && faults.length === 0 && says.every((each) => each?.rowsHold === true)
   const text = rowsHold
     ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
-    : 'Rows are missing: what was sent to accounts is not all known.'
+    : 'Rows are missing, so not every request to the accounts is known.'
   return { verdict, tests, rowsHold, says: verdict === 'invalid' ? text : '' }
 }
 
-/** Of each test that of a shard that did worst in it, and in how many shards it ended so. */
+/** Each test of the shard with the worst result, and the number of shards with that result. */
 function worstTests(shards: readonly RunShard[], says: readonly ShardSays[]): readonly RunTest[] {
   const all = shards.flatMap(({ shard }, at) =>
     (says[at]?.tests ?? []).map((test) => ({ test, shard })),

@@ -14,14 +14,14 @@ import type { CrewedScenario } from './threads.ts'
 import type { HistogramSlice } from './time-histogram.ts'
 
 /**
- * What crosses between the threads of a run.
+ * Messages between the threads of a run.
  *
  *     coordinator ──── phases, stop ────▶ sender 0 … n ──── batches, bodies ────▶ recorder
  *          ▲ ◀──── counters, issued, drained ───┘ ◀──────── empty buffers ────────────┤
  *          └──────── histograms, health ─────────────────────────────────────────────▶│
  */
 
-/** A key as a sender needs it. Lives in memory only. */
+/** A key with its secret, kept in memory only. */
 export interface ResolvedKey {
   readonly name: string
   readonly account: string
@@ -32,18 +32,18 @@ export interface ResolvedKey {
 /** The prompts that a step draws from; null for a function. */
 export type PromptPool = readonly PooledPrompt[] | null
 
-/** What the user says, or a whole conversation with its images and tools. */
+/** A user message, or a whole conversation with its images and tools. */
 export type PooledPrompt =
   | string
   | {
       readonly messages: readonly Message[]
-      /** `tools`, `response_format` and the like, as the body has them. */
+      /** Fields of the body, such as `tools` and `response_format`. */
       readonly fields: Readonly<Record<string, unknown>>
     }
 
 export interface SenderData {
   readonly runId: string
-  /** The thread among those of all machines of the run, and how many these are. */
+  /** Index of the thread among those of all machines of the run, and their number. */
   readonly shard: number
   readonly shards: number
   readonly zeroNs: bigint
@@ -59,14 +59,13 @@ export interface SenderData {
   readonly recorder: MessagePort
 }
 
-/** A load that senders know; sweeps are made of such. */
+/** A load that senders can run; sweeps consist of such loads. */
 export type SenderLoad =
   | Extract<Load, { kind: 'arrivals' | 'concurrency' }>
   | { readonly kind: 'replay'; readonly requests: readonly TraceRequest[]; readonly speed: number }
 
-/** One phase as it is run. */
 export interface PhaseRun {
-  /** Place in the run, from 0. */
+  /** Index in the run, from 0. */
   readonly ordinal: number
   readonly name: string
   readonly part: 'warmup' | 'steady' | 'drain'
@@ -82,14 +81,14 @@ export interface PhaseRun {
 
 export type ToSender =
   | { readonly type: 'phase'; readonly phase: PhaseRun }
-  /** No more phases: end when everything in flight has ended. */
+  /** No more phases: end when all requests have ended. */
   | { readonly type: 'finish' }
-  /** Report as soon as every request of the first so many phases has ended, and say `drained`. */
+  /** Send a report and `drained` when every request of the first `phases` phases has ended. */
   | { readonly type: 'drain'; readonly phases: number }
-  /** Start nothing new; with `now`, leave what is in flight. */
+  /** Start no more requests; with `now`, abort those in flight. */
   | { readonly type: 'stop'; readonly now: boolean }
 
-/** Counters of one phase and step since the run began, and counts since the last message. */
+/** Counters of one phase and step since the run began, and histograms since the last report. */
 export interface StepReport {
   readonly ordinal: number
   readonly step: number
@@ -97,7 +96,7 @@ export interface StepReport {
   readonly histograms: Readonly<Partial<Record<Metric, HistogramSlice>>>
 }
 
-/** What is counted per step: times of successes and, apart, of failures. */
+/** Histograms of a step: times of successes and, apart, of failures. */
 export const countedMetrics = [
   'service',
   'response',
@@ -127,21 +126,21 @@ export interface SenderReport {
 export type FromSender =
   | { readonly type: 'ready'; readonly shard: number }
   | SenderReport
-  /** Everything of the phase that is this thread's has been sent. */
+  /** The thread has sent its share of the phase. */
   | {
       readonly type: 'issued'
       readonly shard: number
       readonly ordinal: number
       readonly atUs: number
     }
-  /** Every request of the first so many phases has ended, and is reported. */
+  /** Every request of the first `phases` phases has ended and is reported. */
   | { readonly type: 'drained'; readonly phases: number }
-  /** Everything has ended and the recorder has every row. */
+  /** All requests have ended, and every row was sent to the recorder. */
   | {
       readonly type: 'finished'
       readonly shard: number
       readonly rows: number
-      /** Captures that were not kept. */
+      /** Captures that were dropped. */
       readonly bodiesGivenUp: number
       readonly memory: MemoryFigures
       /** Over the whole life of the thread. */
@@ -155,11 +154,11 @@ export interface ToRecorder {
   readonly batch: BatchMessage | null
   readonly templates: readonly TemplateRow[]
   readonly bodies: readonly BodyRow[]
-  /** The last message of this sender. */
+  /** Whether it is the last message of this sender. */
   readonly last: boolean
 }
 
-/** Back to a sender: a buffer to fill again, or how many characters of bodies are written. */
+/** To a sender: a buffer to fill again, or the number of characters of bodies just written. */
 export type FromRecorder = ArrayBuffer | number
 
 export interface RecorderData {
@@ -183,7 +182,7 @@ export type RecorderControl =
 
 export type FromRecorderControl =
   | { readonly type: 'open' }
-  /** The store cannot be written any more; what is under way is to end. */
+  /** The store can no longer be written; the run must end. */
   | { readonly type: 'broken'; readonly message: string }
   | { readonly type: 'closed'; readonly rows: number; readonly bodiesGivenUp: number }
   | { readonly type: 'failed'; readonly name: string; readonly message: string }

@@ -1,12 +1,12 @@
 import { Worker } from 'node:worker_threads'
 
-/** A null server in a thread of its own. */
+/** A null service in its own thread. */
 export interface NullServer {
   readonly baseUrl: string
   close(): void
 }
 
-/** @param events events of each stream */
+/** @param events number of events in each stream */
 export async function startNullServer(events: number): Promise<NullServer> {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./null-server.worker.${ending}`, import.meta.url), {

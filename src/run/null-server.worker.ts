@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { nullService } from './null-service.ts'
 
-/** The null service in a thread of its own. */
+/** The null service in its own thread. */
 const { events } = workerData as { readonly events: number }
 
 const server = nullService(events)

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** A whole answer of chat. */
+/** A whole response of chat. */
 export const completion = JSON.stringify({
   id: 'chatcmpl-null',
   object: 'chat.completion',
@@ -19,10 +19,10 @@ const chunk = (content: string, finish: string | null) =>
   `data: ${JSON.stringify({ id: 'chatcmpl-null', object: 'chat.completion.chunk', created: 1, model: 'svc-k2', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`
 
 /**
- * A service that does next to nothing: what is measured against it is the client. It reads just enough
- * of HTTP/1.1 for our own requests: a head, a content-length, a body.
+ * A service that does next to nothing, to measure the client. It parses only as much HTTP/1.1 as our own
+ * requests need: a head, a content-length, a body.
  *
- * @param events of each stream, which comes in one piece
+ * @param events number of events in each stream, which is sent in one piece
  */
 export function nullService(events: number): Server {
   const stream = `${chunk(' word', null).repeat(events - 1)}${chunk(' end', 'stop')}data: [DONE]\n\n`

@@ -1,17 +1,16 @@
 /**
- * Calls `tick` whenever something is due. Lateness is not hidden: a row says when it was meant to
- * go and when it went.
+ * Calls `tick` when something is due. Lateness is not hidden: a row has the planned and the actual time.
  *
- *     timer     sleeps until shortly before the next is due, and naps for the rest: at once while no answer is
- *               expected; in slices, with a look at the sockets between two, while requests are sparse and the
- *               loop is idle. Else a sleep takes at least 1 ms, and overdue requests also go when
- *               anything wakes the thread
- *     precise   spins when the next is near: a core for each thread, lag of microseconds
+ *     timer     sleeps until shortly before the next due time, then naps. While no response is expected,
+ *               one nap covers the rest. While requests are sparse and the loop is idle, it naps in
+ *               slices and polls the sockets between two. Otherwise a sleep takes at least 1 ms, and
+ *               overdue requests are also sent when anything wakes the thread
+ *     precise   spins when the next due time is near: one core for each thread, lag of microseconds
  */
 export interface Paced {
   /** When something is next due; Infinity for nothing. */
   readonly nextUs: number
-  /** Whether a socket may have something to read at any time. */
+  /** Whether a response may arrive at any time. */
   readonly expectsAnswers: boolean
   /** When a socket was last read; NaN before the first read. */
   readonly readUs: number
@@ -19,41 +18,41 @@ export interface Paced {
 }
 
 export interface Pace {
-  /** How long the thread has slept outside of the event loop, which counts that as work. */
+  /** Total time of naps outside of the event loop, which counts them as work. */
   readonly nappedUs: number
-  /** To be called when something came to be due first: the sleep may be too long for it. */
+  /** Call it when something new is due before all others, because the current sleep may be too long. */
   look(): void
   stop(): void
 }
 
-/** A sleep is at most so long. */
 const longestSleepMs = 20
 /**
- * Only what is due within this can have to go when something else wakes the thread: to look at each
- * waking costs a closed load, where nothing is ever due, a thirtieth of its time.
+ * Each wake of the thread is checked for due requests only if one is due within this time. A check costs a
+ * closed load, where nothing is ever due, a thirtieth of its time.
  */
 const watchWithinUs = 1_000_000
 /**
- * Closer than this, a thread may sleep outside of the event loop, where a sleep counts microseconds. Without an
- * answer to come, nothing that it is late for is measured: messages and closed connections.
+ * Within this time of the due time, a thread may nap outside of the event loop, with a precision of
+ * microseconds. While no response is expected, a nap delays only messages and closed connections, which
+ * are not measured.
  */
 const napWithinUs = 2500
-/** What is due sooner waits for so long: more wakings would cost more than they bring. */
+/** A shorter nap would cost more wakes than it gains; something due sooner waits this long. */
 const shortestNapUs = 150
-/** A nap while an answer may come: the stamp of that answer is so much late at most. */
+/** Longest nap while a response may arrive: it delays the time stamp by at most this. */
 const sliceUs = 150
-/** Requests so far apart are worth slices; closer ones are sent late together, for less CPU each. */
+/** Requests this far apart are worth slices; closer ones are sent late together, which saves CPU. */
 const sparseUs = 900
-/** After so many turns in a row that read an answer, a thread naps no more: the next answer wakes it. */
+/** After this many turns in a row that read a response, a thread stops napping: responses wake it. */
 const busyTurns = 3
-/** Closer than this, `precise` spins. */
+/** Within this time of the due time, `precise` spins. */
 const spinWithinUs = 3000
-/** While it spins, it looks at its sockets so often: an answer's stamp is that much late at most. */
+/** Time between two polls of the sockets while it spins: it delays a time stamp by at most this. */
 const lookEveryUs = 20
 /**
- * Overdue by this, requests go out with whatever woke the thread. A timer of the platform counts
- * whole milliseconds and begins anew with each answer, so alone it is up to 2 ms late. Less would
- * send one request per answer: more wakings for the same load.
+ * A request overdue by this is sent when anything wakes the thread. The platform's timer counts whole
+ * milliseconds and restarts with each response, so alone it is up to 2 ms late. A smaller value would send
+ * one request per response, with more wakes for the same load.
  */
 const overdueUs = 300
 
@@ -72,7 +71,7 @@ function sleep(paced: Paced, now: () => number): Pace {
   let nappedAtUs = Infinity
   let busy = 0
   let timer: NodeJS.Timeout
-  /** How long to sleep outside of the event loop; 0 for not at all. */
+  /** Length of the next nap outside of the event loop; 0 for none. */
   const napUs = (waitUs: number): number => {
     if (waitUs >= napWithinUs) return 0
     if (!paced.expectsAnswers) return Math.max(waitUs, shortestNapUs)
@@ -84,7 +83,7 @@ function sleep(paced: Paced, now: () => number): Pace {
     paced.tick()
     ticking = false
     if (stopped) return
-    // A timer that aims early wakes before anything is due: the gap is still the one before that.
+    // A timer that aims early may wake before anything is due; then the gap is unchanged.
     if (paced.nextUs !== dueUs) isSparse = paced.nextUs - dueUs >= sparseUs
     busy = 0
     nappedAtUs = Infinity
@@ -93,7 +92,7 @@ function sleep(paced: Paced, now: () => number): Pace {
   const rest = (): void => {
     const nowUs = now()
     const waitUs = paced.nextUs - nowUs
-    // A timer is up to a millisecond late: it aims early, and a nap counts the rest in microseconds.
+    // A timer is up to a millisecond late, so it aims early, and a nap covers the rest.
     const sleepMs = Math.min(longestSleepMs, Math.max(1, Math.floor(waitUs / 1000) - 1))
     wakeUs = nowUs + sleepMs * 1000
     timer = setTimeout(turn, sleepMs)
@@ -102,7 +101,7 @@ function sleep(paced: Paced, now: () => number): Pace {
   const watch = (waitUs: number): void => {
     if (waitUs > watchWithinUs) return
     watching ??= setImmediate(woken)
-    // Without a reference an immediate does not keep the loop from sleeping: it runs after each wake.
+    // An immediate without a reference does not keep the loop awake: it runs after each wake.
     if (napUs(waitUs) > 0) watching.ref()
     else watching.unref()
   }
@@ -121,7 +120,7 @@ function sleep(paced: Paced, now: () => number): Pace {
     clearTimeout(timer)
     turn()
   }
-  /** Sleeps, unless the last turn of the loop read an answer: more of them may have come. */
+  /** Naps, unless the last turn of the loop read a response: more may have arrived. */
   const nap = (us: number, startUs: number): void => {
     const isBusy = paced.expectsAnswers && paced.readUs > nappedAtUs
     busy = isBusy ? busy + 1 : 0
@@ -135,7 +134,7 @@ function sleep(paced: Paced, now: () => number): Pace {
       return nappedUs
     },
     look() {
-      // A tick is followed by a look of its own.
+      // After each tick, `rest` looks anyway.
       if (ticking || stopped) return
       if (paced.nextUs >= wakeUs) return
       clearTimeout(timer)
@@ -158,8 +157,8 @@ function spin(paced: Paced, now: () => number): Pace {
     do {
       paced.tick()
       if (stopped) return
-      // A loop of our own: one immediate per look leaves garbage behind, one per reading of the
-      // clock made the collector stop the thread twenty times a second.
+      // A busy loop, because an immediate for each reading of the clock creates garbage: the collector
+      // stopped the thread twenty times a second.
       const untilUs = Math.min(paced.nextUs, lookAtUs)
       while (now() < untilUs);
     } while (now() < lookAtUs)

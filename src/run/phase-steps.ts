@@ -1,8 +1,7 @@
 import type { Scenario } from '../scenario/scenario.ts'
 
 /**
- * Indexes of the steps that a phase draws from: those that it names, or all that have weight.
- * A step of weight 0 is drawn only where it is named.
+ * Indexes of the steps that a phase draws from: those that it names, or all with a weight above 0.
  */
 export function stepsOf(scenario: Scenario, names: readonly string[]): readonly number[] {
   return scenario.steps.flatMap((step, index) =>

@@ -7,8 +7,8 @@ import { traceOf } from './loads.ts'
 import type { PromptPool } from './messages.ts'
 
 /**
- * What all machines of one run have in common. Where files lie and keys come from may differ; what is in
- * the files may not.
+ * A hash of the plan, which must be the same on all machines of a run. Paths of files and sources of keys
+ * may differ; the content of the files may not.
  */
 export function planHash({
   scenario,
@@ -24,7 +24,7 @@ export function planHash({
   const { modulePath, keys, steps, phases } = scenario
   const plan = {
     ...scenario,
-    // The seed of the run, which may be another than the scenario's.
+    // The seed of the run may differ from the scenario's.
     ...rest,
     version: assayVersion(),
     modulePath: modulePath === null ? null : readFileSync(modulePath, 'utf8'),

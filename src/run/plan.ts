@@ -9,25 +9,25 @@ import { promptPools } from './prompts.ts'
 import { ownersOf, type Shard, scenarioOf, threadsOfShard, unsharded } from './shard.ts'
 import { creditsOf } from './step-plan.ts'
 
-/** What a phase of a scenario would send, without sending it. */
+/** The requests that a phase would send. */
 export interface PhasePlan {
   readonly phase: string
   readonly part: string
   readonly load: string
   readonly durationUs: number | null
-  /** First requests; null where answers or a search decide how many there are. */
+  /** Planned requests, without retries and later turns; null if responses or a search decide their number. */
   readonly requests: number | null
   readonly bySteps: Readonly<Record<string, number>>
-  /** What it costs if all that can succeed does; null where the number of requests is open. */
+  /** Credits if every request succeeds that can; null if the number of requests is open. */
   readonly mostCredits: number | null
 }
 
 /**
- * Walks the plans of the open phases as senders would.
+ * Walks the plans of the open phases, as senders do.
  *
- * @param shard of which machine; of all where it is not given
+ * @param shard the machine; by default, one machine sends everything
  * @param hearsOthers whether machines can agree on what comes next
- * @throws UserError for a file of prompts or a trace that cannot be read
+ * @throws UserError for a file of prompts or a trace that cannot be read, or for what shards cannot do
  */
 export function planOf(
   scenario: Scenario,

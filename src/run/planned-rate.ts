@@ -3,11 +3,10 @@ import { amountBy } from '../schedule/course.ts'
 import type { PhaseRun } from './messages.ts'
 
 /**
- * First requests of each step that the plans want sent between two times of the run, on average
- * over their draws. It is told by the plan and not by what was sent: a thread that falls behind
- * must not make the planned rate look smaller.
+ * Requests of each step that are planned between two times of the run, on average over the draws. Only the
+ * plan counts, not what was sent: a thread that falls behind must not lower the planned rate.
  *
- * @returns requests of each step of the scenario; null where a closed load sends it, which plans none
+ * @returns requests of each step of the scenario; null for a step of a closed load, which has no plan
  */
 export function plannedBetween(
   scenario: Scenario,
@@ -33,7 +32,7 @@ export function plannedBetween(
 const endOf = (phase: PhaseRun) =>
   phase.durationUs === null ? Infinity : phase.startUs + phase.durationUs
 
-/** Requests of a phase that are due by then; null where users decide. */
+/** Requests of a phase that are due by a time; null for a closed load. */
 function dueBy(phase: PhaseRun, atUs: number): number | null {
   const { load, maxRequests } = phase
   const us = Math.max(0, Math.min(atUs, endOf(phase)) - phase.startUs)
@@ -47,7 +46,7 @@ function dueBy(phase: PhaseRun, atUs: number): number | null {
   }
 }
 
-/** Requests of a trace before a time of its own; they stand in order of time. */
+/** Requests of a trace before a time of the trace; requests are in order of time. */
 function countBy(requests: readonly { readonly atUs: number }[], us: number): number {
   let low = 0
   let high = requests.length

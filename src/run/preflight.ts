@@ -5,10 +5,10 @@ import { isCertificateError, isTlsError } from '../client/tls-error.ts'
 import { UserError } from '../user/user-error.ts'
 
 /**
- * Knocks once before a run: where nothing listens, or TLS fails, a thousand broken connections say no
- * more.
+ * Connects once before a run. If nothing listens or TLS fails, a thousand broken connections would show
+ * no more.
  *
- * @throws UserError in one sentence, with the way out
+ * @throws UserError with the reason and the remedy
  */
 export async function reach(baseUrl: string, tls: TlsTexts, waitMs: number): Promise<void> {
   const { hostname, port, protocol } = new URL(baseUrl)

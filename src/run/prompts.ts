@@ -10,7 +10,7 @@ import { TokenText } from './token-text.ts'
 /**
  * The prompts that each step draws from.
  *
- * @throws UserError for a file that cannot be read or holds none
+ * @throws UserError for a file that cannot be read or has no prompts
  */
 export function promptPools(scenario: Scenario, seed: number): readonly PromptPool[] {
   return scenario.steps.map((step) => poolOf(step, seed))
@@ -42,7 +42,7 @@ function linesOf(step: string, path: string): readonly PooledPrompt[] {
   } catch {
     throw new UserError(
       'run',
-      `Step ${step} takes its prompts from ${path}, which cannot be read. Its path starts from the folder of the scenario.`,
+      `Step ${step} takes its prompts from ${path}, which cannot be read. Its path is relative to the scenario's folder.`,
     )
   }
   const prompts =
@@ -52,15 +52,15 @@ function linesOf(step: string, path: string): readonly PooledPrompt[] {
       .filter((line) => line.trim() !== '')
       .map((line, at) => promptOf(line, `${path}, line ${at + 1}`))
   if (prompts.length === 0) {
-    throw new UserError('run', `Step ${step} takes its prompts from ${path}, which holds none.`)
+    throw new UserError('run', `Step ${step} takes its prompts from ${path}, which has none.`)
   }
   return prompts
 }
 
-/** Fields of a prompt that go into the body beside its messages. */
+/** Fields of a prompt that go into the body with its messages. */
 const fieldNames = ['tools', 'tool_choice', 'parallel_tool_calls', 'response_format'] as const
 
-/** A prompt, the first question of a conversation of ShareGPT, or messages with all that they carry. */
+/** A prompt, the first question of a ShareGPT conversation, or messages with their fields. */
 const promptRecord = z
   .looseObject({
     prompt: z.string().optional(),
@@ -71,7 +71,7 @@ const promptRecord = z
     if (prompt !== undefined) return prompt
     const turn = conversations?.find(({ from }) => from === 'human' || from === 'user')?.value
     if (turn !== undefined) return turn
-    // What the model said last is the answer that the request asks for.
+    // Messages of the model at the end are the response that the request asks for.
     const to = messages.findLastIndex(({ role }) => role !== 'assistant') + 1
     const fields = Object.fromEntries(
       fieldNames.flatMap((name) => (name in rest ? [[name, rest[name]]] : [])),
@@ -79,26 +79,26 @@ const promptRecord = z
     return to === 0 ? null : { messages: messages.slice(0, to), fields }
   })
 
-/** The prompts of a file in the manner of ShareGPT, one list of conversations; null for any other. */
+/** The prompts of a ShareGPT file, one list of conversations; null for any other file. */
 function conversationsOf(text: string): readonly PooledPrompt[] | null {
   if (!text.trimStart().startsWith('[')) return null
   try {
     const list = z.array(promptRecord).safeParse(JSON.parse(text))
-    // A conversation that a model begins holds nothing to ask.
+    // A conversation without a user message has no prompt.
     return list.success ? list.data.filter((prompt) => prompt !== null) : null
   } catch {
     return null
   }
 }
 
-/** A line is a prompt; one that is a JSON object gives its `prompt`, or its messages. */
+/** A line is a prompt; a JSON object gives its `prompt` or its messages. */
 function promptOf(line: string, place: string): PooledPrompt {
   if (!line.trimStart().startsWith('{')) return line
   try {
     const { data } = promptRecord.safeParse(JSON.parse(line))
     if (data !== undefined && data !== null) return data
   } catch {
-    // Told below.
+    // The error below names the line.
   }
   throw new UserError(
     'run',

@@ -10,24 +10,23 @@ import { charactersOf } from './kept-bodies.ts'
 import type { FromRecorderControl, RecorderControl, RecorderData, ToRecorder } from './messages.ts'
 
 /**
- * The recorder's thread: the only one that holds the store during a run. It appends what senders
- * hand over, which is safe from a kill at once, and commits evidence, health and histograms each second.
+ * The recorder's thread, the only one with the store during a run. It appends the batches of senders,
+ * which then survive a kill, and commits evidence, health and histograms each second.
  */
 const flushEveryMs = 1000
 
-/** A run of any length gets by with this: two row groups, and what DuckDB writes at a time. */
+/** Enough for a run of any length: two row groups, and what DuckDB writes at a time. */
 const memoryMiB = 128
 
 const control = parentPort!
 const data = workerData as RecorderData
 /**
- * Where threads share a core, those that send go first: a flush takes tens of milliseconds, which
- * would be somebody's lag. Not by more than this: the rows of a sender that takes its whole core need
- * a tenth of it, and a higher number would not get that. On Linux niceness belongs to the thread;
- * elsewhere to the process.
+ * On a shared core, senders have priority: a flush takes tens of milliseconds, which would become lag. The
+ * rows of a sender that fills its core need a tenth of it, which a higher niceness would not get. On Linux
+ * niceness belongs to the thread, elsewhere to the process.
  *
- * Not in its first seconds: on a machine that is short of time, what it loads and compiles for its
- * first rows would take seconds more, and they are safe from a kill only behind that.
+ * The first seconds keep the normal priority: on a busy machine, loading and compiling would otherwise take
+ * seconds longer, and the first rows survive a kill only after that.
  */
 if (platform() === 'linux') setTimeout(() => setPriority(0, 5), 3000).unref()
 
@@ -53,7 +52,7 @@ async function record(): Promise<void> {
   let worstMs = 0
 
   let broken = false
-  /** The run is to end, and says why; rows are still taken, as far as that goes. */
+  /** Tells the coordinator to end the run; rows are still accepted as far as possible. */
   const fail = (error: unknown) => {
     if (broken) return
     broken = true
@@ -85,7 +84,7 @@ async function record(): Promise<void> {
         })
         port.postMessage(batch.buffer, [batch.buffer])
       }
-      // Every thread tells what it sends first; the same request is kept once.
+      // Several threads may report the same template; it is stored once.
       const fresh = message.templates.filter((row) => !templates.has(row.template))
       for (const row of fresh) templates.add(row.template)
       if (fresh.length > 0) attempt(() => recorder.appendTemplates(fresh))

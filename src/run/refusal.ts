@@ -1,9 +1,9 @@
 import { withoutHostile } from '../user/hostile.ts'
 import { remedyOf } from '../user/remedies.ts'
 
-/** What came instead of a completion. */
+/** A response that is not a completion. */
 export interface Refusal {
-  /** Null where no head of an answer came; `reason` says why. */
+  /** Null without a response head; `reason` is then the cause. */
   readonly status: number | null
   readonly reason: string | null
   readonly body: string | null
@@ -12,7 +12,7 @@ export interface Refusal {
 const longestBody = 300
 
 /**
- * A refusal in a sentence, and what to do about it.
+ * A sentence on a refusal, and one on the remedy.
  *
  * @param sent the request: its method and URL
  */

@@ -10,11 +10,11 @@ export interface RequesterParts {
   readonly data: SenderData
   /** The prompt function of each step that has one. */
   readonly prompts: readonly (PromptFunction | undefined)[]
-  /** For traces; null where there is none. */
+  /** For traces; null if there are none. */
   readonly tokenText: TokenText | null
 }
 
-/** Decides what a flight asks: from a pool, a trace, a function, or what was said before. */
+/** Decides the content of a flight: from a pool, a trace, a function, or a conversation so far. */
 export class Requester {
   readonly plans: readonly StepPlan[]
   private readonly parts: RequesterParts
@@ -49,7 +49,7 @@ export class Requester {
     })
   }
 
-  /** Rows of templates that were used for the first time since the last call. */
+  /** Templates that were first used since the last call. */
   takeTemplates(): readonly TemplateRow[] {
     const taken = this.templates
     this.templates = []
@@ -82,7 +82,7 @@ export class Requester {
     flight.price = ready.credits
   }
 
-  /** The user's next words in a conversation, and the request that carries it all. */
+  /** Adds the user's next message to a conversation, and makes the request. */
   say(flight: Flight): void {
     const { phase, plan, turn } = flight
     const conversation = flight.conversation as Conversation

@@ -18,7 +18,7 @@ import type { Flight } from './flight.ts'
 import type { PhaseRun, ResolvedKey } from './messages.ts'
 import type { StepPlan } from './step-plan.ts'
 
-/** What rows of one phase, step, key and kind of request have in common. */
+/** Columns that rows of one phase, step, key and kind of request share. */
 const requestColumns = [
   'runId',
   'retry',
@@ -36,9 +36,9 @@ const requestColumns = [
   'expects',
 ] as const satisfies readonly ColumnName[]
 
-/** Columns that hold the same in a run of rows: the first is written, the rest when the run ends. */
+/** Columns that are constant in a run of rows: only the first row is written, the rest when the run ends. */
 class Run {
-  /** Its first row; -1 while there is none. */
+  /** Its first row; -1 outside a run. */
   from = -1
   private readonly names: readonly ColumnName[]
 
@@ -58,19 +58,19 @@ class Run {
   }
 }
 
-/** No row waits longer than this for the recorder, where only a kill loses none. */
+/** Longest wait of a row before it goes to the recorder; a kill loses rows that still wait. */
 const batchWaitUs = 250_000
 
-/** Room that a batch keeps free for the strings of one row. */
+/** Room that a batch reserves for the strings of one row. */
 const arenaReserve = 4096
 
 /**
- * Writes rows of flights into batches and hands full ones over. The words that every row repeats
- * are looked up once and kept as codes.
+ * Writes rows of flights into batches, and sends full ones. Words that every row repeats are looked up
+ * once and kept as codes.
  */
 export class RowWriter {
   rows = 0
-  /** Batches that the recorder has and has not given back. */
+  /** Batches that the recorder has not given back. */
   queued = 0
   readonly words = new Words()
   private batch = new Batch()
@@ -79,14 +79,14 @@ export class RowWriter {
   private readonly runCode: number
   private readonly shard: number
   private readonly keyCodes: readonly { readonly print: number; readonly account: number }[]
-  /** By the phase's place in the run. */
+  /** By index of the phase in the run. */
   private readonly phaseCodes: (PhaseCodes | undefined)[] = []
-  /** By the step's place in the scenario. */
+  /** By index of the step in the scenario. */
   private readonly stepCodes: (StepCodes | undefined)[] = []
   private readonly handOver: (message: BatchMessage) => void
   private readonly successes = new Run(plainSuccessColumns)
   private readonly requestRun = new Run(requestColumns)
-  /** Of the last row. */
+  /** Values of the run of rows in progress. */
   private phase: PhaseRun | null = null
   private plan: StepPlan | null = null
   private key = -1
@@ -106,7 +106,7 @@ export class RowWriter {
     }))
   }
 
-  /** @returns whether the row says that its body was captured */
+  /** @param keepBody whether the body was kept, which sets the flag `captured` */
   writeEnded(flight: Flight, attempt: Attempt, keepBody: boolean, nowUs: number): void {
     const { batch } = this
     const row = batch.rows
@@ -144,7 +144,7 @@ export class RowWriter {
     this.writeRequest(flight, row, nowUs)
   }
 
-  /** Hands over what has waited long enough. A thread without a pause does so with its next row. */
+  /** Sends rows that have waited long enough. A busy thread does so with its next row. */
   handOverInTime(nowUs: number): void {
     if (this.batch.rows > 0 && nowUs - this.beganUs >= batchWaitUs) this.flush()
   }
@@ -160,7 +160,7 @@ export class RowWriter {
     this.batch = this.free.pop() ?? new Batch()
   }
 
-  /** The recorder gives a buffer back. */
+  /** Takes a buffer back from the recorder. */
   giveBack(buffer: ArrayBuffer): void {
     this.queued--
     if (this.free.length < 64) this.free.push(new Batch(buffer))
@@ -187,7 +187,7 @@ export class RowWriter {
     }
   }
 
-  /** Whether `requestColumns` of a flight are those of the run of rows under way. */
+  /** Whether a flight has the same `requestColumns` as the run of rows in progress. */
   private asksAsBefore(flight: Flight): boolean {
     if (this.requestRun.from < 0 || flight.conversation !== null) return false
     const { request } = flight
@@ -220,7 +220,7 @@ export class RowWriter {
     columns.turn[row] = flight.conversation === null ? nullCount : flight.turn
     columns.keyFp[row] = key === null || !plan.sendsKey ? nullWord : key.print
     columns.account[row] = key === null || !plan.sendsKey ? nullWord : key.account
-    // A trace may ask by another endpoint or model than its step.
+    // A trace may use another endpoint or model than its step.
     columns.endpoint[row] =
       flight.request.endpoint === plan.step.endpoint
         ? step.endpoint

@@ -5,26 +5,26 @@ import { type AttemptCounts, noCounts } from './attempt-counts.ts'
 import type { LagFigures } from './client-tests.ts'
 
 export interface RunFigures {
-  /** Counts of attempts as the store has them. */
+  /** Counts of attempts in the store. */
   readonly rows: AttemptCounts
   readonly lag: LagFigures | null
-  /** Answers and timeouts of the step that has the fewest; null when there are none. */
+  /** Successes and timeouts of the step with the fewest; null without any. */
   readonly fewestSamples: number | null
   readonly creditsByContract: number
-  /** Requests a second that the busiest steady phase had to send. */
+  /** Planned requests per second of the busiest steady phase. */
   readonly busiestPerS: number
   /** Events of streams that were read. */
   readonly events: number
   readonly lastUs: number
 }
 
-/** Figures over the whole run that its own verdict needs. Lag and samples are of steady phases, if any. */
+/** Figures of the whole run for its verdict. Lag and samples cover the steady phases, if any. */
 export async function runFigures(
   store: Store,
   runId: string,
   contract: Contract,
 ): Promise<RunFigures> {
-  // A run has millions of rows and a handful of these: words are joined to counts, not to rows.
+  // A run has millions of rows but few groups, so words are joined to the counts, not to the rows.
   const groups = await store.rows<Group>(
     `SELECT phase, part, step, outcome, sum(n)::BIGINT AS n, sum(lag_n)::BIGINT AS lag_n,
        min(first_us) AS first_us, max(last_us) AS last_us, max(end_us) AS end_us,
@@ -58,7 +58,7 @@ export async function runFigures(
   }
 }
 
-/** Attempts that are alike in these. */
+/** Attempts with the same phase, part, step and outcome. */
 interface Group {
   readonly phase: string
   readonly part: string
@@ -68,7 +68,7 @@ interface Group {
   readonly first_us: number
   readonly last_us: number
   readonly credits: number
-  /** Those that were sent. */
+  /** Attempts that were sent. */
   readonly lag_n: number
   readonly end_us: number
   readonly events: number
@@ -82,7 +82,7 @@ function sumOf(groups: readonly Group[], figure: 'lag_n' | 'credits' | 'events')
   return groups.reduce((sum, group) => sum + group[figure], 0)
 }
 
-/** Fewer requests are a moment and no load. */
+/** Requests that a rate needs. */
 const enoughForRate = 100
 
 function busiestOf(steady: readonly Group[]): number {

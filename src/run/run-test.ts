@@ -1,12 +1,12 @@
 import { samplesNeeded } from '../measure/percentile.ts'
 
-/** One test of a run by itself, with its figure and what to do when it fails. */
+/** One test of a run on itself. */
 export interface RunTest {
   readonly name: string
   readonly result: 'held' | 'degraded' | 'failed' | 'not judged'
   readonly figure: string
   readonly bound: string
-  /** Empty where it held. */
+  /** Empty if it held. */
   readonly remedy: string
 }
 

@@ -30,36 +30,36 @@ import { tlsOf } from './tls-files.ts'
 import type { RunVerdict } from './verdict.ts'
 
 export interface RunOptions {
-  /** `run` unless given. */
+  /** Default: `run`. */
   readonly kind?: 'run' | 'calibrate'
-  /** Scheme, host, port and base path; the scenario's own unless given. */
+  /** Scheme, host, port and base path. Default: the scenario's. */
   readonly baseUrl?: string
   readonly dbPath: string
-  /** Keys by their name in the scenario, instead of where it says they come from. */
+  /** Keys by their name in the scenario, which replace their source. */
   readonly keys?: Readonly<Record<string, string>>
   readonly contract?: Contract
   readonly seed?: number
-  /** A part of the run; all of it unless given. Every part needs the same `runId` and `startAtUs`. */
+  /** One part of the run. Default: all. Every part needs the same `runId`, and the same `startAtUs` or a team. */
   readonly shard?: Shard
-  /** A name of its own unless given. */
+  /** Default: a new name from the time. */
   readonly runId?: string
-  /** Unix microseconds at which the first phase begins, on every machine of the run; at once unless given. */
+  /** Unix microseconds at which the first phase begins, on every machine of the run. Default: at once. */
   readonly startAtUs?: number
-  /** The other machines, where they can hear each other: they agree on the start, and on much else. */
+  /** The other machines, if they are connected: they agree on the start, and share counts and credits. */
   readonly team?: Team
-  /** Seconds of the service's time in one of ours; recorded, and used by rules. */
+  /** Seconds of the service's time per second; recorded, and used by rules. */
   readonly timeScale?: number
-  /** One request of each kind goes first, unless the start is given; a refusal for good ends the run before its load. */
+  /** Sends one request of each kind first, unless the start is given; a permanent refusal ends the run. */
   readonly firstRequests?: boolean
   readonly onProgress?: (progress: Progress, counted: Counted) => void
-  /** Shortest time between two of them; with each report, once a second, unless given. */
+  /** Shortest time between two calls of `onProgress`. Default: one with each report, about once a second. */
   readonly progressEveryMs?: number
-  /** The first abort drains; a second, by `stopNow`, leaves what is in flight. */
+  /** `signal` drains the run; `stopNow` also aborts the requests in flight. */
   readonly signal?: AbortSignal
   readonly stopNow?: AbortSignal
 }
 
-/** How a run ended and what it says of itself; the figures of its steps are read by `summarise`. */
+/** The end and verdict of a run; `summarise` reads the figures of its steps. */
 export interface RunResult {
   readonly runId: string
   readonly scenario: string
@@ -73,19 +73,19 @@ export interface RunResult {
   readonly thresholds: readonly ThresholdResult[]
   readonly sweeps: readonly SweepResult[]
   readonly verdict: RunVerdict
-  /** Why it ended before its plan did; null when it did not. */
+  /** Why it ended before its plan; null if it did not. */
   readonly stopped: StopReason | null
-  /** The first request that the service refused for good, and what to do; null when none was. */
+  /** The permanent refusal that stopped it, and the remedy; null without one. */
   readonly refusal: string | null
 }
 
 /**
- * Runs a scenario against a service: rows into the store, and what it says of itself.
+ * Runs a scenario against a service, and stores its rows and its verdict.
  *
  * @throws UserError for a key, prompt file or URL that is missing
- * @throws UserError when nothing answers at the base URL
- * @throws UserError when the store cannot be opened
- * @throws UserError when shards of a team do not come, or run another plan
+ * @throws UserError if nothing listens at the base URL
+ * @throws UserError if the store cannot be opened
+ * @throws UserError if shards of a team are missing, or have another plan
  */
 export async function run(whole: Scenario, options: RunOptions): Promise<RunResult> {
   const shard = options.shard ?? unsharded
@@ -115,7 +115,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   const agreed = (await team?.begin(hash, options.signal)) ?? null
   if (options.startAtUs !== undefined) await untilNear(options.startAtUs, options.signal)
   const nowUs = Date.now() * 1000
-  // Microsecond 0 of every machine is the agreed instant, so that their rows are on one clock.
+  // Microsecond 0 is the agreed instant on every machine, so all rows are on one clock.
   const startedAtUs = agreed?.startedAtUs ?? options.startAtUs ?? nowUs
   const zeroNs = agreed?.zeroNs ?? monotonicNs() + BigInt(Math.round(startedAtUs - nowUs)) * 1000n
   const isTimed = team !== null || options.startAtUs !== undefined
@@ -197,7 +197,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   }
 }
 
-/** What a store that cannot be read or written any more says; null for any other error. */
+/** The message of an error of the store; null for any other error. */
 function storeFailureOf(error: unknown): string | null {
   return error instanceof UserError ? error.message : storeFailure(error)
 }
@@ -208,11 +208,11 @@ function proxyOf({ proxyEnv }: Scenario): string | null {
   if (URL.canParse(proxy)) return proxy
   throw new UserError(
     'run',
-    `The proxy comes from the variable ${proxyEnv}, which holds no URL. Set it, as http://127.0.0.1:3128.`,
+    `The proxy comes from the variable ${proxyEnv}, which holds no URL. Set it to one, such as http://127.0.0.1:3128.`,
   )
 }
 
-/** Threads need a moment to stand ready; what is earlier only waits. */
+/** Time for threads to get ready before an agreed start. */
 export const readyUs = 5e6
 
 async function untilNear(startAtUs: number, signal: AbortSignal | undefined): Promise<void> {
@@ -227,7 +227,7 @@ async function untilNear(startAtUs: number, signal: AbortSignal | undefined): Pr
   })
 }
 
-/** Sorts by time, reads well, and hardly ever meets another. */
+/** A readable id that sorts by time and is very unlikely to repeat. */
 function runIdOf(startedAtUs: number): string {
   const stamp = new Date(startedAtUs / 1000).toISOString()
   const date = stamp.slice(0, 10).replaceAll('-', '')

@@ -10,8 +10,8 @@ interface LoopTimes {
 }
 
 /**
- * Watches how well a sending thread keeps up with itself: a timer beats, and how late each beat is
- * tells how long the event loop was held.
+ * Watches the event loop of a sending thread: the lateness of a regular timer shows how long the loop was
+ * blocked.
  */
 export class SenderHealth {
   private readonly now: () => number
@@ -27,7 +27,7 @@ export class SenderHealth {
 
   /**
    * @param now microseconds since the run began
-   * @param nappedUs how long the thread has slept outside of the event loop
+   * @param nappedUs total time that the thread has slept outside of the event loop
    */
   constructor(now: () => number, nappedUs: () => number) {
     this.now = now
@@ -38,7 +38,7 @@ export class SenderHealth {
     this.timer = setInterval(() => this.beat(), beatMs)
   }
 
-  /** What happened since the last call, beside what the sender knows. */
+  /** Health since the last call. @param known the columns that the sender knows */
   take(
     known: Omit<HealthRow, 'loopDelayP99Us' | 'loopGapUs' | 'loopGapEndUs' | 'utilisation'>,
   ): HealthRow {
@@ -58,7 +58,7 @@ export class SenderHealth {
     return row
   }
 
-  /** Over the whole life of the thread. */
+  /** Health over the whole life of the thread. */
   whole(): { readonly loopDelayP99Us: number; readonly utilisation: number } {
     return {
       loopDelayP99Us: this.allDelays.percentile(99) ?? 0,
@@ -70,7 +70,7 @@ export class SenderHealth {
     clearInterval(this.timer)
   }
 
-  /** The event loop takes naps for work. */
+  /** The event loop counts naps as work, so they are subtracted. */
   private utilisationSince({ loop, nappedUs }: LoopTimes): number {
     const { active, idle } = performance.eventLoopUtilization(loop)
     const napMs = (this.nappedUs() - nappedUs) / 1000

@@ -28,15 +28,15 @@ export interface SenderParts extends RequesterParts {
   readonly now: () => number
   readonly handOver: ConstructorParameters<typeof RowWriter>[1]
   readonly onIssued: (ordinal: number) => void
-  /** Every request of the first so many phases has ended. */
+  /** Every request of the first `phases` phases has ended. */
   readonly onDrained: (phases: number) => void
   readonly onIdle: () => void
-  /** Something is due sooner than all before. */
+  /** Something new is due before all others. */
   readonly onDueSooner: () => void
 }
 
 /**
- * One thread's share of a run: sends what is due, hears how it ended, writes the row.
+ * One thread's share of a run: it sends due requests and writes a row when each ends.
  *
  *     plan ─▶ dispatch ─▶ launch ─┬─▶ client ─▶ ended ─▶ row ─┬─▶ next turn, user or retry: due
  *                                 └─▶ not sent ─▶ row         └─▶ flight is free again
@@ -51,14 +51,14 @@ export class Sender implements FlightDeck {
   private readonly due: DueQueue<Flight | User>
   private readonly free: Flight[] = []
   private readonly flying = new InFlight()
-  /** Of each key its machine, where accounts are dealt. */
+  /** The machine of each key, if shards split accounts. */
   private readonly owners: readonly number[] | null
   private readonly maxInFlight: number
   private readonly retryDraws: RandomStream
   private readonly keysSeen: KeysSeen
   private stopping = false
   private finishing = false
-  /** What is to be said once every request of so many phases has ended; null for nothing. */
+  /** The number of phases in a pending `drain`; null for none. */
   private draining: number | null = null
   /** Lags since the last report. */
   private readonly lags = new TimeHistogram()
@@ -78,7 +78,7 @@ export class Sender implements FlightDeck {
     this.due = new DueQueue(parts.onDueSooner)
   }
 
-  /** When something is next to be done; Infinity when only answers are waited for. */
+  /** When something is next due; Infinity if only responses are awaited. */
   get nextUs(): number {
     let next = this.due.nextUs
     for (const phase of this.phases) {
@@ -108,19 +108,19 @@ export class Sender implements FlightDeck {
     }
   }
 
-  /** No more phases will come. */
+  /** No more phases follow. */
   finish(): void {
     this.finishing = true
     this.checkIdle()
   }
 
-  /** Says once when every request of the first so many phases has ended. */
+  /** Calls `onDrained` once when every request of the first `phases` phases has ended. */
   drain(phases: number): void {
     this.draining = phases
     this.checkIdle()
   }
 
-  /** Starts nothing new; with `now`, leaves what is in flight. */
+  /** Starts no more requests; with `now`, aborts those in flight. */
   stop(now: boolean): void {
     this.stopping = true
     for (const phase of this.phases) if (!phase.issued) this.issued(phase)
@@ -129,7 +129,7 @@ export class Sender implements FlightDeck {
     this.checkIdle()
   }
 
-  /** Sends all that is due. To be called often. */
+  /** Sends all due requests. Call it often. */
   tick(): void {
     const nowUs = this.parts.now()
     for (const phase of this.phases) {
@@ -160,7 +160,7 @@ export class Sender implements FlightDeck {
     return this.flying.size
   }
 
-  /** Evidence that goes out with the next batch. */
+  /** Evidence for the next message to the recorder. */
   takeEvidence(): {
     readonly templates: readonly TemplateRow[]
     readonly bodies: readonly BodyRow[]
@@ -168,7 +168,7 @@ export class Sender implements FlightDeck {
     return { templates: this.requester.takeTemplates(), bodies: this.bodies.take() }
   }
 
-  /** Of what was sent since the last call, in microseconds; null when that is nothing. */
+  /** Lag of the requests since the last call, in microseconds; null without any. */
   takeLagP99Us(): number | null {
     const p99Us = this.lags.percentile(99)
     this.lags.take()
@@ -204,7 +204,7 @@ export class Sender implements FlightDeck {
     this.checkIdle()
   }
 
-  /** Plans the next turn of a conversation; false when it is over. */
+  /** Plans the next turn of a conversation. @returns false if it is over */
   private speaks(flight: Flight, answer: string, nowUs: number): boolean {
     const { conversation, phase, plan } = flight
     if (conversation === null || flight.turn + 1 >= plan.turns || this.stopping) return false
@@ -223,7 +223,7 @@ export class Sender implements FlightDeck {
     return true
   }
 
-  /** Moves to the next arrival that is this thread's. */
+  /** Moves to the next arrival of this thread. */
   private advance(phase: ActivePhase): boolean {
     const { shard, shards, scenario } = this.parts.data
     const { owners } = this
@@ -242,20 +242,19 @@ export class Sender implements FlightDeck {
 
   private issued(phase: ActivePhase): void {
     phase.issued = true
-    // Users who still think send nothing more: neither a drain nor the end waits for them.
+    // Users in think time send nothing more, so neither a drain nor the end waits for them.
     if (phase.arrivals === null) {
       this.due.drop((thing) => !(thing instanceof Flight) && thing.phase === phase)
     }
     this.parts.onIssued(phase.run.ordinal)
   }
 
-  /** An arrival of an open plan. */
   private arrive(phase: ActivePhase, index: number, intendedUs: number): void {
     const plan = this.requester.plans[phase.stepAt(index)]!
     this.launch(this.draw(phase, plan, index, intendedUs))
   }
 
-  /** A user draws its next request. */
+  /** Sends the next request of a user. */
   private userActs(user: User, atUs: number): void {
     const { phase } = user
     const { load, startUs } = phase.run
@@ -284,12 +283,12 @@ export class Sender implements FlightDeck {
     const draw = user.number + user.thoughts * Math.max(load.fromUsers, load.toUsers)
     user.thoughts++
     const atUs = nowUs + thinkUs(load.think, phase.thinkDraws, draw)
-    // Without a thought between, the next request goes out from the end of the last.
+    // Without think time, the next request is sent at the end of the last.
     if (atUs > nowUs) this.due.add(atUs, user)
     else this.userActs(user, atUs)
   }
 
-  /** Everything about a request that its index decides. */
+  /** A flight with everything that its index decides. */
   private draw(phase: ActivePhase, plan: StepPlan, index: number, intendedUs: number): Flight {
     const key = phase.keyOf(index, plan.keys)
     const flight = this.acquire(phase, plan, key)
@@ -315,7 +314,7 @@ export class Sender implements FlightDeck {
     this.lags.record(running.dispatchedUs - flight.intendedUs)
   }
 
-  /** Why a flight may not start now; null when it may, and its credits are set aside. */
+  /** Why a flight may not start now; null if it may, with its credits reserved. */
   private refusal(flight: Flight): NotSentReason | null {
     if (this.stopping) return 'stopped'
     if (this.flying.size >= this.maxInFlight) return 'max-in-flight'
@@ -325,7 +324,7 @@ export class Sender implements FlightDeck {
     return null
   }
 
-  /** This machine could make no connection for it. */
+  /** Handles a flight for which this machine could open no connection. */
   private notStarted(flight: Flight, reason: LocalLimit): void {
     this.shared.release(flight.credits)
     flight.phase.countersOf(flight.plan.index).error(reason)
@@ -339,13 +338,13 @@ export class Sender implements FlightDeck {
     this.rows.writeNotSent(flight, reason, nowUs)
     const { user } = flight
     this.free.push(flight)
-    // A user whose request could not be sent tries again later, not in the same instant. A budget comes
-    // back only by failures, and each second the run is asked whether it is spent.
+    // A user whose request could not be sent tries again later, not at the same instant. Only failures
+    // free budget, and the run checks each second whether it is spent.
     const waitUs = reason === 'budget' ? 1e6 : 10_000
     if (user !== null && !this.stopping) this.due.add(nowUs + waitUs, user)
   }
 
-  /** Plans the next attempt of the same request, where the policy allows one. */
+  /** Plans the next attempt of the same request. @returns false if the policy allows none */
   private retries(flight: Flight, attempt: Attempt, nowUs: number): boolean {
     const { scenario, contract } = this.parts.data
     if (scenario.policy.retries === 'none' || this.stopping) return false

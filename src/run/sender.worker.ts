@@ -152,7 +152,7 @@ async function end(): Promise<void> {
   data.recorder.close()
 }
 
-/** Functions do not cross between threads, so the scenario's module is read here again. */
+/** Functions cannot be sent between threads, so each thread imports the scenario's module. */
 async function promptFunctions(): Promise<readonly (PromptFunction | undefined)[]> {
   if (scenario.modulePath === null) return []
   const module = (await importScenario(scenario.modulePath)) as ScenarioInput

@@ -4,7 +4,7 @@ import { KeyChoice } from './key-choice.ts'
 import { stepsOf } from './phase-steps.ts'
 import { shareOf } from './shared.ts'
 
-/** A machine's part of a run: one of `of`, counted from 0. Its threads split the part again. */
+/** A machine's part of a run: one of `of`, counted from 0. Its threads split it further. */
 export interface Shard {
   readonly index: number
   readonly of: number
@@ -13,12 +13,12 @@ export interface Shard {
 /** A run on one machine. */
 export const unsharded: Shard = { index: 0, of: 1 }
 
-/** Threads of each shard: machines deal requests by their number, so it is the same on all of them. */
+/** Threads of each shard. The number is the same on all machines, because it decides who sends a request. */
 export const threadsOfShard = ({ threads }: Scenario): number => threads ?? 1
 
 /**
- * Of each key the machine that alone sends with it, where accounts are dealt: in the order of the scenario,
- * each to the next machine. Null where requests are.
+ * The machine of each key, if shards split accounts: in the order of the scenario, each account goes to
+ * the next machine. Null if shards split requests.
  */
 export function ownersOf({ shards, keys }: Scenario, of: number): readonly number[] | null {
   if (shards === 'by index' || of === 1) return null
@@ -26,7 +26,7 @@ export function ownersOf({ shards, keys }: Scenario, of: number): readonly numbe
   return keys.map(({ account }) => accounts.indexOf(account) % of)
 }
 
-/** @throws UserError where a machine would have no account to send with */
+/** @throws UserError if a machine would have no account */
 function mustHaveAccounts(scenario: Scenario, of: number): void {
   const owners = ownersOf(scenario, of)
   if (owners === null) return
@@ -44,11 +44,11 @@ function mustHaveAccounts(scenario: Scenario, of: number): void {
 }
 
 /**
- * The scenario as a shard sends it. Credits are dealt here; users, requests in flight and connections
- * by the number of the thread over all machines (`shareOf`).
+ * The scenario of a shard, with its share of the credits. Users, requests in flight and connections are
+ * split by the index of the thread over all machines (`shareOf`).
  *
  * @param hearsOthers whether machines can agree on what comes next
- * @throws UserError for what machines can only send together
+ * @throws UserError for a load that needs one machine or a team, or that has too little for each shard
  */
 export function scenarioOf(
   scenario: Scenario,
@@ -63,13 +63,13 @@ export function scenarioOf(
     if (load.kind === 'sweep') {
       throw new UserError(
         'usage',
-        `--shard: the next rate of the sweep ${name} hangs on what all shards saw; run it on one machine, or let shards hear each other by --join.`,
+        `--shard: the next rate of the sweep ${name} depends on the results of all shards; run it on one machine, or connect the shards with --join.`,
       )
     }
     if ((load.kind === 'concurrency' || load.kind === 'saturate') && maxRequests !== null) {
       throw new UserError(
         'usage',
-        `--shard: the phase ${name} is closed and ends by max_requests, a count that shards do not share; give it a duration instead, or let shards hear each other by --join.`,
+        `--shard: the phase ${name} is closed and ends by max_requests, a count that shards do not share; give it a duration instead, or connect the shards with --join.`,
       )
     }
   }

@@ -1,9 +1,8 @@
 /**
- * Numbers that all sending threads share, by atomics: what one thread may do can hang on what the
- * others did.
+ * Numbers that all sending threads share by atomics, because a thread's limits depend on the others.
  */
 const cells = { credits: 0, bound: 1, failuresInRow: 2, requestsOfPhase: 3 } as const
-/** Stands for no bound. */
+/** Means no bound. */
 const boundless = 0x7fffffff
 const phases = 4096
 
@@ -13,8 +12,7 @@ export class SharedNumbers {
   private readonly alone: boolean
 
   /**
-   * @param alone no other thread writes while this one does: then a sum is a plain one, where an
-   *   atomic one would be a call of its own
+   * @param alone no other thread adds: plain additions, which are faster than atomic ones, then suffice
    */
   constructor(buffer?: SharedArrayBuffer, alone = false) {
     this.buffer = buffer ?? new SharedArrayBuffer((cells.requestsOfPhase + phases) * 4)
@@ -23,7 +21,7 @@ export class SharedNumbers {
     if (buffer === undefined) this.bound = boundless
   }
 
-  /** Credits that may be spent or set aside. */
+  /** Credits that may be spent or reserved. */
   get bound(): number {
     return Atomics.load(this.cells, cells.bound)
   }
@@ -32,7 +30,7 @@ export class SharedNumbers {
     Atomics.store(this.cells, cells.bound, Math.min(credits, boundless))
   }
 
-  /** Lowers the bound, unless that much is spent by now. @returns by how many credits */
+  /** Lowers the bound, unless too many credits are spent. @returns credits given up: all or 0 */
   giveUp(credits: number): number {
     Atomics.sub(this.cells, cells.bound, credits)
     if (this.credits <= this.bound) return credits
@@ -41,8 +39,10 @@ export class SharedNumbers {
   }
 
   /**
-   * Sets credits aside for a request that is about to be sent, unless that could pass the bound.
-   * What is in flight counts as spent, so the bound holds whatever comes back.
+   * Reserves credits for a request, unless that could exceed the bound. Requests in flight count as spent,
+   * so the bound holds whatever their responses.
+   *
+   * @returns whether they were reserved
    */
   reserve(credits: number): boolean {
     if (credits === 0) return true
@@ -51,12 +51,12 @@ export class SharedNumbers {
     return false
   }
 
-  /** Gives back what was set aside for a request that certainly was not charged. */
+  /** Returns the credits of a request that was certainly not charged. */
   release(credits: number): void {
     if (credits > 0) this.add(cells.credits, -credits)
   }
 
-  /** Credits spent or set aside. */
+  /** Credits spent or reserved. */
   get credits(): number {
     return Atomics.load(this.cells, cells.credits)
   }
@@ -67,7 +67,7 @@ export class SharedNumbers {
   }
 
   succeeded(): void {
-    // A look is cheap where the same number lies in all cores' caches; a write is not.
+    // A read of a value in all cores' caches is cheap; a write is not.
     if (this.failuresInRow !== 0) Atomics.store(this.cells, cells.failuresInRow, 0)
   }
 
@@ -89,7 +89,7 @@ export class SharedNumbers {
   }
 }
 
-/** A thread's share of a bound: shares add up to the whole. */
+/** A thread's share of a bound; the shares sum to the whole. */
 export function shareOf(whole: number, shard: number, shards: number): number {
   return Math.floor(whole / shards) + (shard < whole % shards ? 1 : 0)
 }

@@ -17,34 +17,34 @@ import { ScenarioFault } from './errors.ts'
 import { KeyChoice } from './key-choice.ts'
 import type { PromptPool, ResolvedKey } from './messages.ts'
 
-/** A request ready to be sent, and the number under which the store shows it. */
+/** A request ready to be sent, and the number of its template in the store. */
 export interface Ready {
   readonly request: PreparedRequest
   readonly template: number
-  /** Credits that a success costs at most; 0 where none is meant to succeed. */
+  /** Most credits that a success costs; 0 if no service may charge it. */
   readonly credits: number
 }
 
-/** Bodies of requests that are made one by one are kept up to so many bytes for each thread. */
+/** Bytes of template bodies that each thread stores at most. */
 const keptBodyBytes = 64 << 20
 
-/** Numbers of templates made while running begin here, beyond all that are known up front. */
+/** First number of templates made during a run, above those known in advance. */
 export const firstMadeTemplate = 1 << 24
 
 /**
- * A step of the mix with its requests made ahead: one for each prompt and key, so that sending
- * allocates nothing. What hangs on answers or on a function is made when it is sent.
+ * A step of the mix with its requests. Requests from the pool are made once for each prompt and key, so
+ * that sending allocates nothing. Those that depend on responses or on a function are made when sent.
  */
 export class StepPlan {
   readonly step: Step
   readonly index: number
-  /** Credits that a success costs at most, as the step is written. */
+  /** Most credits that a success of the step costs. */
   readonly credits: number
   readonly keys: KeyChoice
   readonly turns: number
-  /** How many prompts there are to draw from. */
+  /** Number of prompts to draw from. */
   readonly prompts: number
-  /** Whether the real key goes out with it. */
+  /** Whether it sends the real key. */
   readonly sendsKey: boolean
   private readonly ready = new Map<number, Ready>()
   private readonly templates = new Map<number, RequestTemplate>()
@@ -87,7 +87,7 @@ export class StepPlan {
     return ready
   }
 
-  /** A request of its own: a turn of a conversation, a prompt function, a line of a trace. */
+  /** A request for one use: a turn of a conversation, a prompt of a function, a line of a trace. */
   made(messages: readonly Message[], key: number, change: Partial<RequestSpec> = {}): Ready {
     const template = this.template(messages, change)
     const number = this.options.nextMade()
@@ -97,9 +97,9 @@ export class StepPlan {
   }
 
   /**
-   * What the user says at this index; null when it is drawn from the pool.
+   * The prompt of the scenario's function; null without a function.
    *
-   * @throws ScenarioFault when the scenario's function throws
+   * @throws ScenarioFault if the function throws
    */
   ownPrompt(context: PromptContext): string | null {
     const { prompt } = this.options
@@ -109,12 +109,12 @@ export class StepPlan {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       throw new ScenarioFault(
-        `The prompt function of step ${this.step.name} failed at index ${context.index}, turn ${context.turn}: ${why}. Mend it in the scenario.`,
+        `The prompt function of step ${this.step.name} failed at index ${context.index}, turn ${context.turn}: ${why}. Fix it in the scenario.`,
       )
     }
   }
 
-  /** What the user says in turn `turn` of a conversation: prompts of the pool in a row. */
+  /** The user's message in turn `turn` of a conversation: turns take successive prompts of the pool. */
   pooledPrompt(uniform: number, turn: number): unknown {
     const { pool } = this.options
     if (pool === null || pool.length === 0) return ''
@@ -161,9 +161,10 @@ export class StepPlan {
 }
 
 /**
- * What a success of a step costs at most; 0 where no service may charge it.
+ * Most credits that a success of a step costs; 0 if no service may charge it. A model without a price
+ * counts as 1.
  *
- * @param model that is asked for, unless a field of the body says another
+ * @param model the requested model, unless a field of the body overrides it
  */
 export function creditsOf(step: Step, contract: Contract, model = step.model): number {
   const asked = typeof step.body.model === 'string' ? step.body.model : model
@@ -179,13 +180,13 @@ export interface StepPlanOptions {
   readonly keys: readonly ResolvedKey[]
   readonly pool: PromptPool
   readonly prompt: PromptFunction | null
-  /** Number of the template of the first prompt of the pool. */
+  /** Number of the template of the pool's first prompt. */
   readonly templateBase: number
   readonly nextMade: () => number
   readonly onTemplate: (row: TemplateRow) => void
 }
 
-/** Lets rows of templates through, without their bodies once those have become too much. */
+/** Passes templates on, without their bodies once these exceed the limit. */
 export function boundedTemplates(
   onTemplate: (row: TemplateRow) => void,
 ): (row: TemplateRow) => void {

@@ -15,18 +15,18 @@ export type StopReason =
   /** The store cannot be written. */
   | 'store'
   | 'first-request'
-  /** Its machines could not agree on what comes next. */
+  /** The machines could not agree on what comes next. */
   | 'fleet'
 
-/** Requests before the share of failures, or of refused connections, says anything. */
+/** Requests that a share of failures needs, and those that `unreachable` needs. */
 const enoughForShare = 100
 const enoughForReach = 50
 
 /**
- * Why a run is to give up by itself; null when it is to go on.
+ * Why a run must stop itself; null if it goes on.
  *
- * @param isSpent whether no request can be paid any more
- * @param refusedUs how long every request was refused, as `Refusals` has it
+ * @param isSpent whether no more requests can be paid
+ * @param refusedUs how long every request was refused, by `Refusals`
  */
 export function reasonToStop(
   scenario: Scenario,
@@ -47,13 +47,13 @@ export function reasonToStop(
   return missedEarly(scenario, tally).length > 0 ? 'threshold' : null
 }
 
-/** For how long every request ended without a connection or with a 401: a service that went away, a key that was revoked. */
+/** Measures how long every request has ended in a failed connection or a 401: a dead service, a revoked key. */
 export class Refusals {
   private sinceUs = 0
   private sentThen = 0
   private others = 0
 
-  /** Microseconds; 0 until there are enough. Steps that are wrong on purpose say nothing. */
+  /** Microseconds; 0 until there are enough requests. Steps that are wrong on purpose do not count. */
   lastedUs(scenario: Scenario, tally: Tally, nowUs: number): number {
     const counters = tally.countersWhere((_, step) => scenario.steps[step]!.wrong === null)
     const sent = counters.reduce((sum, each) => sum + each.sent, 0)
@@ -67,13 +67,13 @@ export class Refusals {
   }
 }
 
-/** Credits of the cheapest request that costs any: with less left, none can be sent. 0 where all are free. */
+/** Credits of the cheapest request that is not free; 0 if all are. */
 export function cheapestOf({ steps }: Scenario, contract: Contract): number {
   const prices = steps.map((step) => creditsOf(step, contract)).filter((price) => price > 0)
   return prices.length === 0 ? 0 : Math.min(...prices)
 }
 
-/** Whether requests were sent, and no connection was ever made for one. */
+/** Whether requests were sent, but none got a connection. */
 export function neverReached(tally: Tally): boolean {
   const { sent } = tally.counts()
   return sent > 0 && errorsOf(tally.counters(), (why) => noConnection.includes(why)) === sent

@@ -3,7 +3,7 @@ import { bracketOf, nextTrial, type Trial } from '../schedule/sweep.ts'
 import type { StepCounters } from './attempt-counts.ts'
 import type { Coordinator } from './coordinator.ts'
 
-/** What a sweep found: the highest rate that held, and the lowest that did not. */
+/** The result of a sweep: the highest rate that held, and the lowest that failed. */
 export interface SweepResult {
   readonly phase: string
   readonly safePerS: number | null
@@ -13,13 +13,13 @@ export interface SweepResult {
 
 export interface SweepTrial extends Trial {
   readonly phase: string
-  /** Share of judged requests that were good; null where nothing was judged. */
+  /** Share of judged requests that were good; null if none was judged. */
   readonly goodput: number | null
-  /** Requests that could not be sent at this rate: for holding they count as not good. */
+  /** Requests that could not be sent at this rate; a trial counts them as not good. */
   readonly notSent: number
 }
 
-/** Tries one rate after the other, each as a phase of its own, all drained between. */
+/** Tries one rate after another, each as its own phase, drained before the next. */
 export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<SweepResult> {
   const { load } = phase
   if (load.kind !== 'sweep') throw new Error('not a sweep')
@@ -45,7 +45,7 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
     )
     await coordinator.untilDrained()
     const all = await coordinator.gather(name, countsOf(coordinator.tally.counters(run.ordinal)))
-    // A trial that was cut short says nothing of its rate.
+    // A trial that was cut short does not count.
     if (coordinator.stopReason !== null || all === null) continue
     const { good, judged, notSent } = countsOf(all)
     const goodput = judged === 0 ? null : good / judged
@@ -56,7 +56,7 @@ export async function runSweep(coordinator: Coordinator, phase: Phase): Promise<
 
 type TrialCounts = Pick<StepCounters, 'good' | 'judged' | 'notSent'>
 
-/** Added up, whatever else they count. */
+/** Sums of these counts. */
 function countsOf(counts: readonly TrialCounts[]): Record<keyof TrialCounts, number> {
   const sum = { good: 0, judged: 0, notSent: 0 }
   for (const { good, judged, notSent } of counts) {

@@ -6,16 +6,16 @@ import type { IntervalHistogram, KeyReport, Metric, PhaseRun, SenderReport } fro
 import { plannedBetween } from './planned-rate.ts'
 import { TimeHistogram } from './time-histogram.ts'
 
-/** How one step stands, for the live view. Times in microseconds; null without samples. */
+/** The progress of one step, for the live view. Times in microseconds; null without samples. */
 export interface StepProgress {
   readonly step: string
   readonly planned: number
   readonly sent: number
   readonly ok: number
   readonly failures: number
-  /** What the plan wants, over the last second or so; null where users and answers decide. */
+  /** Planned rate over the last second or so; null for a closed load. */
   readonly plannedPerS: number | null
-  /** What was sent in that time. */
+  /** Sent rate over the same time. */
   readonly achievedPerS: number
   readonly responseUs: Percentiles | null
   readonly serviceUs: Percentiles | null
@@ -28,34 +28,34 @@ export interface Percentiles {
   readonly p99: number
 }
 
-/** What a run tells while it goes. */
+/** The progress of a run. */
 export interface Progress {
   readonly runId: string
   readonly scenario: string
   readonly phase: string | null
   readonly atUs: number
-  /** When the last phase ends by its plan; null when that is not known. */
+  /** Planned end of the last phase so far; null if unknown. */
   readonly endsUs: number | null
   readonly counts: AttemptCounts
   readonly inFlight: number
   readonly creditsSpent: number
-  /** What the run may spend; null for no bound. */
+  /** Bound on spending; null for none. */
   readonly maxCredits: number | null
   readonly steps: readonly StepProgress[]
-  /** Failures and expected errors by what they were, most frequent first. */
+  /** Failures and expected errors by code, most frequent first. */
   readonly errors: readonly (readonly [code: string, count: number])[]
   readonly keys: readonly ({ readonly name: string } & KeyReport)[]
   /** The last second of each sending thread. */
   readonly health: readonly HealthRow[]
 }
 
-/** Counts that are too many to be summed up each second: who asks for them waits. */
+/** Counts that are too many to sum each second, so they are summed on request. */
 export interface Counted {
-  /** By the name of the step, over all phases; steps without a sample are left out. */
+  /** By name of the step, over all phases; steps without a sample are missing. */
   histogramsOfSteps(metric: Metric): ReadonlyMap<string, TimeHistogram>
 }
 
-/** Histograms of an interval are stored when it is over and all threads have told of it. */
+/** Length of the intervals of stored histograms. An interval is stored after all threads have reported it. */
 const intervalUs = 5e6
 
 interface Interval {
@@ -66,7 +66,7 @@ interface Interval {
   readonly histogram: TimeHistogram
 }
 
-/** Adds up what the sending threads report. */
+/** Sums the reports of the sending threads. */
 export class Tally implements Counted {
   private readonly scenario: Scenario
   private readonly runId: string
@@ -75,7 +75,7 @@ export class Tally implements Counted {
   private readonly whole = new Map<string, TimeHistogram>()
   /** The same by step and metric, one for each phase. */
   private readonly ofSteps = new Map<string, TimeHistogram[]>()
-  /** For sums over phases. */
+  /** Scratch space for sums over phases. */
   private readonly merged = new TimeHistogram()
   private readonly intervals = new Map<string, Interval>()
   private before: { readonly atUs: number; readonly steps: ReadonlyMap<number, StepSum> } = {
@@ -87,8 +87,8 @@ export class Tally implements Counted {
   private readonly machines: number
 
   /**
-   * @param phases grows while the run goes; ordinals are places in it
-   * @param machines of which this is one, that share the plan
+   * @param phases grows during the run; ordinals are indexes in it
+   * @param machines number of machines that share the plan
    */
   constructor(scenario: Scenario, runId: string, phases: readonly PhaseRun[], machines = 1) {
     this.machines = machines
@@ -108,7 +108,7 @@ export class Tally implements Counted {
     }
   }
 
-  /** AttemptCounts of one phase, or of all. */
+  /** @param ordinal null for all phases */
   counts(ordinal: number | null = null): AttemptCounts {
     return this.counters(ordinal).reduce(addCounts, noCounts)
   }
@@ -121,7 +121,7 @@ export class Tally implements Counted {
     )
   }
 
-  /** Requests that this machine could make no connection for. */
+  /** Requests for which this machine could open no connection, by the resource that ran out. */
   localLimits(): ReadonlyMap<LocalLimit, number> {
     const counts = new Map<LocalLimit, number>()
     for (const { errors } of this.counters()) {
@@ -141,7 +141,7 @@ export class Tally implements Counted {
     )
   }
 
-  /** Everything counted for a metric, over phases and steps; null stands for all. */
+  /** The sum of a metric's histograms over the wanted phases and steps. */
   histogram(metric: Metric, wants: (phase: PhaseRun, step: number) => boolean): TimeHistogram {
     const merged = new TimeHistogram()
     for (const [key, histogram] of this.whole) {
@@ -160,7 +160,7 @@ export class Tally implements Counted {
     return new Map(histograms.filter(([, { samples }]) => samples > 0))
   }
 
-  /** Intervals that are over by now, for the store; all of them at the end. */
+  /** Removes the intervals that are over, for the store. @param nowUs Infinity for all */
   takeHistograms(nowUs: number): readonly IntervalHistogram[] {
     const rows: IntervalHistogram[] = []
     for (const [key, interval] of this.intervals) {
@@ -214,7 +214,7 @@ export class Tally implements Counted {
     const rate = this.rates.get(step)
     const percentiles = (metric: Metric): Percentiles | null => {
       const ofPhases = this.ofSteps.get(`${step} ${metric}`) ?? []
-      // Most steps are of one phase.
+      // Most steps belong to one phase, which needs no sum.
       const alone = ofPhases.length === 1
       const histogram = alone ? ofPhases[0]! : this.merged
       if (!alone) for (const each of ofPhases) histogram.add(each.slice())
@@ -247,7 +247,7 @@ export class Tally implements Counted {
         const sum = sums.get(step) ?? { planned: 0, sent: 0, ok: 0, failures: 0 }
         sums.set(step, {
           planned: sum.planned + counters.planned,
-          // What is in flight was sent: a rate of ends would lag behind by a stream's length.
+          // Requests in flight count as sent: a rate of ends would lag by the length of a stream.
           sent: sum.sent + counters.planned - counters.notSent,
           ok: sum.ok + counters.ok,
           failures: sum.failures + counters.failures,
@@ -265,7 +265,7 @@ export class Tally implements Counted {
     for (const [step, sum] of sums) {
       const last = before.steps.get(step)
       const due = asked[step]!
-      // Later turns and retries are asked for by answers, on top of the plan.
+      // Responses cause later turns and retries, on top of the plan.
       const planned = this.followsUp(step) ? sum.planned - (last?.planned ?? 0) : 0
       this.rates.set(step, {
         plannedPerS: due === null ? null : Math.max(due / this.machines, planned) / seconds,

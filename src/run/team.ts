@@ -1,6 +1,6 @@
 import type { StopReason } from './stop-conditions.ts'
 
-/** When a run begins, as all of its machines agreed. */
+/** The start of a run on which all machines agreed. */
 export interface AgreedStart {
   /** Unix microseconds, by the clock of shard 0. */
   readonly startedAtUs: number
@@ -8,28 +8,28 @@ export interface AgreedStart {
   readonly zeroNs: bigint
 }
 
-/** Numbers by name: all that machines tell each other while they send. */
+/** Numbers by name, which machines exchange during a run. */
 export type Said = Readonly<Record<string, number>>
 
-/** The machines of a run, where they can hear each other. */
+/** The connected machines of a run. */
 export interface Team {
   /**
-   * Waits until every shard is there with the same plan.
+   * Waits until every shard has joined with the same plan.
    *
-   * @returns null when the signal ended the wait
-   * @throws UserError when shards do not come, run another plan, or came before
+   * @returns null if the signal ended the wait
+   * @throws UserError if a shard is missing, has another plan, or joined before
    */
   begin(planHash: string, signal: AbortSignal | undefined): Promise<AgreedStart | null>
-  /** What every shard says under a name, by index; null when not all said it before the deadline. */
+  /** The words of all shards under a name, by index; null if one is missing at the deadline. */
   gather<Own extends Said>(name: string, own: Own): Promise<readonly Own[] | null>
   /** Ends the run on every machine; the first reason is that of all. */
   stop(reason: StopReason): void
-  /** @param listener is also called for a stop that came before it */
+  /** @param listener is also called for an earlier stop */
   onStop(listener: (reason: StopReason) => void): void
-  /** @returns credits that other machines gave up for this one */
+  /** @returns credits that other machines gave to this one */
   askForCredits(most: number): Promise<number>
-  /** @param giveUp takes credits from this machine's bound, for another that asked for so many at most */
+  /** @param giveUp takes up to `most` credits from this machine's bound, for another machine */
   onAsked(giveUp: (most: number) => number): void
-  /** How far the clock of this machine was from that of shard 0 at most, in microseconds. */
+  /** Greatest difference between the clocks of this machine and of shard 0, in microseconds. */
   readonly clockErrorUs: number
 }

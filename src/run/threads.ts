@@ -5,28 +5,28 @@ import type { Loads } from './coordinator.ts'
 import { stepsOf } from './phase-steps.ts'
 import { type Shard, threadsOfShard } from './shard.ts'
 
-/** A scenario whose number of sending threads is decided. */
+/** A scenario with a decided number of sending threads. */
 export type CrewedScenario = Scenario & { readonly threads: number }
 
-/** What a thread spends on the work of a plan, on the machines of docs/peers.md, in microseconds. */
+/** Time of a thread for each request and event, in microseconds, on the machines of docs/peers.md. */
 const costUs = { request: 40, event: 10 } as const
-/** A thread that is busier than this stamps late. */
+/** A busier thread writes late time stamps. */
 const shareOfCore = 0.5
-/** What a stream may hold where its request names no most. */
+/** Events of a stream whose request sets no maximum. */
 const eventsPerStream = 1024
 /** Streams that one thread reads at fifty events a second each. */
 const streamsPerThread = (shareOfCore * 1e6) / (50 * costUs.event)
-/** Users of plain requests: nobody knows how fast a service answers them. */
+/** Users of plain requests; the speed of the service is unknown. */
 const usersPerThread = 64
-/** Connections without think time: so many keep a thread busy. */
+/** Connections without think time that keep a thread busy. */
 const connectionsPerThread = 16
-/** A bound on what is in flight is dealt to threads: smaller shares would meet it early. */
+/** Threads share the bound on requests in flight; a smaller share would be reached too early. */
 const leastShareOfBound = 64
 
 /**
- * Sending threads of a run: those that the scenario names, else as many as its busiest phase needs and the
- * machine has. One core is left to the recorder and the coordinator, and half of the machine to a service on it.
- * Shards deal requests by their number of threads, which has to be the same on every machine: one each.
+ * The number of sending threads of a run: that of the scenario, or as many as its busiest phase needs and
+ * the machine has. One core stays free for the recorder and the coordinator, or half of the machine for a
+ * service on it. Shards need the same number on every machine, so each has one.
  */
 export function threadsOf(
   scenario: Scenario,
@@ -48,7 +48,7 @@ export function threadsOf(
   return Math.max(1, Math.min(Math.floor(most), Math.ceil(needed)))
 }
 
-/** Threads that a phase keeps busy to the share that one may be. */
+/** Threads that a phase needs, with fractions. */
 function threadsNeeded(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Phase): number {
   const steps = stepsOf(scenario, phase.steps).map((at) => scenario.steps[at]!)
   const { load } = phase
@@ -75,7 +75,7 @@ function threadsNeeded(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Ph
   }
 }
 
-/** Of the phase's mix, by the weights of its steps. */
+/** Mean cost of a request of the mix, by the weights of its steps. */
 function meanCostUs(steps: readonly Step[]): number {
   const weights = steps.reduce((sum, { weight }) => sum + weight, 0)
   const cost = ({ stream, maxTokens }: Step) =>

@@ -5,18 +5,18 @@ import type { Objectives, Threshold } from '../scenario/scenario.ts'
 import { readGaps } from '../store/gaps.ts'
 import type { Store } from '../store/open.ts'
 
-/** What became of a threshold. What its samples cannot decide is inconclusive, and that is not a pass. */
+/** A threshold that its samples cannot decide is inconclusive, which is not a pass. */
 export interface ThresholdResult {
   readonly text: string
   readonly result: 'held' | 'missed' | 'inconclusive'
   /** In the unit of the bound; null without samples. */
   readonly value: number | null
-  /** Between what the truth lies, of percentiles with 95 % confidence; null is no bound on that side. */
+  /** Bounds of the true value, for percentiles with 95 % confidence; null for no bound on that side. */
   readonly interval: readonly [low: number | null, high: number | null]
   readonly bound: number
   readonly unit: 'us' | 'share' | 'per s' | 'count'
   readonly samples: number
-  /** Of an inconclusive percentile: the samples that it would take; null where none would do. */
+  /** Samples that would decide an inconclusive percentile; null if no number would. */
   readonly needs: number | null
 }
 
@@ -26,13 +26,13 @@ export interface ThresholdScope {
   readonly objectives: Objectives
 }
 
-/** A figure, and between what the truth lies. */
+/** A value, and bounds of the true value. */
 export interface Figure {
   readonly value: number | null
   readonly low: number
   readonly high: number
   readonly samples: number
-  /** Share of the samples that the bound does not pass; null where it does not matter. */
+  /** Share of the samples at or below the bound; null if it does not matter. */
   readonly within: number | null
 }
 
@@ -49,10 +49,10 @@ const filterColumns: Readonly<Record<string, string>> = {
   account: `coalesce(account, '')`,
 }
 
-/** Filters that choose requests, and so what a share is a share of; the others choose their ends. */
+/** Filters that select the denominator of a share; the others select outcomes. */
 const whose: ReadonlySet<string> = new Set(['model', 'account'])
 
-/** Looks at the rows, all of them, exactly. Warm-up and drain count only where a phase is named. */
+/** Judges a threshold by all rows (by histograms for ITL). Warm-up and drain count only if it names their phase. */
 export async function checkThreshold(
   store: Store,
   threshold: Threshold,
@@ -81,8 +81,8 @@ function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
 }
 
 /**
- * Held where all that the truth may be lies within the bound and a percentile has its samples,
- * missed where nothing of it does.
+ * Held if all possible true values meet the bound and a percentile has enough samples; missed if none does;
+ * else inconclusive.
  */
 export function judgeFigure(
   { statistic, operator, bound }: Threshold,
@@ -96,7 +96,7 @@ export function judgeFigure(
   return meets.some(Boolean) || straddles ? 'inconclusive' : 'missed'
 }
 
-/** As many samples as would tell the bound from the percentile, if the distribution stays the same. */
+/** Samples that would separate the percentile from the bound, if the distribution stays the same. */
 function needsOf({ statistic }: Threshold, { samples, within }: Figure): number | null {
   if (statistic.kind !== 'percentile') return null
   const p = statistic.p / 100
@@ -104,11 +104,11 @@ function needsOf({ statistic }: Threshold, { samples, within }: Figure): number 
   if (samples < fewest || within === null) return fewest
   const apart = Math.abs(within - p)
   const needs = apart === 0 ? Infinity : Math.ceil((1.96 ** 2 * p * (1 - p)) / apart ** 2)
-  // Where samples would do by now, what is open is how long the timeouts would have taken.
+  // If there are already enough, only the true durations of the timeouts are open.
   return needs > samples && needs < 1e9 ? needs : null
 }
 
-/** A threshold that nothing was measured for. */
+/** The result of a threshold without measurements. */
 export function undecided(threshold: Threshold): ThresholdResult {
   return resultOf(threshold, none)
 }
@@ -164,7 +164,7 @@ async function gapFigure(
   }
 }
 
-/** Conditions on the rows that a threshold is of, and their parameters. */
+/** Conditions on the rows of a threshold, and their parameters. */
 function chosenRows({ phase, step }: Threshold, runId: string) {
   const parameters: string[] = [runId]
   const parameter = (value: string) => `$${parameters.push(value)}`
@@ -211,14 +211,14 @@ async function rowFigure(
   return { ...row!, samples: n, within }
 }
 
-/** SQL of a time's figure: a value that was cut off is at least what it is, and at most anything. */
+/** SQL of the figure of a time: a value that was cut off is a lower bound without an upper one. */
 function timeSql(us: string, cut: string | null, { statistic, bound }: Threshold) {
   const least = `${us}::DOUBLE`
   const most = cut === null ? least : `CASE WHEN ${cut} THEN 'infinity'::DOUBLE ELSE ${least} END`
   const figures = (n: number) => {
     if (statistic.kind !== 'percentile') {
       const of = statistic.kind === 'mean' ? 'avg' : statistic.kind
-      // The mean with an endless value is endless.
+      // A mean or maximum with an endless value is endless.
       const high =
         cut === null || statistic.kind === 'min'
           ? `${of}(${most})`
@@ -238,7 +238,7 @@ function timeSql(us: string, cut: string | null, { statistic, bound }: Threshold
   }
 }
 
-/** SQL of a count, a share or a rate, of the rows that it is of, and of those that hold more unknown. */
+/** SQL of a count, share or rate, of its number of samples, and of the rows with an unknown amount. */
 function countSql(
   { metric, statistic }: Threshold,
   filter: readonly string[],
@@ -258,7 +258,7 @@ function countSql(
   return { select, samples, unknown: `count(*) FILTER (${also} AND ${unknown})` }
 }
 
-/** What a row adds to a count, which rows the count is a share of, and which may add more. */
+/** SQL: what a row adds to a count, whether it is in the denominator, and whether it may add more. */
 function countedBy(
   metric: string,
   filtered: boolean,
@@ -272,7 +272,7 @@ function countedBy(
   const credits = creditsSql(contract.models)
   switch (metric) {
     case 'errors':
-      // A filter names the errors that count; without one, those that were not provoked.
+      // A filter selects the errors; without one, errors that were not provoked count.
       return of(filtered ? `outcome IN ('http_error', 'broken', 'timeout')` : 'failed', 'was_sent')
     case 'success':
       return of('succeeded', 'judged')

@@ -1,9 +1,9 @@
 import type { Statistic } from '../scenario/scenario.ts'
 
 /**
- * Counts of whole microseconds in the layout of an HDR histogram of three significant digits, as a
- * plain typed array: recording costs a few nanoseconds and no call into a library, threads' counts
- * merge by addition, and `histogram-bytes.ts` writes them as HdrHistogram does.
+ * Counts of whole microseconds in the layout of an HDR histogram with three significant digits, in typed
+ * arrays. Recording takes a few nanoseconds without a library, counts of threads merge by addition, and
+ * `histogram-bytes.ts` writes HdrHistogram's format.
  *
  *     value        bucket                         width of a cell
  *     0 … 2047     0: 2,048 cells                 1 us
@@ -12,10 +12,10 @@ import type { Statistic } from '../scenario/scenario.ts'
  */
 const halfCells = 1024
 
-/** Two hours: longer than any deadline. Longer times count as this, and as the maximum. */
+/** Two hours, longer than any deadline. Longer times count as this. */
 export const highestUs = 7200e6
 export const cellCount = cellOf(highestUs) + 1
-/** Cells of a page, in bits: as many as `halfCells`. */
+/** A page has `halfCells` cells. */
 const pageBits = 10
 const inPage = halfCells - 1
 const pageCount = Math.ceil(cellCount / halfCells)
@@ -23,18 +23,18 @@ const pageCount = Math.ceil(cellCount / halfCells)
 /** Cell of a value in whole microseconds. */
 export function cellOf(us: number): number {
   if (us < 2 * halfCells) return us
-  // Values of over 31 bits: the same by halves.
+  // Shifts work on 32 bits: a value four times smaller is two buckets lower.
   if (us > 0x7fffffff) return cellOf(Math.floor(us / 4)) + 2 * halfCells
   const shift = 21 - Math.clz32(us)
   return (shift + 1) * halfCells + ((us >>> shift) - halfCells)
 }
 
-/** Cell of any time: fractions are cut off, below 0 counts as 0. */
+/** Cell of any time in microseconds: fractions are cut off, negative times count as 0. */
 export function cellFor(us: number): number {
   return cellOf(us > 0 ? (us < highestUs ? Math.floor(us) : highestUs) : 0)
 }
 
-/** Lowest value that falls into a cell. */
+/** Lowest value in a cell. */
 export function lowestOf(cell: number): number {
   if (cell < 2 * halfCells) return cell
   const shift = Math.floor(cell / halfCells) - 1
@@ -46,7 +46,7 @@ export function widthOf(cell: number): number {
   return cell < 2 * halfCells ? 1 : 2 ** (Math.floor(cell / halfCells) - 1)
 }
 
-/** A run of cells: what was counted between two looks. */
+/** The counts of consecutive cells. */
 export interface HistogramSlice {
   readonly from: number
   readonly cells: Uint32Array
@@ -54,8 +54,8 @@ export interface HistogramSlice {
 }
 
 /**
- * A histogram whose cells lie in pages. A page is made when its first value comes: the times of a step fill
- * a few of the 24, and a run of hundreds of steps has thousands of histograms.
+ * A histogram whose cells are in pages, each created with its first value. The times of a step fill few of
+ * the 24 pages, and a run of hundreds of steps has thousands of histograms.
  */
 export class TimeHistogram {
   private readonly pages: (Uint32Array | null)[] = Array.from({ length: pageCount }, () => null)
@@ -86,7 +86,7 @@ export class TimeHistogram {
     if (from + cells.length - 1 > this.highest) this.highest = from + cells.length - 1
   }
 
-  /** What was counted, as a copy. */
+  /** A copy of the counts. */
   slice(): HistogramSlice {
     if (this.samples === 0) return { from: 0, cells: new Uint32Array(0), samples: 0 }
     const cells = new Uint32Array(this.highest + 1 - this.lowest)
@@ -94,7 +94,7 @@ export class TimeHistogram {
     return { from: this.lowest, cells, samples: this.samples }
   }
 
-  /** What was counted since the last call; counts from zero again. */
+  /** Returns the counts and resets them; null without samples. */
   take(): HistogramSlice | null {
     if (this.samples === 0) return null
     const slice = this.slice()
@@ -105,12 +105,12 @@ export class TimeHistogram {
     return slice
   }
 
-  /** The value that `p` percent of samples do not pass, within 0.1 %; null without samples. */
+  /** The value that `p` percent of samples do not exceed, within 0.1 %; null without samples. */
   percentile(p: number): number | null {
     return this.atRank(Math.max(1, Math.ceil((p / 100) * this.samples)))
   }
 
-  /** The sample of this rank, from 1, in the order of size; null where there is none. */
+  /** The sample of this rank (from 1) in ascending order; null if there is none. */
   atRank(rank: number): number | null {
     if (rank < 1) return null
     let seen = 0
@@ -143,7 +143,7 @@ export class TimeHistogram {
     }
   }
 
-  /** Each cell that holds something: its lowest value and its count. */
+  /** The lowest value and the count of each non-empty cell. */
   *filled(): Generator<readonly [us: number, count: number]> {
     for (let cell = this.lowest; cell <= this.highest; cell++) {
       const count = this.countAt(cell)

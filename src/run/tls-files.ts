@@ -4,7 +4,7 @@ import type { TlsTexts } from '../client/authorities.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { UserError } from '../user/user-error.ts'
 
-/** What the PEM files of a scenario hold. @throws UserError that names the file, and nothing of what is in it */
+/** Reads the PEM files of a scenario. @throws UserError that names the file, never its content */
 export function tlsOf({
   caFile,
   certFile,
@@ -39,7 +39,7 @@ function pemOf(file: string, field: string, what: string, kind: string): string 
   } catch {
     throw new UserError(
       'run',
-      `${what} from the file ${file}, which cannot be read. ${field} starts from the folder of the scenario.`,
+      `${what} from the file ${file}, which cannot be read. ${field} is relative to the scenario's folder.`,
     )
   }
   if (pem.includes(`${kind}-----`)) return pem

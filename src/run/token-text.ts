@@ -1,8 +1,7 @@
 import { type TraceRequest, tokensPerBlock } from '../schedule/trace.ts'
 
 /**
- * Text of a known number of tokens, made of words that the tokenizer (o200k, of gpt-tokenizer)
- * keeps as one token each, with the space before them.
+ * Words that the tokenizer (o200k, of gpt-tokenizer) keeps as one token each, including the space before.
  */
 const words =
   'time year people way day man thing woman life child world school state family student group country problem hand part place case week company system program question work number night point home water room mother area money story fact month lot right study book eye job word business issue side kind head house service friend father power hour game line end member law car city name team minute idea kid body information back parent face others level office door health person art war history party result change morning reason research girl guy moment air teacher force education'.split(
@@ -16,7 +15,7 @@ export class TokenText {
     this.seed = seed >>> 0
   }
 
-  /** @returns text of exactly so many tokens, another for each index */
+  /** @returns text of exactly this many tokens, different for each index */
   text(tokens: number, index: number): string {
     let state = Math.imul(this.seed ^ (index + 0x9e3779b9), 0x85ebca6b) >>> 0
     let text = ''
@@ -29,15 +28,15 @@ export class TokenText {
   }
 
   /**
-   * The prompt of a trace's request: blocks of the same name have the same text, so that a service
-   * which keeps prefixes meets them again. What no block names is the request's own.
+   * The prompt of a request in a trace. Blocks with the same id have the same text, so that a service can
+   * reuse cached prefixes. Tokens without a block have the request's own text.
    */
   prompt({ inputTokens, hashIds }: Pick<TraceRequest, 'inputTokens' | 'hashIds'>, index: number) {
     const pieces: string[] = []
     let left = inputTokens
     for (const id of hashIds) {
       if (left <= 0) break
-      // Below 0, where no index of a request is.
+      // Negative, because indexes of requests are not.
       pieces.push(this.text(Math.min(tokensPerBlock, left), -1 - id))
       left -= tokensPerBlock
     }

@@ -6,8 +6,8 @@ import type { Scenario } from '../scenario/scenario.ts'
 import { shareOf } from './shared.ts'
 
 /**
- * The transport that a scenario asks for; undici for a proxy and for HTTP/2. It is loaded only where
- * it is used: a thread that does without it starts sooner.
+ * The transport of a scenario; undici for a proxy and for HTTP/2. undici is loaded only if needed, because
+ * a thread without it starts sooner.
  */
 export async function transportOf(
   scenario: Pick<Scenario, 'transport' | 'policy'>,

@@ -16,30 +16,29 @@ import {
 } from './client-tests.ts'
 import { notJudged, type RunTest, samplesFor } from './run-test.ts'
 
-/** What a run says of itself, after MLPerf LoadGen's closing line. */
+/** The judgement of a run on itself, after MLPerf LoadGen's closing line. */
 export interface RunVerdict {
   readonly verdict: 'valid' | 'degraded' | 'invalid'
   readonly tests: readonly RunTest[]
-  /** Whether every row is there. */
+  /** Whether no row is missing. */
   readonly rowsHold: boolean
   /** A run that is invalid for latency may still be evidence for billing and rate limits. */
   readonly says: string
 }
 
-/** What the judgement looks at; null where nothing was measured. */
+/** Facts for the judgement; null if not measured. */
 export interface RunFacts {
   readonly counts: AttemptCounts
   readonly rows: AttemptCounts
-  /** Rows that senders handed over, and those that the recorder appended. */
+  /** Rows that senders sent to the recorder, and those that it appended. */
   readonly handedOver: number
   readonly recorded: number
-  /** Percentiles of lag, and how many requests they are of; null where nothing was sent. */
   readonly lag: LagFigures | null
-  /** What the run reports, by step. */
+  /** Median times by step. */
   readonly medians: readonly Median[]
-  /** Of steady open phases. */
+  /** First attempts that steady open phases planned. */
   readonly plannedArrivals: number
-  /** Of these, dispatched within the second that they were due in (`arrivals-in-time.ts`). */
+  /** Those dispatched within the second in which they were due (`arrivals-in-time.ts`). */
   readonly arrivedInTime: number
   /** Whether the run ended because its budget was spent. */
   readonly budgetSpent: boolean
@@ -48,23 +47,23 @@ export interface RunFacts {
   readonly gaps: GapFigures | null
   readonly pacing: 'timer' | 'precise'
   readonly deepestQueue: number
-  /** Why the store could not be written to the end; null when it could. */
+  /** Why the store could not be written to the end; null if it could. */
   readonly storeFailure: string | null
-  /** Captures that were not kept: the recorder fell behind, or the disk had no room for them. */
+  /** Captures that were dropped: the recorder fell behind, or the disk was nearly full. */
   readonly bodiesGivenUp: number
   readonly inFlight: InFlightFigures | null
-  /** Requests that this machine could make no connection for, by what it ran out of. */
+  /** Requests for which this machine could open no connection, by the resource that ran out. */
   readonly localLimits: ReadonlyMap<LocalLimit, number>
-  /** Smallest number of samples behind a p99 that is shown. */
+  /** Samples of the step with the fewest. */
   readonly fewestSamples: number | null
-  /** Of what this machine was calibrated to send; null when it was not. */
+  /** Share of the machine's calibrated ceiling; null if it is not calibrated. */
   readonly ceilingShare: number | null
 }
 
 /** Batches that may wait for the recorder before it counts as behind. */
 export const queueLimit = 64
 
-/** Judges a run (measurement of loadgen: each constraint with its figure and one remedy). */
+/** Judges a run, after LoadGen: each constraint has its figure and one remedy. */
 export function judge(facts: RunFacts): RunVerdict {
   const tests = [
     countsTest(facts),
@@ -89,7 +88,7 @@ export function judge(facts: RunFacts): RunVerdict {
       : tests.some((test) => test.result === 'degraded')
         ? 'degraded'
         : 'valid'
-  // A store that could not be written at the end may have every row all the same.
+  // A store whose last writes failed may still have every row.
   const rowsHold = !failed.includes('counts') && facts.recorded === facts.handedOver
   const says =
     verdict !== 'invalid'
@@ -110,7 +109,7 @@ function countsTest({ counts, rows, storeFailure }: RunFacts): RunTest {
         ? `planned ${counts.planned} = sent ${counts.sent} + not sent ${counts.notSent}`
         : faults.join('; '),
     bound: 'they add up',
-    // Rows that could not be written have a remedy of the recorder's.
+    // If the store failed, the recorder's test has the remedy.
     remedy:
       faults.length === 0 || storeFailure !== null
         ? ''
@@ -144,7 +143,7 @@ function recorderTest(facts: RunFacts): RunTest {
   }
 }
 
-/** Only where some were given up: most runs capture a sample, and it is kept. */
+/** Shown only if captures were dropped, because most runs keep all of theirs. */
 function capturesTests({ bodiesGivenUp }: RunFacts): readonly RunTest[] {
   if (bodiesGivenUp === 0) return []
   return [
@@ -173,7 +172,7 @@ function rateTest({ plannedArrivals, arrivedInTime, budgetSpent }: RunFacts): Ru
       ? ''
       : budgetSpent
         ? budgetRemedy
-        : 'Raise max_in_flight, add threads, or ask a lower rate.',
+        : 'Raise max_in_flight, add threads, or lower the rate.',
   }
 }
 
@@ -188,7 +187,7 @@ const localRemedies: Readonly<Record<LocalLimit, string>> = {
     'The system has no memory left for sockets: lower max_in_flight, or raise net.ipv4.tcp_mem.',
 }
 
-/** Only where the machine ran out: whatever was measured then is its own. */
+/** Shown only if the machine ran out of something: its figures are then its own. */
 function localLimitTests({ localLimits }: RunFacts): readonly RunTest[] {
   return [...localLimits].map(([limit, count]) => ({
     name: 'this machine',
@@ -214,11 +213,11 @@ function notSentTest({ counts, budgetSpent, localLimits }: RunFacts): RunTest {
           ? budgetRemedy
           : own === counts.notSent
             ? 'See this machine.'
-            : 'Their rows tell why: raise max_in_flight or max_credits.',
+            : 'Their rows have the reason: raise max_in_flight or max_credits.',
   }
 }
 
-/** Too few samples make a percentile no figure; they do not make the run worse. */
+/** Percentiles with too few samples are not shown, but do not make the run worse. */
 function samplesTest({ fewestSamples }: RunFacts): RunTest {
   const bound = `p99 needs ${samplesFor.p99}, p95 ${samplesFor.p95}`
   if (fewestSamples === null) return notJudged('samples', bound, 'no success')

@@ -10,10 +10,10 @@ import { nullService } from './null-service.ts'
 import { Sender } from './sender.ts'
 import { SharedNumbers } from './shared.ts'
 
-/** Below this rate a slow first request makes none wait behind it. */
+/** Below this rate, a slow first request delays no other. */
 const lowestRatePerS = 100
 
-/** Whether a load is so fast that its first second would measure how code is compiled. */
+/** Whether a load is so fast that its first second would include the compilation of code. */
 export function wantsWarmUp({ phases, transport }: Scenario, proxy: string | null): boolean {
   const isFast = phases.some(
     ({ load }) =>
@@ -24,7 +24,7 @@ export function wantsWarmUp({ phases, transport }: Scenario, proxy: string | nul
   return isFast && transport === 'own' && proxy === null
 }
 
-/** Enough for the code of a request to be compiled, in a fifth of a second. */
+/** Enough to compile the code of a request, within a fifth of a second. */
 const requests = 1000
 const ratePerS = 5000
 const eventsOfStream = 16
@@ -32,13 +32,13 @@ const memoryBytes = 64 << 20
 const deadlineUs = 1e6
 
 /**
- * Sends requests of the scenario's steps to a service within this thread, and forgets them, so that the
- * first request of a run meets compiled code. Nothing of it reaches the service, a row, a count or the
- * budget. See docs/decisions/0206-the-client-warms-itself.md.
+ * Sends requests of the scenario's steps to a null service within this thread, so that the first request
+ * of a run finds compiled code. Nothing of it reaches the real service, a row, a count or the budget. See
+ * docs/decisions/0206-the-client-warms-itself.md.
  *
  * @param now the clock of the run, in microseconds
- * @returns how many requests were answered; 0 where every step hangs on answers or is wrong on purpose, or
- *   where this machine has no 127.0.0.1
+ * @returns the number of successes; 0 if no step is plain (without conversation, function, abort or
+ *   fault), or if this machine has no 127.0.0.1
  */
 export async function warmUp(data: SenderData, now: () => number): Promise<number> {
   const steps = data.scenario.steps.flatMap((step, index) => {
@@ -52,7 +52,7 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
     service.once('error', () => resolve(false))
     service.listen(0, '127.0.0.1', () => resolve(true))
   })
-  // A network namespace may have no address of its own: the run goes on cold.
+  // A network namespace may have no loopback address; the run then starts cold.
   if (!listens) return 0
   const { port } = service.address() as AddressInfo
   const { contract, scenario } = data

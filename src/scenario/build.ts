@@ -20,23 +20,23 @@ import { parseThreshold } from './threshold.ts'
 type PhaseOutput = ScenarioOutput['phases'][number]
 type StepOutput = ScenarioOutput['steps'][string]
 
-/** What a scenario says when it says nothing of a prompt. */
+/** Prompt of a step that has none. */
 const defaultPrompt = 'Write one sentence about the sea.'
 
-/** One key, from the environment, when a scenario names none. */
+/** Keys of a scenario that has none. */
 const defaultKeys: readonly KeySource[] = [
   { name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' },
 ]
 
 export interface Origin {
-  /** Folder that relative paths start from. */
+  /** Folder of relative paths. */
   readonly folder: string
   readonly modulePath: string | null
-  /** Deadlines that a scenario leaves open are those that the service promises. */
+  /** Source of the deadlines that a scenario omits. */
   readonly contract: Contract
 }
 
-/** A scenario as written becomes a scenario as run; nothing here can fail. */
+/** Builds the frozen scenario from a checked file; it cannot fail. */
 export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
   const { timeouts } = origin.contract
   const ms = 1000
@@ -250,7 +250,7 @@ function spacingOf(phase: {
     : { kind: phase.arrivals }
 }
 
-/** Hours of equal length whose rates follow the weights and have the mean that was asked for. */
+/** Hours of equal length; their rates follow the weights and have the given mean over a day. */
 function daySegments(phase: Extract<PhaseOutput, { load: 'day' }>): readonly RateSegment[] {
   const hourUs = phase.duration / (phase.days * 24)
   const sum = phase.weights.reduce((total, weight) => total + weight, 0)

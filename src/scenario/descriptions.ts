@@ -1,4 +1,4 @@
-/** What each field of a scenario means, as editors show it: one sentence each, units included. */
+/** Descriptions of the fields of a scenario, which editors show. */
 
 export const fileFields = {
   $schema: 'Address of the JSON Schema, for editors.',

@@ -3,18 +3,18 @@ import { shownBaseUrl } from '../contract/base-url.ts'
 import { nearest } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
 
-/** Where in a scenario: keys and indexes from its top. */
+/** A place in a scenario: keys and indexes from its top. */
 export type Path = readonly (string | number)[]
 
-/** One thing that is wrong, as a person reads it. */
+/** One fault of a scenario. */
 export interface Fault {
   readonly path: Path
-  /** 1-based; null where the scenario is a module. */
+  /** 1-based; null if the scenario is a module. */
   readonly line: number | null
   readonly message: string
 }
 
-/** A scenario that cannot be run, with every fault of it. */
+/** A scenario that cannot be run, with all its faults. */
 export class ScenarioError extends UserError {
   override readonly name = 'ScenarioError'
   readonly faults: readonly Fault[]
@@ -38,7 +38,7 @@ export function pathText(path: Path): string {
     .join('')
 }
 
-/** A value as it may be shown: short, and on one line. */
+/** A value for an error, at most 60 characters. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing'
   const text = JSON.stringify(value) ?? String(value)
@@ -54,13 +54,14 @@ export function valueAt(data: unknown, path: Path): unknown {
   return value
 }
 
-/** A mapping as written, before it is checked; what is none has no fields. */
+/** An unchecked mapping. */
 export type Loose = Readonly<Record<string, unknown>>
 
+/** Any value as a mapping; one that is not a mapping has no fields. */
 export const loose = (value: unknown): Loose =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {}
 
-/** `"raet" is not known here; did you mean "rate"?` */
+/** `there is no field "raet"; did you mean "rate"?` */
 export function unknownName(name: string, known: readonly string[], what: string): string {
   const meant = nearest(name, known)
   const list = known.length > 0 ? `known: ${known.join(', ')}` : 'there are none'
@@ -69,7 +70,7 @@ export function unknownName(name: string, known: readonly string[], what: string
     : `there is no ${what} ${show(name)}; did you mean ${show(meant)}?`
 }
 
-/** Zod's issues as faults: what was expected, what came. Unknown keys are a fault each. */
+/** Zod's issues as faults with the expected and the given value. Each unknown key is a fault. */
 export function faultsOf(
   error: z.ZodError,
   data: unknown,
@@ -85,7 +86,7 @@ export function faultsOf(
       }))
     }
     const came = valueAt(data, path)
-    // What stands among the keys may be a key, written where only its source belongs.
+    // A value under `keys` may be a key itself, where only its source belongs.
     const shown =
       path[0] === 'keys'
         ? 'something else, which is not shown here'

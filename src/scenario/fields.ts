@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { durationUsOf, patterns, ratePerSOf, shareOf } from './quantity.ts'
 
 /**
- * Fields of a scenario file. The `error` of each is what it expects, as a noun phrase; `faults.ts`
- * makes the sentence around it.
+ * Fields of a scenario file. The `error` of each is a noun phrase for the expected value; `faults.ts`
+ * makes a sentence of it.
  */
 
 export const text = (what: string) => z.string({ error: what }).min(1, { error: what })
@@ -25,8 +25,8 @@ export const map = <Value extends z.ZodType>(value: Value, what: string) =>
   z.record(z.string(), value, { error: what })
 
 /**
- * An object of fields, with what each means: a field without a description does not compile. Unknown keys are
- * faults; the message of that issue lists the known ones.
+ * An object of fields and their descriptions; a field without one does not compile. Unknown keys are
+ * issues whose message lists the known keys.
  */
 export const shape = <Fields extends Record<string, z.ZodType>>(
   descriptions: Readonly<Record<keyof Fields, string>>,
@@ -47,7 +47,7 @@ export const either = <const Options extends readonly [z.ZodType, ...z.ZodType[]
   what: string,
 ) => z.union(options, { error: what })
 
-/** Text with a unit; in the scenario it is a number of the unit that the type names. */
+/** Text with a unit, which becomes a number: microseconds, per second, or 0 to 1. */
 function quantity(pattern: string, read: (text: string) => number | null, what: string) {
   return z
     .string({ error: what })

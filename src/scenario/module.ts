@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { ScenarioError } from './faults.ts'
 
-/** The default export of a scenario's module; sending threads read it again for its functions. */
+/** The default export of a scenario's module. Sending threads import it too, for its functions. */
 export async function importScenario(full: string, path = full): Promise<unknown> {
   try {
     const module = (await import(pathToFileURL(full).href)) as { readonly default?: unknown }

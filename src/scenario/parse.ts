@@ -11,10 +11,10 @@ import type { Scenario } from './scenario.ts'
 import { scenarioFile, scenarioModule } from './schema.ts'
 
 /**
- * Reads a scenario: YAML, or a module (`.ts`, `.js`) whose default export is made by
+ * Reads a scenario: YAML, or a module (`.ts`, `.mts`, `.js`, `.mjs`) with a default export made by
  * `defineScenario`.
  *
- * @param contract deadlines that the scenario leaves open are those that it promises
+ * @param contract source of the deadlines that the scenario omits
  * @throws ScenarioError with every fault and its line
  */
 export async function loadScenario(
@@ -34,7 +34,7 @@ export async function loadScenario(
 /**
  * Checks the text of a scenario file.
  *
- * @param path named in errors; relative paths in the scenario start from its folder
+ * @param path for errors; its folder is that of relative paths
  * @throws ScenarioError with every fault and its line
  */
 export function parseScenario(
@@ -67,7 +67,7 @@ export function parseScenario(
   return buildScenario(parsed.data, originOf(resolve(path), null, contract))
 }
 
-/** @throws ScenarioError for names and merges that lead nowhere, or to more than a file can hold */
+/** @throws ScenarioError for aliases and merges that are unresolved or expand too far */
 function dataOf(document: Document, path: string): unknown {
   try {
     return document.toJS()
@@ -93,12 +93,12 @@ const originOf = (full: string, modulePath: string | null, contract: Contract): 
   contract,
 })
 
-/** Line of the nearest thing on the path that stands in the file. */
+/** Line of the deepest part of the path that is in the file. */
 function lineAt(document: Document, lines: LineCounter, path: Path): number | null {
   for (let length = path.length; length > 0; length--) {
     const parent = document.getIn(path.slice(0, length - 1), true)
     const name = path[length - 1]
-    // The key's own line: a value that is a block begins on the line after.
+    // Use the key's line, because a block value begins on the next line.
     const pair = isMap(parent)
       ? parent.items.find((item) => isScalar(item.key) && item.key.value === name)
       : undefined

@@ -1,4 +1,4 @@
-/** Quantities as people write them: `800ms`, `20/s`, `50%`. Null is not such a quantity. */
+/** Parses quantities such as `800ms`, `20/s` and `50%`; null for any other text. */
 
 const timeUnitsUs: Readonly<Record<string, number>> = {
   us: 1,
@@ -15,7 +15,7 @@ const durationPattern = `^(?:${number}(?:us|ms|s|min|m|h|d))+$`
 const ratePattern = `^${number}/(?:s|min|m|h|d)$`
 const sharePattern = `^${number}%$`
 
-/** A rate at most, of all shards together: a plan counts its times in whole microseconds. */
+/** Highest rate, over all shards: times of a plan are whole microseconds. */
 export const mostPerS = 1e8
 
 export const patterns = { duration: durationPattern, rate: ratePattern, share: sharePattern }

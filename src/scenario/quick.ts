@@ -2,7 +2,7 @@ import type { prompted } from '../contract/request.ts'
 import { durationUsOf } from './quantity.ts'
 import { parseThreshold } from './threshold.ts'
 
-/** What a person says on a command line instead of writing a scenario. */
+/** Command-line options that replace a scenario. */
 export interface QuickLoad {
   readonly model: string
   readonly endpoint: (typeof prompted)[number]
@@ -15,7 +15,7 @@ export interface QuickLoad {
     | { readonly kind: 'rate'; readonly rate: string }
     | { readonly kind: 'users'; readonly users: number }
     | { readonly kind: 'search'; readonly maxRate: string }
-  /** Of the phase, or of each trial of a search. */
+  /** Length of the phase, or of each trial of a search. */
   readonly duration: string
   /** Thresholds such as `ttft.p95 < 800ms`. */
   readonly objectives: readonly string[]
@@ -24,13 +24,13 @@ export interface QuickLoad {
   readonly caFile: string | null
 }
 
-/** What a search can hold each request to. */
+/** Metrics that can be objectives of a search. */
 const objectives: readonly string[] = ['ttft', 'tpot', 'service', 'response']
 
 /**
- * The text of a scenario file for a quick load: what is run is what can be saved.
+ * The text of a scenario file for a quick load, which can also be saved.
  *
- * @throws RangeError naming an objective that a search cannot hold requests to
+ * @throws RangeError for an objective that a search cannot have
  */
 export function quickScenario(quick: QuickLoad): string {
   const { load, duration, stream, endpoint } = quick
@@ -94,7 +94,7 @@ function questionOf({ load, objectives }: QuickLoad): string {
   }
 }
 
-/** `ttft.p95 < 800ms` as what 95 of 100 requests must meet. */
+/** Turns `ttft.p95 < 800ms` into an objective that 95 % of requests must meet. */
 function shareOfObjective(text: string): {
   readonly objective: string
   readonly bound: string
@@ -110,7 +110,7 @@ function shareOfObjective(text: string): {
     !operator.startsWith('<')
   ) {
     throw new RangeError(
-      `--slo: a search expects a percentile of ${objectives.join(', ')} below a time, as ttft.p95 < 800ms; got ${text}. Give --rate for any other threshold.`,
+      `--slo: a search expects a percentile of ${objectives.join(', ')} below a time, such as ttft.p95 < 800ms; got ${text}. Give --rate for any other threshold.`,
     )
   }
   return {

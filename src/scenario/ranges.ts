@@ -3,10 +3,10 @@ import { durationUsOf, mostPerS, ratePerSOf } from './quantity.ts'
 
 type Found = Omit<Fault, 'line'>
 
-/** Loads whose `rate` is all that they send. */
+/** Loads with one `rate`. */
 const ratedLoads: readonly unknown[] = ['constant', 'poisson', 'gamma', 'day']
 
-/** Quantities that are well written and make no sense together, or would send nothing. */
+/** Faults of well-formed quantities that contradict each other, are too large, or would send nothing. */
 export function rangeFaults(data: unknown): readonly Found[] {
   const scenario = loose(data)
   const steps = Object.entries(loose(scenario.steps)).flatMap(([name, written]) => {
@@ -52,7 +52,7 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
     }
   }
   if (ratedLoads.includes(phase.load) && ratesOf(phase).every((rate) => amountOf(rate) === 0)) {
-    found.push({ path: [...path, 'rate'], message: 'a rate of 0 sends nothing; ask for more.' })
+    found.push({ path: [...path, 'rate'], message: 'a rate of 0 sends nothing; raise it.' })
   }
   for (const [field, rates] of [
     ['rate', ratesOf(phase)],
@@ -66,7 +66,7 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
     if (came === undefined) continue
     found.push({
       path: [...path, field],
-      message: `expected at most ${mostPerS}/s, for times are whole microseconds; got ${show(came)}.`,
+      message: `expected at most ${mostPerS}/s, because times are whole microseconds; got ${show(came)}.`,
     })
   }
   const silent = (field: 'weights' | 'stages', amounts: readonly unknown[]) => {
@@ -78,7 +78,7 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
   if (phase.load === 'sweep' && amountOf(phase.start) === 0) {
     found.push({
       path: [...path, 'start'],
-      message: 'a sweep doubles its start; ask for more than 0.',
+      message: 'a sweep doubles its start; raise it above 0.',
     })
   }
   return found
@@ -86,7 +86,7 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** A rate as written, or both ends of a ramp. */
+/** A rate, or both ends of a ramp, as written. */
 function ratesOf(rated: unknown): readonly unknown[] {
   const { rate } = loose(rated)
   const { from, to } = loose(rate)
@@ -104,7 +104,7 @@ function upsideDown(fields: Loose, low: string, high: string, path: Path): reado
   ]
 }
 
-/** A number, or the number that a quantity says; null for anything else. */
+/** The value of a number or a quantity; null for anything else. */
 function amountOf(value: unknown): number | null {
   if (typeof value === 'number') return value
   return typeof value === 'string' ? (durationUsOf(value) ?? ratePerSOf(value)) : null

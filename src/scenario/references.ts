@@ -15,8 +15,8 @@ import { parseThreshold } from './threshold.ts'
 type Found = Omit<Fault, 'line'>
 
 /**
- * What one part of a scenario says of another. It reads the scenario as written, whole or not,
- * so that faults of shape do not hide these.
+ * Faults between parts of a scenario. It reads the scenario as written, even if it is incomplete, so that
+ * faults of shape do not hide these.
  */
 export function crossFaults(data: unknown): readonly Found[] {
   const scenario = loose(data)
@@ -30,7 +30,7 @@ export function crossFaults(data: unknown): readonly Found[] {
   ]
 }
 
-/** A certificate without its key shows nothing, nor does a key alone. */
+/** A certificate and its key need each other. */
 function identityFaults(scenario: Loose): readonly Found[] {
   const pair = ['cert_file', 'key_file'] as const
   const [given, other] = scenario.cert_file === undefined ? [pair[1], pair[0]] : pair
@@ -43,7 +43,7 @@ const entries = (value: unknown): readonly (readonly [string, Loose])[] =>
   Object.entries(loose(value)).map(([name, item]) => [name, loose(item)])
 const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Names in a list that nothing has. */
+/** Names in a list that are not known. */
 function unknownNames(
   list: unknown,
   known: readonly string[],
@@ -80,7 +80,10 @@ function stepFaults(scenario: Loose): readonly Found[] {
       })
     }
     if (step.endpoint === 'other' && step.path === undefined && step.wrong !== 'unknown-path') {
-      found.push({ path, message: 'the endpoint other needs a path, as path: /v1/moderations.' })
+      found.push({
+        path,
+        message: 'the endpoint other needs a path, such as path: /v1/moderations.',
+      })
     }
     for (const field of ['stream', 'session', 'max_tokens', 'system', 'prompt'] as const) {
       const without =
@@ -111,14 +114,14 @@ function stepFaults(scenario: Loose): readonly Found[] {
     if (step.wrong !== undefined && step.session !== undefined) {
       found.push({
         path: [...path, 'session'],
-        message: 'a request that is wrong on purpose has no answer to carry on from.',
+        message: 'a request that is wrong on purpose has no answer to continue from.',
       })
     }
   }
   return found
 }
 
-/** Endpoints that are asked without a body. */
+/** Endpoints without a body. */
 const plain: ReadonlySet<unknown> = new Set(['models', 'credits'])
 
 function headerFaults(headers: unknown, path: Path): readonly Found[] {
@@ -130,10 +133,10 @@ function headerFaults(headers: unknown, path: Path): readonly Found[] {
   })
 }
 
-/** Headers are kept as evidence, and a key must not be. */
+/** Headers are stored as evidence, but a key must not be. */
 const keyHeader = /(?:^|-)(?:authorization|cookie|api-?key|(?:auth|access)-token)$/i
 
-/** A plain answer has no events to leave at: it would be read to its end, and count as whole. */
+/** A plain response has no events to abort at: it would be read to its end and count as complete. */
 function abortFaults(step: Loose, path: Path): readonly Found[] {
   const { abort, endpoint } = step
   const point = typeof abort === 'object' ? Object.keys(loose(abort))[0] : abort
@@ -187,7 +190,7 @@ function phaseFaults(scenario: Loose): readonly Found[] {
   return found
 }
 
-/** A step of weight 0 is drawn only in a phase that names it, and none that has weight. */
+/** A step of weight 0 is drawn only in a phase that names it, and no step with weight. */
 function weightFaults(
   weights: ReadonlyMap<string, unknown>,
   named: readonly unknown[],
@@ -196,7 +199,7 @@ function weightFaults(
   const weightless = (name: unknown) => weights.get(String(name)) === 0
   if (named.length === 0) {
     return weights.size > 0 && [...weights.keys()].every(weightless)
-      ? [{ path, message: 'every step has weight 0; name in steps the ones that it sends.' }]
+      ? [{ path, message: 'every step has weight 0; list the steps to send in steps.' }]
       : []
   }
   if (named.every(weightless)) return []
@@ -212,7 +215,7 @@ function weightFaults(
   )
 }
 
-/** The lines of a trace are requests of their own, which no turn of a conversation can have the length of. */
+/** A trace decides the length of each request, which turns of a conversation cannot have. */
 function replayFaults(scenario: Loose, phase: Loose, path: Path): readonly Found[] {
   const named = items(phase.steps)
   const drawn = entries(scenario.steps).filter(([name, { weight }]) =>
@@ -222,7 +225,7 @@ function replayFaults(scenario: Loose, phase: Loose, path: Path): readonly Found
     .filter(([, { session }]) => session !== undefined)
     .map(([name]) => ({
       path,
-      message: `a trace says how long each request is, and step ${name} has a session. Name others in steps.`,
+      message: `a trace sets the length of each request, so step ${name} cannot have a session. List other steps in steps.`,
     }))
 }
 
@@ -265,7 +268,7 @@ function thresholdFaults(scenario: Loose): readonly Found[] {
     if (read.metric === 'goodput' && objectives.length === 0) {
       found.push({
         path,
-        message: 'goodput counts requests that meet the objectives; name some, as ttft: 800ms.',
+        message: 'goodput counts requests that meet the objectives; name some, such as ttft: 800ms.',
       })
     }
     return found

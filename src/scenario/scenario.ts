@@ -1,20 +1,20 @@
 /**
- * A checked, frozen scenario: what to send, in which mix, when, and what must hold.
- * Files become this in `parse.ts`, where every fault is reported at once with its line.
+ * A checked, frozen scenario: what to send, in which mix, when, and what must hold. `parse.ts` makes it
+ * from a file, and reports all faults at once with their lines.
  */
 
 import type { AbortPoint, Endpoint, WrongRequest } from '../contract/request.ts'
 
-/** Where a key comes from; the key itself never stands in a scenario. */
+/** The source of a key; a scenario never contains the key itself. */
 export interface KeySource {
   readonly name: string
   readonly source: { readonly env: string } | { readonly file: string }
   readonly weight: number
-  /** Keys of one account share its balance; its own name unless given. */
+  /** Keys of one account share its balance. Default: the name of the key. */
   readonly account: string
 }
 
-/** How many tokens a synthetic prompt has, or an answer may have. */
+/** Numbers of tokens of synthetic prompts. */
 export type TokenLengths =
   | { readonly kind: 'fixed'; readonly tokens: number }
   | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
@@ -22,16 +22,16 @@ export type TokenLengths =
   | { readonly kind: 'lognormal'; readonly median: number; readonly sigma: number }
   | { readonly kind: 'empirical'; readonly samples: readonly number[] }
 
-/** What the user says. */
+/** The user's message. */
 export type Prompt =
   | { readonly kind: 'text'; readonly text: string }
-  /** A line each; a line that is a JSON object gives its `prompt`. */
+  /** One prompt on each line; a JSON object gives its `prompt` or `messages`. Or a ShareGPT file. */
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'synthetic'; readonly tokens: TokenLengths; readonly pool: number }
   /** The step's `prompt` function in the scenario's own module. */
   | { readonly kind: 'function' }
 
-/** A conversation: each turn carries all that was said before, on one key. */
+/** A conversation with one key: each turn includes all earlier turns. */
 export interface Session {
   readonly turns: number
   readonly think: ThinkTime
@@ -47,13 +47,13 @@ export interface Step {
   readonly name: string
   readonly weight: number
   readonly endpoint: Endpoint
-  /** For the endpoint `other`; null for the endpoint's own. */
+  /** Null for the endpoint's own path. */
   readonly path: string | null
   readonly method: 'GET' | 'POST' | 'OPTIONS' | 'DELETE' | 'PUT' | null
   readonly stream: boolean
-  /** Asks for the token counts of a stream: `stream_options.include_usage`. */
+  /** Requests the token counts of a stream: `stream_options.include_usage`. */
   readonly includeUsage: boolean
-  /** Null where the request names none. */
+  /** Null if the request has no model. */
   readonly model: string | null
   readonly prompt: Prompt
   readonly system: string | null
@@ -61,14 +61,13 @@ export interface Step {
   readonly wrong: WrongRequest | null
   readonly abort: AbortPoint | null
   readonly session: Session | null
-  /** Passed through as they are. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readonly<Record<string, unknown>>
   /** Names of the keys that it may use; empty for all. */
   readonly keys: readonly string[]
 }
 
-/** A piece of a rate's course: it moves in a straight line from one rate to the other. */
+/** A segment of a rate over time: it changes linearly from one rate to the other. */
 export interface RateSegment {
   readonly durationUs: number
   readonly fromPerS: number
@@ -76,33 +75,33 @@ export interface RateSegment {
 }
 
 /**
- * How gaps between arrivals are drawn. `gamma` has mean 1 and coefficient of variation
- * 1/sqrt(shape): below 1 bursty, 1 is Poisson, above 1 smoother.
+ * The distribution of gaps between arrivals. `gamma` has mean 1 and coefficient of variation
+ * 1/sqrt(shape): a shape below 1 is bursty, 1 is Poisson, above 1 is smoother.
  */
 export type Spacing =
   | { readonly kind: 'constant' }
   | { readonly kind: 'poisson' }
   | { readonly kind: 'gamma'; readonly shape: number }
 
-/** What a rate must meet to count as held: shares and times of one sub-phase. */
+/** The condition under which a trial holds its rate. */
 export interface SweepObjective {
   /** Share of requests that must meet every objective of the scenario. */
   readonly goodput: number
 }
 
 export type Load =
-  /** Open: planned up front, never waits for responses. */
+  /** Open: planned in advance, never waits for responses. */
   | { readonly kind: 'arrivals'; readonly spacing: Spacing; readonly rate: readonly RateSegment[] }
-  /** Closed: users, each with think time; no claim about a rate. */
+  /** Closed: users with think time, without a planned rate. */
   | {
       readonly kind: 'concurrency'
       readonly fromUsers: number
       readonly toUsers: number
-      /** Time over which users join; after it all are there. */
+      /** Time over which users join or leave. */
       readonly rampUs: number
       readonly think: ThinkTime
     }
-  /** Closed, flat out, by users without think time: finds a ceiling. */
+  /** Closed, users without think time: finds a ceiling. */
   | { readonly kind: 'saturate'; readonly connections: number }
   /** Finds the highest rate that meets the objectives. */
   | {
@@ -112,7 +111,7 @@ export type Load =
       /** Length of each trial, and of the pause after a failed one. */
       readonly trialUs: number
       readonly coolDownUs: number
-      /** The bracket is narrow enough at this share of the rate. */
+      /** The search ends when its bracket is this share of the rate. */
       readonly precision: number
       readonly spacing: Spacing
       readonly objective: SweepObjective
@@ -130,9 +129,9 @@ export interface Phase {
   readonly name: string
   readonly part: 'warmup' | 'steady' | 'drain'
   readonly load: Load
-  /** Null where the load itself says when it ends: a replay, a sweep, so many requests. */
+  /** Null if the load decides its end: a replay, a sweep, a number of requests. */
   readonly durationUs: number | null
-  /** At most so many requests; null for no bound. */
+  /** Most requests; null for no bound. */
   readonly maxRequests: number | null
   /** Names of the steps that it draws from; empty for all. */
   readonly steps: readonly string[]
@@ -182,7 +181,7 @@ export type FilterKey = (typeof filterKeys)[number]
 
 export type Capture = 'all' | 'sample' | 'none'
 
-/** What a request must meet to be good; null is not asked for. */
+/** Upper bounds that a request must meet to be good; null for none. */
 export interface Objectives {
   readonly ttftUs: number | null
   readonly tpotUs: number | null
@@ -190,23 +189,23 @@ export interface Objectives {
   readonly responseUs: number | null
 }
 
-/** When a run gives up by itself; null never. */
+/** When a run stops itself; null for never. */
 export interface StopConditions {
-  /** Share of failures among all requests so far, looked at from the hundredth on. */
+  /** Share of failures among all requests so far, from the hundredth on. */
   readonly errorShare: number | null
   readonly consecutiveFailures: number | null
-  /** How long every request may end without a connection or with a 401; null for no bound. */
+  /** How long every request may end in a failed connection or a 401; null for no bound. */
   readonly refusedForUs: number | null
 }
 
 export interface Policy {
   readonly retries: 'none' | 'specification'
   readonly maxInFlight: number
-  /** Connections at most, over all threads: requests wait for one; null for no bound. */
+  /** Most connections over all threads; requests wait for one. Null for no bound. */
   readonly maxConnections: number | null
-  /** What answers may hold while they are read, over all threads; beyond it they are given up. */
+  /** Most memory of incomplete responses over all threads; a response that does not fit is dropped. */
   readonly maxMemoryBytes: number
-  /** Stop before this many credits are spent, counting what is in flight; null for no bound. */
+  /** Most credits to spend, including requests in flight; null for no bound. */
   readonly maxCredits: number | null
   readonly connectTimeoutUs: number
   readonly firstByteTimeoutUs: number
@@ -215,7 +214,7 @@ export interface Policy {
   readonly stop: StopConditions
 }
 
-/** `timer`: a 1 ms timer with catch-up. `precise`: spins, and takes a core for each thread. */
+/** `timer` sleeps until a request is due. `precise` spins, and takes a core for each thread. */
 export type Pacing = 'timer' | 'precise'
 
 export interface Scenario {
@@ -227,10 +226,10 @@ export interface Scenario {
   /** Null for as many as the plan needs and the machine has. */
   readonly threads: number | null
   readonly pacing: Pacing
-  /** What machines of one run share out: requests, or accounts with all of their requests. */
+  /** What the shards of a run split: requests, or accounts with all their requests. */
   readonly shards: 'by index' | 'by account'
   readonly transport: 'own' | 'undici' | 'http2'
-  /** Variable that holds the URL of an HTTP proxy; null for none. */
+  /** Name of the variable with the URL of an HTTP proxy; null for none. */
   readonly proxyEnv: string | null
   /** PEM file of further authorities to trust. */
   readonly caFile: string | null
@@ -244,6 +243,6 @@ export interface Scenario {
   readonly objectives: Objectives
   readonly policy: Policy
   readonly capture: Capture
-  /** The module that holds its prompt functions; null for a YAML file. */
+  /** The module with its prompt functions; null for a YAML file. */
   readonly modulePath: string | null
 }

@@ -34,9 +34,8 @@ import {
 import { parseThreshold } from './threshold.ts'
 
 /**
- * The shape of a scenario file, and of what `defineScenario` takes. Units are read here, so that
- * what comes out has numbers in microseconds, per second and 0 to 1. What one part says of another
- * is checked in `references.ts`.
+ * The shape of a scenario file and of the argument of `defineScenario`. Units are parsed here: the output
+ * has numbers in microseconds, per second and 0 to 1. `references.ts` checks relations between parts.
  */
 
 const tokenLengths = either(
@@ -67,7 +66,7 @@ const promptOptions = [
 const promptSays =
   'a prompt: a text, { file: path }, or { synthetic: tokens } with tokens a number or a distribution'
 
-/** What a prompt function is told. */
+/** The argument of a prompt function. */
 export interface PromptContext {
   /** Index of the request in its phase. */
   readonly index: number

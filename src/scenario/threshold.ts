@@ -14,7 +14,7 @@ const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics]
 /**
  *     threshold = [phase "/"] [step "."] metric ["{" key=value, … "}"] ["." statistic] op bound
  *
- * @returns the threshold, or a sentence that says what is wrong with the text
+ * @returns the threshold, or a noun phrase for what was expected
  */
 export function parseThreshold(text: string, abort = false): Threshold | string {
   const sides = /^\s*(.+?)\s*(<=|>=|==|<|>)\s*(\S+)\s*$/.exec(text)
@@ -53,7 +53,7 @@ interface Parts {
   readonly statistic: string | null
 }
 
-/** `ttft.p95` has no step: what looks like one is the metric, and the metric its statistic. */
+/** In `ttft.p95`, which has no step, the parsed step is the metric, and the parsed metric the statistic. */
 function rearrange(match: RegExpExecArray): Parts | null {
   const [, phase = null, step = null, metric, filter = '', statistic = null] = match
   if (isMetric(metric)) return { phase, step, metric, filter, statistic }

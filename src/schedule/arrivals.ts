@@ -2,31 +2,31 @@ import type { RateSegment, Spacing } from '../scenario/scenario.ts'
 import { amountBy, Course } from './course.ts'
 import { GapSums } from './gap-sums.ts'
 
-/** Sums over the pieces of a course are off by less: what is due at their end is not before it. */
+/** More than the rounding error of sums over segments: an arrival due at their end is not before it. */
 const roundingUs = 1e-3
 
 export interface ArrivalBounds {
-  /** Arrivals at or after this are not part of the plan; null for no such end. */
+  /** Arrivals at or after this are not part of the plan; null for no end. */
   readonly durationUs: number | null
   readonly maxRequests: number | null
 }
 
 /**
- * The plan of an open load: when each request is to be sent, fixed by the seed alone. Threads that share
- * a plan go from one index of theirs to the next, and nobody walks what lies between.
+ * The plan of an open load: when each request is due, decided by the seed alone. Threads that share a
+ * plan jump from one of their indexes to the next, without the arrivals between.
  *
- * A cursor, so that a million arrivals are not a million objects. It only goes forward.
+ * The plan is a cursor that only moves forward, to save one object for each arrival.
  */
 export class ArrivalPlan {
   /** The current arrival; -1 before the first. */
   index = -1
-  /** When it is to be sent, in microseconds since the phase began. Infinity before the first. */
+  /** When it is due, in microseconds since the phase began. Infinity before the first. */
   atUs = Infinity
   private readonly rate: readonly RateSegment[]
   private readonly course: Course
   private readonly durationUs: number
   private readonly count: number
-  /** Null where the gaps are all 1. */
+  /** Null if all gaps are 1. */
   private readonly gaps: GapSums | null
 
   constructor(
@@ -44,7 +44,7 @@ export class ArrivalPlan {
     this.gaps = spacing.kind === 'constant' ? null : new GapSums(seed, `gaps of ${phase}`, shape)
   }
 
-  /** Moves on to an arrival, the next if none is named. @returns whether there is one; if not, the plan is over */
+  /** Moves to an arrival, by default the next. @returns false if the plan has no such arrival */
   advance(to = this.index + 1): boolean {
     if (to >= this.count) return false
     const amount = this.gaps === null ? to : this.gaps.sumOf(to + 1)
@@ -55,9 +55,9 @@ export class ArrivalPlan {
     return true
   }
 
-  /** Moves on to the last arrival; stays before the first where there is none. */
+  /** Moves to the last arrival; without arrivals, stays before the first. */
   finish(): void {
-    // One request before the end, so that no rounding is near, and by single steps from there.
+    // Jump to one request before the end, so that rounding cannot pass it, then go by single steps.
     const amount = amountBy(this.rate, this.durationUs) - 1
     const most = Math.min(amount, this.count - 1)
     const near = this.gaps === null ? Math.floor(most) : this.gaps.countBy(amount, this.count) - 1

@@ -1,7 +1,7 @@
 import type { RateSegment } from '../scenario/scenario.ts'
 
 /**
- * A rate over time, and its inverse: when has so much arrived?
+ * A rate over time, and the time at which a given amount has arrived.
  *
  *     rate                      amount(t) = area under the rate up to t
  *      │      ____
@@ -9,7 +9,7 @@ import type { RateSegment } from '../scenario/scenario.ts'
  *      │____/                   a Poisson process of rate 1 in amounts is one of this
  *      └──────────────── t      rate in time (time change of a point process)
  *
- * After its last segment the rate stays as it ended.
+ * After the last segment the rate stays constant.
  */
 export class Course {
   private readonly segments: readonly RateSegment[]
@@ -23,8 +23,9 @@ export class Course {
   }
 
   /**
-   * Microseconds at which the amount is reached; Infinity when it never is.
-   * Amounts must not fall from call to call.
+   * Microseconds at which the amount is reached; Infinity if it never is.
+   *
+   * @throws RangeError if the amount is below that of the last call
    */
   timeOf(amount: number): number {
     if (amount < this.lastAmount) throw new RangeError('amounts of a course never fall')
@@ -45,17 +46,17 @@ export class Course {
   }
 }
 
-/** Requests that a segment holds. */
+/** Requests in a segment. */
 function areaOf(segment: RateSegment): number {
   return ((segment.fromPerS + segment.toPerS) / 2) * (segment.durationUs / 1e6)
 }
 
-/** Requests that a course holds. */
+/** Requests in all segments. */
 export function amountOf(segments: readonly RateSegment[]): number {
   return segments.reduce((sum, segment) => sum + areaOf(segment), 0)
 }
 
-/** Requests that a course holds until a time: the area under the rate up to there. */
+/** Requests until a time: the area under the rate up to there. */
 export function amountBy(segments: readonly RateSegment[], atUs: number): number {
   let startUs = 0
   let amount = 0
@@ -72,8 +73,8 @@ export function amountBy(segments: readonly RateSegment[], atUs: number): number
 }
 
 /**
- * Time within a segment at which `amount` of its area is reached: the root of
- * f·t + (g − f)/(2T)·t² = amount, in the form that is stable when f = g or f = 0.
+ * Microseconds into a segment at which `amount` of its area is reached: the root of
+ * f·t + (g − f)/(2T)·t² = amount, in the form that is stable for f = g or f = 0.
  */
 function within(segment: RateSegment, amount: number): number {
   const f = segment.fromPerS

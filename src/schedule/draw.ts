@@ -1,11 +1,11 @@
 import type { ThinkTime, TokenLengths } from '../scenario/scenario.ts'
 import type { RandomStream } from './random.ts'
 
-/** Draws one of several by weight. */
+/** Draws an index by weight. */
 export class WeightedChoice {
   private readonly ends: Float64Array
 
-  /** @param weights none negative, at least one above 0 */
+  /** @param weights none negative, at least one above 0 @throws RangeError if none is above 0 */
   constructor(weights: readonly number[]) {
     this.ends = new Float64Array(weights.length)
     let sum = 0
@@ -31,7 +31,7 @@ export class WeightedChoice {
   }
 }
 
-/** Think time of one index, in microseconds. */
+/** Think time in microseconds; the same index has the same time. */
 export function thinkUs(think: ThinkTime, random: RandomStream, index: number): number {
   switch (think.kind) {
     case 'fixed':
@@ -43,7 +43,7 @@ export function thinkUs(think: ThinkTime, random: RandomStream, index: number): 
   }
 }
 
-/** Tokens of one index: a whole number of at least 1. */
+/** Number of tokens, whole and at least 1; the same index has the same number. */
 export function tokensOf(lengths: TokenLengths, random: RandomStream, index: number): number {
   return Math.max(1, Math.round(lengthOf(lengths, random, index)))
 }

@@ -1,18 +1,18 @@
 import { RandomStream } from './random.ts'
 
-/** Gaps of a block, and blocks of a stretch. */
+/** Gaps per block, and blocks per stretch. */
 const fan = 64
 const stretch = fan * fan
 
 /**
- * Sums of independent gamma gaps of mean 1, found without drawing all the gaps before.
+ * Sums of independent gamma gaps of mean 1, without drawing all earlier gaps.
  *
  *     stretches of 4,096 gaps   one draw each: a sum of gammas is a gamma
  *       └─ 64 blocks            their shares of the stretch
  *            └─ 64 gaps         their shares of the block
  *
- * Shares of a sum of gammas do not hang on the sum (Lukacs 1955), so the gaps are as independent as if
- * each were drawn by itself: of shape 1, arrivals are a Poisson process.
+ * The shares of a sum of gammas are independent of the sum (Lukacs 1955), so the gaps are independent
+ * too. With shape 1, arrivals are a Poisson process.
  */
 export class GapSums {
   private readonly stretches: RandomStream
@@ -22,10 +22,10 @@ export class GapSums {
   private at = 0
   private start = 0
   private length: number
-  /** From the start of the stretch, sums before each of its blocks; of which stretch. */
+  /** Sums from the start of stretch `dealt` to each of its blocks. */
   private readonly beforeBlock = new Float64Array(fan + 1)
   private dealt = -1
-  /** From the start of the block, sums before each of its gaps; of which block. */
+  /** Sums from the start of `block` to each of its gaps. */
   private readonly beforeGap = new Float64Array(fan + 1)
   private block = -1
   private blockStart = 0
@@ -40,14 +40,14 @@ export class GapSums {
     this.length = this.lengthOf(0)
   }
 
-  /** The sum of so many gaps. Counts may not fall below a stretch that was left. */
+  /** The sum of the first `count` gaps. @throws RangeError for a count in an earlier stretch */
   sumOf(count: number): number {
     const block = Math.floor(count / fan)
     if (block !== this.block) this.enter(block)
     return Math.min(this.blockStart + this.beforeGap[count - block * fan]!, this.blockEnd)
   }
 
-  /** A count, of at most `most`, whose sum is not above this: of whole stretches, the highest. */
+  /** The highest multiple of a stretch, up to `most`, whose sum is at most `sum`. */
   countBy(sum: number, most: number): number {
     while (this.start + this.length <= sum && (this.at + 1) * stretch <= most) this.leave()
     return this.at * stretch
@@ -89,7 +89,7 @@ export class GapSums {
   }
 }
 
-/** Makes the last of these sums the whole. No rounding lets one be above the next. */
+/** Scales the sums so that the last is `whole`; rounding never puts one above it. */
 function scale(sums: Float64Array, whole: number): void {
   const sum = sums[fan]!
   for (let at = 1; at < fan; at++) sums[at] = Math.min((sums[at]! / sum) * whole, whole)

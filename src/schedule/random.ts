@@ -1,6 +1,6 @@
 /**
- * Randomness by index: the number of (seed, name, index, lane) is a hash of the four, so that
- * every thread can compute any request's draws without drawing those before it.
+ * Random numbers by index: each is a hash of (seed, name, index, lane), so every thread can compute
+ * the draws of any request without the earlier ones.
  */
 export class RandomStream {
   private readonly a: number
@@ -10,12 +10,12 @@ export class RandomStream {
   constructor(seed: number, name: string) {
     let hash = mix(seed >>> 0) ^ mix((Math.floor(seed / 4294967296) >>> 0) + 1)
     for (let at = 0; at < name.length; at++) hash = mix(hash ^ (name.charCodeAt(at) + at * 65537))
-    // Signed, so that every stream is of one hidden class; both are only mixed on.
+    // Signed integers, so that all streams share one hidden class in V8.
     this.a = mix(hash + 0x9e3779b9) | 0
     this.b = mix(hash ^ 0x85ebca6b) | 0
   }
 
-  /** Uniform in [0, 1), 53 bits. `lane` tells several draws of one index apart. */
+  /** Uniform in [0, 1), 53 bits. `lane` separates several draws of one index. */
   at(index: number, lane = 0): number {
     const low = index >>> 0
     const far = Math.floor(index / 4294967296) + lane * 0x3c6ef372
@@ -37,7 +37,7 @@ export class RandomStream {
 
   /** Gamma of mean 1: shape k, scale 1/k (Marsaglia and Tsang 2000). */
   gamma(index: number, shape: number): number {
-    // Below 1 the method draws at shape + 1 and scales down by a power of a uniform.
+    // For a shape below 1, the method draws at shape + 1 and multiplies by a power of a uniform.
     const boosted = shape < 1 ? shape + 1 : shape
     const d = boosted - 1 / 3
     const c = 1 / Math.sqrt(9 * d)

@@ -6,11 +6,11 @@ export interface Trial {
   readonly held: boolean
 }
 
-/** Between these rates the capacity lies, as far as trials tell. */
+/** Rates between which the capacity lies. */
 export interface Bracket {
-  /** The highest rate that held; null when none did. */
+  /** The highest rate that held; null if none did. */
   readonly safePerS: number | null
-  /** The lowest that did not; null when all did. */
+  /** The lowest rate that failed; null if none did. */
   readonly failedPerS: number | null
 }
 
@@ -20,13 +20,13 @@ export type SweepStep =
 
 type Sweep = Extract<Load, { kind: 'sweep' }>
 
-/** Trials at most, so that noise cannot keep a sweep going. */
+/** Most trials; noise cannot prolong a sweep beyond them. */
 const maxTrials = 60
 
 /**
- * What to do after these trials: double until one fails, then halve the bracket until it is
- * narrow. When the first fails, halve down until one holds. A rate has failed when it failed
- * twice: a hiccup of the machine must not halve the answer.
+ * The next step of a sweep: double the rate until one fails, then halve the bracket until it is
+ * narrow. If the first rate fails, halve until one holds. A rate must fail twice in a row, because a
+ * hiccup of the machine must not halve the result.
  *
  *     rate ─ 10 ✓ 20 ✓ 40 ✓ 80 ✗✗ ── 60 ✓ ── 70 ✗✗ ── 65 ✗✓ …      safe 65, in 65 to 70
  */
@@ -50,14 +50,14 @@ export function nextTrial(sweep: Sweep, trials: readonly Trial[]): SweepStep {
   return (high - low) / high <= sweep.precision ? done : attempt((low + high) / 2)
 }
 
-/** What trials say so far, whole sweep or not. */
+/** The bracket after any number of trials. */
 export function bracketOf(trials: readonly Trial[]): Bracket {
   const held = trials.filter((trial) => trial.held).map((trial) => trial.ratePerS)
   const failed = trials
     .filter((trial, at) => !trial.held && trials[at - 1]?.ratePerS === trial.ratePerS)
     .map((trial) => trial.ratePerS)
   const high = failed.length > 0 ? Math.min(...failed) : null
-  // A rate above one that failed says nothing: only those below the lowest failure count.
+  // A rate that held above a failed one does not count.
   const safe = held.filter((rate) => high === null || rate < high)
   return { safePerS: safe.length > 0 ? Math.max(...safe) : null, failedPerS: high }
 }

@@ -6,9 +6,9 @@ export interface TraceRequest {
   readonly atUs: number
   readonly inputTokens: number
   readonly outputTokens: number
-  /** Names of the blocks that its prompt begins with; requests that share one share its text. */
+  /** Ids of the blocks that its prompt begins with; equal ids mean equal text. */
   readonly hashIds: readonly number[]
-  /** What the trace says of the request beyond its size; null where it is silent. */
+  /** These are null if the trace does not contain them. */
   readonly endpoint: 'chat' | 'messages' | null
   readonly stream: boolean | null
   readonly model: string | null
@@ -17,13 +17,14 @@ export interface TraceRequest {
 export type TraceFormat = 'mooncake' | 'azure' | 'assay'
 
 /**
- * Reads a trace; requests come back in order of time, the first at 0.
+ * Reads a trace.
  *
  * - `mooncake`: JSON Lines of `timestamp` (milliseconds), `input_length`, `output_length`, and
- *   `hash_ids`, if there, of the prompt's blocks of `tokensPerBlock`
- * - `azure`: `TIMESTAMP`, `ContextTokens`, `GeneratedTokens`, as CSV with a head or JSON Lines
- * - `assay`: our own export of attempts as JSON Lines; first attempts of generations are taken
+ *   optionally `hash_ids` of the prompt's blocks of `tokensPerBlock`
+ * - `azure`: `TIMESTAMP`, `ContextTokens`, `GeneratedTokens`, as CSV with a header or JSON Lines
+ * - `assay`: our own export of attempts as JSON Lines; only first attempts at chat or messages count
  *
+ * @returns requests in order of time, the first at 0
  * @throws UserError with the line and what was expected there
  */
 export function parseTrace(
@@ -54,14 +55,14 @@ export function parseTrace(
   return requests.map((request) => ({ ...request, atUs: Math.round(request.atUs - first) }))
 }
 
-/** Tokens of a block of a prompt, as Mooncake counts them; the last one may have fewer. */
+/** Tokens of a Mooncake prompt block; the last block may have fewer. */
 export const tokensPerBlock = 512
 
 type TraceRecord = Readonly<Record<string, unknown>>
 
 const expectations: Readonly<Record<TraceFormat, string>> = {
   mooncake:
-    'timestamp (milliseconds), input_length and output_length, and hash_ids, if there, as whole numbers',
+    'timestamp (milliseconds), input_length, output_length and, optionally, whole-number hash_ids',
   azure: 'TIMESTAMP, ContextTokens and GeneratedTokens',
   assay: 'intended_us and, for a generation, prompt_tokens and completion_tokens',
 }
@@ -85,7 +86,7 @@ const readers: Readonly<
     const read = request(
       record.intended_us,
       record.prompt_tokens ?? 1,
-      // A stream may say nothing of its usage: then its pieces with text are the nearest to tokens.
+      // A stream may not report its usage; its events with text are then the best estimate of tokens.
       record.completion_tokens ?? (record.content_events || 1),
     )
     return (
@@ -114,7 +115,7 @@ const isTokens = (value: unknown): value is number =>
 
 const scaled = (value: unknown, by: number) => (typeof value === 'number' ? value * by : Number.NaN)
 
-/** `2023-11-16 18:15:46.6805900` has seven digits of a second, which Date cannot hold. */
+/** Unix microseconds. `2023-11-16 18:15:46.6805900` has seven decimals, more than Date can hold. */
 function azureUs(stamp: string): number {
   const match = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(stamp)
   if (!match) return Number.NaN
@@ -138,7 +139,7 @@ function jsonLine(line: string, path: string, at: number): TraceRecord {
     const value: unknown = JSON.parse(line)
     if (typeof value === 'object' && value !== null) return value as TraceRecord
   } catch {
-    // Told below, with the line.
+    // The error below shows the line.
   }
   throw new UserError(
     'trace',

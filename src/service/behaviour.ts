@@ -19,18 +19,18 @@ export interface Usage {
   readonly totalTokens: number
 }
 
-/** When the pieces of an answer come. */
+/** The times between the pieces of an answer. */
 export interface Timing {
   readonly toFirstUs: number
-  /** Time from one piece to the next, drawn anew for each. */
+  /** Time from one piece to the next. Each call draws a new one. */
   gapUs(): number
 }
 
-/** Receives an answer as it is made. */
+/** Receives an answer while it is made. */
 export interface Sink {
   /**
-   * Pieces that come together, one token each unless an upstream says otherwise. Who can wait does:
-   * a promise says that the client reads more slowly than it is given.
+   * Pieces to send together: one token each, except from an upstream. A promise says that the
+   * client reads too slowly, and the caller waits for it if it can.
    */
   pieces(pieces: readonly Piece[]): void | Promise<void>
   done(answer: Answer): void
@@ -41,49 +41,49 @@ export interface Piece {
   readonly choice: number
   readonly text: string
   readonly reasoning: boolean
-  /** The delta of a chat chunk as an upstream sent it: it may hold more than text. */
+  /** The delta of a chat chunk from an upstream. It may hold more than text. */
   readonly relayed?: object
 }
 
-/** A whole response, before it is written. */
+/** A whole response before it is written. */
 export interface ServiceResponse {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: string | Buffer
 }
 
-/** An event of a stream: its name (messages format alone) and its JSON. */
+/** An event of a stream: its name (messages format only) and its JSON. */
 export interface StreamEvent {
   readonly name: string | null
   readonly data: object
 }
 
 /**
- * Everything that the service does which somebody outside can notice, one function each. The
- * honest answers are in `honest/`, where the profile chooses among the legal ones; a fault
- * replaces one or two of these functions and nothing else (see `faults/fault.ts`).
+ * Everything that a client can notice about the service, one function each. The honest answers are
+ * in `honest/`, where the profile chooses among the legal ones. A fault replaces one or two of
+ * these functions and nothing else (see `faults/fault.ts`).
  */
 export interface Behaviour {
   // Access
-  /** The path that counts, without query. */
+  /** The path that selects the endpoint, without its query. */
   path(call: Call): string
   presentedKey(call: Call): string | null
-  /** The account's key for what was presented; null is 401. */
+  /** The key that the client presented; null is 401. */
   keyFor(call: Call, presented: string | null): ApiKey | null
   modelList(call: Call): object
   // The request
   rules(call: Call): RequestRules
   modelFor(call: Call, id: string): Model | null
-  /** Beyond what the model may take, some number that is beyond it, too. */
+  /** The number of prompt tokens. Above the model's limit, it is any number above that limit. */
   promptTokens(call: Call, request: GenerationRequest): number
-  /** Whether input and output fit the limits. */
+  /** The refusal if input or output exceeds a limit; null if both fit. */
   fits(call: Call): Refusal | null
-  /** A failure of the service's own, before anything is reserved; null for none. */
+  /** A failure of the service itself, before anything is reserved; null if there is none. */
   outage(call: Call): RefusalKind | null
   // Rate limits
   band(call: Call, balance: Credits): Band
   limits(call: Call): Readonly<Record<Window, number>>
-  /** Whose requests are counted together. */
+  /** The subject of the rate limits: requests of one subject are counted together. */
   rateSubject(call: Call): string
   look(call: Call): RateLook
   count(call: Call): void
@@ -92,37 +92,37 @@ export interface Behaviour {
   available(call: Call): Credits
   price(call: Call): Credits
   affords(call: Call): boolean
-  /** Sets the price aside; gives what is left, or null when it cannot. */
+  /** Reserves the price. Returns the credits that are left, or null if there are too few. */
   reserve(call: Call): Credits | null
-  /** Deducts it: the request completed. */
+  /** Deducts the price of a completed request. */
   settle(call: Call, usage: Usage): void
-  /** Gives it back: the request failed. */
+  /** Returns the reserved credits of a failed request. */
   release(call: Call): void
-  /** What becomes of a request whose client left. */
+  /** The end of the billing of a request whose client left. */
   onLeave(call: Call): 'settle' | 'release'
   creditsHeader(call: Call, credits: Credits): string | null
-  /** @throws QueryError for a query that cannot be followed */
+  /** @throws QueryError for an invalid query */
   creditsReport(call: Call): CreditsReport
   /** The report as the body of `GET /user/credits`. */
   creditsBody(call: Call, report: CreditsReport): object
   /**
-   * Takes what a read of the models or the credits costs; false where the balance lacks it.
+   * Takes the price of a read of the models or the credits. False if the balance is too low.
    *
-   * @throws QueryError for a query that cannot be followed
+   * @throws QueryError for an invalid query
    */
   chargeRead(call: Call): boolean
-  /** What the page of an account shows for a query of `GET /user/credits`. */
+  /** The report on the page of an account for a query of `GET /user/credits`. */
   pageReport(call: Call, accountId: number, query: string): CreditsReport
   // Customers
-  /** When credits of a package bought now expire; null for never. */
+  /** When credits of a package bought now expire; null if they never do. */
   packageExpiryUs(chance: Chance, bought: Package, nowUs: number): number | null
-  /** What the inviter gets for an account that registers with its code. */
+  /** The inviter's reward when an account registers with its code. */
   inviteReward(chance: Chance): Credits
-  /** What the inviter gets for a payment of an account that made so many before. */
+  /** The inviter's reward for a payment of an account that made `paymentsBefore` payments. */
   paymentReward(chance: Chance, paymentsBefore: number): Credits
   inviteAllowed(chance: Chance, inviter: number, invitee: number): boolean
   // The answer
-  /** Starts making an answer; gives the way to stop. */
+  /** Starts making an answer. Returns a function that stops it. */
   generate(call: Call, sink: Sink): () => void
   answer(call: Call): Answer
   timing(call: Call, answer: Answer): Timing
@@ -132,7 +132,7 @@ export interface Behaviour {
   completion(call: Call, answer: Answer, usage: Usage): object
   events(call: Call, moment: StreamMoment): readonly StreamEvent[]
   frame(call: Call, event: StreamEvent): string
-  /** What ends a stream after its last event. */
+  /** The text after the last event of a stream. */
   ending(call: Call): string
   wireError(call: Call, refusal: Refusal): WireError
   errorBody(call: Call, error: WireError): object
@@ -147,7 +147,7 @@ export type StreamMoment =
   | { readonly at: 'end'; readonly answer: Answer; readonly usage: Usage }
   | { readonly at: 'failure'; readonly refusal: Refusal }
 
-/** What behaviours and faults are made of. */
+/** The parts that behaviours and faults work with. */
 export interface Kit {
   readonly contract: Contract
   readonly profile: Profile

@@ -7,11 +7,11 @@ import type { Random } from './random.ts'
 import type { Refusal } from './refusal.ts'
 import type { Format, GenerationRequest } from './request.ts'
 
-/** Where the three windows of a key stand. */
+/** The state of the three windows of a key. */
 export interface RateLook {
-  /** The window that has no room; null when all have. */
+  /** The window that is full; null if none is. */
   readonly refusedBy: Window | null
-  /** The state of a window once the request is counted in it. */
+  /** The state of a window after the request is counted in it. */
   window(window: Window): WindowState
 }
 
@@ -21,13 +21,13 @@ export interface WindowState {
   readonly resetUs: number
 }
 
-/** What is known of a request before anybody looked at it. */
+/** What is known of a request before it is examined. */
 export interface IncomingRequest {
   readonly sequence: number
-  /** Hexadecimal, unique; both formats make their ids of it. */
+  /** Hexadecimal and unique. Both formats make their ids from it. */
   readonly id: string
   readonly atUs: number
-  /** GET for HEAD, too: `node:http` leaves out the body. */
+  /** GET for HEAD too: `node:http` leaves out the body. */
   readonly method: string
   readonly path: string
   readonly query: string
@@ -41,12 +41,12 @@ const nothing = Buffer.alloc(0)
 const nobody: ReadonlySet<number> = new Set()
 const noLimits = { minute: 0, hour: 0, day: 0 }
 
-/** One request on its way through the service; each station fills in what it finds. */
+/** One request on its way through the service. Each stage adds what it finds. */
 export class Call extends Chance {
   readonly incoming: IncomingRequest
   endpoint: ContractEndpoint | 'other' = 'other'
   body: Buffer = nothing
-  /** Why a body that came was not kept; null for one that was. */
+  /** Why the body was not kept; null if it was. */
   bodyFault: Refusal | null = null
   key: ApiKey | null = null
   request: GenerationRequest | null = null
@@ -55,22 +55,22 @@ export class Call extends Chance {
   /** Credits free at admission, before anything is reserved for this call. */
   available: Credits = 0
   band: Band | null = null
-  /** Whose requests are counted together with this one, and what they may reach. */
+  /** The subject of the rate limits. */
   subject = ''
   limits: Readonly<Record<Window, number>> = noLimits
   look: RateLook | null = null
   price: Credits = 0
-  /** The entry of a charge made at the start. */
+  /** The ledger entry of a charge made at the start. */
   entry: number | null = null
-  /** Credits left right after those of this call were set aside. */
+  /** Credits left right after the reservation for this call. */
   creditsAfter: Credits | null = null
-  /** Pieces given to the client so far. */
+  /** Pieces sent to the client so far. */
   piecesSent = 0
   /** The open content block of a messages stream, and the number of the next. */
   block: {
     readonly kind: 'text' | 'thinking' | 'tool_use'
     readonly index: number
-    /** Which call of a tool it is, as an upstream counts them. */
+    /** The index of the tool call in the upstream's count. */
     readonly tool?: number
   } | null = null
   nextBlock = 0
@@ -82,7 +82,7 @@ export class Call extends Chance {
     this.incoming = incoming
   }
 
-  /** The format whose shapes fit the endpoint; null for the shared ones. */
+  /** The format of the endpoint's response; null for an endpoint that both formats share. */
   get format(): Format | null {
     return this.endpoint === 'chat' || this.endpoint === 'messages' ? this.endpoint : null
   }

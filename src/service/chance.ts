@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** Something that a fault may befall: drawn once for each fault, so that all its parts agree. */
+/** Something that faults can strike. Each fault draws once for it, so that all its parts agree. */
 export class Chance {
   readonly #random: Random
   #struck: Map<object, boolean> | null = null
@@ -9,7 +9,7 @@ export class Chance {
     this.#random = random
   }
 
-  /** @param draws whether this one is struck; asked once for each fault */
+  /** @param draws whether the fault strikes; called once for each fault */
   struckBy(fault: object, draws: (random: Random) => boolean): boolean {
     this.#struck ??= new Map()
     let struck = this.#struck.get(fault)

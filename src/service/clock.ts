@@ -1,29 +1,29 @@
 import { type Step, TimerHeap } from './timers.ts'
 
 /**
- * The service's only clock. Windows, expiries, timestamps, the `Date` header and the pace of
- * tokens all read it, so that a minute can pass in a second and a test can hold time still.
+ * The service's only clock. Windows, expiries, timestamps, the `Date` header and the pace of tokens
+ * read it, so that a minute can pass in a second and a test can stop time.
  */
 export interface Clock {
-  /** Epoch microseconds of the service's own time; never falls. */
+  /** The service's time in epoch microseconds. It never falls. */
   nowUs(): number
-  /** Calls back once when the clock has reached that time; gives the way to cancel. */
+  /** Calls back once, at that time. Returns a function that cancels. */
   at(dueUs: number, callback: () => void): () => void
-  /** Calls a step when the clock has reached that time, and again at each time that it gives. */
+  /** Calls a step at that time, then again at each time that the step returns. */
   pace(dueUs: number, step: Step): () => void
-  /** Runs what is due already; for who begins something new, which may wait for that. */
+  /** Runs what is already due, before the caller starts something new that can wait for it. */
   catchUp(): void
 }
 
-/** A clock that an operator may push forward. */
+/** A clock that an operator can move forward. */
 export interface MovableClock extends Clock {
   advance(us: number): void
 }
 
 /**
- * Real time, from now on, at `scale` seconds of service time per second.
+ * Real time from now on, at `scale` seconds of service time per second.
  *
- * @param earliestUs where it starts when the machine's time is not there yet
+ * @param earliestUs the start if the machine's time is earlier
  */
 export function realClock(scale = 1, earliestUs = 0): MovableClock {
   const startUs = Math.max(Date.now() * 1000, earliestUs)
@@ -45,7 +45,7 @@ export function realClock(scale = 1, earliestUs = 0): MovableClock {
     }
   }
   const arm = () => {
-    // What is added meanwhile is looked at when all that is due has run.
+    // The outer call looks for new timers once it has run all that are due.
     if (running) return
     const dueUs = timers.nextDueUs()
     if (dueUs === null || (armed !== null && armed.dueUs <= dueUs)) return
@@ -82,17 +82,18 @@ function once(callback: () => void): Step {
 }
 
 /**
- * Calls back after that many milliseconds of real time; gives the way to cancel. What is due
- * already waits for no timer, which would take a millisecond at least: at three quarters of a core
- * of paced tokens, each millisecond lost between two rounds makes both four times as long.
+ * Calls back after `waitMs` of real time. Returns a function that cancels. What is already due
+ * starts no timer, because a timer takes a millisecond or more. At three quarters of a core of
+ * paced tokens, each millisecond lost between two rounds makes both four times as long.
+ */
  */
 function soon(callback: () => void, waitMs: number): () => void {
   if (waitMs <= 0) {
     const immediate = setImmediate(callback)
     return () => clearImmediate(immediate)
   }
-  // A service lives as long as it listens, not as long as something is due. Beyond 2^31 ms Node
-  // fires at once; a clock that looks again tomorrow is right too.
+  // A pending timer must not keep the process alive. Beyond 2^31 ms Node fires at once, so the wait
+  // is a day at most, and the clock then looks again.
   const timeout = setTimeout(callback, Math.min(waitMs, 86_400_000)).unref()
   return () => clearTimeout(timeout)
 }
@@ -105,7 +106,7 @@ export function manualClock(startUs: number): MovableClock {
     nowUs: () => now,
     at: (dueUs, callback) => timers.add(dueUs, once(callback)),
     pace: (dueUs, step) => timers.add(dueUs, step),
-    // Time does not pass: nothing is due that its last move did not run.
+    // Time stands still, and each move runs all that is due.
     catchUp() {},
     advance(us) {
       const end = now + us

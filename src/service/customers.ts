@@ -2,21 +2,21 @@ import type { Credits, Package } from '../contract/contract.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
 import { Chance } from './chance.ts'
 
-/** A payment that was taken. */
+/** A completed payment. */
 export interface Purchase {
   readonly atUs: number
   readonly package: string
   readonly credits: Credits
   readonly priceUsdCents: number
-  /** Null never expires. */
+  /** Null if the credits never expire. */
   readonly expiresUs: number | null
-  /** The balance right after it. */
+  /** The balance right after the payment. */
   readonly balance: Credits
 }
 
 export type Field = 'email' | 'password' | 'invite' | 'name'
 
-/** What is wrong with a form, and with which of its fields; null where it is no single one. */
+/** An error in a form and its field; null if it concerns no single field. */
 export interface Fault {
   readonly says: string
   readonly field: Field | null
@@ -24,7 +24,7 @@ export interface Fault {
 
 export class CustomerError extends Error {
   override readonly name = 'CustomerError'
-  /** All of them, in the order of the form. */
+  /** All errors, in the order of the form. */
   readonly faults: readonly Fault[]
 
   constructor(faults: string | readonly Fault[], field: Field | null = null) {
@@ -37,8 +37,8 @@ export class CustomerError extends Error {
 export class UnknownInvite extends CustomerError {}
 
 /**
- * What happens to an account besides requests: it is opened with free credits, invited, and paid
- * for. Rewards and packages are the contract's (§1.5, §1.6); no money moves.
+ * The events of an account besides requests: registration with free credits, invitation and
+ * payment. Rewards and packages are the contract's (§1.5, §1.6). No money moves.
  */
 export class Customers {
   readonly #kit: Kit
@@ -50,10 +50,10 @@ export class Customers {
   }
 
   /**
-   * Opens an account with the free credits, and rewards the owner of its invite code.
+   * Opens an account with the free credits and rewards the owner of the invite code.
    *
-   * @param ownCode the invite code that the new account will have
-   * @throws CustomerError for a name that is taken or a code that nobody has
+   * @param ownCode the invite code of the new account
+   * @throws CustomerError for a taken name or an unknown code
    */
   register(
     name: string,
@@ -70,9 +70,9 @@ export class Customers {
   }
 
   /**
-   * Enters an invite code afterwards, once.
+   * Enters an invite code after registration, once.
    *
-   * @throws CustomerError for an account that was invited before, and for its own code
+   * @throws CustomerError if the account was invited before or the code is its own
    */
   redeemInvite(account: number, inviteCode: string): void {
     const { accounts, random } = this.#kit
@@ -94,9 +94,10 @@ export class Customers {
   }
 
   /**
-   * Buys a package; the payment is simulated.
+  /**
+   * Buys a package. The payment is simulated.
    *
-   * @throws CustomerError for a package that is not in the contract
+   * @throws CustomerError for a package that the contract does not have
    */
   buy(account: number, packageName: string): Purchase {
     const { accounts, clock, contract, ledger, random } = this.#kit
@@ -133,7 +134,7 @@ export class Customers {
   }
 }
 
-/** When credits bought now expire: the same day that many months on, or the last of that month. */
+/** When credits bought now expire: `validMonths` later, and no later than the end of that month. */
 export function expiryUs({ validMonths }: Package, nowUs: number): number | null {
   if (validMonths === null) return null
   const now = new Date(nowUs / 1000)

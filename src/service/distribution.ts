@@ -1,7 +1,7 @@
 import { UserError } from '../user/user-error.ts'
 import type { Random } from './random.ts'
 
-/** A shape of times (microseconds) or lengths (tokens); every value it gives is at least zero. */
+/** A distribution of times (microseconds) or lengths (tokens). No value is below zero. */
 export type Distribution =
   | { readonly kind: 'constant'; readonly value: number }
   | { readonly kind: 'uniform'; readonly min: number; readonly max: number }
@@ -38,10 +38,10 @@ const unitsUs: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1e6 }
 
 /**
  * Reads `20ms`, `uniform(10ms,30ms)`, `exponential(20ms)`, `normal(20ms,5ms)` or
- * `lognormal(300ms,0.4)`; a bare number is in milliseconds. The second number of `lognormal` is
- * a plain number.
+ * `lognormal(300ms,0.4)`. A number without a unit is in milliseconds. The second number of
+ * `lognormal` is a plain number.
  *
- * @param what names the option in the error
+ * @param what the option's name in the error
  * @returns a distribution of microseconds
  */
 export function parseDurations(text: string, what: string): Distribution {
@@ -51,7 +51,7 @@ export function parseDurations(text: string, what: string): Distribution {
   })
 }
 
-/** As `parseDurations`, for numbers of tokens. */
+/** The same as `parseDurations`, for numbers of tokens. */
 export function parseLengths(text: string, what: string): Distribution {
   return parse(text, what, 'a number of tokens', (word) =>
     /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : null,

@@ -3,14 +3,14 @@ import type { GenerationRequest } from './request.ts'
 import { piecesOf } from './tokens.ts'
 import { openings, words } from './vocabulary.ts'
 
-/** One completion: its text in pieces of one token each. */
+/** One completion. Its text is in pieces of one token each. */
 export interface Choice {
   readonly reasoning: readonly string[]
   readonly pieces: readonly string[]
   readonly finish: 'stop' | 'length'
-  /** The stop sequence that ended it; null for none. */
+  /** The stop sequence that ended it; null if none did. */
   readonly stopSequence: string | null
-  /** What an upstream sent: its message, unless it was a stream, and why it ended. */
+  /** From an upstream: the finish reason, and the message if there was no stream. */
   readonly relayed?: { readonly message: object | null; readonly finishReason: string }
 }
 
@@ -20,16 +20,16 @@ export interface Answer {
   readonly completionTokens: number
 }
 
-/** `Repeat after me: …`, `Say: …`, `Echo: …`: the answer is the rest. */
+/** After `Repeat after me: …`, `Say: …` or `Echo: …`, the answer is the rest. */
 const repeat =
   /^\s*(?:please\s+)?(?:repeat|say|echo|print|output|reply with)\b[^:\n]*:\s*([\s\S]+)$/i
 const count = /\bcount\b[^\d]*(\d+)\s*(?:to|through|-)\s*(\d+)/i
 
 /**
- * What the model wants to say, before limits and stop sequences: made from the seed and the
- * request alone, so that the same request, streamed or not, gets the same words.
+ * The model's answer before limits and stop sequences. It depends on the seed and the request only,
+ * so the same request gets the same words, streamed or not.
  *
- * @param lengthTokens how long a made-up answer wants to be
+ * @param lengthTokens the intended length of a made-up answer
  * @param seed of the made-up words
  */
 export function intendedText(
@@ -51,7 +51,7 @@ export function intendedText(
   return prose(lengthTokens, seed)
 }
 
-/** A number that is the same for the same request, however it is delivered. */
+/** A number that is equal for equal requests, streamed or not. */
 export function requestHash(request: GenerationRequest, seed: number): number {
   let hash = hashText(request.model, seed)
   if (request.system !== null) hash = hashText(request.system, hash)
@@ -62,12 +62,12 @@ export function requestHash(request: GenerationRequest, seed: number): number {
 const spacedOpenings = openings.map((word) => ` ${word}`)
 const spacedWords = words.map((word) => ` ${word}`)
 
-/** Texts made lately: load tools send the same prompt again and again. By their seeds. */
+/** Recent texts by their seeds: load tools send the same prompt again and again. */
 const known = new Map<number, readonly string[]>()
 const maxKnown = 100
 const maxKnownTokens = 1_024
 
-/** Sentences of one-token words; exactly `tokens` pieces, the same for the same seed. */
+/** Sentences of one-token words: exactly `tokens` pieces, always the same for one seed. */
 export function prose(tokens: number, seed: number): readonly string[] {
   const before = known.get(seed)
   if (before?.length === tokens) return before
@@ -96,16 +96,16 @@ function madeUp(tokens: number, seed: number): readonly string[] {
 
 let joined: { readonly pieces: readonly string[]; readonly text: string } = { pieces: [], text: '' }
 
-/** Pieces as one text; that of the last pieces is kept, since the next may be the same. */
+/** The pieces as one text. The last result is kept, because the next pieces may be the same. */
 export function textOf(pieces: readonly string[]): string {
   if (joined.pieces !== pieces) joined = { pieces, text: pieces.join('') }
   return joined.text
 }
 
 /**
- * Cuts a text where a stop sequence or the limit ends it; the stop that comes first wins.
+ * Cuts a text at a stop sequence or the limit, whichever comes first.
  *
- * @param includeStop whether the stop sequence itself stays in the output
+ * @param includeStop whether the output keeps the stop sequence
  */
 export function limited(
   intended: readonly string[],
@@ -124,7 +124,7 @@ export function limited(
   return { pieces: intended, finish: 'stop', stopSequence: null }
 }
 
-/** Where the earliest stop sequence begins, and how many tokens it takes to complete it. */
+/** Where the earliest stop sequence begins, and the number of tokens that complete it. */
 function firstStop(pieces: readonly string[], stops: readonly string[]) {
   const text = pieces.join('')
   let first: { at: number; stop: string } | null = null

@@ -4,8 +4,8 @@ import type { Random } from './random.ts'
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /**
- * A new secret. From the system's generator, unless a seed was asked for: then the same service
- * has the same keys each time, which is for tests and never for anything that counts.
+ * A new secret from the system's generator, or from `random` if the service has a seed. The same
+ * seed gives the same keys, which is for tests only.
  */
 export function makeSecret(prefix: string, length: number, random: Random | null): string {
   let secret = prefix

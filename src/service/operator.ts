@@ -8,10 +8,10 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
 
-/** Microseconds after 2255 are no longer whole numbers to JavaScript; a lifetime of that is kept. */
+/** From 2255 on, microseconds are not exact integers in JavaScript. The margin is for lifetimes. */
 const lastUs = Date.UTC(2200, 0, 1) * 1000
 
-/** What its owner may do to a running service: open accounts, move balances, move the clock. */
+/** What the owner of a running service can do: open accounts, set balances, move the clock. */
 export class Operator {
   readonly #kit: Kit
   readonly #clock: MovableClock | null
@@ -24,12 +24,12 @@ export class Operator {
   }
 
   /**
-   * An account with a balance of its own choosing; gives its number. One of that name that is in
-   * the data already is kept as it is.
+   * Opens an account with a chosen balance and returns its number. An existing account of that name
+   * stays as it is.
    */
   openAccount(name: string, balance: Credits): number {
     const { accounts, ledger } = this.#kit
-    // Drawn for a known account too, so that the keys that follow are those of the last start.
+    // Drawn for an existing account too, so that the following keys equal those of the last start.
     const inviteCode = makeSecret('', 10, this.#secrets)
     const known = accounts.byName(name)
     if (known !== null) return known.id
@@ -38,7 +38,7 @@ export class Operator {
     return account
   }
 
-  /** A new key of the account; with a seed, after a restart, the one that it had. */
+  /** Issues a key of the account. With a seed, a restarted service issues the same keys. */
   issueKey(account: number, name: string): string {
     const { accounts } = this.#kit
     const key = makeSecret('sk-svc-', 40, this.#secrets)
@@ -49,7 +49,7 @@ export class Operator {
     return key
   }
 
-  /** False for a key that the account does not have, or that was revoked before. */
+  /** False if the account has no such key or it was revoked before. */
   revokeKey(account: number, key: string): boolean {
     const known = this.#kit.accounts.findKey(key)
     return known !== null && this.#kit.accounts.revokeKey(account, known.id)
@@ -63,7 +63,7 @@ export class Operator {
     return this.#kit.accounts.byId(account) !== null
   }
 
-  /** Whose key it is; null for one that was never issued, or was revoked. */
+  /** The account of a key; null if the key was never issued or is revoked. */
   accountOf(key: string): number | null {
     const known = this.#kit.accounts.findKey(key)
     return known === null || known.revokedUs !== null ? null : known.accountId
@@ -93,7 +93,7 @@ export class Operator {
     this.#kit.ledger.move(account, credits, 'purchase', 'top-up by the operator')
   }
 
-  /** The service's own time, in epoch microseconds. */
+  /** The service's time in epoch microseconds. */
   nowUs(): number {
     return this.#kit.clock.nowUs()
   }
@@ -106,8 +106,8 @@ export class Operator {
     const nowUs = this.#clock.nowUs()
     if (!(nowUs + us <= lastUs)) {
       throw new OperatorError(
-        `expected a move to no later than ${new Date(lastUs / 1000).toISOString()}; it is ` +
-          `${new Date(nowUs / 1000).toISOString()}, and ${us / 1e6} seconds were asked for`,
+        `expected a move to ${new Date(lastUs / 1000).toISOString()} at the latest; got ` +
+          `${us / 1e6} seconds from ${new Date(nowUs / 1000).toISOString()}`,
       )
     }
     this.#clock.advance(Math.round(us))

@@ -6,19 +6,19 @@ import type { Durability } from './ledger/database.ts'
 import type { ProfileAnswers } from './profile.ts'
 import type { UpstreamOptions } from './upstream/target.ts'
 
-/** Failures of the service's own, as an honest service has them: never charged. */
+/** Failures of the service itself, such as an honest service has. They are never charged. */
 export interface Outage {
   readonly status: 500 | 503
   readonly probability: number
 }
 
-/** How fast answers come and how long they are, in the service's own time. */
+/** The speed and the length of answers, in the service's time. */
 export interface Shape {
   /** Time to the first token, in microseconds. */
   readonly timeToFirstUs: Distribution
   /** Time from one token to the next, in microseconds. */
   readonly betweenTokensUs: Distribution
-  /** How long a made-up answer wants to be, before limits. */
+  /** The intended length of a made-up answer, before limits. */
   readonly lengthTokens: Distribution
 }
 
@@ -29,39 +29,39 @@ export interface AccountRequest {
 
 export interface ServiceOptions {
   readonly host?: string
-  /** 0, the default, lets the system pick. */
+  /** Default: 0, any free port. */
   readonly port?: number
-  /** Same seed, same answers, same draws, same keys. */
+  /** The same seed gives the same answers, draws and keys. */
   readonly seed?: number
-  /** Real time unless given; `timeScale` belongs to real time alone. */
+  /** Default: real time. `timeScale` applies to real time only. */
   readonly clock?: Clock | MovableClock
   /** Seconds of service time per second. */
   readonly timeScale?: number
   readonly profile?: ProfileAnswers
-  /** `name`, `name=probability` or `name=#nth`; or one that has no name on any list. */
+  /** `name`, `name=probability` or `name=#nth`, or a fault that is on no list. */
   readonly faults?: readonly (string | Fault)[]
-  /** A SQLite file, or `:memory:`, the default. */
+  /** A SQLite file. Default: `:memory:`. */
   readonly dataPath?: string
   readonly durability?: Durability
   readonly contract?: Contract
-  /** One account with a ready key each; by default one in each band. */
+  /** One account with a ready key each. Default: one in each band. */
   readonly accounts?: readonly AccountRequest[]
   readonly shape?: Partial<Shape>
   readonly outage?: Outage
-  /** Who sends it may move the clock and balances by `/operator/`, from this machine; off unless given. */
+  /** Allows moving the clock and balances by `/operator/`, from this machine. Default: off. */
   readonly operatorKey?: string
-  /** Every client comes through a proxy, and is who its `X-Forwarded-For` ends with. */
+  /** All clients come through a proxy: the last entry of `X-Forwarded-For` is the client. */
   readonly trustProxy?: boolean
-  /** How long the head of a request may take; ten seconds unless given. */
+  /** The time limit for the head of a request. Default: 10 seconds. */
   readonly headTimeoutMs?: number
-  /** Another server that makes the answers; by default they are made up here. */
+  /** Another server that makes the answers. Default: answers are made up here. */
   readonly upstream?: UpstreamOptions
 }
 
-/** A ready account and its key, which is shown here and nowhere else. */
+/** A ready account and its key. The key is shown here only. */
 export interface ReadyKey {
   readonly name: string
-  /** The row of the rate-limit table that the balance is in; null for an empty account. */
+  /** The row of the rate-limit table for the balance; null for an empty account. */
   readonly band: string | null
   readonly balance: number
   readonly account: number

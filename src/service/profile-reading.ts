@@ -4,22 +4,22 @@ import { UserError } from '../user/user-error.ts'
 import { type Profile, type ProfileAnswers, parseProfile } from './profile.ts'
 
 /**
- * The profile of a file and of `--set` flags, which win.
+ * The profile of a file and of `--set` flags. The flags win.
  *
- * @param path YAML or JSON; undefined for none
+ * @param path YAML or JSON; undefined for no file
  * @param assignments such as `reset=epoch-s` and `counts.rate=true`
- * @throws UserError naming every answer that is not one, and its line
+ * @throws UserError that names every invalid answer and its line
  */
 export function readProfile(path: string | undefined, assignments: readonly string[]): Profile {
   const file = path === undefined ? {} : answersIn(path)
   const flags = answersOf(assignments)
-  // By themselves first: what is wrong with a flag is not the file's.
+  // The flags alone come first, so that an error in a flag is not reported as the file's.
   parseProfile(flags, '--set')
   const both: ProfileAnswers = { ...file, ...flags, counts: { ...file.counts, ...flags.counts } }
   return parseProfile(both, path ?? '--set')
 }
 
-/** The answers in a file, each of them one. */
+/** The answers in a file. */
 function answersIn(path: string): ProfileAnswers {
   let text: string
   try {
@@ -47,9 +47,9 @@ function answersIn(path: string): ProfileAnswers {
   return answers
 }
 
-/** Turns `reset=epoch-s` and `counts.rate=true` into answers, not yet checked. */
+/** Turns `reset=epoch-s` and `counts.rate=true` into answers that are not checked yet. */
 function answersOf(assignments: readonly string[]): ProfileAnswers {
-  // Without a prototype: a question by the name of __proto__ is to be refused, too.
+  // Without a prototype, so that a question named __proto__ is refused too.
   const answers: Record<string, unknown> = Object.create(null)
   for (const assignment of assignments) {
     const at = assignment.indexOf('=')

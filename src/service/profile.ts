@@ -3,7 +3,7 @@ import { nearest } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
 import { algorithms } from './limiter/limiter.ts'
 
-/** Answers of which the first is the default's. */
+/** Possible answers. The first is the default. */
 const oneOf = <const Answer extends string>(...answers: [Answer, ...Answer[]]) =>
   z.enum(answers).default(answers[0])
 const flag = (standard: boolean) => z.boolean().default(standard)
@@ -12,7 +12,7 @@ const counted = flag(false).describe('whether such a request counts towards the 
 
 /**
  * Answers to the open questions of the specification. Every combination is legal, and an auditor
- * must find no fault in any. Numbers such as G-22 are the rulebook's gaps.
+ * must find no fault in any. Numbers such as G-22 are gaps of the rulebook.
  */
 const schema = z.strictObject({
   algorithm: z
@@ -127,14 +127,14 @@ const schema = z.strictObject({
 
 export type Profile = z.infer<typeof schema>
 
-/** Some answers; the rest come from the default. */
+/** Some of the answers. The others are the defaults. */
 export type ProfileAnswers = z.input<typeof schema>
 
 export const defaultProfile: Profile = schema.parse({})
 
 /**
- * @param where names the file or the flags in the error
- * @param lineOf the line of a question, where there are lines
+ * @param where the name of the file or the flags in the error
+ * @param lineOf the line of a question, if there are lines
  * @throws UserError with every invalid answer
  */
 export function parseProfile(
@@ -153,7 +153,7 @@ export function parseProfile(
       const line = lineOf(place)
       const words =
         unknown === null ? `${expectedOf(issue)}; got ${shown(given, place)}` : noSuchQuestion(name)
-      // One answer may be wrong in two ways; the first error names the expected value.
+      // One answer can be wrong in two ways. The first error names the expected value.
       if (!faults.has(name))
         faults.set(name, `  ${line === null ? '' : `line ${line}, `}${name}: ${words}`)
     }
@@ -175,7 +175,7 @@ function expectedOf({ code, path, message }: z.core.$ZodIssue): string {
   return `expected ${profileQuestions().find(({ name }) => name === path[0])?.answers ?? message}`
 }
 
-/** The value given, short and on one line. */
+/** The given value, shortened, on one line. */
 function shown(given: unknown, place: readonly PropertyKey[]): string {
   const value = place.reduce((at: unknown, part) => (isMapping(at) ? at[part] : at), given)
   const text = JSON.stringify(value) ?? 'nothing'
@@ -185,10 +185,10 @@ function shown(given: unknown, place: readonly PropertyKey[]): string {
 /** A question that the specification leaves open. */
 export interface ProfileQuestion {
   readonly name: string
-  /** One line: the meaning and the gaps. */
+  /** The meaning and the gaps in one line. */
   readonly description: string
   readonly answers: string
-  /** The default's answer. */
+  /** The default answer. */
   readonly standard: string
 }
 
@@ -208,7 +208,7 @@ export function profileQuestions(): readonly ProfileQuestion[] {
   }))
 }
 
-/** The answers that a JSON Schema allows, in a few words. */
+/** A short list of the answers that a JSON Schema allows. */
 function answersIn(property: z.core.JSONSchema._JSONSchema | undefined): string {
   if (typeof property !== 'object') return ''
   const { type, anyOf, items, properties, minimum, maximum } = property

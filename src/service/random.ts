@@ -1,7 +1,7 @@
-/** Uniform on [0, 1). Seeded everywhere, so that the same seed gives the same service. */
+/** Uniform on [0, 1). Always seeded, so that the same seed gives the same service. */
 export type Random = () => number
 
-/** xoshiro128** seeded by splitmix32: small, fast, and without visible structure. */
+/** xoshiro128** seeded by splitmix32: small, fast and without visible structure. */
 export function seededRandom(seed: number): Random {
   let mix = seed >>> 0
   const next = () => {
@@ -26,7 +26,7 @@ export function seededRandom(seed: number): Random {
   }
 }
 
-/** FNV-1a over UTF-16 units: the same words give the same answer on every machine. */
+/** FNV-1a over UTF-16 units. The same words give the same answer on every machine. */
 export function hashText(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0
   for (let at = 0; at < text.length; at++) {

@@ -5,13 +5,13 @@ import type { Profile } from './profile.ts'
 
 interface Counters {
   limiters: Readonly<Record<Window, Limiter>>
-  /** The minute limit names the band that was counted in last. */
+  /** The minute limit of the band at the last count. It identifies the band. */
   minuteLimit: number
-  /** When a request was counted last. */
+  /** When the last request was counted. */
   countedUs: number
 }
 
-/** The counters of every key: three windows each, made when first needed. */
+/** The counters of every key: three windows each, made on first use. */
 export class RateTable {
   readonly #algorithm: Algorithm
   readonly #bandChange: Profile['bandChange']
@@ -25,7 +25,7 @@ export class RateTable {
   look(subject: string, limits: Readonly<Record<Window, number>>, nowUs: number): RateLook {
     const counters = this.#of(subject, limits)
     const { limiters } = counters
-    // A look is asked again after its request was counted: not as of a time before that.
+    // A look is also read after its request is counted, so its time must not be before the count.
     const asOfUs = () => Math.max(nowUs, counters.countedUs)
     const refusedBy = limiters.minute.admits(nowUs, limits.minute)
       ? limiters.hour.admits(nowUs, limits.hour)
@@ -51,7 +51,7 @@ export class RateTable {
     for (const window of windows) limiters[window].count(nowUs, limits[window])
   }
 
-  /** Lets a subject that has counted nothing yet start from what another has counted. */
+  /** Lets a subject without counts start from the counts of another. */
   inherit(subject: string, from: string): void {
     const last = this.#counters.get(from)
     if (last === undefined || this.#counters.has(subject)) return
@@ -74,7 +74,7 @@ export class RateTable {
     return counters
   }
 
-  /** What is counted once the band has changed. */
+  /** The limiters after a change of band. */
   #changed({ limiters, minuteLimit }: Counters, limit: number): Counters['limiters'] {
     switch (this.#bandChange) {
       case 'kept':
@@ -87,8 +87,8 @@ export class RateTable {
   }
 
   #fresh(): Readonly<Record<Window, Limiter>> {
-    // Spaced out by the hour or the day, the requests of a minute would never come through: there
-    // GCRA has the burst of a whole window, which is a token bucket.
+    // GCRA would space requests out over an hour or a day, and the requests of one minute would
+    // never pass. In these windows it allows the burst of a whole window: a token bucket.
     const long = this.#algorithm === 'gcra' ? 'token-bucket' : this.#algorithm
     return {
       minute: createLimiter(this.#algorithm, windowUs.minute),

@@ -17,18 +17,18 @@ export type RefusalKind =
 export interface Refusal {
   readonly kind: RefusalKind
   readonly message: string
-  /** When to come again, as an upstream says: seconds or a date. */
+  /** When to retry, from an upstream: seconds or a date. */
   readonly retryAfter?: string
 }
 
-/** A refusal as it goes on the wire, before it is put into a shape. */
+/** The parts of an error response, without the shape of a format. */
 export interface WireError {
   readonly status: number
   readonly shape: Format | 'other'
   readonly message: string
   /** `error.type` of the shape. */
   readonly type: string
-  /** `error.code` of the chat shape; null only where a fault says so. */
+  /** `error.code` of the chat shape. Only a fault makes it null. */
   readonly code: string | null
 }
 
@@ -39,13 +39,13 @@ const codes: Readonly<Record<RefusalKind, string>> = {
   request: 'invalid_request',
   model: 'model_not_found',
   context: 'context_length_exceeded',
-  // The table has no rows for these three; §7.2 wants a string all the same.
+  // The table has no rows for these three, but §7.2 requires a string.
   path: 'invalid_request',
   internal: 'api_error',
   unavailable: 'api_error',
 }
 
-/** The type of the messages table (§7.3) for a status: its own row, else the row of no status. */
+/** The error type of a status in the messages table (§7.3), or of its row without a status. */
 function messagesTypeOf({ messagesErrors }: Contract, status: number): string {
   const row =
     messagesErrors.find(({ statuses }) => statuses?.includes(status)) ??
@@ -53,12 +53,12 @@ function messagesTypeOf({ messagesErrors }: Contract, status: number): string {
   return row?.type ?? otherTypeOf(status)
 }
 
-/** Where no row of the contract speaks of it. */
+/** The error type for a status without a row in the contract. */
 function otherTypeOf(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'api_error'
 }
 
-/** The status of a kind that the contract names none for. */
+/** The status of a kind for which the contract names none. */
 function statusOf(kind: RefusalKind, profile: Profile): number {
   switch (kind) {
     case 'key':
@@ -104,7 +104,7 @@ export function errorBody({ shape, status, message, type, code }: WireError): ob
       return { error: { message, type, code } }
     case 'messages':
       return { type: 'error', error: { type, message } }
-    // As many frameworks answer where nobody gave them a shape.
+    // The answer of many frameworks if nobody gives them a shape.
     case 'other':
       return { status, detail: message }
   }

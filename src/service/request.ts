@@ -3,7 +3,7 @@ import type { Profile } from './profile.ts'
 
 export type Format = 'chat' | 'messages'
 
-/** A generation request of either format, checked and with its defaults filled in. */
+/** A generation request of either format, checked, with defaults filled in. */
 export interface GenerationRequest {
   readonly format: Format
   readonly model: string
@@ -18,7 +18,7 @@ export interface GenerationRequest {
   readonly topP: number
 }
 
-/** What requests of one format are held to, as data, so that a fault can bend one line of it. */
+/** The requirements on requests of one format, as data, so that a fault can change one of them. */
 export interface RequestRules {
   readonly required: readonly string[]
   readonly known: readonly string[]
@@ -27,19 +27,19 @@ export interface RequestRules {
   readonly temperature: Range
   readonly penalty: Range
   readonly topP: Range
-  /** Whether the ends of ranges are refused. */
+  /** Whether the ends of ranges are invalid. */
   readonly exclusive: boolean
-  /** Whether "0.5" counts as a number. */
+  /** Whether "0.5" is a valid number. */
   readonly coerce: boolean
   readonly maxStops: number
-  /** Whether surplus stop sequences are dropped instead of refused. */
+  /** Whether surplus stop sequences are dropped, not refused. */
   readonly truncateStops: boolean
   readonly maxMaxTokens: number
   readonly maxN: number
   readonly systemIsDropped: boolean
-  /** Whether messages may hold tool_use and tool_result blocks, which only an upstream reads. */
+  /** Whether messages may hold tool_use and tool_result blocks. Only an upstream reads them. */
   readonly toolBlocks: boolean
-  /** Whether `stream: true` gets a stream; else it is taken, and answered with one body. */
+  /** Whether `stream: true` gets a stream. If not, it is accepted and one body answers it. */
   readonly streams: boolean
   readonly unknownFields: Profile['unknownFields']
   readonly emptyMessages: Profile['emptyMessages']
@@ -96,7 +96,7 @@ const messagesFields = [
   ...['stream', 'metadata'],
 ]
 
-/** The first thing that is wrong with a request, in words for its sender. */
+/** The first error of a request, described for its sender. */
 export class InvalidRequest {
   readonly message: string
   constructor(message: string) {
@@ -104,7 +104,7 @@ export class InvalidRequest {
   }
 }
 
-/** Checks a parsed body against the rules of its format; null and absent are the same. */
+/** Checks a parsed body against the rules of its format. Null and absent mean the same. */
 export function readRequest(
   body: unknown,
   format: Format,
@@ -190,7 +190,7 @@ function readMessages(
   })
 }
 
-/** A string; the messages format also takes blocks, which its clients send. */
+/** A string, or in the messages format blocks, because its clients send them. */
 function readContent(
   content: unknown,
   where: string,
@@ -211,11 +211,11 @@ function readContent(
   throw new InvalidRequest(`${where}: expected a string; got ${typeName(content)}`)
 }
 
-/** What a block says, as far as it is counted; null for one that is not taken. */
+/** The counted text of a block; null if the block is invalid. */
 function textOf(block: Readonly<Record<string, unknown>>, toolBlocks: boolean): string | null {
   const { type, text, id, name, input, tool_use_id: call, content = '' } = block
   if (type === 'text' && typeof text === 'string') return text
-  // As it came with an earlier answer, and is sent back: of no more use.
+  // Clients send it back with an earlier answer. It has no further use.
   if (type === 'thinking') return ''
   if (!toolBlocks) return null
   if (type === 'tool_use' && typeof id === 'string' && typeof name === 'string') {
@@ -227,7 +227,7 @@ function textOf(block: Readonly<Record<string, unknown>>, toolBlocks: boolean): 
   return texts.includes(null) ? null : texts.join('')
 }
 
-/** Reads one field at a time, each with its own complaint. */
+/** Reads one field at a time and reports each error by the field's name. */
 class Fields {
   readonly #body: Readonly<Record<string, unknown>>
   readonly #rules: RequestRules
@@ -318,12 +318,12 @@ class Fields {
   }
 }
 
-/** A JSON object, and no array. */
+/** Whether the value is a JSON object and not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A value in a message, short. */
+/** A value for a message, shortened. */
 function shown(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 40)
 }

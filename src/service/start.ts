@@ -31,25 +31,25 @@ import { Upstream } from './upstream/relay.ts'
 import { toolRequests } from './upstream/tools.ts'
 import { UsageReports } from './usage/report.ts'
 
-/** A service that listens. */
+/** A running service. */
 export interface RunningService {
   /** Scheme, host and port. */
   readonly baseUrl: string
   readonly keys: readonly ReadyKey[]
   readonly operator: Operator
   readonly customers: Customers
-  /** Ends open connections, commits and closes the ledger. */
+  /** Ends open connections, commits, and closes the ledger. */
   close(): Promise<void>
 }
 
-/** A quick model: incremental enough to be seen, fast enough to test against. */
+/** A quick model: slow enough to show increments, fast enough for tests. */
 export const defaultShape: Shape = {
   timeToFirstUs: { kind: 'constant', value: 5_000 },
   betweenTokensUs: { kind: 'constant', value: 1_000 },
   lengthTokens: { kind: 'uniform', min: 8, max: 32 },
 }
 
-/** One account in each band, with room to spend before it leaves the band. */
+/** One account in each band, with credits to spend before it leaves the band. */
 const defaultAccounts: readonly AccountRequest[] = [
   { name: 'band-1', balance: 100 },
   { name: 'band-2', balance: 1_000 },
@@ -57,7 +57,7 @@ const defaultAccounts: readonly AccountRequest[] = [
   { name: 'band-4', balance: 1_000_000 },
 ]
 
-/** Why nobody can listen there, in words for who started the service. */
+/** The error if the port cannot be used, described for the person who starts the service. */
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   switch (error.code) {
     case 'EADDRINUSE':
@@ -81,7 +81,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
 /**
  * Starts the reference service on this machine.
  *
- * @throws UserError for an option that cannot be followed, such as a fault that does not exist
+ * @throws UserError for an invalid option, such as an unknown fault
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const profile = parseProfile(options.profile, 'profile')
@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   }
 }
 
-/** The database is closed by the caller when this fails. */
+/** The caller closes the database if this fails. */
 async function startOn(
   database: Database,
   profile: Profile,
@@ -105,14 +105,14 @@ async function startOn(
   const contract = options.contract ?? defaultContract
   const time = options.clock ?? realClock(options.timeScale, database.latestUs())
   let closed = false
-  // What was to happen later does not happen to a service that is closed.
+  // A closed service runs no timer.
   const clock: Clock = {
     nowUs: () => time.nowUs(),
     at: (dueUs, callback) =>
       time.at(dueUs, () => {
         if (!closed) callback()
       }),
-    // Who paces something stops when its connection ends, which is before the service is closed.
+    // A pace stops when its connection ends, and connections end before the service closes.
     pace: (dueUs, step) => time.pace(dueUs, step),
     catchUp: () => time.catchUp(),
   }
@@ -137,7 +137,7 @@ async function startOn(
         kit,
         { ...defaultShape, ...options.shape },
         seed,
-        // Late, so that a fault in one part is seen by the others.
+        // Looked up at each call, so that a fault in one part also affects the others.
         (call, answer) => behaviour.timing(call, answer),
         (call) => behaviour.answer(call),
       )),
@@ -160,7 +160,7 @@ async function startOn(
     options.trustProxy ?? false,
   )
 
-  // Responses may take as long as the specification lets them (§8.3); keep-alive outlasts pauses.
+  // The specification allows slow responses (§8.3), and keep-alive must outlast pauses.
   const headTimeoutMs = options.headTimeoutMs ?? 10_000
   const server = createServer({
     keepAliveTimeout: 75_000,
@@ -171,13 +171,13 @@ async function startOn(
     requireHostHeader: false,
   })
   const handle = (request: IncomingMessage, response: ServerResponse) => {
-    // A token that is due goes before a request that came: the stream has begun already.
+    // A token that is due goes before a new request, because its stream has already begun.
     clock.catchUp()
     response.sendDate = false
     gateway.handle(request, response)
   }
   server.on('request', handle)
-  // What node:http would answer by itself is answered as everything else is.
+  // node:http would answer these itself. Here they are handled as all other requests are.
   server.on('checkExpectation', handle)
   server.on('clientError', (error, socket) => gateway.refuseUnreadable(error, socket as Socket))
   server.on('connect', (request, socket) => gateway.refuseTunnel(request, socket as Socket))
@@ -202,7 +202,7 @@ async function startOn(
     const band = bandOf(contract, profile, balance)?.name ?? null
     return { name: asked.name, band, balance, account, apiKey }
   })
-  // Whoever is told of an account and its key finds them again, whatever ends this process.
+  // An account and its key are stored before they are shown, so that no crash can lose them.
   await new Promise<void>((resolve) => database.afterCommit(resolve))
   return {
     baseUrl: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -217,7 +217,8 @@ async function startOn(
         server.close(() => resolve())
         server.closeAllConnections()
       })
-      // A server is closed before its sockets say so, and only then are those cut off settled with.
+      // A server closes before its sockets report it, and interrupted requests are settled only
+      // then.
       await Promise.all(ended)
       await upstream?.close()
       closed = true

@@ -1,23 +1,23 @@
-/** What is called when it is due, with the time by then; gives when it is due again, null for never. */
+/** A function for when a timer is due. Returns when it is due again; null if never. */
 export type Step = (nowUs: number) => number | null
 
 interface Timer {
-  /** Breaks ties, so that equal times keep their order. */
+  /** Keeps equal times in the order in which they were added. */
   order: number
   step: Step | null
 }
 
 /**
- * A binary heap of timers: a thousand paced streams are one Node timer, not a thousand. The times
- * stand in an array of their own, since a thousand timers are spread over memory, and to compare
- * times is most of what a heap does.
+ * A binary heap of timers: a thousand paced streams need one Node timer, not a thousand. The times
+ * have their own array, because a thousand timers are scattered over memory, and comparing times is
+ * most of a heap's work.
  */
 export class TimerHeap {
   readonly #dueUs: number[] = []
   readonly #timers: Timer[] = []
   #order = 0
 
-  /** Gives the way to cancel. */
+  /** Returns a function that cancels. */
   add(dueUs: number, step: Step): () => void {
     const timer: Timer = { order: 0, step }
     this.#push(dueUs, timer)
@@ -31,7 +31,7 @@ export class TimerHeap {
     return this.#dueUs[0] ?? null
   }
 
-  /** Runs what is due, in order of time; a step may add more. */
+  /** Runs what is due, in order of time. A step can add timers. */
   runUntil(nowUs: number): void {
     for (let due = this.nextDueUs(); due !== null && due <= nowUs; due = this.nextDueUs()) {
       const timer = this.#pop()
@@ -45,7 +45,7 @@ export class TimerHeap {
     timer.order = this.#order++
     let child = this.#timers.push(timer) - 1
     this.#dueUs.push(dueUs)
-    // The last of all that are due at that time: equal times keep their order.
+    // The last place among those due at that time, so that equal times keep their order.
     while (child > 0) {
       const parent = (child - 1) >> 1
       if (this.#dueUs[parent]! <= dueUs) break

@@ -5,22 +5,22 @@ import {
   encode,
 } from 'gpt-tokenizer/encoding/cl100k_base'
 
-/** Text such as `<|endoftext|>` in a prompt is text, not a control token. */
+/** Text such as `<|endoftext|>` in a prompt is ordinary text, not a control token. */
 const asText = { disallowedSpecial: new Set<string>() }
 
-/** Counts of texts seen before: load tools send the same prompt again and again. */
+/** Counts of recent texts: load tools send the same prompt again and again. */
 const known = new Map<string, number>()
 const maxKnown = 10_000
 const maxKnownLength = 4_096
 
-/** A character is three bytes at most (four for two of them), and a token is at least one. */
+/** Most tokens of a UTF-16 unit: it is three bytes at most, and a token is one byte or more. */
 const maxCharacterTokens = 3
 
 /**
  * Tokens of a text by a real byte-pair encoding (cl100k_base).
  *
- * @param most beyond it counting ends, and the answer is some number above it: megabytes that no
- *   model takes would hold up everybody else for seconds
+ * @param most counting stops beyond it and the result is a larger number, because megabytes that no
+ *   model accepts would block everybody else for seconds
  */
 export function countTokens(text: string, most = Number.POSITIVE_INFINITY): number {
   const before = known.get(text)
@@ -43,10 +43,10 @@ export function countTokens(text: string, most = Number.POSITIVE_INFINITY): numb
 }
 
 /**
- * The text cut where its tokens end, so that each piece can be streamed alone. A character whose
- * bytes are spread over several tokens stays whole, in the piece of its last token; those before
- * are empty. There are as many pieces as tokens. Half a character (a lone surrogate) is no text of
- * UTF-8, and comes out as U+FFFD.
+ * Cuts the text at the ends of its tokens, so that each piece can be streamed alone. There are as
+ * many pieces as tokens. If several tokens share the bytes of a character, the whole character is
+ * in the piece of its last token, and the pieces before are empty. Half a character (a lone
+ * surrogate) has no UTF-8 form and becomes U+FFFD.
  */
 export function piecesOf(given: string): readonly string[] {
   const text = given.toWellFormed()
@@ -66,14 +66,14 @@ export function piecesOf(given: string): readonly string[] {
   return pieces
 }
 
-/** A word longer than any of a language; beyond it, counting takes the square of the length. */
+/** A word longer than in any language. The time of counting grows with the square of its length. */
 const longWord = /\S{257}|\s{257}/
 const parts = /\s{0,256}\S{1,256}|\s{1,256}/gu
 
 /**
- * The text as it is, unless it has a run without a space (or of spaces) that no text has: then cut
- * into parts that are encoded one by one. A megabyte of one letter would hold up the service for
- * an hour.
+ * The text unchanged, unless it has a run without a space (or of spaces) that no real text has.
+ * Then it is cut into parts that are encoded one by one. One letter repeated a million times would
+ * otherwise block the service for an hour.
  */
 function inParts(text: string): Iterable<string> {
   return longWord.test(text) ? partsOf(text) : [text]

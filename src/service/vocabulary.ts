@@ -1,7 +1,7 @@
 /**
  * Words of the made-up answers. Each, with the space before it, is exactly one token of the
- * tokenizer (a test holds that), so the number of words is the number of tokens and every streamed
- * piece is one token. Some hold characters of several bytes, since real answers do.
+ * tokenizer (a test checks this). So there are as many words as tokens, and every streamed piece is
+ * one token. Some have characters of several bytes, as real answers do.
  */
 export const openings =
   'The A This Each When If After Before Most Some Every Once Here There What Many All One'.split(

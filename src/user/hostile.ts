@@ -1,13 +1,13 @@
 /**
- * Characters that act on what shows them, or that nobody sees: controls, direction marks, zero
- * widths (all of Unicode's Cc and Cf), line and paragraph separators, lone surrogates, noncharacters.
+ * Characters that control a display or are invisible: controls, direction marks, zero widths (all of
+ * Unicode's Cc and Cf), line and paragraph separators, lone surrogates, noncharacters.
  */
 const hostile = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\ufffe\uffff]/gu
 
 /**
- * Text that nobody here wrote, made safe to show.
+ * Makes foreign text safe to show.
  *
- * @param shown what takes the place of a hostile character
+ * @param shown the replacement of a hostile character
  * @param kept characters that stay, such as line breaks
  */
 export function withoutHostile(
@@ -23,8 +23,8 @@ export function withoutHostile(
 const longestText = 2000
 
 /**
- * A service's text as it may be shown: control characters as their pictures (ESC is ␛), marks that
- * turn the direction of text as U+FFFD, and no more than a reader would read.
+ * A service's text, safe to show: control characters become their pictures (ESC is ␛), other hostile
+ * characters U+FFFD, and text beyond 2,000 characters is cut. Tabs and line breaks stay.
  */
 export function visible(text: string): string {
   const cut =
@@ -42,5 +42,5 @@ export const jsonEscape = (character: string): string =>
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('')
 
-/** JSON that a terminal shows as it is: hostile characters are escaped. Line breaks stay. */
+/** JSON that is safe on a terminal: hostile characters are escaped, line breaks stay. */
 export const safeJson = (json: string): string => withoutHostile(json, jsonEscape, '\n')

@@ -1,8 +1,8 @@
 import { jsonEscape, visible } from './hostile.ts'
 
 /**
- * Markup that cannot be forgotten to be escaped: what stands in a template is markup, what is put
- * into it is data, unless it is itself made by `html`.
+ * Markup that is always escaped: the text of a template is markup, and a value in it is data unless it
+ * is itself an `Html`.
  */
 export class Html {
   readonly text: string
@@ -21,7 +21,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(text)
 }
 
-/** Text that is markup already: drawings, style sheets, scripts of ours. */
+/** Text of our own that is markup already: drawings, style sheets, scripts. */
 export const trusted = (text: string): Html => new Html(text)
 
 function markup(part: Part): string {
@@ -31,7 +31,7 @@ function markup(part: Part): string {
   return visible(String(part)).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-/** JSON inside a script element: nothing in it can end the element or start another. */
+/** JSON for a script element, which it can neither end nor start. */
 export function scriptJson(value: unknown): Html {
   return new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, jsonEscape))
 }

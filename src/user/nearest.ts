@@ -1,4 +1,4 @@
-/** The name that was probably meant: at most two edits away, fewer for a short name; null when none is that near. */
+/** The known name that was probably meant: at most two edits away, one for a name of up to 3 letters; else null. */
 export function nearest(name: string, known: readonly string[]): string | null {
   let best: string | null = null
   let bestDistance = Math.min(2, Math.ceil(name.length / 3)) + 1
@@ -12,7 +12,7 @@ export function nearest(name: string, known: readonly string[]): string | null {
   return best
 }
 
-/** Edits between two words, where swapping neighbours is one (optimal string alignment). */
+/** Edits between two words; a swap of neighbours is one edit (optimal string alignment). */
 function distanceBetween(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array(b.length).fill(0)])
   for (let j = 0; j <= b.length; j++) rows[0]![j] = j
@@ -29,7 +29,7 @@ function distanceBetween(a: string, b: string): number {
   return rows[a.length]![b.length]!
 }
 
-/** ` Did you mean "launch"?`, or the list of what is known. */
+/** `Did you mean launch?`, or the list of known names. */
 export function suggestion(name: string, known: readonly string[]): string {
   const meant = nearest(name, known)
   if (meant !== null) return `Did you mean ${meant}?`

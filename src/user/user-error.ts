@@ -1,4 +1,4 @@
-/** What each code is about. Codes are stable: programs that use the API may act on them. */
+/** The subject of each code. Codes are stable: programs that use the API may act on them. */
 export const userErrorCodes = {
   usage: 'an argument, an option or a variable',
   scenario: 'a scenario, or a file that it names',
@@ -20,8 +20,8 @@ export const userErrorCodes = {
 export type UserErrorCode = keyof typeof userErrorCodes
 
 /**
- * A mistake that a user can correct. The command line prints only the message, never a stack: what was
- * expected, what was given, where, and what to do.
+ * A mistake that a user can correct. The message states what was expected, what was given, where, and
+ * what to do. The command line prints only the message, never a stack.
  */
 export class UserError extends Error {
   override readonly name: string = 'UserError'

@@ -1,19 +1,19 @@
-/** Where long work is. */
+/** The progress of long work. */
 export interface WorkProgress {
-  /** What it does now, as `rule BILL-07`. */
+  /** The current part, such as `rule BILL-07`. */
   readonly doing: string
-  /** Parts that are done. */
+  /** Finished parts. */
   readonly done: number
   readonly of: number
 }
 
-/** What long work takes: whom to tell how far it is, and a signal that ends it. */
+/** Options of long work. */
 export interface Work {
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: WorkProgress) => void
 }
 
-/** Begins a part of long work. @throws the reason of the signal, once aborted */
+/** Reports the start of a part. @throws the signal's reason if it is aborted */
 export function beginPart(work: Work, doing: string, done: number, of: number): void {
   work.signal?.throwIfAborted()
   work.onProgress?.({ doing, done, of })

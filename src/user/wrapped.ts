@@ -1,9 +1,9 @@
 /**
- * A paragraph as lines, broken between words; a word that is longer than a line stays whole. Runs of spaces
- * stay within a line.
+ * Wraps a paragraph between words. A word longer than a line stays whole, and runs of spaces within a
+ * line stay.
  *
- * @param hanging what every line but the first begins with
- * @param columns width of a line, that of the first word's indent included
+ * @param hanging the start of every line but the first
+ * @param columns width of a line, including indentation
  */
 export function wrapped(text: string, hanging: string, columns = 80): readonly string[] {
   const lines: string[] = []

@@ -107,9 +107,9 @@ test('bench goes from an address to a page: no file, no key, no model named', as
 })
 
 test.each([
-  [['--rate', '20'], '--rate: expected a rate, as 20/s; got 20.'],
+  [['--rate', '20'], '--rate: expected a rate such as 20/s; got 20.'],
   [['--rate', '20/s', '--users', '5'], '--rate and --users: expected one of them; got both.'],
-  [['--duration', '3'], '--duration: expected a time, as 30s; got 3.'],
+  [['--duration', '3'], '--duration: expected a time such as 30s; got 3.'],
   [['--slo', 'ttft < 3'], '--slo: expected'],
   [
     ['--slo', 'errors < 1%'],
@@ -119,7 +119,7 @@ test.each([
     ['--header', 'Authorization: Bearer x'],
     '--header Authorization: a key comes from ASSAY_API_KEY',
   ],
-  [['--header', 'x team: a'], "--header: expected a name and a value, as 'x-team: a'; header"],
+  [['--header', 'x team: a'], "--header: expected a name and a value, such as 'x-team: a'; header"],
 ])('%j is refused in a sentence before anything is sent', async (words, sentence) => {
   const { code, stderr: error } = await assay(
     ['bench', 'http://127.0.0.1:1', '--model', 'm', ...words],
@@ -169,7 +169,7 @@ const spending = { scenario, contract: defaultContract, seed: 1, isAgreed: false
 test('a run that may cost more than 1,000 credits of another machine must be agreed to', async () => {
   const there = 'https://api.example.com'
   await expect(mustMaySpend({ ...spending, baseUrl: there })).rejects.toThrow(
-    /^This run may cost \d,\d{3} credits of https:\/\/api\.example\.com\. Agree with --yes, or bound it with --max-credits\.$/,
+    /^This run may cost \d,\d{3} credits of https:\/\/api\.example\.com\. Confirm with --yes, or limit it with --max-credits\.$/,
   )
   // A name that only begins like an address of this machine.
   await expect(mustMaySpend({ ...spending, baseUrl: 'http://127.example.com' })).rejects.toThrow(

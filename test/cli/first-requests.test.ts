@@ -47,7 +47,7 @@ test.each([
     'not_found',
     'Correct the base URL, the model, or the paths of the --contract.',
   ],
-  ['a wrong key', 401, 'invalid_api_key', 'Set ASSAY_API_KEY to a key that the service takes.'],
+  ['a wrong key', 401, 'invalid_api_key', 'Set ASSAY_API_KEY to a key that the service accepts.'],
   ['an unknown model', 400, 'unknown_model', 'Correct the model and the fields of the step.'],
 ])(
   '%s ends a run after one request, with what came and the remedy',

@@ -113,7 +113,7 @@ test('SIGHUP leaves nothing of an import under way, and says so', async () => {
   command.child.kill('SIGHUP')
   const { code, stderr } = await command.ended
   expect(stderr).toBe(
-    `Interrupted: nothing of ${log} was imported. Import it again; what is known counts once.\n`,
+    `Interrupted: nothing from ${log} was imported. Import it again; known lines count once.\n`,
   )
   expect(code).toBe(130)
   expect(existsSync(`${db}.import`)).toBe(false)

@@ -27,7 +27,7 @@ test.skipIf(!existsSync(fullDisk))(
       stdio: ['ignore', openSync(fullDisk, 'w'), 'pipe'],
       encoding: 'utf8',
     })
-    expect(stderr).toMatch(/^What is to be printed cannot be written: ENOSPC.*\n$/)
+    expect(stderr).toMatch(/^The output cannot be written: ENOSPC.*\n$/)
     expect(status).toBe(1)
   },
 )

@@ -72,7 +72,7 @@ test.each<Mistake>([
   [
     'a wrong key',
     ...(['http://HOST/llm', 'wrong', list] as const),
-    'GET http://HOST/llm/v1/models answered 401: {"error":{"message":"No such key."}}\nSet ASSAY_API_KEY to a key that the service takes.\n',
+    'GET http://HOST/llm/v1/models answered 401: {"error":{"message":"No such key."}}\nSet ASSAY_API_KEY to a key that the service accepts.\n',
   ],
   [
     'a wrong path',

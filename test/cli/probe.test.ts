@@ -60,7 +60,7 @@ test('a probe that is stopped keeps what it has beside the whole profile that wa
   expect(readdirSync(path).sort()).toEqual(['a.duckdb', 'profile.yaml', 'profile.yaml.interrupted'])
 })
 
-test('with --only, answers join the profile that is there, if it is of the same deployment', async () => {
+test('with --only, answers are merged into an existing profile of the same deployment', async () => {
   const path = folder()
   const service = await startService({ seed: 1 })
   onTestFinished(() => service.close())
@@ -83,7 +83,7 @@ test('with --only, answers join the profile that is there, if it is of the same 
   expect(await only('G-28', 'http://127.0.0.1:1')).toEqual({
     code: 2,
     stdout: '',
-    stderr: `--out: with --only, answers join the profile that is there, but ${out} is of ${service.baseUrl} by the contract svc and not of http://127.0.0.1:1 by the contract svc; name another file.\n`,
+    stderr: `--out: with --only, answers are merged into the existing profile, but ${out} belongs to ${service.baseUrl} by the contract svc, not to http://127.0.0.1:1 by the contract svc; name another file.\n`,
   })
   expect(readFileSync(out, 'utf8')).toBe(whole)
 })

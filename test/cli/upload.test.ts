@@ -89,7 +89,7 @@ test('a bucket that refuses is told in a sentence, without the secret, and the p
   }).ended
   expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
   expect(stderr).toContain(
-    '--upload: s3://pages did not take the files (AccessDenied: No.). They are here: assay-launch.html.\n',
+    '--upload: s3://pages did not accept the files (AccessDenied: No.). They are here: assay-launch.html.\n',
   )
   expect(stderr).not.toContain(secret)
 })

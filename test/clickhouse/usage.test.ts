@@ -142,11 +142,11 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
         maxBuffer: 1e8,
         env,
       })
-    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 3 tables are there\n/)
+    expect((await assay('usage', 'init')).stdout).toMatch(/:\d+\/commands: 3 tables exist\n/)
     const imported = await assay('import', log, '--map', 'assay', '--source', 'log')
     expect(imported.stdout).toContain('1,500 lines = 1,500 accepted + 0 known + 0 rejected')
     const closed = await assay('usage', 'close', '--to', '2026-11-03')
-    expect(closed.stdout).toMatch(/commands: 2 days are kept as quarters of an hour\n/)
+    expect(closed.stdout).toMatch(/commands: 2 days are stored as quarters of an hour\n/)
     const service = createServer((_, response) => response.end('{"remaining": 40, "consumed": 2}'))
     await once(service.listen(0, '127.0.0.1'), 'listening')
     const { port } = service.address() as AddressInfo
@@ -162,7 +162,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
     const refused = await assay('usage', 'latest').catch((error) => error)
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      expect.stringMatching(/name one of the three/),
+      expect.stringMatching(/^Choose one of runs, --engine and --quarters/),
     ])
     expect(stdout + imported.stdout + closed.stdout + refused.stderr).not.toContain('s3cret')
   }, 120_000)

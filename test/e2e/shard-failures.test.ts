@@ -109,7 +109,7 @@ test.skipIf(process.env.NIGHTLY === undefined)(
         expect(verdict.tests[0]).toMatchObject({
           name: 'shards',
           result: 'failed',
-          figure: '2 of 2 there; 1 did not end',
+          figure: '2 of 2 present; 1 did not end',
         })
         const [rows] = await query<{ n: number }>(
           join(folder, 'with-killed.duckdb'),
@@ -125,7 +125,7 @@ test.skipIf(process.env.NIGHTLY === undefined)(
         const gap = await merge('gap', ['0'], '--allow-missing')
         expect(gap.code).toBe(4)
         expect(judged(gap).verdict).toMatchObject({ verdict: 'invalid', rowsHold: false })
-        expect(judged(gap).verdict.tests[0]).toMatchObject({ figure: '1 of 2 there' })
+        expect(judged(gap).verdict.tests[0]).toMatchObject({ figure: '1 of 2 present' })
         expect(await billing('gap')).toEqual(['inconclusive'])
 
         // The start is long over: each of these is a late machine, too.

@@ -118,7 +118,9 @@ test.skipIf(skipped)(`shards of other plans refuse each other${why}`, async () =
   )
   for (const end of ends) {
     expect(end).toMatchObject({ code: 'fleet' })
-    expect(end.message).toContain('have other plans: scenario, prompts, seed, contract, version')
+    expect(end.message).toContain(
+      'have different plans: scenario, prompts, seed, contract, version',
+    )
   }
 })
 
@@ -241,7 +243,7 @@ test.skipIf(skipped)(
     const plain = await natsServer('-m', '0')
     await expect(join(plain.address)).rejects.toMatchObject({
       code: 'fleet',
-      message: expect.stringContaining('Start it with JetStream, as nats-server -js.') as string,
+      message: expect.stringContaining('Start it with JetStream: nats-server -js.') as string,
     })
     await plain.close()
     const guarded = await natsServer('-js', '--user', 'assay', '--pass', 's3cret+pass')

@@ -16,6 +16,6 @@ test('a key that cannot stand in a header is told before a run, by its source al
       /^The key default is not valid in a header: expected printable ASCII on one line in the variable ASSAY_API_KEY; got something else, which is not shown here\. Put one API key there, and nothing more\.$/,
     )
   }
-  expect(() => resolveKeys(scenario, {}, { ASSAY_API_KEY: ' ' })).toThrow('holds nothing')
+  expect(() => resolveKeys(scenario, {}, { ASSAY_API_KEY: ' ' })).toThrow('has no text')
   expect(() => resolveKeys(scenario, {}, {})).toThrow('ASSAY_API_KEY, which is not set')
 })

@@ -99,7 +99,7 @@ test('a prompt function that throws is told as the scenario’s fault, without a
     await expect(run(scenario, { baseUrl: target.baseUrl, dbPath, keys })).rejects.toMatchObject({
       name: 'UserError',
       message:
-        'The prompt function of step chat failed at index 2, turn 0: no third. Mend it in the scenario.',
+        'The prompt function of step chat failed at index 2, turn 0: no third. Fix it in the scenario.',
     })
   })
   rmSync(folder, { recursive: true })

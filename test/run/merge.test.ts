@@ -147,7 +147,7 @@ test('merged shards are row by row the open phases that one machine sends by the
     )
     expect(counted!.n).toBe(rows!.n)
     expect(result.thresholds.map((threshold) => threshold.result)).toEqual(['held', 'held'])
-    expect(result.verdict.tests[0]).toMatchObject({ name: 'shards', figure: '3 of 3 there' })
+    expect(result.verdict.tests[0]).toMatchObject({ name: 'shards', figure: '3 of 3 present' })
     expect(result.verdict.rowsHold).toBe(true)
     const [entered] = await store.rows<{ counts: string; machine: string }>(
       'SELECT attempt_counts_json AS counts, machine_json AS machine FROM runs',
@@ -284,7 +284,7 @@ test('a run with a shard missing is judged invalid, and says how many are there'
     async (store) => {
       const { verdict } = await judgeParts(store, 'launch-7', defaultContract, 0)
       expect(verdict.verdict).toBe('invalid')
-      expect(verdict.tests[0]).toMatchObject({ result: 'failed', figure: '2 of 3 there' })
+      expect(verdict.tests[0]).toMatchObject({ result: 'failed', figure: '2 of 3 present' })
       const [row] = await store.rows<{ parts: string }>(
         `SELECT attempt_counts_json->>'$.parts' AS parts FROM runs`,
       )

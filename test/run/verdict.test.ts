@@ -42,7 +42,7 @@ test.each([
     'lag p99',
     { lag: { p50Us: 1, p90Us: 1, p99Us: 5000, samples: 662 } },
     'failed',
-    'give the sender a core of its own',
+    'give the sender its own core',
   ],
   ['achieved / planned rate', { arrivedInTime: 980 }, 'failed', 'Raise max_in_flight'],
   [
@@ -277,7 +277,9 @@ test('what was not sent is told by its cause', () => {
   const remedyOf = (change: Partial<RunFacts>) =>
     rowOf({ ...sound, counts: short, rows: short, ...change }, 'not sent')
   const told = (remedy: string) => ['degraded', '5 (0.50 %)', '0; up to 1 % is degraded', remedy]
-  expect(remedyOf({})).toEqual(told('Their rows tell why: raise max_in_flight or max_credits.'))
+  expect(remedyOf({})).toEqual(
+    told('Their rows have the reason: raise max_in_flight or max_credits.'),
+  )
   expect(remedyOf({ budgetSpent: true })).toEqual(
     told(
       'max_credits was spent before the plan was sent: raise it, or plan no more than it pays for.',
@@ -286,7 +288,7 @@ test('what was not sent is told by its cause', () => {
   const portsOf = (n: number) => ({ localLimits: new Map([['no-local-port', n]] as const) })
   expect(remedyOf(portsOf(5))).toEqual(told('See this machine.'))
   expect(remedyOf(portsOf(4))).toEqual(
-    told('Their rows tell why: raise max_in_flight or max_credits.'),
+    told('Their rows have the reason: raise max_in_flight or max_credits.'),
   )
   expect(rowOf({ ...sound, ...portsOf(4) }, 'this machine').slice(0, 3)).toEqual([
     'failed',

@@ -94,7 +94,7 @@ thresholds:
     'line 17, phases[1]: this phase never ends; give it a duration or max_requests.',
     'line 21, thresholds[0]: expected a time such as 800ms as bound of ttft; got "chat.ttft.p95 < 800".',
     'line 22, thresholds[1]: there is no step "chatt"; did you mean "chat"?',
-    'line 23, thresholds[2]: goodput counts requests that meet the objectives; name some, as ttft: 800ms.',
+    'line 23, thresholds[2]: goodput counts requests that meet the objectives; name some, such as ttft: 800ms.',
   ])
 })
 
@@ -130,7 +130,7 @@ phases:
     'line 9, phases[0].steps[1]: step never has weight 0, so it is never drawn with other steps; give it a weight, or its own phase.',
   ])
   expect(faultsOf(scenario('  never: { endpoint: chat, weight: 0 }', ''))[1]).toBe(
-    'line 8, phases[0]: every step has weight 0; name in steps the ones that it sends.',
+    'line 8, phases[0]: every step has weight 0; list the steps to send in steps.',
   )
   expect(parseScenario(scenario(two, ', steps: [never]'), 'a.yaml').phases.length).toBe(1)
 })
@@ -148,7 +148,7 @@ phases:
 `
   expect(faultsOf(scenario(''))).toEqual([
     'a.yaml has a fault:',
-    'line 8, phases[0]: a trace says how long each request is, and step turns has a session. Name others in steps.',
+    'line 8, phases[0]: a trace sets the length of each request, so step turns cannot have a session. List other steps in steps.',
   ])
   expect(parseScenario(scenario(', steps: [single]'), 'a.yaml').phases.length).toBe(1)
 })

@@ -46,7 +46,7 @@ test('ranges that stand on their head are faults', () => {
 })
 
 test('a phase that would send nothing is a fault', () => {
-  const zero = '  line 7, phases[0].rate: a rate of 0 sends nothing; ask for more.'
+  const zero = '  line 7, phases[0].rate: a rate of 0 sends nothing; raise it.'
   expect(faultsOf('load: poisson, rate: 0/s, duration: 1s')).toEqual([zero])
   expect(faultsOf('load: constant, rate: { from: 0/s, to: 0/min }, duration: 1s')).toEqual([zero])
   expect(faultsOf('load: constant, rate: { from: 0/s, to: 5/s }, duration: 1s')).toEqual([])
@@ -155,7 +155,7 @@ test('a deadline of 0 and a rate past a hundred requests a microsecond are fault
     '  line 8, timeouts.total: expected a timeout above 0; got "0s".',
   ])
   const fast = (at: string, came: string) => [
-    `  line 7, phases[0].${at}: expected at most 100000000/s, for times are whole microseconds; got "${came}".`,
+    `  line 7, phases[0].${at}: expected at most 100000000/s, because times are whole microseconds; got "${came}".`,
   ]
   expect(faultsOf('load: poisson, rate: 200000000/s, duration: 1s')).toEqual(
     fast('rate', '200000000/s'),

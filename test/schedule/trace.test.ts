@@ -64,7 +64,7 @@ test('our own export gives first attempts of generations, with what was asked', 
 
 test('a line that is no request is named with its number and what was expected', () => {
   expect(() => parseTrace('{"timestamp": 1}\n', 'mooncake', 'a.jsonl')).toThrow(
-    'a.jsonl, line 1: expected timestamp (milliseconds), input_length and output_length',
+    'a.jsonl, line 1: expected timestamp (milliseconds), input_length, output_length',
   )
   expect(() => parseTrace('\n{oops', 'assay', 'a.jsonl')).toThrow(
     'a.jsonl, line 2: expected a JSON',
@@ -78,7 +78,7 @@ test('blocks of a Mooncake trace are whole numbers, or a fault of their line', (
   expect(parseTrace(line(',"hash_ids":[]'), 'mooncake', 't')[0]!.hashIds).toEqual([])
   for (const ids of ['"a"', '["a"]', '[1.5]', '7', '[-1]']) {
     expect(() => parseTrace(line(`,"hash_ids":${ids}`), 'mooncake', 't')).toThrow(
-      't, line 1: expected timestamp (milliseconds), input_length and output_length, and hash_ids, if there, as whole numbers; got',
+      't, line 1: expected timestamp (milliseconds), input_length, output_length and, optionally, whole-number hash_ids; got',
     )
   }
 })

@@ -36,7 +36,7 @@ test('a service that could not start has let go of its ledger', async () => {
 })
 
 test.each([
-  ['none of our tables', 'songs', 'no ledger of ours, but a database with songs'],
+  ['none of our tables', 'songs', 'a database of another program, with tables songs'],
   ['a table by a name of ours', 'accounts', 'no such column: accounts.balance'],
 ])(
   'a database of another program, with %s, is refused and left as it was',

@@ -83,7 +83,7 @@ test('the clock stays where its microseconds are whole numbers', async () => {
   })
   const response = await target.post('/operator/clock', { advance_s: 1e9 }, asOperator)
   expect(response.status).toBe(400)
-  expect(await response.text()).toContain('expected a move to no later than 2200-01-01')
+  expect(await response.text()).toContain('expected a move to 2200-01-01')
   expect(target.service.operator.nowUs()).toBe(Date.UTC(2190, 0) * 1000)
 })
 

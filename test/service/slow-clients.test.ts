@@ -37,7 +37,7 @@ async function endlessHeads(drips: boolean): Promise<readonly string[]> {
 
 test('a head that does not end in its time is told why', async () => {
   const answers = await endlessHeads(false)
-  const why = answers.filter((answer) => answer.includes('did not come to its end in time'))
+  const why = answers.filter((answer) => answer.includes('the request did not end in time'))
   expect(why).toHaveLength(20)
 })
 

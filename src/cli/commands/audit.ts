@@ -4,7 +4,7 @@ import { choice, command, contractOption, storeOption } from './command.ts'
 
 export const auditFormats = ['text', 'json', 'junit', 'sarif', 'md'] as const
 
-/** `assay audit [run…]`: the verdict of every rule. */
+/** `assay audit [run…]`: prints the verdict of every rule. */
 export const auditCommand = () =>
   command('audit', {
     does: 'Judge recorded runs by every rule, with verdict and evidence.',
@@ -56,7 +56,7 @@ const mergeCommand = () =>
     sends: false,
   })
     .argument('<reports...>', 'the JSON report on each share')
-    // What it shares with audit, audit reads, wherever it stands.
+    // Commander gives options that audit also has to audit, so they are read with optsWithGlobals.
     .addOption(storeOption('the store that was judged'))
     .addOption(formatOption())
     .option('--json', 'the same as --format json')

@@ -2,7 +2,7 @@ import { prompted } from '../../contract/request.ts'
 import type { Options } from '../bench.ts'
 import { choice, command, contractOption, gather, storeOption, uploadOption } from './command.ts'
 
-/** `assay bench <url>`: from an address to a safe rate and a page, without a file. */
+/** `assay bench <url>`: finds a safe rate and writes a page, without a scenario file. */
 export const benchCommand = () =>
   command('bench', {
     does: 'Find the highest rate that a service holds, and write the launch page. Needs no scenario file.',

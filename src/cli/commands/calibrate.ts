@@ -1,7 +1,7 @@
 import type { Options } from '../calibrate.ts'
 import { choice, command, storeOption } from './command.ts'
 
-/** `assay calibrate`: what this machine can send before it measures itself. */
+/** `assay calibrate`: measures how much this machine can send. */
 export const calibrateCommand = () =>
   command('calibrate', {
     does: 'Measure what this machine can send, against a built-in server that does nothing.',

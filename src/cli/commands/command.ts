@@ -3,19 +3,19 @@ import { storeFile } from '../../store/store-file.ts'
 import { suggestion } from '../../user/nearest.ts'
 
 interface CommandHelp {
-  /** One sentence: what the command does. */
+  /** One sentence. */
   readonly does: string
-  /** Command lines that work as they stand, without the leading `assay`. */
+  /** Complete command lines, without the leading `assay`. */
   readonly examples: readonly [string, string, ...string[]]
-  /** Whether it sends requests to a service, which take a key. */
+  /** Whether it sends requests to a service, which need a key. */
   readonly sends: boolean
-  /** What else a user must know, a sentence a line. */
+  /** Further notes for users, one sentence on each line. */
   readonly notes?: readonly string[]
 }
 
 /**
- * A command with its description and examples. The files of this folder declare arguments and
- * options alone: each loads its work when it runs, so that `--help` does not wait for a database.
+ * A command with its description and examples. The files of this folder only declare arguments and
+ * options. Each loads its action when it runs, so that `--help` does not load a database.
  */
 export function command(name: string, { does, examples, sends, notes = [] }: CommandHelp): Command {
   const lines = [
@@ -35,47 +35,40 @@ export function command(name: string, { does, examples, sends, notes = [] }: Com
     .exitOverride()
 }
 
-/** What an option does; an empty list is no default worth printing. */
+/** The description of an option, without the default if that is an empty list. */
 function optionDescription(this: Help, option: Option): string {
   const isEmpty = Array.isArray(option.defaultValue) && option.defaultValue.length === 0
   return isEmpty ? option.description : Help.prototype.optionDescription.call(this, option)
 }
 
-/** The store that a command reads or writes. */
 export const storeOption = (does = 'the store') =>
   new Option('--db <file>', does).default('assay.duckdb').argParser(storeFile)
 
-/** Where usage is, if not in a store. */
 export const engineOption = (does = 'ClickHouse instead of the store') =>
   new Option('--engine <url>', `${does}: clickhouse://user:password@host:port/db`)
 
-/** The promises that a service is held to. */
 export const contractOption = () =>
   new Option('--contract <file>', 'the promises of the service (YAML); default: the specification')
 
-/** A bucket that takes what a command wrote. */
 export const uploadOption = () =>
   new Option(
     '--upload <s3-url>',
     'also upload the files to s3://bucket/prefix (needs @aws-sdk/client-s3)',
   )
 
-/** A page that is open while the command works. */
 export const liveOption = () =>
   new Option('--live [port]', 'serve a live page and /metrics on 127.0.0.1; default: a free port')
 
-/** Where the shards of a run meet. */
 export const joinOption = () =>
   new Option('--join <url>', 'the NATS server where shards meet, as nats://10.0.0.7:4222')
 
-/** How long shards wait for each other. */
 export const joinTimeoutOption = () =>
   new Option(
     '--join-timeout <time>',
     'how long to wait for the server and for other shards',
   ).default('5m')
 
-/** An option that takes one of a list. */
+/** An option whose value is one of a list. */
 export const choice = (flags: string, does: string, choices: readonly string[]) =>
   new Option(flags, does).choices(choices).argParser(oneOf(choices))
 
@@ -88,7 +81,7 @@ const oneOf = (choices: readonly string[]) => (value: string) => {
   throw new InvalidArgumentError(suggestion(value, choices))
 }
 
-/** Adds one more value to an option that may be repeated. */
+/** Adds a value to an option that may be repeated. */
 export const gather = (value: string, before: readonly string[]): readonly string[] => [
   ...before,
   value,

@@ -1,7 +1,7 @@
 import type { Options } from '../compare.ts'
 import { choice, command, contractOption, storeOption } from './command.ts'
 
-/** `assay compare <a> <b>`: what differs between two runs, beyond chance. */
+/** `assay compare <a> <b>`: finds differences between two runs beyond chance. */
 export const compareCommand = () =>
   command('compare', {
     does: 'Compare two runs: latency, throughput, errors and credits, with intervals.',

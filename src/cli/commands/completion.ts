@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type Shell, shells } from '../completion.ts'
 import { choiceArgument, command } from './command.ts'
 
-/** `assay completion <shell>`: commands and options by the tab key. */
+/** `assay completion <shell>`: prints a script for completion by the tab key. */
 export const completionCommand = () =>
   command('completion', {
     does: 'Print a script that completes commands, options and values.',

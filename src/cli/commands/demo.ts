@@ -1,7 +1,7 @@
 import type { Options } from '../demo.ts'
 import { command, storeOption } from './command.ts'
 
-/** `assay demo`: the whole line on the embedded service. */
+/** `assay demo`: runs, audits and reports against a built-in service. */
 export const demoCommand = () =>
   command('demo', {
     does: 'Run, audit and report against a built-in service.',

@@ -1,7 +1,7 @@
 import type { Options } from '../doctor.ts'
 import { command, storeOption } from './command.ts'
 
-/** `assay doctor`: whether this machine is fit to measure. */
+/** `assay doctor`: checks whether this machine is fit to measure. */
 export const doctorCommand = () =>
   command('doctor', {
     does: 'Check this machine before a run: Node, files, ports, cores, clock, timers, disk.',

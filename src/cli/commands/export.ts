@@ -2,7 +2,7 @@ import { type Exportable, exportable, exportFormats } from '../../store/export.t
 import type { Options } from '../export.ts'
 import { choice, choiceArgument, command, contractOption, storeOption } from './command.ts'
 
-/** `assay export <what>`: rows of the store as Parquet, CSV, JSON or JSON Lines. */
+/** `assay export <what>`: writes rows of the store as Parquet, CSV, JSON or JSON Lines. */
 export const exportCommand = () =>
   command('export', {
     does: 'Write rows of the store to a file for other tools, or to replay them.',

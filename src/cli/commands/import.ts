@@ -1,7 +1,7 @@
 import type { Options } from '../import.ts'
 import { choice, command, engineOption, storeOption } from './command.ts'
 
-/** `assay import <file…>`: usage logs by a mapping, or the per-request records of other tools. */
+/** `assay import <file…>`: imports usage logs by a mapping, or per-request records of other tools. */
 export const importCommand = () =>
   command('import', {
     does: "Import usage logs (JSON Lines, CSV, Parquet) or other tools' records.",

@@ -1,7 +1,7 @@
 import type { Options } from '../init.ts'
 import { command } from './command.ts'
 
-/** `assay init [file]`: a first scenario to change. */
+/** `assay init [file]`: writes a first scenario to change. */
 export const initCommand = () =>
   command('init', {
     does: 'Write a first scenario, with comments, to change and run.',

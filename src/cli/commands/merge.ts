@@ -1,7 +1,7 @@
 import type { Options } from '../merge.ts'
 import { command, contractOption, storeOption } from './command.ts'
 
-/** `assay merge <stores...>`: one run of the parts that several machines recorded. */
+/** `assay merge <stores...>`: merges the shards of several machines into one run. */
 export const mergeCommand = () =>
   command('merge', {
     does: 'Merge the shards of several machines into one run, and judge it.',

@@ -1,7 +1,7 @@
 import type { Options } from '../probe.ts'
 import { command, contractOption, gather, storeOption } from './command.ts'
 
-/** `assay probe`: answers to what the specification leaves open. */
+/** `assay probe`: finds out how a deployment answers the gaps of the specification. */
 export const probeCommand = () =>
   command('probe', {
     does: 'Find out what the specification leaves open, and write the profile of a deployment.',

@@ -20,7 +20,7 @@ import { summaryCommand } from './summary.ts'
 import { usageCommand } from './usage.ts'
 import { watchCommand } from './watch.ts'
 
-/** `assay` with its commands, in the order of the line. */
+/** `assay` with its commands, in the order of a usual workflow. */
 export function program(): Command {
   const assay = new Command('assay')
     .description('Load-tests, audits and reports on credit-billed text-generation APIs.')

@@ -10,7 +10,7 @@ import {
   uploadOption,
 } from './command.ts'
 
-/** `assay report <page> [run…]`: a page that needs nothing else, made from the store. */
+/** `assay report <page> [run…]`: makes a self-contained page from the store. */
 export const reportCommand = () =>
   command('report', {
     does: 'Make a page about runs: one HTML file that opens offline.',

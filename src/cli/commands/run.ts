@@ -9,7 +9,7 @@ import {
   uploadOption,
 } from './command.ts'
 
-/** `assay run <scenario>`: load into the store. */
+/** `assay run <scenario>`: sends a load and stores every attempt. */
 export const runCommand = () =>
   command('run', {
     does: 'Send the load of a scenario and keep every attempt in the store.',

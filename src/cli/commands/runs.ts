@@ -1,7 +1,7 @@
 import type { Options } from '../runs.ts'
 import { command, storeOption } from './command.ts'
 
-/** `assay runs`: what is in the store. */
+/** `assay runs`: lists the runs in the store. */
 export const runsCommand = () =>
   command('runs', {
     does: 'List the runs in the store, newest first.',

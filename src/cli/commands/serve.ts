@@ -3,7 +3,7 @@ import type { Outage } from '../../service/options.ts'
 import type { Flags } from '../serve.ts'
 import { choice, command, contractOption, gather } from './command.ts'
 
-/** `assay serve`: the reference service, until a signal stops it. */
+/** `assay serve`: runs the reference service until a signal stops it. */
 export const serveCommand = () =>
   command('serve', {
     does: 'Run the reference service on this machine.',
@@ -78,7 +78,7 @@ function port(text: string): number {
 
 function whole(text: string): number {
   const value = Number(text)
-  // A seed has 32 bits: one beyond would give the same service as another.
+  // A seed has 32 bits; a larger one would give the same service as a smaller one.
   if (/^\d+$/.test(text) && value < 2 ** 32) return value
   throw new InvalidArgumentError(`expected a whole number below ${2 ** 32}`)
 }
@@ -91,7 +91,7 @@ function outage(text: string): Outage {
   return { status: match[1] === '500' ? 500 : 503, probability: Number(match[2] ?? 0.01) }
 }
 
-/** At a million, a lifetime passes in an hour; beyond, dates would end before the tests. */
+/** At a million, a lifetime passes in an hour; above, tests could pass the last date of JavaScript. */
 const mostTimeScale = 1e6
 
 function timeScale(text: string): number {

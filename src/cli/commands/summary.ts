@@ -3,7 +3,7 @@ import { choice, command, contractOption, storeOption } from './command.ts'
 
 export const summaryFormats = ['terminal', 'md', 'json', 'csv', 'parquet', 'vllm'] as const
 
-/** `assay summary [run]`: the figures of one run. */
+/** `assay summary [run]`: prints the figures of one run. */
 export const summaryCommand = () =>
   command('summary', {
     does: 'Print the figures of a run: terminal, Markdown, JSON, CSV, Parquet, vLLM block.',

@@ -12,7 +12,7 @@ import {
   storeOption,
 } from './command.ts'
 
-/** `assay usage [run…]`: what was used, and when credits run out; `assay usage watch` polls. */
+/** `assay usage [run…]`: prints usage and when credits run out; `assay usage watch` polls. */
 export const usageCommand = () =>
   command('usage', {
     does: 'Print what was used, when credits run out, and what to buy.',
@@ -70,7 +70,7 @@ const watchCommand = () =>
     .addOption(liveOption())
     .option('--json', 'print a line of JSON for each poll')
     .action(async (_: unknown, watch: Command) =>
-      // `usage` has options of the same names: the nearer ones are meant.
+      // Commander gives options that `usage` also has to `usage`, so they are read with optsWithGlobals.
       (await import('../usage.ts')).watchAction(watch.optsWithGlobals<WatchFlags>()),
     )
 

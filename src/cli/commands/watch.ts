@@ -1,7 +1,7 @@
 import type { Options } from '../watch.ts'
 import { command, joinOption, joinTimeoutOption } from './command.ts'
 
-/** `assay watch <run>`: a run on several machines while it lasts. */
+/** `assay watch <run>`: shows a run on several machines while it lasts. */
 export const watchCommand = () =>
   command('watch', {
     does: 'Show a run on several machines while it lasts, all shards in one view.',

@@ -1,10 +1,10 @@
-// Puts what the command says in place of what it said before. Runs in the reader's browser.
+// Replaces parts of the page with updates of the command. Runs in the reader's browser.
 ;(() => {
   const aloud = document.getElementById('aloud')
   const news = new EventSource('/events')
   let saidMs = 0
 
-  /** What somebody is at, or is selecting, is left alone. */
+  /** A part with the focus or a selection is not replaced. */
   const isBusy = (part) =>
     part.contains(document.activeElement) || getSelection()?.containsNode(part, true) === true
 
@@ -16,7 +16,7 @@
     if (left > 0) part.querySelector('.table-scroll')?.scrollTo(left, 0)
   }
 
-  /** A screen reader hears how it stands now and then, not each second. */
+  /** A screen reader announces the verdict every ten seconds, not each second. */
   function sayAloud() {
     if (Date.now() - saidMs < 10_000) return
     saidMs = Date.now()
@@ -34,7 +34,7 @@
     location.reload()
   })
   news.onerror = () => {
-    aloud.textContent = 'The command gives no news any more.'
+    aloud.textContent = 'The command has stopped sending updates.'
     document.querySelector('[data-gone]')?.removeAttribute('hidden')
   }
   news.onopen = () => document.querySelector('[data-gone]')?.setAttribute('hidden', '')

@@ -1,18 +1,18 @@
 import { type Html, html } from '../../user/html.ts'
 
-/** What one line shows: a value at each time, null where there was none. */
+/** One line of a chart: a value at each time, null for none. */
 export interface Line {
   readonly name: string
-  /** A variable of the charts' colours, such as `c1`. */
+  /** CSS variable of a chart colour, such as `c1`. */
   readonly color: string
   readonly values: readonly (number | null)[]
 }
 
-/** Widths as those of the charts of a page: a whole column, a phone. */
+/** Widths of the charts of a page: a whole column, a phone. */
 const widths = { desk: 860, phone: 311 } as const
 const [height, left, right, top, bottom] = [170, 44, 8, 8, 24]
 
-/** Lines over time, drawn at once: Vega takes longer than the news of a second may cost. */
+/** Draws lines over time directly as SVG, because Vega is too slow for updates each second. */
 export function drawLines(title: string, atS: readonly number[], lines: readonly Line[]): Html {
   const now = lines.map(({ name, values }) => `${name} ${shortOf(values.at(-1))}`).join(', ')
   const drawn = (width: number) =>
@@ -43,7 +43,7 @@ function marks(width: number, atS: readonly number[], lines: readonly Line[]): H
   )}`
 }
 
-/** 1, 2 or 5 of a power of ten, not below the value. */
+/** The smallest 1, 2 or 5 times a power of ten that is not below the value. */
 function niceAbove(value: number): number {
   if (value <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(value))
@@ -54,7 +54,7 @@ const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSig
 const shortOf = (value: number | null | undefined) =>
   value === null || value === undefined ? 'not known' : compact.format(value)
 
-/** Points of which no more are kept than a drawing shows: when it is full, every second one goes. */
+/** Keeps at most as many points as a chart shows: when it is full, every second one is dropped. */
 export class Points<Point> {
   private readonly most: number
   private every = 1

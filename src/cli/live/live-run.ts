@@ -7,7 +7,7 @@ import { openStore } from '../../store/open.ts'
 import { RunPage } from './run-page.ts'
 import { openLive, stayLive } from './server.ts'
 
-/** The page of a run: its counters while it lasts, then its launch report. */
+/** Serves the page of a run: its counters while it lasts, then its launch report. */
 export async function openLiveRun(port: string | true, scenario: string, baseUrl: string) {
   const page = new RunPage(scenario, shownBaseUrl(baseUrl))
   const server = await openLive(port, page)
@@ -16,7 +16,7 @@ export async function openLiveRun(port: string | true, scenario: string, baseUrl
       page.add(progress, counted)
       server.tell(Date.now())
     },
-    /** @param result null where the store has nothing to report: the last counters stay then */
+    /** @param result null if the store has nothing to report; the last counters then stay */
     async end(result: RunResult | null, contract: Contract) {
       await stayLive(server, result === null ? undefined : await launchPage(result, contract))
     },

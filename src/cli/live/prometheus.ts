@@ -3,13 +3,13 @@ import type { TimeHistogram } from '../../run/time-histogram.ts'
 type Labels = Readonly<Record<string, string>>
 type Sample = readonly [Labels, number]
 
-/** Upper ends of buckets, in seconds, as OpenTelemetry advises for generation, and two below. */
+/** Upper bounds of buckets in seconds: those of OpenTelemetry for generation, and two lower ones. */
 const bounds = [
   0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96,
   81.92,
 ]
 
-/** A family of Prometheus text; nothing where there is no sample. */
+/** A family of metrics as Prometheus text; empty without samples. */
 export function family(
   name: string,
   type: 'counter' | 'gauge',
@@ -21,7 +21,7 @@ export function family(
     : head(name, type, help) + samples.map(([labels, value]) => line(name, labels, value)).join('')
 }
 
-/** The same of times, in seconds; each histogram as the lowest of its cell, within 0.1 %. */
+/** A family of histograms in seconds; each time counts as the lowest value of its cell, within 0.1 %. */
 export function histogram(
   name: string,
   help: string,
@@ -61,6 +61,6 @@ function line(name: string, labels: Labels, value: number): string {
   return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`
 }
 
-/** Nothing in a label can end it or its line. */
+/** Escapes characters that could end a label or its line. */
 const escaped = (text: string) =>
   text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

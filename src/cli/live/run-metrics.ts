@@ -10,7 +10,7 @@ const times: readonly (readonly [name: string, help: string, ok: Metric, failed:
     ['assay_inter_token_latency_seconds', 'Between two events with tokens.', 'itl', null],
   ]
 
-/** A run under way as Prometheus text; names of its keys are the scenario's. */
+/** The progress of a run as Prometheus text; keys have their names in the scenario. */
 export function runMetrics(progress: Progress, counted: Counted): string {
   const { counts, steps, keys, health } = progress
   const ofSteps = (value: (step: StepProgress) => number | null) =>

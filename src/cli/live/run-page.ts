@@ -15,10 +15,10 @@ interface Moment {
   readonly failedPerS: number
 }
 
-/** Points of rates are this far apart. */
+/** Shortest distance between points of a rate. */
 const everyUs = 1e6
 
-/** A run under way, from counters alone: the store is not read while it is written. */
+/** The progress of a run, from counters only: the store is not read while it is written. */
 export class RunPage implements LiveSource {
   readonly title = 'Launch report'
   private now: { readonly progress: Progress; readonly counted: Counted } | null = null
@@ -55,7 +55,7 @@ export class RunPage implements LiveSource {
     const progress = this.now?.progress ?? null
     return html`<header class="masthead"><h1>${this.title}</h1><span class="brand"><b>assay</b> live</span></header>
 <p class="about" data-part="about">${this.about}${progress !== null && html`. Run <span class="mono">${progress.runId}</span>`}.</p>
-<p class="about" data-gone hidden>The command gives no news any more: these are its last figures.</p>
+<p class="about" data-gone hidden>The command has stopped sending updates: these are its last figures.</p>
 ${shown(progress, this.moments.kept)}
 <footer>Counted by the sending threads while the run lasts. The launch report follows when it has ended. <a href="/metrics">Metrics for Prometheus</a></footer>`
   }
@@ -64,7 +64,7 @@ ${shown(progress, this.moments.kept)}
 const sumOf = ({ steps }: Progress, name: 'sent' | 'failures') =>
   steps.reduce((sum, step) => sum + step[name], 0)
 
-/** Every part has its place from the start: news goes into places. */
+/** Every part exists from the start, because updates only replace parts. */
 function shown(progress: Progress | null, moments: readonly Moment[]): Html {
   const { steps = [], errors = [], keys = [], health = [] } = progress ?? {}
   return html`<div data-part="now">${
@@ -125,7 +125,7 @@ function answer(progress: Progress): Html {
   })
 }
 
-/** What most failures are, where there are any. */
+/** The most frequent error, if any. */
 function mostly({ errors }: Progress): string {
   const [first] = errors
   return first === undefined ? '' : `; most often seen: ${first[0]}`

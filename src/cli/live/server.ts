@@ -8,25 +8,25 @@ import { UserError } from '../../user/user-error.ts'
 import { wholeOf } from '../numbers.ts'
 import { onStopSignal } from '../stop-signals.ts'
 
-/** What a live page shows. Both are called only when somebody looks. */
+/** The content of a live page. `body` and `metrics` are called only on demand. */
 export interface LiveSource {
   readonly title: string
-  /** Its parts carry `data-part`: each is put in place of the one that is there. */
+  /** Elements with `data-part` replace the same parts of an open page. */
   readonly body: () => Html
   /** Prometheus text. */
   readonly metrics: () => string
 }
 
-/** News more often than this is not read. */
+/** Shortest interval of updates. */
 const everyMs = 1000
-/** How long open pages may take to load the last page. */
+/** Longest wait for open pages to load the last page. */
 const lastLookMs = 5000
 
 const script = readFileSync(new URL('../../../src/cli/live/browser.js', import.meta.url), 'utf8')
 
 /**
- * A page on this machine that is open while a command works: `/`, its news as server-sent events at
- * `/events`, and `/metrics`. Programs and pages of this machine alone are answered.
+ * Serves a live page on this machine while a command works: `/`, its updates as server-sent events at
+ * `/events`, and `/metrics`. Only programs and pages of this machine are answered.
  */
 export class LiveServer {
   private readonly source: LiveSource
@@ -34,7 +34,7 @@ export class LiveServer {
   private readonly streams = new Set<ServerResponse>()
   private toldMs = 0
   private last: string | null = null
-  /** Readers that still show the page of before. */
+  /** Open pages that have not loaded the last page yet. */
   private behind = 0
   private onRead = () => {}
 
@@ -42,7 +42,7 @@ export class LiveServer {
     this.source = source
   }
 
-  /** @returns where the page is @throws UserError where the port is taken */
+  /** @returns the URL of the page @throws UserError if the port is not available */
   async open(port: number): Promise<string> {
     await new Promise<void>((done, fail) => {
       this.server.once('error', (error: NodeJS.ErrnoException) =>
@@ -53,7 +53,7 @@ export class LiveServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`
   }
 
-  /** Sends what is new to whoever looks; a reader that is slow misses some of it. */
+  /** Sends an update to open pages; a slow reader misses some. */
   tell(nowMs: number): void {
     if (this.streams.size === 0 || nowMs - this.toldMs < everyMs) return
     this.toldMs = nowMs
@@ -61,7 +61,7 @@ export class LiveServer {
     for (const stream of this.streams) if (!stream.writableNeedDrain) stream.write(event)
   }
 
-  /** Shows a page that stays, by default the last news, and waits until open pages have it. */
+  /** Shows a final page, by default the last update, and waits until open pages have loaded it. */
   async end(page = this.page()): Promise<void> {
     this.last = page
     this.behind = this.streams.size
@@ -83,7 +83,7 @@ export class LiveServer {
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
     const { host = '', origin } = request.headers
-    // A page of elsewhere may have had its own name point here.
+    // DNS rebinding: another site may have pointed its own name here.
     const isOurs = isLoopback(`http://${host}`) && (origin ?? `http://${host}`) === `http://${host}`
     if (!isOurs) say(response, 403, 'Only pages of this machine are answered.\n')
     else if (request.method !== 'GET') say(response, 405, 'Only GET is answered.\n')
@@ -135,9 +135,9 @@ function say(response: ServerResponse, status: number, text: string, type = 'tex
 }
 
 /**
- * Opens a page at the port of `--live`, and says where it is; true lets the system pick one.
+ * Opens a page at the port of `--live` and prints its URL; `true` lets the system pick a port.
  *
- * @throws UserError for what is no port, and for one that is taken
+ * @throws UserError for an invalid port, or one that is not available
  */
 export async function openLive(flag: string | true, source: LiveSource): Promise<LiveServer> {
   const port = flag === true ? 0 : wholeOf('--live', flag)

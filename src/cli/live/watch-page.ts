@@ -9,7 +9,7 @@ import { type LiveSource, openLive } from './server.ts'
 
 const rowsShown = 20
 
-/** A page of the polls while they go on. */
+/** Serves a page of the polls while they continue. */
 export async function openLiveWatch(port: string | true, baseUrl: string) {
   const page = new WatchPage(baseUrl)
   const server = await openLive(port, page)
@@ -30,7 +30,7 @@ class WatchPage implements LiveSource {
   private readonly polls = new Points<Poll>()
   private readonly latest: { readonly poll: Poll; readonly kept: boolean }[] = []
   private readonly byStatus = new Map<string, number>()
-  /** The last poll that brought a balance. */
+  /** The last poll with status 200. */
   private known: Poll | null = null
 
   constructor(baseUrl: string) {
@@ -72,7 +72,7 @@ class WatchPage implements LiveSource {
     const said = (value: number | null) => (value === null ? '–' : formatNumber(value))
     return html`<header class="masthead"><h1>${this.title}</h1><span class="brand"><b>assay</b> live</span></header>
 <p class="about">Balance of one key at <span class="mono">${this.baseUrl}</span>.</p>
-<p class="about" data-gone hidden>The command gives no news any more: these are its last figures.</p>
+<p class="about" data-gone hidden>The command has stopped sending updates: these are its last figures.</p>
 <div data-part="now">${renderAnswer({
       tone: status === 200 ? 'good' : status === undefined ? 'none' : 'warn',
       says:

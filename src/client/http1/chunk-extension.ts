@@ -1,14 +1,14 @@
 import { isToken, isValue } from './response-framing.ts'
 
 /**
- * Where a reader is in the extensions of a chunk (RFC 9112, 7.1.1), which nobody uses: their grammar
- * is checked, so that bytes which another reader would frame otherwise are a breach for us too.
+ * The state of a reader in the extensions of a chunk (RFC 9112, 7.1.1). They are ignored, but their
+ * grammar is checked: bytes that another reader might frame differently are an error.
  *
  *     5;name=value;name="quoted \\" value"
  */
 export type ExtensionState = 'none' | 'begin' | 'name' | 'value' | 'quoted' | 'pair' | 'unquoted'
 
-/** @returns the state behind one more byte, which ends no line; null for a breach of the grammar */
+/** @param byte not a line end @returns the state after the byte; null if it breaks the grammar */
 export function afterByte(state: ExtensionState, byte: number): ExtensionState | null {
   switch (state) {
     case 'none':
@@ -31,7 +31,7 @@ export function afterByte(state: ExtensionState, byte: number): ExtensionState |
   }
 }
 
-/** Whether a line may end here. */
+/** Whether the line may end in this state. */
 export function mayEnd(state: ExtensionState): boolean {
   return state === 'none' || state === 'name' || state === 'value' || state === 'unquoted'
 }

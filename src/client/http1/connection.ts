@@ -6,7 +6,6 @@ import { isTlsError } from '../tls-error.ts'
 import type { Failure, FailureCode, WireExchange, WireRequest, WireSink } from '../transport.ts'
 import type { ResponseParser } from './response-parser.ts'
 
-/** Where and how to connect. */
 export interface Target {
   readonly host: string
   readonly port: number
@@ -15,22 +14,22 @@ export interface Target {
   readonly connectTimeoutMs: number
 }
 
-/** What connections of one transport share, and whom they tell. */
+/** Shared objects of the connections of one transport, and its callbacks. */
 export interface Pool {
   readonly target: Target
-  /** Of TLS, as the service gave it last: who resumes it is spared half a handshake. */
+  /** The last TLS session of the service; resuming it saves half a handshake. */
   session: Buffer | null
-  /** One read buffer for all sockets: each read is consumed before the next one. */
+  /** One read buffer for all sockets: each read is consumed before the next. */
   readonly readBuffer: Buffer
-  /** Gives a parser that no connection uses, and takes it back. */
+  /** Returns an unused parser; `giveParser` takes it back. */
   takeParser(): ResponseParser
   giveParser(parser: ResponseParser): void
-  /** Takes back an exchange that ended well, when its last callback has returned. */
+  /** Takes back an exchange that ended well, after its last callback. */
   giveExchange(exchange: Http1Exchange): void
   bytesOf(request: WireRequest): Buffer
-  /** It may carry another exchange. */
+  /** The connection may carry another exchange. */
   onIdle(connection: Connection): void
-  /** It is closed, idle or not. */
+  /** The connection is closed, idle or not. */
   onClosed(connection: Connection): void
 }
 
@@ -63,34 +62,33 @@ export class Http1Exchange implements WireExchange {
 }
 
 /**
- * A socket that carries one exchange after the other.
+ * A socket that carries one exchange after another.
  *
- *     connecting ─▶ busy ◀──▶ idle          any of them ─▶ closed, and then for good
+ *     connecting ─▶ busy ◀──▶ idle          each state ─▶ closed, for good
  *
- * No pipelining: a response belongs to the exchange that is busy, and bytes that nobody asked for
- * close the connection.
+ * There is no pipelining: a response belongs to the current exchange, and unexpected bytes close the
+ * connection.
  */
 export class Connection {
-  /** Its place among the idle ones; -1 while it is not idle. */
+  /** Index among the idle connections; -1 while it is not idle. */
   idleAt = -1
-  /** When it became idle; null during the read that made it so, for nothing can have come since. */
+  /** When it became idle; null during the read that made it so, because nothing can have arrived since. */
   idleSinceMs: number | null = null
-  /** Seconds after which the peer closes it while it is idle, as it said; null if it did not. */
+  /** Seconds after which the peer closes it while idle; null if it did not state a timeout. */
   keepAliveTimeoutS: number | null = null
   private readonly pool: Pool
   private readonly socket: Socket
-  /** While a response is being read: most come in one read, so that all take the same one. */
+  /** Set while a response is read. Most arrive in one read, so all connections take the same parser. */
   private parser: ResponseParser | null = null
   private exchange: Http1Exchange | null
   private connected = false
-  /** The socket's file descriptor; -1 where there is none to write to. */
+  /** The socket's file descriptor; -1 if it cannot be written to directly. */
   private fd = -1
   private used = false
-  /** Closed for good. */
   closed = false
   private connectTimer: NodeJS.Timeout | null
 
-  /** Connects for an exchange, which it then carries. */
+  /** Connects, then sends the exchange. */
   constructor(pool: Pool, exchange: Http1Exchange) {
     this.pool = pool
     this.exchange = exchange
@@ -108,7 +106,7 @@ export class Connection {
       this.socket = connect(to)
       this.socket.once('connect', () => this.onConnected())
     } else {
-      // Verification is on: `rejectUnauthorized` is true unless someone says otherwise.
+      // Certificates are verified: `rejectUnauthorized` is true by default.
       this.socket = connectTls({
         ...to,
         secureContext: target.secureContext,
@@ -130,7 +128,7 @@ export class Connection {
     )
   }
 
-  /** Sends the request of the next exchange; only for a connection that is idle. */
+  /** Sends the request of the next exchange; the connection must be idle. */
   send(exchange: Http1Exchange): void {
     this.exchange = exchange
     exchange.connection = this
@@ -138,14 +136,14 @@ export class Connection {
   }
 
   /**
-   * Looks at the socket once more: bytes that came, or an end of it, must not be taken for an answer
-   * to what is written next.
+   * Whether nothing has arrived on an idle socket: bytes or an end must not be taken for the response to
+   * the next request.
    *
-   * @returns null where only the event loop can tell, as it can for TLS
+   * @returns null if only the event loop can tell, as for TLS
    */
   isQuiet(): boolean | null {
     if (this.fd < 0) return null
-    // Nothing to read is an error, and a stack would be a third of what it costs.
+    // If there is nothing to read, Node throws; a stack would be a third of the cost.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     try {
@@ -158,7 +156,7 @@ export class Connection {
     }
   }
 
-  /** Closes it without a word to the exchange, which has left. */
+  /** Closes it without a callback to the exchange. */
   leave(): void {
     this.exchange = null
     this.parser?.stop()
@@ -169,19 +167,19 @@ export class Connection {
     const bytes = this.pool.bytesOf(exchange.request)
     exchange.sink?.onSent(this.used)
     this.used = true
-    // The sink may have left during the call.
+    // The sink may have aborted during the call.
     if (!this.closed) this.writeBytes(bytes)
   }
 
   /**
-   * Straight to the socket where that is a file of this process: a stream makes a request of its own
-   * for each write, to be told when it is done, and nearly all are done at once. What does not fit is
-   * left to the stream, and so is what fails: it fails there again, and says why. Nothing overtakes
-   * it: a connection whose stream still holds bytes never carries another exchange (`onDone`).
+   * Writes to the file descriptor directly, because a stream creates a write request for each write,
+   * although nearly all writes finish at once. The stream writes what did not fit or failed; there it
+   * fails again, with its cause. Order is kept: a connection whose stream still has bytes never carries
+   * another exchange (`onDone`).
    */
   private writeBytes(bytes: Buffer): void {
     let written = 0
-    // One that has failed is closed already, and its number may be another's.
+    // The descriptor of a failed socket is closed and may belong to another.
     if (this.fd >= 0 && !this.socket.destroyed) {
       try {
         written = writeSync(this.fd, bytes)
@@ -224,7 +222,7 @@ export class Connection {
     }
   }
 
-  /** @param clean nothing came behind the response */
+  /** @param clean whether no bytes followed the response */
   private onDone(exchange: Http1Exchange, parser: ResponseParser, clean: boolean): void {
     const { sink } = exchange
     const { keepAlive, keepAliveTimeoutS } = parser
@@ -234,7 +232,7 @@ export class Connection {
     this.exchange = null
     exchange.sink = null
     exchange.connection = null
-    // A request that is still being written cannot be followed by another.
+    // The next request may not start while this one is still being written.
     if (clean && keepAlive && this.socket.writableLength === 0 && !this.closed) {
       this.idleSinceMs = null
       this.pool.onIdle(this)
@@ -287,7 +285,7 @@ export class Connection {
 
 const oneByte = Buffer.alloc(1)
 
-/** Node keeps the number on the socket's handle; without it the stream is written to. */
+/** The file descriptor on the handle of Node's socket; -1 if there is none. */
 function fileOf(socket: Socket): number {
   const { _handle: handle } = socket as { readonly _handle?: { readonly fd?: unknown } | null }
   return typeof handle?.fd === 'number' ? handle.fd : -1

@@ -1,28 +1,28 @@
 import { isName } from '../byte-names.ts'
 import type { ResponseFraming } from './response-framing.ts'
 
-/** Lines that decide where a body ends or what becomes of the connection. */
+/** Lines that decide where a body ends or whether the connection is reused. */
 const framingNames = ['connection', 'keep-alive', 'transfer-encoding'].map((name) =>
   Buffer.from(name),
 )
 const lengthName = Buffer.from('content-length')
 
-/** No two heads of a process share a number; 0 is no shape. */
+/** Source of shape numbers, unique in a process; 0 means no shape. */
 let shapes = 0
 
 /**
- * A head that was read before. The heads of one service have the same lines in the same order, so
- * the next one is compared with it, and only the values that were seen to differ are read:
+ * A head that was read before. Heads of one service have the same lines in the same order, so the next
+ * head is compared with it, and only values that have differed are read:
  *
  *     HTTP/1.1 200 OK | Server: x | Date: … | Content-Length: 431 | Connection: keep-alive
  *     ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~  ~~~~~~~~~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~~  compared
  */
 export class KnownHead {
-  /** Another one when more lines were seen to differ. */
+  /** Changes when more lines have differed. */
   shape = ++shapes
   readonly bytes: Uint8Array
   readonly view: DataView
-  /** As `HeaderLines.offsets`, from the start of the head. */
+  /** Like `HeaderLines.offsets`, from the start of the head. */
   readonly lines: Int32Array
   readonly linesStart: number
   readonly status: number
@@ -30,12 +30,12 @@ export class KnownHead {
   readonly keepAliveTimeoutS: number
   readonly body: ResponseFraming['body']
   readonly contentLength: number
-  /** Where the offsets of the line of the length begin; none has them at -3. */
+  /** Index in `lines` of the Content-Length line; -3 without one. */
   readonly lengthLine: number
-  /** Where the offsets of lines begin whose values differ from head to head, in their order. */
+  /** Indexes in `lines` of the lines whose values differ between heads, ascending. */
   varying: readonly number[] = []
 
-  /** @param framing that has just read the head at `bytes[start..]` */
+  /** @param framing has just read the head at `bytes[start..]` */
   constructor(framing: ResponseFraming, bytes: Uint8Array, start: number) {
     this.bytes = Uint8Array.prototype.slice.call(bytes, start, framing.end)
     this.view = new DataView(this.bytes.buffer)
@@ -51,8 +51,10 @@ export class KnownHead {
   }
 
   /**
-   * Takes another head for one of this shape, where it is: the same names in the same order, and
-   * nothing else about its framing than its length.
+   * Adds the differing lines of another head to `varying`, if it has the same names in the same order, and
+   * only its length differs in framing.
+   *
+   * @returns whether it is of this shape
    */
   adapt(framing: ResponseFraming, bytes: Uint8Array, start: number): boolean {
     const other = new KnownHead(framing, bytes, start)

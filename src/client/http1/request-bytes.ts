@@ -1,8 +1,7 @@
 import type { WireRequest } from '../transport.ts'
 
 /**
- * A request as one buffer, so that it leaves with one write. The bytes of a request that is sent
- * again are kept as long as the request lives.
+ * Encodes a request as one buffer, for one write. The buffer is cached as long as the request lives.
  */
 export class RequestEncoder {
   private readonly hostLine: string
@@ -10,7 +9,7 @@ export class RequestEncoder {
   private lastRequest: WireRequest | null = null
   private lastBytes: Buffer = Buffer.alloc(0)
 
-  /** @param host as it stands in the URL, with its port unless it is the scheme's own */
+  /** @param host as in the URL, with its port unless it is the scheme's default */
   constructor(host: string) {
     this.hostLine = `Host: ${host}\r\n`
   }

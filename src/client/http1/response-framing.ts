@@ -18,7 +18,7 @@ for (let letter = 0; letter < 26; letter++) {
   isToken[97 + letter] = 1
 }
 
-/** 1 for the bytes of a header's value: no control characters but the tab. */
+/** 1 for the bytes of a header's value: no control characters except the tab. */
 export const isValue = new Uint8Array(256).fill(1, 32)
 isValue[9] = 1
 isValue[127] = 0
@@ -26,11 +26,11 @@ isValue[127] = 0
 export type BodyKind = 'none' | 'length' | 'chunked' | 'until-close'
 
 /**
- * The head of a response, checked byte for byte in one pass; keeps only what framing needs.
- * Strict where leniency lets two readers disagree about where a response ends: bare LF, blanks
- * before the colon, folded lines, a length that is doubled or stands beside `Transfer-Encoding`.
+ * Reads the head of a response, byte for byte in one pass, and keeps only what framing needs. It rejects
+ * what could make two readers disagree about the end of a response: bare LF, blanks before the colon,
+ * folded lines, a repeated length, or a length with `Transfer-Encoding`.
  *
- * One serves all connections of a transport: what it holds is of the last head that it read.
+ * One object serves all connections of a transport; its fields are those of the last head.
  */
 export class ResponseFraming implements HeaderLines {
   status = 0
@@ -38,11 +38,11 @@ export class ResponseFraming implements HeaderLines {
   shape = 0
   varying: readonly number[] = []
   offsets = new Int32Array(3 * 64)
-  /** Where the head begins. */
+  /** Start of the head. */
   private start = 0
-  /** Where the header lines begin, behind the status line. */
+  /** Start of the header lines, after the status line. */
   linesStart = 0
-  /** Where the head ended, blank line included. */
+  /** End of the head, including the blank line. */
   end = 0
   keepAlive = false
   keepAliveTimeoutS = Number.NaN
@@ -57,7 +57,7 @@ export class ResponseFraming implements HeaderLines {
   private readonly readBuffer: Buffer
   private readonly view: DataView
 
-  /** @param readBuffer that heads lie in, but for those that come in pieces */
+  /** @param readBuffer contains all heads, except those that arrive in pieces */
   constructor(readBuffer: Buffer) {
     this.readBuffer = readBuffer
     this.view = new DataView(readBuffer.buffer, readBuffer.byteOffset, readBuffer.length)
@@ -82,8 +82,9 @@ export class ResponseFraming implements HeaderLines {
   }
 
   /**
-   * Reads a head as one that is known; false when it differs in more than the values that may.
-   * Only the lines of those are located.
+   * Reads a head of a known shape, and locates only its varying lines.
+   *
+   * @returns false if it differs in more than their values
    */
   private readAs(known: KnownHead, bytes: Buffer, start: number, end: number): boolean {
     const { lines, varying, lengthLine } = known
@@ -169,7 +170,7 @@ export class ResponseFraming implements HeaderLines {
     }
   }
 
-  /** @returns where the header lines begin; -1 when bytes are missing, -2 when it is not HTTP/1.x */
+  /** @returns start of the header lines; -1 if bytes are missing, -2 if it is not HTTP/1.x */
   private statusLine(bytes: Buffer, start: number, end: number): number {
     // HTTP/1.1 200 OK
     const known = Math.min(end - start, 7)
@@ -195,7 +196,7 @@ export class ResponseFraming implements HeaderLines {
     return more
   }
 
-  /** Looks at a field by the length of its name: few of them matter. */
+  /** Reads a field that matters for framing. @returns false if it breaks the framing */
   private field(bytes: Buffer, name: number, colon: number, end: number): boolean {
     switch (colon - name) {
       case 10:
@@ -226,7 +227,7 @@ export class ResponseFraming implements HeaderLines {
   private connection(bytes: Buffer, start: number, end: number): void {
     let at = start
     while (at < end && bytes[at] === 32) at++
-    // The common values first; a list is worth a string.
+    // The common value is compared as bytes; others need a string.
     if (options.find(bytes, at, end) === 1) this.saysKeepAlive = true
     else {
       for (const option of bytes.toString('latin1', at, end).toLowerCase().split(',')) {
@@ -236,7 +237,7 @@ export class ResponseFraming implements HeaderLines {
     }
   }
 
-  /** @returns false for anything but one whole number */
+  /** Reads Content-Length. @returns false for anything but one whole number */
   private length(bytes: Buffer, start: number, to: number): boolean {
     let at = start
     let end = to
@@ -255,7 +256,7 @@ export class ResponseFraming implements HeaderLines {
     return true
   }
 
-  /** Where the body ends (RFC 9112, 6.3), and what becomes of the connection (9.3). */
+  /** Decides where the body ends (RFC 9112, 6.3), and whether the connection is reused (9.3). */
   private decide(http11: boolean): boolean {
     this.keepAlive = !this.saysClose && (http11 || this.saysKeepAlive)
     if (this.hasCoding && this.hasLength) return false
@@ -269,14 +270,14 @@ export class ResponseFraming implements HeaderLines {
 const version = Buffer.from('HTTP/1.')
 const options = new ByteNames({ 'keep-alive': 1 })
 
-/** Where a header's value ends. */
+/** End of a header's value. */
 function valueEnd(bytes: Buffer, start: number, end: number): number {
   let at = start
   while (at < end && isValue[bytes[at]!] === 1) at++
   return at
 }
 
-/** The same, eight bytes a turn while all of them belong to a value, tabs apart. */
+/** The same, eight bytes at a time while none of them is a control character. */
 function valueEndBy8(view: DataView, bytes: Buffer, start: number, end: number): number {
   let at = start
   while (
@@ -288,13 +289,13 @@ function valueEndBy8(view: DataView, bytes: Buffer, start: number, end: number):
   return valueEnd(bytes, at, end)
 }
 
-/** A high bit where a byte of the four is a control character; above it others may be marked too. */
+/** Sets the high bit of each byte that is a control character; bytes above one may be marked too. */
 function stops(four: number): number {
   const del = four ^ 0x7f7f7f7f
   return ((four - 0x20202020) & ~four) | ((del - 0x01010101) & ~del)
 }
 
-/** Whether `bytes[start..end)` begins as `HTTP/1.1 200` does, as far as it goes. */
+/** Whether `bytes[start..end)` can be the beginning of a status line such as `HTTP/1.1 200`. */
 function plausibleStart(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start + 7; at < end; at++) {
     const byte = bytes[at]!

@@ -4,15 +4,15 @@ import type { FailureCode, WireSink } from '../transport.ts'
 import { afterByte, type ExtensionState, mayEnd } from './chunk-extension.ts'
 import { headEnd, isToken, isValue, type ResponseFraming } from './response-framing.ts'
 
-/** What `read` came to: `more` bytes are needed, the response is `done`, or it failed. */
+/** Result of `read`: `more` bytes are needed, the response is `done`, or it failed. */
 export type ParseResult = 'more' | 'done' | Extract<FailureCode, 'protocol' | 'too-large'>
 
-/** Where the parts of a response go; offsets, never strings or slices. */
+/** Receives the parts of a response as offsets, never as strings or slices. */
 export type ParserSink = Pick<WireSink, 'onHead' | 'onBody'>
 
 type State =
   | 'head'
-  /** So many bytes of the body, or of the chunk, are to come. */
+  /** `left` bytes of the body are missing. */
   | 'length'
   | 'until-close'
   | 'chunk-size'
@@ -24,11 +24,11 @@ type State =
 const CR = 13
 const LF = 10
 const maxChunkLineBytes = 4096
-/** A split head is looked at again at each read while it is small, so that garbage is seen soon. */
+/** A split head is parsed again at each read while it is small, so that garbage is detected early. */
 const smallHeadBytes = 4096
 
 /**
- * One HTTP/1.1 response (RFC 9112) after the other, from bytes cut anywhere.
+ * Parses HTTP/1.1 responses (RFC 9112), one after another, from bytes cut anywhere.
  *
  *     head ─┬─▶ length ───────────────────────────────┬─▶ done
  *           ├─▶ until-close ── eof ───────────────────┤
@@ -37,31 +37,31 @@ const smallHeadBytes = 4096
  *           │        └──────────────┘                 │
  *           └─▶ (204, 304, length 0) ─────────────────┘       1xx ─▶ head
  *
- * `onBody` comes at most once for each read: chunks are moved together in place, so that a reader
- * that stamps its calls stamps reads of the socket, not the framing of a server. A head that lies
- * whole in one read is read where it lies; only a split one is copied.
+ * `onBody` is called at most once for each read: chunks are joined in place, so time stamps are those of
+ * socket reads, not of a server's chunks. A head within one read is parsed in place; only a split head is
+ * copied.
  */
 export class ResponseParser {
-  /** Where the response that is done ended in the bytes of the last `read`. */
+  /** End of the finished response in the bytes of the last `read`. */
   position = 0
   private state: State = 'head'
   private lineBytes = 0
-  /** Bytes left of the body or the chunk. */
+  /** Missing bytes of the body or the chunk. */
   private left = 0
-  /** A sink that leaves during a callback must not be called again. */
+  /** Set when a sink aborts during a callback; it must not be called again. */
   private stopped = false
   /** Whether the connection may carry another request after this response. */
   keepAlive = false
-  /** Seconds after which the peer closes the idle connection, as `Keep-Alive` says; NaN if not. */
+  /** Timeout of `Keep-Alive` in seconds; NaN if absent. */
   keepAliveTimeoutS = Number.NaN
   private readonly framing: ResponseFraming
-  /** Beginning of a head that is split over reads. */
+  /** Beginning of a head that is split between reads. */
   private carry: Buffer | null = null
   private carried = 0
   private digits = 0
   private afterCr = false
   private extension: ExtensionState = 'none'
-  /** Behind the colon of a trailer's field. */
+  /** After the colon of a trailer field. */
   private inValue = false
 
   /** @param framing shared by all parsers of a transport */
@@ -69,7 +69,6 @@ export class ResponseParser {
     this.framing = framing
   }
 
-  /** Ready for the next response. */
   reset(): void {
     this.state = 'head'
     this.carry = null
@@ -77,12 +76,12 @@ export class ResponseParser {
     this.stopped = false
   }
 
-  /** Ends the reading from inside a callback: nothing more is handed on. */
+  /** Stops from inside a callback: the sink is not called again. */
   stop(): void {
     this.stopped = true
   }
 
-  /** Reads `bytes[start..end)`; chunked bodies are moved together in place. */
+  /** Reads `bytes[start..end)`; chunks of a body are joined in place. */
   read(bytes: Buffer, start: number, end: number, sink: ParserSink): ParseResult {
     this.position = start
     while (this.state === 'head') {
@@ -104,7 +103,7 @@ export class ResponseParser {
     }
   }
 
-  /** The peer closed its side: only a body without a length may end so. */
+  /** The peer closed its side; only a body without a length may end this way. */
   eof(): 'done' | 'closed-early' {
     if (this.state === 'until-close') {
       this.state = 'done'
@@ -140,10 +139,10 @@ export class ResponseParser {
     if (result === 'protocol') return 'protocol'
     const { framing } = this
     if (framing.end - start > maxHeadBytes) return 'too-large'
-    // Bytes of the read that belong to what follows the head.
+    // The rest of the read follows the head.
     this.position = end - (to - framing.end)
     if (framing.status < 200) {
-      // An interim response; 101 would be another protocol, and nobody asked for one.
+      // An interim response; 101 would switch to a protocol that was not requested.
       this.carry = null
       this.carried = 0
       return framing.status === 101 ? 'protocol' : null
@@ -229,7 +228,7 @@ export class ResponseParser {
     this.inValue = false
   }
 
-  /** A byte of the framing between the chunks' data. */
+  /** Reads a byte between the data of chunks. */
   private chunkByte(byte: number): ParseResult | null {
     if (++this.lineBytes > maxChunkLineBytes) return 'too-large'
     if (this.afterCr) {
@@ -275,7 +274,7 @@ export class ResponseParser {
         return null
       }
       default:
-        // A trailer's field, which nobody reads, or the blank line that ends the body.
+        // A trailer field, which is ignored, or the blank line that ends the body.
         if (this.digits === 0) this.state = 'done'
         else if (!this.inValue) return 'protocol'
         this.digits = 0
@@ -296,12 +295,12 @@ export class ResponseParser {
   }
 }
 
-/** Where the data begins of the chunk that `sizeOfWhole` found. */
+/** Start of the data of the chunk that `sizeOfWhole` found. */
 let sizeLineEnd = 0
 
 /**
- * The size of a chunk that lies in `bytes[at..end)` from its first digit to its last line end, as
- * nearly all do: such a one needs no state. 0 for any other.
+ * The size of a chunk that is whole in `bytes[at..end)`, as nearly all are, and so needs no state; 0 for
+ * any other.
  */
 function sizeOfWhole(bytes: Buffer, at: number, end: number): number {
   const lastDigit = at + 7

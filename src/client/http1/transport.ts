@@ -12,24 +12,22 @@ import { RequestEncoder } from './request-bytes.ts'
 import { ResponseFraming } from './response-framing.ts'
 import { ResponseParser } from './response-parser.ts'
 
-/** How often the coarse clock of idle connections ticks. */
+/** Interval of checks of idle connections. */
 const tickMs = 250
-/** A socket that was idle for longer is looked at before it is written to; a look takes some 3 us. */
+/** A socket that was idle for longer is checked before a write; a check takes about 3 us. */
 const unseenMs = 1
-/** A connection is given up so long before the peer said that it would close it. */
+/** An idle connection is closed this long before the peer's stated timeout. */
 const marginMs = 1000
 
 /**
  * Our own HTTP/1.1 on `node:net` and `node:tls`: no pipelining, no redirects, no retries.
  *
- * A dispatch takes the connection that became idle last, opens one while fewer than the bound are
- * open, or waits its turn. Nothing here is searched: the idle ones are a stack, and each knows its
- * place in it.
+ * A dispatch takes the connection that became idle last, opens one if fewer than the bound are open, or
+ * waits its turn. Idle connections are a stack, and each knows its index, so there is no search.
  *
- * **Stale sockets.** A peer may close an idle connection at any time, or send on it what nobody
- * asked for. One that was idle is written to only after one more look at its socket, and one whose
- * `Keep-Alive` timeout is near is not used again. Once bytes were sent there is no way back: the
- * attempt is broken, since the service may have seen it.
+ * **Stale sockets.** A peer may close an idle connection at any time, or send unexpected bytes. An idle
+ * connection is written to only after a check of its socket, and is not reused near its `Keep-Alive`
+ * timeout. After bytes were sent, a failure breaks the attempt, because the service may have seen it.
  */
 export class Http1Transport implements Transport, Pool {
   readonly target: Target
@@ -151,7 +149,7 @@ export class Http1Transport implements Transport, Pool {
     } else this.waiting.push(exchange)
   }
 
-  /** Lets the event loop see what came over the connection, then sends. */
+  /** Lets the event loop read the connection, then sends. */
   private sendAfterLook(connection: Connection, exchange: Http1Exchange): void {
     afterLook(() => {
       if (exchange.sink === null) {
@@ -175,7 +173,7 @@ export class Http1Transport implements Transport, Pool {
     return false
   }
 
-  /** The exchange that has waited longest; those that left are passed over. */
+  /** The exchange that has waited longest; aborted ones are skipped. */
   private nextWaiting(): Http1Exchange | null {
     if (!this.hasWaiting()) {
       if (this.waiting.length > 0) this.waiting = []
@@ -205,7 +203,7 @@ export class Http1Transport implements Transport, Pool {
   }
 }
 
-/** Calls back when the loop has looked at all sockets: the turn that is under way may have done so. */
+/** Calls back after the loop has polled all sockets. The current turn may have polled already, so it waits for two. */
 function afterLook(then: () => void): void {
   setImmediate(() => setImmediate(then))
 }
@@ -214,7 +212,7 @@ function idleMsOf({ idleSinceMs }: Connection): number {
   return idleSinceMs === null ? 0 : performance.now() - idleSinceMs
 }
 
-/** Whether the peer is about to close the idle connection; never so when it gave no timeout. */
+/** Whether the peer will soon close the idle connection; false if it stated no timeout. */
 function expires(connection: Connection, idleMs: number): boolean {
   if (connection.keepAliveTimeoutS === null) return false
   const timeoutMs = connection.keepAliveTimeoutS * 1000

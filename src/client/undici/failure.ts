@@ -2,10 +2,10 @@ import { localLimitOf } from '../local-limit.ts'
 import { isTlsError } from '../tls-error.ts'
 import type { Failure, FailureCode } from '../transport.ts'
 
-/** How far an exchange had come when it failed. */
+/** The last step of an exchange before it failed. */
 export type Progress = 'connecting' | 'sent' | 'head' | 'head of HTTP/2'
 
-/** What undici says of a failure, in the words of our own transport. */
+/** Translates an error of undici into the codes of our own transport. */
 export function failureOf(error: Error, progress: Progress): Failure {
   const code =
     'code' in error && typeof error.code === 'string'
@@ -31,7 +31,7 @@ function failureCodeOf(code: string, message: string, progress: Progress): Failu
     case 'HPE_INVALID_EOF_STATE':
       return 'closed-early'
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      // Without a head it is the length itself that could not be read; HTTP/2 says where a body ends.
+      // Without a head, the length itself could not be read; in HTTP/2, the body's end is explicit.
       return progress === 'head' ? 'closed-early' : 'protocol'
     case 'ECONNRESET':
     case 'ECONNABORTED':
@@ -40,7 +40,7 @@ function failureCodeOf(code: string, message: string, progress: Progress): Failu
     case 'ERR_HTTP2_STREAM_ERROR':
     case 'ERR_HTTP2_STREAM_CANCEL':
       return 'reset'
-    // A session ends with the code of its GOAWAY, or with what it could not read.
+    // A session ends with the code of its GOAWAY, or with the fault that it could not read.
     case 'ERR_HTTP2_SESSION_ERROR':
       return 'reset'
     case 'ERR_HTTP2_ERROR':
@@ -50,13 +50,13 @@ function failureCodeOf(code: string, message: string, progress: Progress): Failu
   return wordsOf(message) ?? 'unparsable'
 }
 
-/** Several errors of undici share a code, and differ in their words. */
+/** Several errors of undici share a code and differ only in their message. */
 function wordsOf(message: string): FailureCode | null {
   if (message === 'other side closed' || message === 'closed') return 'closed-early'
   if (message === 'bad upgrade' || message.includes('assert(upgrade)')) return 'protocol'
   if (message.startsWith('HTTP/2: "GOAWAY"')) return 'reset'
   if (message.startsWith('HTTP/2: stream half-closed')) return 'closed-early'
-  // Reset with a code that says nothing.
+  // Reset with an uninformative code.
   if (message.startsWith('HTTP/2: stream closed')) return 'reset'
   return null
 }

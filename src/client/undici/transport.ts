@@ -13,23 +13,23 @@ import type {
 import { failureOf, type Progress } from './failure.ts'
 
 export interface UndiciOptions extends TransportOptions {
-  /** Speak HTTP/2 where the service offers it; false unless given. */
+  /** Use HTTP/2 if the service offers it. Default: false. */
   readonly http2?: boolean
   /** URL of an HTTP proxy. */
   readonly proxy?: string
 }
 
 /**
- * The transport for proxies and HTTP/2, and the oracle of our own HTTP/1.1.
+ * The transport for proxies and HTTP/2, and the oracle in tests of our own HTTP/1.1.
  *
- * undici's own deadlines are off: they aim at half-second accuracy, and deadlines are ours.
- * `sent` is stamped in `onRequestStart`, called just before the write; at `dispatch` it would be
- * early by the pool wait, the connecting, and the turn by which undici puts off an idle socket.
+ * undici's deadlines are off: they are accurate only to half a second, and we have our own. `sent` is
+ * stamped in `onRequestStart`, just before the write. At `dispatch`, it would be early by the pool wait,
+ * the connecting, and the turn by which undici delays an idle socket.
  */
 export class UndiciTransport implements Transport {
   private readonly dispatcher: Dispatcher
   private readonly origin: string
-  /** A socket has just failed: what ends now was not ended by the service. */
+  /** Set in the turn in which a socket fails: an end in that turn is not the service's. */
   private isResetting = false
 
   constructor(options: UndiciOptions) {
@@ -57,15 +57,15 @@ export class UndiciTransport implements Transport {
             ...pool,
             connect,
             uri: options.proxy,
-            // Through a tunnel the proxy cannot touch what is measured, plain HTTP or not.
+            // Through a tunnel, the proxy cannot change the exchange, even with plain HTTP.
             proxyTunnel: true,
             requestTls: tls,
-            // Who we are is the service's business alone.
+            // Only the service gets the client's certificate.
             proxyTls: options.ca === undefined ? {} : tlsOptions({ ca: options.ca }),
           })
   }
 
-  /** undici takes a reset for the end of a body without a length: we hear of it first. */
+  /** Notices errors before undici, which takes a reset for the end of a body without a length. */
   private watched(connect: buildConnector.connector): buildConnector.connector {
     return (options, callback) =>
       connect(options, (...result) => {
@@ -136,12 +136,12 @@ class UndiciExchange implements WireExchange, Dispatcher.DispatchHandler {
       return
     }
     if (this.progress !== 'connecting') {
-      // An attempt is one request: undici would send a stream that was refused once more.
+      // An attempt is one request, but undici would resend a refused stream.
       this.end('reset', 'the service refused the stream (REFUSED_STREAM)')
       return
     }
     this.progress = 'sent'
-    // undici does not say whether the socket had carried a request before.
+    // undici does not show whether the connection was reused.
     this.sink.onSent(false)
   }
 
@@ -153,7 +153,7 @@ class UndiciExchange implements WireExchange, Dispatcher.DispatchHandler {
     this.sink.onHead(status, head, 0, head.length, linesOf(head))
   }
 
-  /** undici hands on each chunk of a read; we hand on what one turn brought, as the contract says. */
+  /** undici passes on each chunk; the contract of `onBody` requires all of one read at once. */
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.sink === null) return
     if (this.chunks.length === 0) queueMicrotask(() => this.handOn())
@@ -183,7 +183,7 @@ class UndiciExchange implements WireExchange, Dispatcher.DispatchHandler {
 
   onResponseError(controller: Dispatcher.DispatchController, error: Error): void {
     if (!this.dispatched) {
-      // A closed pool refuses during the call.
+      // A closed pool refuses before `dispatch` returns.
       queueMicrotask(() => this.onResponseError(controller, error))
       return
     }
@@ -194,7 +194,7 @@ class UndiciExchange implements WireExchange, Dispatcher.DispatchHandler {
   }
 }
 
-/** The header lines again, from undici's list of names and values. */
+/** Rebuilds the header lines from undici's list of names and values. */
 function headOf(raw: Dispatcher.DispatchController['rawHeaders']): Buffer {
   if (raw === null || raw === undefined) return noBytes
   const cells = Array.isArray(raw) ? raw : Object.entries(raw).flat(2)

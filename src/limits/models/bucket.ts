@@ -7,20 +7,20 @@ import {
   type Steps,
 } from './model.ts'
 
-/** What buckets of every depth look at in one course, laid out once for all of them. */
+/** One course, prepared for buckets of every depth. */
 export interface BucketCourse {
   readonly rejectionsCount: boolean
-  /** W/N: how long a token takes. */
+  /** W/N: the time to regain one token. */
   readonly gapUs: number
-  /** Admissions that surely took a token, by end. */
+  /** Admissions, which surely took a token, by end. */
   readonly admitted: readonly Step[]
-  /** Others that surely took one, and rejections, by end. */
+  /** Other requests that surely took one, and rejections, by end. */
   readonly others: readonly Step[]
-  /** Everything that may have taken a token, by start. */
+  /** Requests that may have taken a token, by start. */
   readonly possible: readonly Step[]
-  /** The latest that a bucket may be full again before each of those and after the last. */
+  /** The latest time at which the bucket is full again, before each of `possible` and after the last. */
   readonly latestFullUs: Float64Array
-  /** Rejections by end, with their place among the possible ones (-1: none), and those that began by its end. */
+  /** Rejections by end: index in `possible` (-1: none), and how many of `possible` began by its end. */
   readonly rejections: readonly {
     readonly step: Step
     readonly place: number
@@ -65,12 +65,12 @@ export function bucketCourse(
 }
 
 /**
- * A bucket of `burst` tokens that gains one each W/N, kept as the time at which it would be full
- * again (GCRA's theoretical request time, TAT): admitted while `TAT - t <= (burst - 1) W/N`.
+ * A bucket of `burst` tokens that gains one each W/N. Its state is the time at which it is full again
+ * (theoretical arrival time of GCRA, TAT): it admits while `TAT - t <= (burst - 1) W/N`.
  *
  * TAT grows with every decision time, so the earliest times bound it from below and the latest from
- * above. Where rejections count, an empty bucket may lose what it regains or run up a debt: the debt
- * speaks for later rejections, the loss against later admissions.
+ * above. If rejections count, an empty bucket may lose what it regains or go into debt. The debt makes
+ * later rejections possible, and the loss makes later admissions impossible.
  *
  * O(n), and far less for most depths that do not fit.
  */
@@ -78,12 +78,12 @@ export function explainByBucket(course: BucketCourse, burst: number): Contradict
   const { gapUs, rejectionsCount, admitted, others, possible, latestFullUs } = course
   const depthUs = (burst - 1) * gapUs
 
-  // From above: everything that may have been counted and may have come before the rejection. This goes
-  // first, since a depth that is too great is told by the first rejections.
+  // Upper bound: every request that may have been counted before the rejection. This bound comes first,
+  // because the first rejections already exclude a depth that is too great.
   const earlier = rejectionsCount ? course.earlierAtMost : Math.min(course.earlierAtMost, burst)
   const carriedUs = earlier === 0 ? -Infinity : course.openedUs + earlier * gapUs
   for (const { step, place, begun } of course.rejections) {
-    // A rejection does not explain itself.
+    // A rejection does not count toward itself.
     const upTo = place < 0 ? begun : place
     let fullUs = Math.max(latestFullUs[upTo]!, carriedUs + upTo * gapUs)
     for (let at = place < 0 ? begun : place + 1; at < begun; at++) {
@@ -93,7 +93,7 @@ export function explainByBucket(course: BucketCourse, burst: number): Contradict
   }
 
   let fullAgainUs = -Infinity
-  /** Admissions that may have come before this are in `fullAgainUs` already, or not counted. */
+  /** `fullAgainUs` already covers requests that may have been decided before this. */
   let countedFromUs = -Infinity
   const take = (atUs: number) => {
     if (atUs >= fullAgainUs) {
@@ -101,7 +101,7 @@ export function explainByBucket(course: BucketCourse, burst: number): Contradict
       countedFromUs = atUs
     } else if (atUs >= countedFromUs) fullAgainUs += gapUs
   }
-  /** A rejection shows that less than a token was there; one that counts leaves none. */
+  /** At a rejection the bucket holds less than one token; if rejections count, it is then empty. */
   const empty = (step: Step) => {
     const leastUs = step.a + (rejectionsCount ? depthUs + gapUs : depthUs)
     if (leastUs <= fullAgainUs) return

@@ -7,20 +7,20 @@ import { explainBySlidingLog } from './sliding-log.ts'
 
 export interface Fit {
   readonly model: Model
-  /** Null when the model explains every admission and every rejection of the course. */
+  /** Null if the model explains every admission and rejection of the course. */
   readonly contradiction: Contradiction | null
 }
 
-/** Phases tried over one window; intervals are widened by half a step, so none is missed. */
+/** Phases tried in one window; intervals are widened by half a step, so none is missed. */
 const phases = 600
 
-/** Where a bucket's depth is not known, so many depths at most are tried. */
+/** Depths of a bucket that are tried at most. */
 const maxBursts = 512
 
 /**
- * Replays a course through every model. A model stays in the set unless no order of decisions
- * inside the intervals, no phase and no choice of what is counted lets it give every answer that
- * was given: the true one is never dropped, and others may stay.
+ * Replays a course through every model. A model fits if some order of decisions within the intervals,
+ * some phase and some choice of counted requests yields every observed decision. The true model always
+ * fits; others may fit too.
  */
 export function fitModels(course: Course): readonly Fit[] {
   const steps = stepsOf(course, 0)
@@ -59,14 +59,13 @@ export function fitModels(course: Course): readonly Fit[] {
   ]
 }
 
-/** The models that explain a course. */
 export function modelsThatExplain(course: Course): readonly Model[] {
   return fitModels(course)
     .filter(({ contradiction }) => contradiction === null)
     .map(({ model }) => model)
 }
 
-/** The set in words: buckets as one range. */
+/** Names of the models; buckets are one range. */
 export function nameModels(models: readonly Model[], limit: number): readonly string[] {
   const names = [false, true].flatMap((counting) => {
     const suffix = counting ? ' (rejections count)' : ''
@@ -91,7 +90,7 @@ function nameBuckets(bursts: readonly number[], limit: number): string {
   return low === high ? `bucket of ${low}` : `bucket of ${low} to ${high}`
 }
 
-/** Null as soon as one phase explains it; else the contradiction that came latest. */
+/** Null if some phase explains the course; else the contradiction with the latest request. */
 function overPhases(
   { windowUs, toleranceUs }: Course,
   edge: Course['edge'],

@@ -2,10 +2,10 @@ import { type Contradiction, type Course, isRejected, type Steps } from './model
 import { admissionBeyond } from './windows.ts'
 
 /**
- * Windows that begin on the clock's own edges, counted from zero in each.
+ * Windows that begin on edges of the clock, each counted from zero.
  *
- * The phase is given; see `phases.ts` for its search. An request that may lie in two windows is
- * counted for neither when it was admitted, and for both when a rejection needs explaining.
+ * `fit.ts` searches the phase. A request that may lie in two windows counts in neither when an
+ * admission is judged, and in both when a rejection is judged.
  *
  * O(n).
  */

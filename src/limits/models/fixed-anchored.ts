@@ -7,29 +7,29 @@ import {
   stepsOf,
 } from './model.ts'
 
-/** A window that may be running: where it began, and how many it has counted. */
+/** A possible current window: when it began, and how many requests it has counted. */
 interface State {
   readonly startLow: number
   readonly startHigh: number
-  /** What was sent before this may have been decided before the window began. */
+  /** A request sent before this may have been decided before the window began. */
   readonly beganBy: number
-  /** The window before had ended by this. */
+  /** The previous window had ended by this. */
   readonly lastEndedBy: number
-  /** Surely counted in it. */
+  /** Requests surely counted in it. */
   readonly sure: number
-  /** Counted in it at most. */
+  /** Requests counted in it at most. */
   readonly possible: number
 }
 
-/** More states than this are followed as one that holds them all. */
+/** More states than this are merged into one. */
 const maxStates = 64
 
 /**
- * Windows that begin with the first request after the last one ended.
+ * Windows that begin with the first request after the previous window ended.
  *
- * Where a window began is known to an interval only, so an request near its end may lie in it or
- * begin the next; both are followed. Each request narrows what it can: one inside the window means
- * that the window had not ended, a rejection means that it was running and full.
+ * The start of a window is known only as an interval, so a request near its end may lie in it or begin
+ * the next; both states are followed. Each request narrows the state: a request inside the window shows
+ * that it had not ended, a rejection shows that it was running and full.
  */
 export function explainByAnchoredWindows(course: Course): Contradiction | null {
   const { limit, windowUs, earlierAtMost } = course
@@ -82,7 +82,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
 
   function arrived(state: State, step: Step, follow: (state: State) => void): void {
     const admitted = isAdmitted(step)
-    // Inside the running window.
+    // It lies in the running window.
     if (step.a < state.startHigh + windowUs && !(admitted && state.sure >= limit)) {
       follow({
         startLow: Math.max(state.startLow, admitted ? step.a - windowUs : -Infinity),
@@ -93,7 +93,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
         possible: state.possible + 1,
       })
     }
-    // The first of the next one.
+    // It begins the next window.
     if (step.b >= state.startLow + windowUs) {
       follow({
         startLow: Math.max(step.a, state.startLow + windowUs),
@@ -103,11 +103,11 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
         sure: step.counted === 'yes' ? 1 : 0,
         possible: 1,
       })
-      // One that may not be counted need not begin a window.
+      // A request that may not be counted need not begin a window.
       if (step.counted === 'maybe') follow(state)
     }
-    // Sent later than another that began this window, but decided before it: in the window before, since
-    // an admission between the two would have begun this one itself.
+    // It was decided before the request that began this window. It lies in the previous window, because
+    // an admission between the two windows would have begun this one.
     if (step.from < state.beganBy && (!admitted || step.a < state.lastEndedBy)) follow(state)
   }
 
@@ -128,7 +128,7 @@ export function explainByAnchoredWindows(course: Course): Contradiction | null {
   }
 }
 
-/** Whether `a` allows whatever `b` allows, so that `b` need not be followed. */
+/** Whether `a` allows everything that `b` allows. */
 function covers(a: State, b: State): boolean {
   return (
     a.startLow <= b.startLow &&
@@ -140,7 +140,7 @@ function covers(a: State, b: State): boolean {
   )
 }
 
-/** A state that allows whatever any of them allows. */
+/** A state that covers all of them. */
 function hullOf(states: readonly State[]): State {
   return {
     startLow: Math.min(...states.map(({ startLow }) => startLow)),
@@ -152,7 +152,7 @@ function hullOf(states: readonly State[]): State {
   }
 }
 
-/** For each step, how many that began later may have been decided before it. */
+/** For each step, the number of later starters that may have been decided before it. */
 function countedAhead(byStart: readonly Step[]): readonly number[] {
   let next = 0
   let countedUpTo = 0

@@ -1,7 +1,7 @@
 import type { LimitedRequest } from '../limited-request.ts'
 
 /**
- * Limiters that a promise of "N requests per window" allows.
+ * Limiters that satisfy a promise of "N requests per window" W.
  *
  * | algorithm      | burst from idle | most in any window | after exhaustion              |
  * |----------------|-----------------|--------------------|-------------------------------|
@@ -24,55 +24,58 @@ export type Model =
       readonly rejectionsCount: boolean
     }
 
-/** Whether a request uses up the limit: known, known not to, or open. */
+/** Whether a request counts toward the limit. */
 export type Counted = 'yes' | 'no' | 'maybe'
 
-/** What one key did within one band, as a model is asked to explain it. */
+/** The requests of one key within one band, which a model has to explain. */
 export interface Course {
-  /** By start; the decision fell somewhere inside the interval of each. */
+  /** By start. */
   readonly requests: readonly LimitedRequest[]
   /** N. */
   readonly limit: number
   /** W, in microseconds of the service's time. */
   readonly windowUs: number
-  /** Requests that may have been counted before the course began; Infinity where unknown. */
+  /** Requests counted before the course began, at most; Infinity if unknown. */
   readonly earlierAtMost: number
-  /** By how much clocks and timers may be off, on each side of an interval. */
+  /** Error of clocks and timers, on each side of an interval. */
   readonly toleranceUs: number
-  /** Where an edge of the clock's windows lies on the clock of the requests; null where unknown. */
+  /** Bounds of an edge of the clock's windows, on the clock of the requests; null if unknown. */
   readonly edge: { readonly lowUs: number; readonly highUs: number } | null
   counted(request: LimitedRequest): Counted
 }
 
-/** The request that a model cannot explain, whatever the order inside the intervals. */
+/** A request that a model cannot explain under any order within the intervals. */
 export interface Contradiction {
   readonly request: LimitedRequest
   readonly kind: 'should-be-rejected' | 'should-be-admitted'
 }
 
-/** An request on its way through a model. */
+/** A request as the models read it. */
 export interface Step {
   readonly request: LimitedRequest
-  /** As the client saw it: what ended before another began was decided before it. */
+  /** Interval of the decision on the client's clock, which orders requests that do not overlap. */
   readonly from: number
   readonly to: number
-  /** Widened by the tolerance: where it lies among the service's windows. */
+  /** The same interval widened by the tolerance, to compare with the service's windows. */
   readonly a: number
   readonly b: number
   readonly counted: Counted
 }
 
-/** The course as every model reads it; both lists hold the same steps. */
+/** The steps of a course; both lists hold the same steps. */
 export interface Steps {
   readonly byStart: readonly Step[]
   readonly byEnd: readonly Step[]
-  /** Before this, nothing of the course was decided. */
+  /** No request of the course was decided before this. */
   readonly startUs: number
-  /** By this, its first decision had fallen: what came before the course came before this. */
+  /** The first decision of the course was made by this; earlier requests were decided before it. */
   readonly openedUs: number
 }
 
-/** @param widenUs on top of the tolerance, for models whose phase is searched on a grid */
+/**
+ * @param widenUs added to the tolerance, for models whose phase is searched on a grid
+ * @param rejected whether rejections count; absent if the course decides
+ */
 export function stepsOf(course: Course, widenUs: number, rejected?: Counted): Steps {
   const margin = course.toleranceUs + widenUs
   const byStart = course.requests.map((request) => ({
@@ -90,7 +93,6 @@ export function stepsOf(course: Course, widenUs: number, rejected?: Counted): St
   return { byStart, byEnd, startUs: byStart[0]?.a ?? 0, openedUs: byEnd[0]?.b ?? 0 }
 }
 
-/** Whether a success, which the limiter let in, is what this step was. */
 export function isAdmitted(step: Step): boolean {
   return step.request.decision === 'admitted'
 }

@@ -2,11 +2,11 @@ import { type Contradiction, type Course, isRejected, type Steps } from './model
 import { admissionBeyond } from './windows.ts'
 
 /**
- * Two neighbouring windows, the older one weighted by how much of it the trailing window still
- * covers: `previous * (1 - elapsed/W) + current`, admitted while that is below N.
+ * Two neighbouring windows. The older one is weighted by the share of it that the trailing window
+ * covers: a request is admitted while `previous * (1 - elapsed/W) + current` is below N.
  *
  * Services round the weighted part down, up or not at all, so admissions are judged by the floor
- * and rejections by the ceiling. The phase is given; see `phases.ts` for its search.
+ * and rejections by the ceiling. `fit.ts` searches the phase.
  *
  * O(n).
  */
@@ -29,10 +29,10 @@ export function explainBySlidingCounter(
   })
   if (beyond !== null) return beyond
 
-  // One that may lie on either side of an edge weighs most in the newer window, and counts there.
+  // In `ended`, a request counts only in the latest window that it may lie in, where it weighs most.
   const possible = new Float64Array(last - first + 1)
   const ended = new Float64Array(last - first + 1)
-  // What was counted before the course began may lie in its first window and in the one before.
+  // Requests before the course may lie in its first window and in the previous one.
   const opened = windowAt(steps.openedUs) - first
   possible.fill(course.earlierAtMost, 0, opened + 1)
   ended.fill(course.earlierAtMost, 0, opened + 1)

@@ -2,11 +2,11 @@ import { countBelow } from '../count-below.ts'
 import { type Contradiction, type Course, isAdmitted, isRejected, stepsOf } from './model.ts'
 
 /**
- * A log of the last window: admitted while fewer than N lie in `(t - W, t]`.
+ * A log of the last window: a request is admitted while fewer than N lie in `(t - W, t]`.
  *
- * Order inside overlapping intervals is unknown, so admissions are judged in sets: all admissions
- * that ended by `b` and began after `b - W` lie in one window, whatever their order, so they are N
- * at most. A rejection needs N that may have come before it and may still be in its window.
+ * The order within overlapping intervals is unknown, so admissions are judged in sets. All admissions
+ * that ended by `b` and began after `b - W` lie in one window, whatever their order, so there are at
+ * most N. A rejection needs N requests that may precede it and may still be in its window.
  *
  * O(n log n).
  */

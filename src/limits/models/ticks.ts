@@ -1,20 +1,20 @@
 import { type Course, isAdmitted, stepsOf } from './model.ts'
 
-/** Phases tried over one tick; intervals are widened by half a step, so none is missed. */
+/** Phases tried in one tick; intervals are widened by half a step, so none is missed. */
 const phases = 60
 
-/** Within how many windows admissions are added up; more is asked of no course. */
+/** Windows over which admissions are summed. */
 const windowsBack = 3
 
 /**
- * Whether a bucket of N tokens that gains a whole token at each tick of a clock, N ticks a window,
- * lets in all that was let in.
+ * Whether a bucket of N tokens explains every admission, if it gains a whole token at each tick of a
+ * clock, N ticks a window.
  *
- * Such a bucket admits N + 1 in a moment when a tick falls into it, where one that gains parts of tokens
- * admits N, and fixed windows do so at one moment of the window alone. Admissions that surely lie between
- * a tick and a later time are at most N and what the ticks since then have brought.
+ * Such a bucket admits N + 1 at once if a tick falls into that moment. A bucket that gains fractions
+ * admits N, and fixed windows admit more only at their edge. Admissions that surely lie between a tick
+ * and a later time are at most N plus the ticks since then.
  *
- * O(n N) for each phase; meant for courses that nothing else explains.
+ * O(n N) for each phase; for courses that no other model explains.
  */
 export function ticksExplainAdmissions(course: Course): boolean {
   const tickUs = course.windowUs / course.limit

@@ -1,6 +1,6 @@
 import { type Contradiction, isAdmitted, type Steps } from './model.ts'
 
-/** Windows of a clock, each with a count; the first one has the number `first`. */
+/** Windows of a clock and their counts; `counts[0]` is that of window `first`. */
 export interface Windows {
   readonly windowAt: (us: number) => number
   readonly first: number
@@ -8,9 +8,9 @@ export interface Windows {
 }
 
 /**
- * Counts what surely lies in one window, in the order of ends, up to the first admission that exceeds the limit.
+ * Counts the requests that surely lie in one window, by end, up to the first admission beyond the limit.
  *
- * A request that was counted and not admitted counts once it was surely over.
+ * A counted request that was not admitted counts once it surely precedes the admission.
  */
 export function admissionBeyond(
   { byEnd }: Steps,

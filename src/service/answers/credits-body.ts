@@ -2,11 +2,11 @@ import type { Profile } from '../profile.ts'
 import type { CreditsReport, UsageLine } from '../usage/report.ts'
 
 /**
- * The body of `GET /user/credits`, whose fields the specification leaves open (G-09):
+ * The body of `GET /user/credits`. The specification leaves its fields open (G-09):
  *
- *     flat      as the report has them
- *     nested    the same names, in groups: balance, usage, ledger
- *     renamed   other names for the same figures: credits_left, total_used, daily, hourly
+ *     flat      the report's own fields
+ *     nested    the same names in groups: balance, usage, ledger
+ *     renamed   other names: credits_left, total_used, daily, hourly
  */
 export function creditsBody(report: CreditsReport, layout: Profile['creditsBody']): object {
   switch (layout) {

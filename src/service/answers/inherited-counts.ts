@@ -1,9 +1,6 @@
 import type { AnswerLayer } from './answer.ts'
 
-/**
- * A key that is used for the first time starts from what the account's last key has counted
- * (G-36), and counts for itself from then on.
- */
+/** A new key starts from the counts of the account's last key (G-36), then counts for itself. */
 export const inheritedCounts: AnswerLayer = (below, { profile, rates }) => {
   if (profile.newKey === 'fresh') return {}
   const lastUsed = new Map<number, string>()

@@ -7,7 +7,7 @@ import { pricedReads } from './priced-reads.ts'
 
 const layers: readonly AnswerLayer[] = [messagesStream, emptyAnswers, pricedReads, inheritedCounts]
 
-/** The honest behaviour with the profile's answers in the place of the standard's. */
+/** The honest behaviour, with the profile's answers in place of the defaults. */
 export function withAnswers(honest: Behaviour, kit: Kit): Behaviour {
   let behaviour = honest
   for (const layer of layers) behaviour = { ...behaviour, ...layer(behaviour, kit) }

@@ -2,8 +2,8 @@ import { chatEvents } from '../format/chat.ts'
 import type { AnswerLayer } from './answer.ts'
 
 /**
- * How the messages format streams, which the specification leaves open (G-10): in chunks of the chat
- * format, or not at all: then `stream: true` is taken, and the answer is one JSON body.
+ * Two other ways to stream in the messages format, which the specification leaves open (G-10):
+ * chunks of the chat format, or no stream. Then one JSON body answers `stream: true`.
  */
 export const messagesStream: AnswerLayer = (below, { profile }) => {
   switch (profile.messagesStream) {

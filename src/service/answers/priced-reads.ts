@@ -2,12 +2,12 @@ import type { Call } from '../call.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { AnswerLayer } from './answer.ts'
 
-/** What a read of the models or of the credits costs, where it costs anything (G-17). */
+/** The price of a read of the models or the credits, if it has one (G-17). */
 const readPrice = 1
 
 /**
- * Successful reads are requests that cost a credit (G-17), deducted before the answer is made: the
- * balance that it tells is the one that is left.
+ * A successful read costs a credit (G-17). It is deducted before the answer is made, so the answer
+ * shows the balance that is left.
  */
 export const pricedReads: AnswerLayer = (below, { profile, ledger }) => {
   const { readsCharged } = profile
@@ -17,7 +17,7 @@ export const pricedReads: AnswerLayer = (below, { profile, ledger }) => {
       if (call.key === null || (readsCharged !== 'both' && readsCharged !== call.endpoint)) {
         return below.chargeRead(call)
       }
-      // A query that cannot be followed is refused before anything is taken for it.
+      // An invalid query is refused before anything is charged for it.
       if (call.endpoint === 'credits') below.creditsReport(call)
       call.price = readPrice
       if (!take(ledger, call)) return false

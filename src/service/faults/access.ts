@@ -3,7 +3,7 @@ import type { ApiKey } from '../ledger/accounts.ts'
 import { type Fault, fault } from './fault.ts'
 import { editErrors } from './primitives.ts'
 
-/** Finds a key by a part of it, among those that were presented whole before. */
+/** Finds a key by a part of it among the keys that were presented before. */
 function looseKeys(honest: Behaviour, part: (key: string) => string): Pick<Behaviour, 'keyFor'> {
   const seen = new Map<string, ApiKey>()
   return {

@@ -5,7 +5,7 @@ import type { RefusalKind } from '../refusal.ts'
 import { type Fault, fault } from './fault.ts'
 import { failureShare } from './transport.ts'
 
-/** Time between check and act, or read and write, that lets a race show itself. */
+/** Time between check and act, or read and write: long enough for a race to show. */
 const raceUs = 25_000
 const lateUs = 5e6
 const trustedAbove = 5_000
@@ -31,7 +31,7 @@ const chargedRefusals = (
   },
 })
 
-/** Takes the price off without asking whether it is there. */
+/** Deducts the price without a check of the balance. */
 const unguarded = ({ ledger }: Kit): Pick<Behaviour, 'settle' | 'release'> => ({
   settle(call, usage) {
     ledger.move(call.key!.accountId, -call.price, 'charge', 'fault', {
@@ -46,7 +46,7 @@ const failing = (honest: Behaviour, kind: 'internal' | 'unavailable') => ({
   outage: (call: Call) => honest.outage(call) ?? kind,
 })
 
-/** Charges 1 for the failures of `failing`. */
+/** Charges 1 credit for the failures of `failing`. */
 const chargedFailures = (kind: 'internal' | 'unavailable') => (honest: Behaviour, kit: Kit) => ({
   ...failing(honest, kind),
   ...chargedRefusals(honest, kit, [kind]),

@@ -5,7 +5,7 @@ import type { GenerationRequest, RequestRules } from '../request.ts'
 import { editChat, editChunks } from './completion.ts'
 import { type Fault, fault } from './fault.ts'
 
-/** Bends the rules of chat requests. */
+/** Changes the rules of chat requests. */
 const chatRules = (honest: Behaviour, bend: (rules: RequestRules) => Partial<RequestRules>) => ({
   rules(call: Call) {
     const rules = honest.rules(call)
@@ -13,7 +13,7 @@ const chatRules = (honest: Behaviour, bend: (rules: RequestRules) => Partial<Req
   },
 })
 
-/** Answers as if the request had said something else. */
+/** Answers a changed request. */
 const answerTo = (
   honest: Behaviour,
   bend: (request: GenerationRequest) => Partial<GenerationRequest>,
@@ -35,7 +35,7 @@ const finishes = (honest: Behaviour, reason: string) =>
     ),
   }))
 
-/** Longer than the default of max_tokens. */
+/** More than the default of max_tokens. */
 const longAnswerTokens = 1_500
 
 export const chatFaults: readonly Fault[] = [

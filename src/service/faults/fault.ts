@@ -4,21 +4,21 @@ import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Chance } from '../chance.ts'
 import type { Random } from '../random.ts'
 
-/** A promise broken on purpose. */
+/** A deliberately broken promise. */
 export interface Fault {
-  /** How `--fault` names it. */
+  /** The name for `--fault`. */
   readonly name: string
-  /** The rule of the rulebook that must notice it. */
+  /** The rule of the rulebook that must notice the fault. */
   readonly rule: string
-  /** What it does, in a few words. */
+  /** The effect in a few words. */
   readonly does: string
-  /** Share of the requests that it befalls unless said otherwise. */
+  /** Default share of the requests that it strikes. */
   readonly probability: number
-  /** The functions of the service that it replaces; `honest` is what it replaces. */
+  /** The functions of the service that the fault puts in place of the `honest` ones. */
   breaks(honest: Behaviour, kit: Kit): Partial<Behaviour>
 }
 
-/** Defines a fault that befalls every request, or a share of them. */
+/** Defines a fault that strikes every request or a share of them. */
 export function fault(
   name: string,
   rule: string,
@@ -29,14 +29,14 @@ export function fault(
   return { name, rule, does, probability, breaks }
 }
 
-/** A fault that is switched on: for a share of the requests that it can befall, or for one of them. */
+/** A fault that is switched on, for a share of the requests that it can strike or for one of them. */
 export type ActiveFault = { readonly fault: Fault } & Befalls
 type Befalls = { readonly probability: number } | { readonly nth: number }
 
 /**
- * Reads `double-charge`, `double-charge=0.5` and `double-charge=#300`: the 300th alone.
+ * Reads `double-charge`, `double-charge=0.5` and `double-charge=#300` (only the 300th request).
  *
- * @throws UserError that names what is near
+ * @throws UserError that suggests the nearest name
  */
 function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
   const at = text.indexOf('=')
@@ -66,9 +66,7 @@ function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
   return { fault, probability }
 }
 
-/**
- * @throws UserError as `parseFault`, and for a fault that is named twice
- */
+/** @throws UserError as `parseFault` does, and for a fault that is named twice */
 export function parseFaults(
   texts: readonly (string | Fault)[],
   faults: readonly Fault[],
@@ -85,7 +83,7 @@ export function parseFaults(
   return active
 }
 
-/** The honest behaviour with each fault's functions in the place of its own, in order. */
+/** The honest behaviour with the faults' functions in place of its own, in order. */
 export function withFaults(honest: Behaviour, faults: readonly ActiveFault[], kit: Kit): Behaviour {
   let behaviour = honest
   for (const active of faults) {
@@ -97,7 +95,7 @@ export function withFaults(honest: Behaviour, faults: readonly ActiveFault[], ki
   return behaviour
 }
 
-/** Each broken function befalls only the calls that are struck; one draw decides all of a call. */
+/** Makes the broken functions run only for struck calls. One draw decides for all parts of a call. */
 function sometimes(
   active: ActiveFault,
   below: Behaviour,
@@ -112,7 +110,7 @@ function sometimes(
       return [
         point,
         (subject: Chance, ...rest: unknown[]) =>
-          // Both have the type of this point; TypeScript cannot carry that through a loop.
+          // Both have the type of this point, but TypeScript cannot follow that through a loop.
           (subject.struckBy(active.fault, draws) ? (bad as Loose) : (good as Loose))(
             subject,
             ...rest,

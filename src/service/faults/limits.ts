@@ -9,7 +9,7 @@ const lateCountUs = 50_000
 const staleBandUs = 30e6
 const earlyUs = 15e6
 
-/** Changes a header about limits, wherever it is. */
+/** Changes a rate-limit header wherever it is sent. */
 const rateHeader =
   (
     name: 'rateRemaining' | 'rateReset',
@@ -188,7 +188,7 @@ export const limitFaults: readonly Fault[] = [
     'RATE-13',
     'admitted again one window after X-RateLimit-Reset',
     (honest, { clock, rates }) => {
-      // Every second window is closed to a key that exhausted the one before.
+      // A key that exhausts a window finds the next window closed.
       const closedUntilUs = new Map<string, number>()
       return {
         look(call) {

@@ -5,7 +5,7 @@ import { type Fault, fault } from './fault.ts'
 
 type Listed = readonly ModelObject[]
 
-/** The list with other models in it, also where a fault before has taken its object away. */
+/** Changes the models of the list, even if an earlier fault removed the object around it. */
 const relisted = (honest: Behaviour, relist: (models: Listed) => readonly object[]) => ({
   modelList(call: Call) {
     const list = honest.modelList(call) as ModelList | Listed

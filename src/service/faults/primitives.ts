@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 import type { Refusal, RefusalKind, WireError } from '../refusal.ts'
 import type { Fault } from './fault.ts'
 
-/** Changes errors as they go out. */
+/** Changes errors before they are sent. */
 export const editErrors = (
   honest: Behaviour,
   edit: (error: WireError, refusal: Refusal, call: Call) => WireError,
@@ -12,13 +12,13 @@ export const editErrors = (
   wireError: (call, refusal) => edit(honest.wireError(call, refusal), refusal, call),
 })
 
-/** Gives refusals of a kind another status. */
+/** Changes the status of refusals of one kind. */
 export const otherStatus =
   (kind: RefusalKind, status: number): Fault['breaks'] =>
   (honest) =>
     editErrors(honest, (error, refusal) => (refusal.kind === kind ? { ...error, status } : error))
 
-/** Changes one of the headers, where it is; null where the contract promises none. */
+/** Changes a header if it is sent. A null name stands for a header that the contract does not have. */
 export const header = (
   honest: Behaviour,
   name: string | null,
@@ -32,7 +32,7 @@ export const header = (
   },
 })
 
-/** Counts requests apart that are of different names. */
+/** Counts requests with different names separately. */
 export const subject = (
   honest: Behaviour,
   name: (call: Call) => string,
@@ -40,7 +40,7 @@ export const subject = (
   rateSubject: (call) => `${honest.rateSubject(call)} ${name(call)}`,
 })
 
-/** Enforces another limit of a window than the header says. */
+/** Enforces a limit that differs from the one in the header. */
 export const hiddenLimit = (
   honest: Behaviour,
   window: Window,

@@ -1,7 +1,7 @@
 import { type Fault, fault } from './fault.ts'
 import { otherStatus } from './primitives.ts'
 
-/** Share of generations that fail, for faults that show themselves on failures alone. */
+/** Share of generations that fail, for faults that only failures show. */
 export const failureShare = 0.1
 
 export const transportFaults: readonly Fault[] = [

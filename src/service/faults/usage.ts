@@ -10,7 +10,7 @@ const edited = (
   honest: Behaviour,
   edit: (report: CreditsReport, call: Call) => object,
 ): Pick<Behaviour, 'creditsReport'> => ({
-  // Faults may break the shape of the report; that is what they are for.
+  // Faults are meant to break the shape of the report.
   creditsReport: (call) => edit(honest.creditsReport(call), call) as CreditsReport,
 })
 
@@ -20,7 +20,7 @@ const doubled = <Line extends UsageLine>(line: Line): Line => ({
   requests: line.requests * 2,
 })
 
-/** A body of the credits without its hours, in whichever layout it has them. */
+/** The body of the credits without its hours, in any layout. */
 function withoutHours(body: object): object {
   const isHours = (name: string) => name === 'by_hour' || name === 'hourly'
   return JSON.parse(JSON.stringify(body, (name, value) => (isHours(name) ? undefined : value)))
@@ -28,7 +28,7 @@ function withoutHours(body: object): object {
 
 export const usageFaults: readonly Fault[] = [
   fault('usage-not-hourly', 'USE-01', 'no usage by hour', (honest) => ({
-    // Of the body, and not of the report, in which others still look for the hours.
+    // Removed from the body only, because other faults still read the hours of the report.
     creditsBody: (call, report) => withoutHours(honest.creditsBody(call, report)),
   })),
   fault('consumed-counts-failures', 'USE-02', 'failed requests count as consumed', (honest) => {
@@ -89,7 +89,7 @@ export const usageFaults: readonly Fault[] = [
   fault('mean-of-means', 'USE-05', 'the average is the mean of the averages of models', (honest) =>
     edited(honest, (report) => {
       const means = report.by_model.flatMap((line) => line.average_tokens_per_request ?? [])
-      // A model without long answers weighs as much as one with many: off whenever they differ.
+      // Each model weighs the same, so the result is wrong whenever the models' averages differ.
       const mean = means.reduce((sum, each) => sum + each, 0) / Math.max(1, means.length)
       return { ...report, average_tokens_per_request: means.length === 0 ? null : mean }
     }),
@@ -121,7 +121,7 @@ export const usageFaults: readonly Fault[] = [
       const cached = new Map<string, { readonly atUs: number; readonly report: CreditsReport }>()
       return {
         pageReport(call, accountId, query) {
-          // The page asks for the last hours, too; whatever it asked first is what it shows.
+          // The page always asks for the last hours. The cache must ignore where they begin.
           const name = `${accountId} ${query.replace(/from=[^&]*/, 'from')}`
           const before = cached.get(name)
           if (before !== undefined && clock.nowUs() - before.atUs < dayUs) return before.report

@@ -38,7 +38,7 @@ export function usageObject({ promptTokens, completionTokens, totalTokens }: Usa
 interface Envelope {
   readonly id: string
   readonly object: string
-  /** Seconds. */
+  /** Unix seconds. */
   readonly created: number
   readonly model: string
   readonly system_fingerprint: string

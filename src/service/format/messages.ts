@@ -10,7 +10,7 @@ function stopReason({ finish, stopSequence }: Choice): string {
   return stopSequence === null ? stopReasons[finish] : 'stop_sequence'
 }
 
-/** A content block; text blocks are the specification's, thinking blocks our answer to G-01. */
+/** A content block. Text blocks are the specification's; thinking blocks are one answer to G-01. */
 export type Block =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
@@ -60,7 +60,7 @@ function blocksOf({ reasoning, pieces }: Choice, profile: Profile): readonly Blo
 }
 
 /**
- * Events of a messages stream, whose format the specification leaves open (G-10):
+ * Events of a messages stream. The specification leaves its format open (G-10):
  *
  *     message_start  (content_block_start  content_block_delta*  content_block_stop)+
  *     message_delta  message_stop
@@ -93,7 +93,7 @@ export function messageEvents(
       const choice = moment.answer.choices[0]!
       return [
         ...(call.block === null ? openBlock(call, 'text', emptyBlocks.text) : []),
-        // The block that closed the reasoning was never opened when the text is empty.
+        // An empty text opens no block, so the reasoning may still be open.
         ...closeBlock(call),
         named('message_delta', {
           delta: { stop_reason: stopReason(choice), stop_sequence: choice.stopSequence },
@@ -136,7 +136,7 @@ function delta(
   ]
 }
 
-/** @param tool the number of the call that a tool_use block is of */
+/** @param tool the index of the call of a tool_use block */
 export function openBlock(
   call: Call,
   kind: NonNullable<Call['block']>['kind'],

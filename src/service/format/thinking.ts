@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
 
-/** A streamed piece with the <think> tag that opens or closes the reasoning before it, if any. */
+/** A streamed piece, after the <think> tag that opens or closes the reasoning there, if any. */
 export function inlineThinking(
   call: Call,
   choice: number,

@@ -3,7 +3,7 @@ import type { AuthHeader, Model } from '../../contract/contract.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 
-/** When each model was released (§9.2), and a date of our own for the one without. */
+/** Release dates of the models (§9.2). The specification has none for one of them. */
 const released: Readonly<Record<string, string>> = {
   'svc-k2': '2025-01-15',
   'svc-k2-0905': '2025-09-05',
@@ -37,7 +37,7 @@ export function honestAccess({ contract, profile, accounts }: Kit): Access {
       for (const { name, prefix } of acceptedBy(call)) {
         const value = call.incoming.headers[name]
         if (typeof value !== 'string') continue
-        // Schemes are compared as HTTP does, without case; keys are not.
+        // HTTP compares schemes without case. Keys are compared exactly.
         if (value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()) {
           return value.slice(prefix.length)
         }
@@ -62,7 +62,7 @@ export function honestAccess({ contract, profile, accounts }: Kit): Access {
 export interface ModelObject {
   readonly id: string
   readonly object: 'model'
-  /** Seconds. */
+  /** Unix seconds. */
   readonly created: number
   readonly owned_by: string
   readonly permission: readonly object[]

@@ -5,7 +5,7 @@ import { countTokens } from '../tokens.ts'
 
 type Admission = Pick<Behaviour, 'rules' | 'promptTokens' | 'fits' | 'outage'>
 
-/** Tokens that frame each message and prime the answer, as chat templates do. */
+/** Tokens that frame each message and prime the answer, as in chat templates. */
 const perMessageTokens = 4
 const primingTokens = 3
 
@@ -21,7 +21,7 @@ export function honestAdmission(
   return {
     rules: (call) => rules[call.format ?? 'chat'],
     promptTokens({ model }, { system, messages }) {
-      // Beyond every limit of the model it is refused, however much more it is.
+      // A prompt beyond every limit of the model is refused, so its exact length is not needed.
       const most = Math.max(model?.contextWindowTokens ?? 0, limits.maxInputTokens)
       let tokens = primingTokens
       const add = (text: string) => {

@@ -76,7 +76,7 @@ export function honestBilling({ contract, profile, ledger, usage }: Kit): Billin
   }
 }
 
-/** What the ledger writes down about a call. */
+/** The ledger's note about a call. */
 export function noteOf(call: Call, usage: Usage | null = null): ChargeNote {
   return {
     keyId: call.key!.id,

@@ -8,7 +8,7 @@ import { seededRandom } from '../random.ts'
 
 type Generation = Pick<Behaviour, 'generate' | 'answer' | 'timing' | 'usage'>
 
-/** Share of the tokens that the thinking model spends on its reasoning. */
+/** Share of the tokens that the thinking model spends on reasoning. */
 const reasoningShare = 0.4
 
 export function honestGeneration(
@@ -43,7 +43,7 @@ export function honestGeneration(
     answer(call) {
       const request = call.request!
       const ownSeed = requestHash(request, seed)
-      // Spread and `Array.from` are slow for the one choice that most ask for.
+      // Most requests have one choice, and for one, spread and `Array.from` are slow.
       const choices: Choice[] = [choice(call, ownSeed)]
       for (let index = 1; index < request.n; index++) {
         choices.push(choice(call, ownSeed + index * 0x9e3779b9))
@@ -72,7 +72,7 @@ export function honestGeneration(
   }
 }
 
-/** Gives an answer when its last piece is due; gives the way to stop. */
+/** Delivers the answer when its last piece is due. Returns a function that stops it. */
 function whole(
   clock: Clock,
   sink: Sink,
@@ -91,8 +91,8 @@ function whole(
 function done(): void {}
 
 /**
- * Gives each piece when it is due; gives the way to stop. Due times add up, so that lateness of one
- * piece does not push the next; what has become due meanwhile goes out together.
+ * Delivers each piece when it is due. Returns a function that stops it. Due times add up, so a late
+ * piece does not delay the next, and all pieces that are due by then go out together.
  */
 function streamed(
   clock: Clock,
@@ -125,7 +125,7 @@ function lengthOf({ reasoning, pieces }: Choice): number {
   return reasoning.length + pieces.length
 }
 
-/** Literal arrays for one choice: one that grows has room for seventeen, fifty thousand times a second. */
+/** Literal arrays for one choice: an array that grows has room for 17, 50,000 times a second. */
 function piecesAt(choices: Answer['choices'], step: number): readonly Piece[] {
   if (choices.length !== 1)
     return choices.flatMap((each, choice) => pieceAt(each, step, choice) ?? [])

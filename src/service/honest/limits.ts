@@ -64,7 +64,7 @@ function share(look: RateLook, window: Window): number {
   return remaining / Math.max(1, limit)
 }
 
-/** Rounded up, so that a client that waits for it is not early. */
+/** Rounded up, so that a client that waits until then is not too early. */
 export function resetValue(resetUs: number, nowUs: number, unit: Profile['reset']): number {
   switch (unit) {
     case 'delta-s':
@@ -80,7 +80,7 @@ export function resetValue(resetUs: number, nowUs: number, unit: Profile['reset'
   }
 }
 
-/** The row that a balance meets; at an edge that two rows share, the profile's. */
+/** The row for a balance. The profile decides at an edge that two rows share. */
 export function bandOf(
   contract: Contract,
   { sharedEdge }: Pick<Profile, 'sharedEdge'>,

@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 import type { Refusal } from '../refusal.ts'
 import { InvalidRequest, readRequest } from '../request.ts'
 
-/** Decides whether a call is let in, by the profile's order of the reasons why not. */
+/** Decides whether a call is admitted. The profile has the order of the checks. */
 export class Admission {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
@@ -14,7 +14,7 @@ export class Admission {
     this.#behaviour = behaviour
   }
 
-  /** What balance, band and counters say at admission. */
+  /** Records the balance, the band and the counters at admission. */
   measure(call: Call): void {
     const behaviour = this.#behaviour
     call.available = behaviour.available(call)
@@ -24,7 +24,7 @@ export class Admission {
     call.look = behaviour.look(call)
   }
 
-  /** The first failure in the profile's order; null admits. */
+  /** The first failed check in the profile's order; null if the call is admitted. */
   admit(call: Call): Refusal | null {
     const invalid = this.#read(call)
     for (const station of this.#kit.profile.precedence) {
@@ -46,7 +46,7 @@ export class Admission {
     return null
   }
 
-  /** Parses and checks the body; what is wrong with it, or null. */
+  /** Parses and checks the body. Returns the error; null if there is none. */
   #read(call: Call): Refusal | null {
     if (call.bodyFault !== null) return call.bodyFault
     const behaviour = this.#behaviour

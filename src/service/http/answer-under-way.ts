@@ -3,7 +3,7 @@ import type { Answer } from '../generate.ts'
 import type { Refusal } from '../refusal.ts'
 import type { Answering } from './answering.ts'
 
-/** An answer that is being made. It is over once: when it is whole, when it fails, or when its client left. */
+/** An answer in progress. It ends once: when it is complete, when it fails, or when the client leaves. */
 export abstract class AnswerUnderWay implements Sink {
   protected readonly parts: Answering
   protected isOver = false
@@ -44,7 +44,7 @@ export abstract class AnswerUnderWay implements Sink {
     this.refuse(refusal)
   }
 
-  /** What a client that leaves now has used. */
+  /** The part of the answer that a client that leaves now has used. */
   protected abstract given(): Answer
   protected abstract end(answer: Answer, usage: Usage): void
   protected abstract refuse(refusal: Refusal): void

@@ -5,26 +5,26 @@ import { type Frames, roomBefore } from './framer.ts'
 const digits = Buffer.from('0123456789abcdef')
 
 /**
- * Writes the body of a stream, each part as one chunk of HTTP/1.1 (RFC 9112 §7.1) and in one write
- * to the connection: `node:http` makes four parts of a chunk and gathers them, which costs a
- * thousand paced streams a quarter of a core.
+ * Writes the body of a stream. Each part is one chunk of HTTP/1.1 (RFC 9112 §7.1) and one write to
+ * the connection. `node:http` gathers a chunk from four parts, which costs a thousand paced streams
+ * a quarter of a core.
  */
 export class ChunkWriter {
   readonly #response: ServerResponse
   readonly #chunked: boolean
-  /** The connection, from when on it is this response's alone. */
+  /** The connection, once it carries this response only. */
   #connection: Connection | null = null
   #begun = false
 
-  /** @param response with its head written, and nothing else */
+  /** @param response with its head written and nothing else */
   constructor(response: ServerResponse) {
     this.#response = response
-    // False for clients that speak HTTP/1.0: their body is everything until the connection ends.
+    // False for clients of HTTP/1.0: their body lasts until the connection ends.
     this.#chunked = response.chunkedEncoding
     response.chunkedEncoding = false
   }
 
-  /** @returns false when the client reads more slowly than it is given */
+  /** @returns false if the client reads too slowly */
   write(frames: Frames): boolean {
     if (frames.to === frames.from) return true
     const { buffer, from, to } = this.#chunked ? chunkOf(frames) : frames
@@ -34,8 +34,8 @@ export class ChunkWriter {
   }
 
   /**
-   * Null as long as there is a part of it for node:http to do: the head goes out with the first
-   * part, and a response that others of its connection are before has no connection yet.
+   * Null while node:http has work left on the response: it sends the head with the first part, and
+   * a response that waits for earlier ones of its connection has no socket yet.
    */
   #takeConnection(): Connection | null {
     const { socket, writableLength } = this.#response
@@ -52,7 +52,7 @@ export class ChunkWriter {
     else this.#response.end()
   }
 
-  /** Calls back once, when there is room again or nobody is left to read. */
+  /** Calls back once, when there is room again or the connection has closed. */
   onRoom(callback: () => void): void {
     const response = this.#response
     const { socket } = response
@@ -66,7 +66,7 @@ export class ChunkWriter {
   }
 }
 
-/** Puts the length before the events and the line end after them, in the room they have. */
+/** Writes the length before the events and the line end after them, in the reserved room. */
 function chunkOf({ buffer, from, to }: Frames): Frames {
   let at = from - 2
   let length = to - from

@@ -2,13 +2,13 @@ import { writeSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
 /**
- * A connection that is written to directly where the system allows it: a write that it takes at
- * once needs none of what Node keeps for one that waits, and leaves half the garbage. Whatever it
- * does not take at once, and every failure, goes Node's way.
+ * A connection with direct writes where the system allows them. A direct write that succeeds at once
+ * needs none of the state that Node keeps for a pending one, which halves the garbage. Node writes
+ * the rest and handles every failure.
  */
 export class Connection {
   readonly #socket: Socket
-  /** The file behind it; none where connections are no files (Windows), or hidden ones. */
+  /** Its file descriptor; absent where sockets are no files (Windows) or the number is hidden. */
   readonly #file: number
 
   constructor(socket: Socket) {
@@ -18,12 +18,12 @@ export class Connection {
   }
 
   /**
-   * @param bytes copied when they have to wait
-   * @returns false when the client reads more slowly than it is given
+   * @param bytes copied if they must wait
+   * @returns false if the client reads too slowly
    */
   write(bytes: Buffer, from: number, to: number): boolean {
     const socket = this.#socket
-    // Once it is closed its file may be another connection's; `writable` is false before that.
+    // A closed descriptor can belong to another connection, but `writable` is false before that.
     if (!socket.writable) return true
     const taken = socket.writableLength === 0 ? this.#takenAtOnce(bytes, from, to - from) : 0
     return taken === to - from || socket.write(Buffer.from(bytes.subarray(from + taken, to)))
@@ -34,7 +34,7 @@ export class Connection {
     try {
       return writeSync(this.#file, bytes, from, length)
     } catch {
-      // Its buffer is full, or nobody is there any more: Node's own write finds out which.
+      // The buffer is full or the client is gone. Node's own write finds out which.
       return 0
     }
   }

@@ -2,39 +2,39 @@ import type { Behaviour, Piece, StreamMoment } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { Profile } from '../profile.ts'
 
-/** Events as they are sent, with room before and after them for what makes them a chunk. */
+/** Events as they are sent, with room on both sides for the framing of a chunk. */
 export interface Frames {
   readonly buffer: Buffer
   readonly from: number
   readonly to: number
 }
 
-/** Room before events: a length of at most eight digits, and a line end. */
+/** Room before events: a length of up to eight digits and a line end. */
 export const roomBefore = 10
 /** Room after events: a line end. */
 const roomAfter = 2
 
-/** What comes before and after the text of a piece. */
+/** The parts of an event before and after the text of a piece. */
 interface Template {
   readonly head: Buffer
   readonly tail: Buffer
 }
 
 const sample = 'the text of a piece'
-/** Characters that JSON writes as they are, in one byte. */
+/** Characters that JSON writes unchanged, in one byte. */
 const isPlain = Uint8Array.from({ length: 128 }, (_, code) =>
   code >= 0x20 && code !== 0x22 && code !== 0x5c && code !== 0x7f ? 1 : 0,
 )
-/** Bytes that JSON makes of one unit of a string at most: \\ud83d. */
+/** Most bytes of JSON for one unit of a string: \\ud83d. */
 const maxUnitBytes = 6
 
-/** Where the pieces of all streams are made: each is written before the next is made. */
+/** The buffer for the pieces of all streams: each is written before the next is made. */
 const shared = Buffer.allocUnsafeSlow(16_384)
 
 /**
- * Makes the events of one stream. The chunks of a chat stream differ in their text alone: then the
- * rest is made once, by the very functions that make every other event, and what is made for each
- * token leaves no garbage: at 50,000 a second, collecting it is what would make them late.
+ * Makes the events of one stream. The chunks of a chat stream differ only in their text. The rest is
+ * made once, by the functions that make every other event, so a token leaves no garbage. At 50,000
+ * tokens a second, garbage collection would make them late.
  */
 export class Framer {
   readonly #behaviour: Behaviour
@@ -42,14 +42,14 @@ export class Framer {
   readonly #uniform: boolean
   readonly #templates: Template[] = []
 
-  /** @param honest whether no fault and no upstream has a hand in the events */
+  /** @param honest whether no fault and no upstream changes the events */
   constructor(behaviour: Behaviour, call: Call, profile: Profile, honest: boolean) {
     this.#behaviour = behaviour
     this.#call = call
     this.#uniform = honest && call.endpoint === 'chat' && profile.reasoning !== 'inline'
   }
 
-  /** To be written before the next are made. */
+  /** The result must be written before the next call. */
   frames(moment: StreamMoment): Frames {
     if (this.#uniform && moment.at === 'pieces') {
       const quick = this.#quick(moment.pieces)
@@ -65,7 +65,7 @@ export class Framer {
     return { buffer, from: roomBefore, to }
   }
 
-  /** Null for pieces that are more than there is room for. */
+  /** Null if the pieces do not fit in the buffer. */
   #quick(pieces: readonly Piece[]): Frames | null {
     let to = roomBefore
     for (const piece of pieces) {
@@ -97,7 +97,7 @@ export class Framer {
   }
 }
 
-/** As the inside of a JSON string; gives where it ends. */
+/** Writes a text as the inside of a JSON string. Returns the end position. */
 function writeText(text: string, from: number): number {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

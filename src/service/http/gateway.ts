@@ -17,15 +17,15 @@ import { endWith, refuseUnreadable } from './unreadable.ts'
 
 /** More than any context window. */
 const maxBodyBytes = 16 << 20
-/** More than any form, or call of the operator; and all that is kept of what comes without a key. */
+/** More than any form or operator call. Without a key, no more than this is kept of a body. */
 const maxKeylessBytes = 64 << 10
 
 /**
- * Takes each request through the stations, in one order for all:
+ * Takes each request through the same stages in the same order:
  *
  *     route ─▶ key ─▶ body ─┬─ rate ─┬─▶ reserve, count ─▶ generate ─▶ settle ─▶ write
- *                           ├─ request ┤    (the order of these three is the profile's,
- *                           └─ credits ┘     and so is what a refusal counts for)
+ *                           ├─ request ┤    (the profile has the order of these three
+ *                           └─ credits ┘     and whether a refused request counts)
  *
  * The key decides how much of the body is kept.
  */
@@ -41,9 +41,9 @@ export class Gateway {
   readonly #honestEvents: boolean
 
   /**
-   * @param desk the operator's endpoint; null unless it was asked for
-   * @param honestEvents whether no fault and no upstream has a hand in the events of streams
-   * @param trustsProxy whether every client comes through a proxy that names it
+   * @param desk the operator's endpoint; null if it is off
+   * @param honestEvents whether no fault and no upstream changes the events of streams
+   * @param trustsProxy whether all clients come through a proxy that names them
    */
   constructor(
     kit: Kit,
@@ -91,20 +91,20 @@ export class Gateway {
     })
   }
 
-  /** Whether there is a key of this service in the head: what it is worth is decided later. */
+  /** Whether the head has a key of this service. Its validity is decided later. */
   #holdsKey(call: Call): boolean {
     const presented = call.format === null ? null : this.#behaviour.presentedKey(call)
     return presented !== null && this.#kit.accounts.findKey(presented) !== null
   }
 
-  /** For bytes that are no request. */
+  /** Answers bytes that are not an HTTP request. */
   refuseUnreadable(error: Error, socket: Socket): void {
     refuseUnreadable(error, socket, this.#incoming, this.#writer)
   }
 
-  /** For a tunnel, which nobody builds here. */
+  /** Answers a request for a tunnel. The service has none. */
   refuseTunnel(request: IncomingMessage, socket: Socket): void {
-    // The server has let go of it: a client that is gone by now would end the process.
+    // The server no longer handles the socket's errors. Unhandled, one would end the process.
     socket.on('error', () => {})
     endWith(socket, () => {
       const call = this.#incoming.callOf(request)
@@ -132,7 +132,7 @@ export class Gateway {
     this.#writer.write(call, response, 204, headers, '')
   }
 
-  /** A fault of our own is a 500, and not the end of the service. */
+  /** Turns an error of the service itself into a 500, so that the service goes on. */
   #safely(call: Call, response: ServerResponse): void {
     try {
       this.#answer(call, response)

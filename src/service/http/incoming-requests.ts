@@ -5,10 +5,10 @@ import type { ContractEndpoint } from '../../contract/request.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import { Call, type IncomingRequest } from '../call.ts'
 
-/** Numbers that a life of a ledger's file has for itself: the same seed draws the same once more. */
+/** Numbers reserved for each start of the service on a ledger's file. The same seed repeats draws. */
 const perLife = 2 ** 24
 
-/** Makes a call of each request that comes in: numbered, stamped, and with its endpoint. */
+/** Makes a call of each incoming request, with its number, time and endpoint. */
 export class IncomingRequests {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
@@ -20,7 +20,7 @@ export class IncomingRequests {
   readonly #trustsProxy: boolean
   #sequence: number
 
-  /** @param trustsProxy whether a proxy tells whom it forwards for, and nobody else comes here */
+  /** @param trustsProxy whether all clients come through a proxy that names them */
   constructor(kit: Kit, behaviour: Behaviour, trustsProxy: boolean) {
     this.#kit = kit
     this.#behaviour = behaviour
@@ -29,7 +29,7 @@ export class IncomingRequests {
     this.#sequence = (kit.database.startsBefore % 0x1_0000) * perLife
   }
 
-  /** @param request as `node:http` gives it */
+  /** @param request from `node:http` */
   callOf(request: Pick<IncomingMessage, 'url' | 'method' | 'headers' | 'socket'>): Call {
     const { clock, random } = this.#kit
     const sequence = this.#sequence++
@@ -49,10 +49,10 @@ export class IncomingRequests {
   }
 }
 
-/** Clients that take this for a proxy name it in the target (RFC 9112 §3.2.2). */
+/** The start of a target from clients that take the service for a proxy (RFC 9112 §3.2.2). */
 const schemeAndHost = /^https?:\/\/[^/?]*/i
 
-/** What few ask for is found out when they do: each costs a new connection some microseconds. */
+/** Computes rarely used values only when they are read: each costs a new connection microseconds. */
 class HttpRequest implements IncomingRequest {
   readonly sequence: number
   readonly id: string
@@ -93,7 +93,7 @@ class HttpRequest implements IncomingRequest {
 
   get remoteAddress(): string {
     const forwardedFor = this.#trustsProxy ? this.headers['x-forwarded-for'] : undefined
-    // The last one is what the proxy saw; those before it are what its client wrote.
+    // The proxy adds the last one. Its client could write anything before.
     return (
       String(forwardedFor ?? '')
         .split(',')
@@ -118,7 +118,7 @@ class Connections {
   }
 }
 
-/** Unique within a ledger's file by its sequence, and between services by its random half. */
+/** Unique within a ledger's file by the sequence, and between services by the random half. */
 function idOf(sequence: number, random: number): string {
   const drawn = Math.floor(random * 0x1_0000_0000)
   return (
@@ -130,7 +130,7 @@ function idOf(sequence: number, random: number): string {
   )
 }
 
-/** Four digits: numbers above 2^31 are written ten times as slowly. */
+/** Four digits. Numbers above 2^31 are written ten times as slowly. */
 function hex16(number: number): string {
   return (0x1_0000 + number).toString(16).slice(1)
 }

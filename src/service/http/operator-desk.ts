@@ -3,14 +3,14 @@ import { z } from 'zod'
 import type { Call } from '../call.ts'
 import { type Operator, OperatorError } from '../operator.ts'
 
-/** What the operator's endpoint answers. */
+/** A response of the operator's endpoint. */
 export interface DeskAnswer {
   readonly status: number
   readonly body: object
 }
 
 const most = 1_000_000_000
-/** A zod message that says what was expected, and what came. */
+/** A zod message with the expected and the actual value. */
 const error = (expected: string) => ({
   error: ({ code, input }: { readonly code?: string; readonly input?: unknown }) =>
     code === 'unrecognized_keys'
@@ -42,9 +42,9 @@ const bodies = {
 }
 
 /**
- * The operator's endpoint, under `/operator/`: off unless asked for, for this machine alone, and for
- * those who hold the operator's key: a proxy on this machine looks like this machine.
- * A browser that some page told to call it names that page as its origin, and is refused.
+ * The operator's endpoint under `/operator/`. It is off by default. It answers calls from this
+ * machine with the operator's key. The key is needed because a proxy on this machine looks like the
+ * machine. A call that a web page made a browser send names the page as its origin and is refused.
  *
  *     GET  /operator/clock                          POST {advance_s}
  *     GET  /operator/accounts                       POST {name, balance}
@@ -55,20 +55,20 @@ export class OperatorDesk {
   readonly #operator: Operator
   readonly #key: Buffer
 
-  /** @param key sent in each call as `Authorization: Bearer …` */
+  /** @param key sent with each call as `Authorization: Bearer …` */
   constructor(operator: Operator, key: string) {
     this.#operator = operator
     this.#key = digestOf(`Bearer ${key}`)
   }
 
-  /** Null for what is not for the desk. */
+  /** Null if the call is not for the operator's endpoint. */
   answer(call: Call): DeskAnswer | null {
     const { path, method } = call.incoming
     if (!path.startsWith('/operator/')) return null
     if (!isFromHere(call.incoming)) {
       return refusal(
         403,
-        'the operator speaks from this machine, and not through a browser or a proxy',
+        'operator calls must come from this machine, not through a browser or a proxy',
       )
     }
     if (!timingSafeEqual(digestOf(call.incoming.headers.authorization ?? ''), this.#key)) {
@@ -159,12 +159,12 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Headers that browsers and proxies add, and that no program of the operator sends by itself. */
+/** Headers of browsers and proxies. A program of the operator does not send them by itself. */
 const strangers = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for', 'via'] as const
 
 /**
- * Whether a call comes straight from this machine. Its `Host` must be of this machine, too: a page
- * may have had its own name point here.
+ * Whether a call comes directly from this machine. `Host` must name this machine too, because the
+ * owner of a web page can point its domain here.
  */
 function isFromHere({ remoteAddress, headers }: Call['incoming']): boolean {
   const name = (headers.host ?? '').replace(/:\d+$/, '')
@@ -179,7 +179,7 @@ function isLoopback(address: string): boolean {
   return /^127\.\d+\.\d+\.\d+$/.test(address)
 }
 
-/** Each fault of a body once: where it is and what was expected. */
+/** Each error of a body once: its place and the expected value. */
 function wordsOf({ issues }: z.ZodError): string {
   const words = issues.map(({ path, message }) => `${path.join('.') || 'the body'}: ${message}`)
   return [...new Set(words)].join('; ')

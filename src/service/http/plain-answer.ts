@@ -5,11 +5,11 @@ import { AnswerUnderWay } from './answer-under-way.ts'
 import { successHeaders } from './answering.ts'
 import { json } from './response-writer.ts'
 
-/** Answers with one JSON body, when the answer is whole. */
+/** Answers with one JSON body once the answer is complete. */
 export class PlainAnswer extends AnswerUnderWay {
   override pieces(): void {}
 
-  /** All of it was made for the client that left. */
+  /** The service made all of it for the client that left. */
   protected override given(): Answer {
     const { behaviour, call } = this.parts
     return behaviour.answer(call)

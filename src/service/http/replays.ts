@@ -6,10 +6,10 @@ interface Replay {
   readonly body: string
 }
 
-/** Beyond it the oldest are forgotten. */
+/** Above this number, the oldest are dropped. */
 const mostReplays = 10_000
 
-/** Answers that an Idempotency-Key got, to be given again; plain ones alone (G-37). */
+/** Answers to requests with an Idempotency-Key, kept for repetitions. Plain answers only (G-37). */
 export class Replays {
   readonly #answers = new Map<string, Replay>()
 
@@ -31,7 +31,7 @@ export class Replays {
   }
 }
 
-/** The key comes in, so that nobody is shown the answer of another. */
+/** The API key is part of the name, so that no client gets another one's answer. */
 function nameOf({ key, endpoint, incoming }: Call): string | null {
   const given = incoming.headers['idempotency-key']
   return typeof given === 'string' && key !== null ? `${key.id} ${endpoint} ${given}` : null

@@ -5,7 +5,7 @@ import type { Refusal, RefusalKind } from '../refusal.ts'
 
 export const json = 'application/json; charset=utf-8'
 
-/** Writes responses: their headers, failures in the shape of their format, and when. */
+/** Writes responses, with their headers, errors in the shape of the format, and after commits. */
 export class ResponseWriter {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
@@ -15,7 +15,7 @@ export class ResponseWriter {
     this.#behaviour = behaviour
   }
 
-  /** Whether a refused request counts towards the limits is the profile's (G-18). */
+  /** Whether a refused request counts towards the limits: the profile decides (G-18). */
   #isCounted(kind: RefusalKind): boolean {
     const { counts } = this.#kit.profile
     switch (kind) {
@@ -37,7 +37,7 @@ export class ResponseWriter {
     this.write(call, response, status, headers, body)
   }
 
-  /** A refusal whole, for who has no response to write it to. */
+  /** A whole refusal, for a caller without a response to write it to. */
   refusalOf(call: Call, refusal: Refusal): ServiceResponse {
     const { status, headers, body } = this.#refusal(call, refusal)
     return this.#whole(call, status, headers, body)
@@ -81,7 +81,7 @@ export class ResponseWriter {
     return this.#behaviour.headers(call, status, headers)
   }
 
-  /** Writes a whole response, once everything that it acknowledges is committed. */
+  /** Writes a whole response once everything that it acknowledges is committed. */
   write(
     call: Call,
     response: ServerResponse,
@@ -95,7 +95,7 @@ export class ResponseWriter {
       const bytes = Buffer.byteLength(whole.body)
       if (status !== 204) whole.headers['content-length'] = String(bytes)
       response.writeHead(whole.status, whole.headers)
-      // As many bytes as characters: ASCII, which goes out without being encoded.
+      // As many bytes as characters means ASCII, which needs no encoding.
       if (typeof whole.body === 'string' && bytes === length) response.end(whole.body, 'latin1')
       else response.end(whole.body)
     })
@@ -117,7 +117,7 @@ export class ResponseWriter {
   #dateSecond = -1
   #dateText = ''
 
-  /** The service's own time, as HTTP writes it; made anew once a second. */
+  /** The service's time as HTTP writes it, computed once a second. */
   #date(): string {
     const second = Math.floor(this.#kit.clock.nowUs() / 1e6)
     if (second !== this.#dateSecond) {

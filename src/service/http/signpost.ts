@@ -1,9 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
 
 /**
- * Where a call that reached no endpoint may have been meant to go, as the end of a sentence: clients
- * add `/v1` to a base address once too often or not at all, or end a path with a slash. Empty when
- * nothing is near.
+ * Suggests the endpoint that a call probably meant, as the end of a sentence. Clients add `/v1` to a
+ * base URL twice or not at all, or end a path with a slash. Empty if no endpoint is near.
  */
 export function signpost({ paths }: Contract, method: string, path: string): string {
   const asked = path.toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '')

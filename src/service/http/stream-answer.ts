@@ -7,15 +7,15 @@ import { ChunkWriter } from './chunk-writer.ts'
 import { Framer } from './framer.ts'
 
 /**
- * Answers with server-sent events as the pieces come. The head waits for the first piece, so that
- * a failure before it is a plain error; the last events wait for the commit of the charge, since
- * they are what tells the client that it completed.
+ * Answers with server-sent events as the pieces come. The head waits for the first piece, so that a
+ * failure before it is a plain error. The last events wait for the commit of the charge, because
+ * they tell the client that the request is complete.
  */
 export class StreamAnswer extends AnswerUnderWay {
   readonly #framer: Framer
   /** Null until the head is written. */
   #writer: ChunkWriter | null = null
-  /** While the client reads more slowly than it is given. */
+  /** Pending while the client reads too slowly. */
   #room: Promise<void> | null = null
 
   constructor(parts: Answering) {
@@ -28,7 +28,7 @@ export class StreamAnswer extends AnswerUnderWay {
     this.parts.call.piecesSent += pieces.length
     const writer = this.#begun()
     if (writer.write(this.#framer.frames({ at: 'pieces', pieces }))) return
-    // One for all who wait: pieces that were made without waiting may be many by then.
+    // All callers share one promise: callers that do not wait can ask many times.
     this.#room ??= new Promise((resolve) => {
       writer.onRoom(() => {
         this.#room = null
@@ -55,12 +55,12 @@ export class StreamAnswer extends AnswerUnderWay {
       writer.refuse(call, response, refusal)
       return
     }
-    // The status is gone already: without its terminal event the stream is no success.
+    // The status is already sent. Without its terminal event, the stream counts as failed.
     this.#writer.write(this.#framer.frames({ at: 'failure', refusal }))
     response.destroy()
   }
 
-  /** The writer of the body; writes the head and the first events when that is still to be done. */
+  /** The writer of the body. Writes the head and the first events if that is not done. */
   #begun(): ChunkWriter {
     if (this.#writer !== null) return this.#writer
     const { call, writer, response } = this.parts

@@ -5,9 +5,9 @@ import type { IncomingRequests } from './incoming-requests.ts'
 import type { ResponseWriter } from './response-writer.ts'
 
 /**
- * Answers what is no request of HTTP as every other request that is not valid, and ends its
- * connection. `node:http` by itself has statuses for it that the specification has not, no body,
- * and no headers that let a browser's page see them.
+ * Answers bytes that are not an HTTP request with an error like any other, and ends the connection.
+ * `node:http` would send statuses that the specification does not have, no body, and no headers that
+ * let a web page read the error.
  */
 export function refuseUnreadable(
   error: Error,
@@ -16,7 +16,7 @@ export function refuseUnreadable(
   writer: ResponseWriter,
 ): void {
   const answer = () => {
-    // A request whose body is what cannot be read has an endpoint, which has a shape.
+    // If only the body is unreadable, the request has an endpoint, and the endpoint has a shape.
     const begun = responseOn(socket)?.req
     const call = incoming.callOf(begun ?? { url: '', method: '', headers: {}, socket })
     return writer.refusalOf(call, { kind: 'request', message: wordsOf(error) })
@@ -27,7 +27,7 @@ export function refuseUnreadable(
 /**
  * Ends a connection that has no response to write to.
  *
- * @param answer made where it can be written: more bytes would only spoil a response that has begun
+ * @param answer called only if it can be written: after the start of a response it would corrupt it
  */
 export function endWith(socket: Socket, answer: () => ServiceResponse, error?: Error): void {
   if (socket.writable && responseOn(socket)?.headersSent !== true) {
@@ -43,7 +43,7 @@ export function endWith(socket: Socket, answer: () => ServiceResponse, error?: E
   socket.destroy(error)
 }
 
-/** The response that a connection is to have next or has begun; `node:http` asks this, too. */
+/** The response that the connection is sending or sends next. `node:http` reads the same field. */
 function responseOn(socket: Socket & { readonly _httpMessage?: ServerResponse | null }) {
   return socket._httpMessage ?? null
 }
@@ -53,7 +53,7 @@ function wordsOf(error: Error & { readonly code?: string; readonly reason?: stri
     case 'HPE_HEADER_OVERFLOW':
       return `the headers must not exceed ${maxHeaderSize} bytes`
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 'the request did not come to its end in time'
+      return 'the request did not end in time'
     default:
       return `expected a request of HTTP/1.1; ${error.reason ?? error.message}`
   }

@@ -24,12 +24,12 @@ export interface Account {
   readonly passwordHash: string | null
 }
 
-/** Who there is and with which keys; a key is stored as its SHA-256 and shown once. */
+/** Accounts and their keys. A key is stored as its SHA-256 and shown once. */
 export class Accounts {
   readonly #database: Database
   readonly #clock: Clock
   readonly #statements
-  /** Keys presented lately, so that each need not be hashed again; emptied by a revocation. */
+  /** Recent keys, so that each is hashed once. A revocation clears it. */
   readonly #recent = new Map<string, ApiKey>()
 
   constructor(database: Database, clock: Clock) {
@@ -92,7 +92,7 @@ export class Accounts {
     this.#statements.setInviter.run(inviter, id)
   }
 
-  /** Notes a payment; gives how many there were before. */
+  /** Counts a payment. Returns the number of payments before it. */
   countPayment(id: number): number {
     this.#database.write()
     return Number(this.#statements.countPayment.get(id)?.before ?? 0)
@@ -109,7 +109,7 @@ export class Accounts {
     return { id, accountId, name, hint, createdUs, revokedUs: null }
   }
 
-  /** The key's record, revoked or not; null for one that was never issued. */
+  /** The key's record, even if it is revoked; null if it was never issued. */
   findKey(key: string): ApiKey | null {
     const known = this.#recent.get(key)
     if (known !== undefined) return known
@@ -125,7 +125,7 @@ export class Accounts {
     return this.#statements.keysOf.all(accountId).map(keyOf)
   }
 
-  /** False when the account has no such key, or it was revoked before. */
+  /** False if the account has no such key or it was revoked before. */
   revokeKey(accountId: number, keyId: number): boolean {
     this.#database.write()
     this.#recent.clear()

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** Brings the log of the ledger into its file, whenever it is asked to. */
+/** Writes the log of the ledger into its file on request. */
 const sql = new DatabaseSync(String(workerData))
 const checkpoint = sql.prepare('PRAGMA wal_checkpoint(PASSIVE)')
 

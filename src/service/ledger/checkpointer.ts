@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** Commits between two checkpoints: a megabyte or so of the log. */
+/** Commits between two checkpoints: about a megabyte of the log. */
 const commitsBetween = 256
 
 /**
- * Brings what was committed from SQLite's log into its file, on a thread of its own: it takes an
- * fsync of both, tens of milliseconds in which no stream could be served.
+ * Writes what is committed from SQLite's log into its file, on a thread of its own. A checkpoint
+ * takes an fsync of both, tens of milliseconds in which no stream could be served.
  */
 export class Checkpointer {
   readonly #worker: Worker
@@ -21,13 +21,13 @@ export class Checkpointer {
     this.#worker.on('message', () => {
       this.#busy = false
     })
-    // Without it the log grows until the service itself brings it in, which is slow and no harm.
+    // Without the worker the log grows until the service writes it itself: slow, but harmless.
     this.#worker.on('error', (error) => process.stderr.write(`--data: ${error.message}\n`))
-    // After the listeners, since each of them would hold the process again.
+    // After the listeners, because each listener would keep the process alive again.
     this.#worker.unref()
   }
 
-  /** After each commit. */
+  /** Call it after each commit. */
   committed(): void {
     if (++this.#commits < commitsBetween || this.#busy) return
     this.#commits = 0
@@ -36,7 +36,7 @@ export class Checkpointer {
   }
 
   async close(): Promise<void> {
-    // Or the process may end before the last checkpoint, where nothing else holds it.
+    // Keeps the process alive until the last checkpoint is done.
     this.#worker.ref()
     const ended = once(this.#worker, 'exit')
     this.#worker.postMessage('close')

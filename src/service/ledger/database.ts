@@ -4,27 +4,27 @@ import { UserError } from '../../user/user-error.ts'
 import { Checkpointer } from './checkpointer.ts'
 
 /**
- * What a committed write survives. `process`: the end of the process at any moment (`kill -9`),
- * not the loss of power. `power`: that too, for one fsync per commit.
+ * What a committed write survives. `process`: an end of the process at any moment (`kill -9`), but
+ * no power loss. `power`: a power loss too, for one fsync per commit.
  */
 export type Durability = 'process' | 'power'
 
 /**
- * One SQLite file in WAL mode, held by this process alone.
+ * One SQLite file in WAL mode, used by this process only.
  *
- * Writes gather in a transaction that is committed at the end of the event loop's turn; they are
- * acknowledged in `afterCommit`. What a client has received is therefore in the file,
- * and one commit serves all requests of a turn.
+ * Writes of one turn of the event loop share a transaction, which is committed at its end.
+ * `afterCommit` acknowledges them. So everything that a client has received is in the file, and one
+ * commit serves all requests of a turn.
  */
 export class Database {
-  /** How many services had this file before. */
+  /** How many services have used this file before. */
   readonly startsBefore: number
   readonly #sql: DatabaseSync
   readonly #beginning: StatementSync
   readonly #committing: StatementSync
   readonly #beforeCommit: (() => void)[] = []
   #waiting: (() => void)[] = []
-  /** Held as long as the file is: two services on one would overdraw. */
+  /** Held while the file is open: two services on one file would overdraw. */
   readonly #lock: DatabaseSync | null
   readonly #lockPath: string
   readonly #checkpointer: Checkpointer | null
@@ -34,7 +34,7 @@ export class Database {
   /** @param path a file, or `:memory:` */
   constructor(path: string, durability: Durability) {
     const inMemory = path === ':memory:'
-    // Of the file itself: another name for it must meet the same lock.
+    // The lock belongs to the real file, so that another name for it meets the same lock.
     this.#lockPath = `${existsSync(path) ? realpathSync(path) : path}-lock`
     try {
       this.#lock = inMemory ? null : locked(this.#lockPath)
@@ -43,11 +43,11 @@ export class Database {
     }
     let sql: DatabaseSync | null = null
     try {
-      // Each charge names an account and a key that were just looked up: not looked up again.
+      // Each charge names an account and a key that were just looked up, so the check is redundant.
       sql = new DatabaseSync(path, { enableForeignKeyConstraints: false })
       this.#sql = sql
       this.startsBefore = makeTables(sql)
-      // The checkpointer brings the log in long before it has 64 MiB; if not, a commit does.
+      // The checkpointer acts long before the log has 64 MiB. If it fails, a commit does its work.
       sql.exec(`
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'};
@@ -63,12 +63,12 @@ export class Database {
     }
   }
 
-  /** For reading; sees what is not committed yet. */
+  /** For reading. Sees writes that are not committed yet. */
   get sql(): DatabaseSync {
     return this.#sql
   }
 
-  /** For writing: opens the turn's transaction when it is not open yet. */
+  /** For writing. Opens the turn's transaction if it is not open. */
   write(): DatabaseSync {
     if (!this.#open) {
       this.#beginning.run()
@@ -78,7 +78,7 @@ export class Database {
     return this.#sql
   }
 
-  /** The latest moment that the file tells of; 0 for a new one. */
+  /** The latest time in the file; 0 if the file is new. */
   latestUs(): number {
     const found = this.#sql.prepare(
       `SELECT max(coalesce((SELECT max(at_us) FROM entries), 0),
@@ -88,12 +88,12 @@ export class Database {
     return Number(found.get()?.us)
   }
 
-  /** Calls back before each commit: the place to write what a turn has added up. */
+  /** Calls back before each commit, to write what a turn has added up. */
   beforeCommit(callback: () => void): void {
     this.#beforeCommit.push(callback)
   }
 
-  /** Calls back when everything written so far is committed; at once when nothing is open. */
+  /** Calls back once all writes so far are committed; at once if none is open. */
   afterCommit(callback: () => void): void {
     if (this.#open) this.#waiting.push(callback)
     else callback()
@@ -103,7 +103,7 @@ export class Database {
     if (this.#closed) return
     this.#commit()
     this.#closed = true
-    // The last to close brings in what is left of the log, and removes it.
+    // The last connection to close writes the rest of the log and removes it.
     await this.#checkpointer?.close()
     this.#sql.close()
     this.#unlock()
@@ -111,7 +111,7 @@ export class Database {
 
   #unlock(): void {
     if (this.#lock === null) return
-    // Gone before it is let go of, so that nobody takes a lock that others do not see.
+    // Removed before it is unlocked, so that nobody locks a file that others no longer see.
     rmSync(this.#lockPath, { force: true })
     this.#lock.close()
   }
@@ -133,9 +133,9 @@ export class Database {
 }
 
 /**
- * A file of nothing but its lock, which the system lets go of when the process ends in any way.
+ * A file for a lock only. The system releases the lock when the process ends in any way.
  *
- * @throws when another process holds it
+ * @throws if another process holds the lock
  */
 function locked(path: string): DatabaseSync {
   const file = new DatabaseSync(path)
@@ -152,8 +152,8 @@ function unusable(path: string, error: unknown): UserError {
 }
 
 /**
- * The end of the service: what it holds in memory is ahead of the file, and nobody who waits for the
- * commit may be told of it.
+ * The error that ends the service. Its memory is ahead of the file, so nothing that waits for the
+ * commit may be acknowledged.
  */
 function unwritable(error: unknown): UserError {
   const came = error instanceof Error ? error.message : String(error)
@@ -164,10 +164,10 @@ function unwritable(error: unknown): UserError {
 }
 
 /**
- * Makes the tables that are not there yet: all of them or, by the end of the connection, none.
+ * Makes the missing tables: all of them, or none if the connection ends before.
  *
- * @returns how often it was called for this file before, which the file's `user_version` counts
- * @throws for a database of another program, which is left as it was
+ * @returns the number of earlier calls for this file, from its `user_version`
+ * @throws for a database of another program, which stays unchanged
  */
 function makeTables(sql: DatabaseSync): number {
   const schema = readFileSync(
@@ -177,16 +177,16 @@ function makeTables(sql: DatabaseSync): number {
   const rows = sql.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
   const names = rows.map(({ name }) => String(name))
   if (names.length > 0 && !names.some((name) => schema.includes(`IF NOT EXISTS ${name} (`))) {
-    throw new Error(`no ledger of ours, but a database with ${names.slice(0, 5).join(', ')}`)
+    throw new Error(`a database of another program, with tables ${names.slice(0, 5).join(', ')}`)
   }
   sql.exec(`BEGIN IMMEDIATE; ${schema}`)
-  // A table of theirs by a name of ours has not what ours have.
+  // Another program's table can have a name of ours, but not our columns.
   sql.prepare(
     `SELECT accounts.balance, api_keys.hash, lots.remaining, entries.balance_after
        FROM accounts, api_keys, lots, entries`,
   )
   const counted = Number(sql.prepare('PRAGMA user_version').get()?.user_version)
-  // A file with tables had a service, also one that did not count yet.
+  // A file with tables had a service, even if that version did not count.
   const before = names.length === 0 ? 0 : Math.max(1, counted)
   sql.exec(`PRAGMA user_version = ${before + 1}; COMMIT`)
   return before

@@ -5,15 +5,15 @@ import type { Database } from './database.ts'
 import { Lots } from './lots.ts'
 
 export interface Balance {
-  /** Spendable, including what is held. */
+  /** Spendable, including the held credits. */
   readonly balance: Credits
-  /** Reserved by requests that have not completed. */
+  /** Reserved by requests in progress. */
   readonly held: Credits
 }
 
 export type EntryKind = 'charge' | 'refund' | 'grant' | 'purchase' | 'expiry' | 'adjustment'
 
-/** What is written down about a charge. */
+/** The recorded details of a charge. */
 export interface ChargeNote {
   readonly keyId: number
   readonly requestId: string
@@ -25,28 +25,27 @@ export interface ChargeNote {
 }
 
 export interface Charged {
-  /** The entry that it left. */
+  /** The ledger entry of the charge. */
   readonly entry: number
   readonly before: Credits
   readonly after: Credits
 }
 
-/** An account's balance, and what is held, which no restart outlives. */
+/** An account's balance and its held credits. Held credits do not survive a restart. */
 interface State {
   balance: Credits
   held: Credits
-  /** Charged in this turn of the event loop, and not yet taken off in the file. */
+  /** Charged in this turn of the event loop and not yet deducted in the file. */
   charged: Credits
   nextExpiryUs: number | null
 }
 
 /**
- * Credits: reserved, charged, refunded, granted, expired; every move leaves an entry.
+ * Credits: reserved, charged, refunded, granted, expired. Every move makes an entry.
  *
- * No interleaving can overdraw: what requests in flight hold counts as spent for all others, both
- * checks happen without a turn of the event loop between check and act, and one statement, guarded
- * by the balance, takes off all that an account was charged in a turn, in the transaction that
- * holds their entries.
+ * No interleaving can overdraw. Held credits count as spent for all other requests. A check and its
+ * act happen in one turn of the event loop. One statement, guarded by the balance, deducts
+ * everything that an account was charged in a turn, in the same transaction as the entries.
  */
 export class Ledger {
   readonly #database: Database
@@ -91,15 +90,15 @@ export class Ledger {
     return this.#current(accountId, this.#clock.nowUs())
   }
 
-  /** Changes when, and only when, an account gets another entry. */
+  /** Changes exactly when the account gets another entry. */
   lastEntry(accountId: number): number {
     return Number(this.#last.get(accountId)?.id ?? 0)
   }
 
   /**
-   * Sets credits aside for a request.
+   * Reserves credits for a request.
    *
-   * @returns what is free afterwards; null when what was free did not suffice
+   * @returns the free credits afterwards; null if there were too few
    */
   reserve(accountId: number, credits: Credits): Credits | null {
     const state = this.#current(accountId, this.#clock.nowUs())
@@ -109,15 +108,15 @@ export class Ledger {
     return free
   }
 
-  /** Gives reserved credits back. */
+  /** Releases reserved credits. */
   release(accountId: number, credits: Credits): void {
     const state = this.#state(accountId)
     state.held = Math.max(0, state.held - credits)
   }
 
   /**
-   * Deducts credits of which `reserved` were set aside; null when they are not there: the rest, or
-   * what an operator has taken from under them. Nothing stays set aside in either case.
+   * Deducts credits, of which `reserved` are held. Null if the credits are missing: the part that was
+   * not held, or credits that an operator removed. The held credits are released in either case.
    */
   charge(accountId: number, credits: Credits, reserved: Credits, note: ChargeNote): Charged | null {
     const nowUs = this.#clock.nowUs()
@@ -143,9 +142,9 @@ export class Ledger {
   }
 
   /**
-   * Moves a balance by any amount, down to where an operator or a fault wants it: no guard here.
-   * Credits that come in make a lot of their own, which may expire; a refund goes back to where
-   * the charge came from.
+   * Changes a balance by any amount, without a guard: operators and faults may ask for any balance.
+   * Incoming credits form a lot of their own, which may expire. A refund returns to the lots of the
+   * charge.
    */
   move(
     accountId: number,
@@ -166,7 +165,7 @@ export class Ledger {
     return this.#entered(accountId, nowUs, kind, credits, state.balance, note, more.charge ?? null)
   }
 
-  /** What came in and is left, as of now. */
+  /** Incoming credits that are left now. */
   lotsOf(accountId: number): ReturnType<Lots['of']> {
     const state = this.#current(accountId, this.#clock.nowUs())
     this.#database.write()
@@ -194,7 +193,7 @@ export class Ledger {
     return state
   }
 
-  /** The state without what has expired by now. */
+  /** The state without the credits that have expired by now. */
   #current(accountId: number, nowUs: number): State {
     const state = this.#state(accountId)
     if (state.nextExpiryUs === null || state.nextExpiryUs > nowUs) return state
@@ -202,7 +201,7 @@ export class Ledger {
     for (const { credits, source, expiresUs } of this.#lots.expire(accountId, nowUs, state)) {
       this.#move.run(-credits, accountId)
       state.balance -= credits
-      // Noticed late, but written down at its moment, unless a request held the credits for longer.
+      // Recorded at the time of expiry, or later if a request held the credits.
       const atUs = Math.max(expiresUs, Number(this.#last.get(accountId)?.at_us ?? 0))
       this.#entered(accountId, atUs, 'expiry', -credits, state.balance, source, null)
     }

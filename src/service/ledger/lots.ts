@@ -8,11 +8,11 @@ export interface Lot {
   readonly credits: Credits
   readonly remaining: Credits
   readonly createdUs: number
-  /** Null never expires. */
+  /** Null if the credits never expire. */
   readonly expiresUs: number | null
 }
 
-/** Credits that are gone, and when they went. */
+/** Expired credits and the time of their expiry. */
 export interface Expired {
   readonly credits: Credits
   readonly source: string
@@ -20,9 +20,10 @@ export interface Expired {
 }
 
 /**
- * Which credits burn first and when they expire. Charges do not touch lots: what was burnt since
- * the lots last changed is their sum less the balance, and is shared out, in the order of burning,
- * before they change again. Between two changes that order is fixed, so the result is the same.
+ * The order in which credits burn, and when they expire. Charges do not touch lots. The credits burnt
+ * since the last change of the lots are the sum of the lots minus the balance. They are assigned in
+ * the order of burning before the lots change again. That order is fixed between two changes, so
+ * the result is the same as with one update for each charge.
  */
 export class Lots {
   readonly #add: StatementSync
@@ -63,7 +64,7 @@ export class Lots {
     this.#add.run(accountId, source, credits, credits, nowUs, expiresUs)
   }
 
-  /** What expires now; what requests in flight hold stays until they are done. */
+  /** Expires what is due. Credits held by requests stay until those end. */
   expire(
     accountId: number,
     nowUs: number,
@@ -87,7 +88,7 @@ export class Lots {
     return atUs === null ? null : Number(atUs)
   }
 
-  /** Those with something left, the first to burn first. */
+  /** The lots with credits left, in the order of burning. */
   of(accountId: number, { balance }: { readonly balance: Credits }): readonly Lot[] {
     this.#shareOut(accountId, balance)
     return this.#open.all(accountId).map((lot) => ({

@@ -1,12 +1,12 @@
--- The ledger of the reference service. Money is whole credits; time is the service's own, in epoch
--- microseconds. An account's balance equals the sum of its entries, always: both change in one
+-- The ledger of the reference service. Money is whole credits. Time is the service's own, in epoch
+-- microseconds. An account's balance always equals the sum of its entries, because both change in one
 -- transaction.
 CREATE TABLE IF NOT EXISTS accounts (
   id             INTEGER PRIMARY KEY,
   name           TEXT    NOT NULL UNIQUE,
   created_us     INTEGER NOT NULL,
-  -- Spendable credits. What requests in flight hold is not written down: after a restart they are
-  -- gone, and nothing is owed for them.
+  -- Spendable credits. Reservations of requests in progress are not stored: a restart ends those
+  -- requests, and they cost nothing.
   balance        INTEGER NOT NULL DEFAULT 0,
   invite_code    TEXT    NOT NULL UNIQUE,
   invited_by     INTEGER REFERENCES accounts (id),
@@ -14,21 +14,21 @@ CREATE TABLE IF NOT EXISTS accounts (
   password_hash  TEXT
 ) STRICT;
 
--- API keys, as SHA-256 of the key; the key itself is shown once and never stored.
+-- API keys, as SHA-256 of the key. The key itself is shown once and never stored.
 CREATE TABLE IF NOT EXISTS api_keys (
   id         INTEGER PRIMARY KEY,
   account_id INTEGER NOT NULL REFERENCES accounts (id),
   name       TEXT    NOT NULL,
   hash       TEXT    NOT NULL UNIQUE,
-  -- The last four characters, so that a person can tell keys apart.
+  -- The last four characters, so that people can tell keys apart.
   hint       TEXT    NOT NULL,
   created_us INTEGER NOT NULL,
   revoked_us INTEGER
 ) STRICT;
 
--- Credits that came in together and expire together. `remaining` is brought up to date only when
--- lots change (a grant, an expiry): between two changes their order is fixed, so what was burnt
--- since then can be shared out afterwards, and a charge touches no lot.
+-- Credits that came in together and expire together. `remaining` is updated only when lots change (a
+-- grant, an expiry). The order of burning is fixed between two changes, so the burnt credits can be
+-- assigned afterwards, and a charge touches no lot.
 CREATE TABLE IF NOT EXISTS lots (
   id         INTEGER PRIMARY KEY,
   account_id INTEGER NOT NULL REFERENCES accounts (id),
@@ -40,8 +40,8 @@ CREATE TABLE IF NOT EXISTS lots (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS lots_of_account ON lots (account_id) WHERE remaining > 0;
 
--- Everything that ever moved a balance. Kept together by account, in the order of time, so that one
--- account's history is one range and a charge appends without an index beside the table.
+-- Every move of a balance. Clustered by account and time: an account's history is one range, and a
+-- charge appends without a separate index.
 CREATE TABLE IF NOT EXISTS entries (
   account_id        INTEGER NOT NULL REFERENCES accounts (id),
   id                INTEGER NOT NULL,

@@ -2,7 +2,7 @@ import type { Limiter } from './limiter.ts'
 
 /**
  * One counter per window. `aligned` windows start at multiples of their length on the service's
- * clock; an `anchored` one starts at the first request after the last one ended. Both admit up to
+ * clock. An `anchored` window starts at the first request after the last window. Both admit up to
  * twice the limit across an edge.
  */
 export function fixedWindow(

@@ -1,9 +1,9 @@
 import type { Limiter } from './limiter.ts'
 
 /**
- * The generic cell rate algorithm with a burst of one: requests are admitted no closer together
- * than a limit-th of the window. Where refused requests count, too, they put the next one off by no
- * more than a window: who rests for that long has made no request in it.
+ * The generic cell rate algorithm with a burst of one: requests are admitted at intervals of at least
+ * the window divided by the limit. If refused requests count, they delay the next one by one window
+ * at most, because a key that rests for a window has made no request in it.
  *
  * @param nextUs theoretical arrival time of the next request
  */
@@ -16,7 +16,7 @@ export function gcra(windowUs: number, nextUs = 0): Limiter {
     },
     remaining: (nowUs) => (nowUs >= nextUs ? 1 : 0),
     resetUs: (nowUs) => Math.max(nowUs, nextUs),
-    // A time is nobody's share: the next request is due when it was.
+    // A time has no share: the next request is due when it was before.
     scaled: () => gcra(windowUs, nextUs),
   }
 }

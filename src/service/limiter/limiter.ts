@@ -16,22 +16,22 @@ export const algorithms = [
 export type Algorithm = (typeof algorithms)[number]
 
 /**
- * Counts the requests of one key in one window. Pure: time and limit come in, since the limit
- * changes with the balance. `nowUs` never falls from one call to the next.
+ * Counts the requests of one key in one window. It keeps no clock and no limit of its own, because
+ * the limit changes with the balance. `nowUs` never falls from one call to the next.
  */
 export interface Limiter {
-  /** Whether one more request fits; changes nothing that a later answer could show. */
+  /** Whether one more request fits. Later results do not depend on this call. */
   admits(nowUs: number, limit: number): boolean
-  /** Counts a request, admitted or (where a profile counts those) refused. */
+  /** Counts a request, admitted or (if the profile counts those) refused. */
   count(nowUs: number, limit: number): void
-  /** Requests that would be admitted now in a row; never below zero nor above the limit. */
+  /** Requests that would be admitted in a row now. At least zero, at most the limit. */
   remaining(nowUs: number, limit: number): number
   /**
-   * When more will be admitted than now: for windows their end, for logs and buckets the next
-   * slot; `nowUs` itself where nothing is counted.
+   * When more requests are admitted than now. For windows it is their end, for logs and buckets the
+   * next slot. `nowUs` if nothing is counted.
    */
   resetUs(nowUs: number, limit: number): number
-  /** Another of its kind and age that has counted so many times as much; this one stays as it is. */
+  /** A new limiter of the same kind and age with its count multiplied by `factor`. */
   scaled(factor: number): Limiter
 }
 

@@ -1,8 +1,8 @@
 import type { Limiter } from './limiter.ts'
 
 /**
- * Two aligned counters; the last window weighs as much of itself as a window ending now still
- * covers. Cheap and close to a log; after a full window, room comes back in a trickle.
+ * Two aligned counters. The last window counts by the share of it that a window that ends now would
+ * cover. It is cheap and close to a log. After a full window, room returns gradually.
  */
 export function slidingCounter(windowUs: number, startUs = 0, current = 0, last = 0): Limiter {
   const turn = (nowUs: number) => {
@@ -25,7 +25,7 @@ export function slidingCounter(windowUs: number, startUs = 0, current = 0, last 
     remaining: (nowUs, limit) => Math.max(0, limit - used(nowUs)),
     resetUs(nowUs, limit) {
       if (used(nowUs) < limit) return startUs + windowUs
-      // One fits when the last window has faded enough, or, after this one, when this one has.
+      // One fits once the last window has faded enough, or in the next window, once this one has.
       const [from, weight, room] =
         current < limit ? [startUs, last, limit - current] : [startUs + windowUs, current, limit]
       return Math.ceil(from + windowUs * Math.max(0, 1 - room / weight)) + 1

@@ -1,8 +1,8 @@
 import type { Limiter } from './limiter.ts'
 
 /**
- * Remembers the time of each request: never more than the limit in any window, at the price of a
- * number per request. The log is a growing array read from `first`, compacted now and then.
+ * Remembers the time of each request: never more than the limit in any window, for one number per
+ * request. The log is a growing array that is read from `first` and sometimes compacted.
  */
 export function slidingLog(windowUs: number, log: number[] = []): Limiter {
   let first = 0
@@ -27,7 +27,7 @@ export function slidingLog(windowUs: number, log: number[] = []): Limiter {
     resetUs(nowUs, limit) {
       const counted = used(nowUs)
       if (counted === 0) return nowUs
-      // Above the limit (the balance fell by a band) it takes several to leave before one fits.
+      // Above the limit (the balance fell by a band), several must leave before one fits.
       const leaving = first + Math.max(0, counted - limit)
       return log[leaving]! + windowUs
     },

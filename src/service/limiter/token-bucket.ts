@@ -1,14 +1,14 @@
 import type { Limiter } from './limiter.ts'
 
 /**
- * A full bucket of `limit` tokens that refills evenly over a window; a request takes one. Kept as
- * the tokens that are missing, so that a changed limit keeps what was used.
+ * A bucket of `limit` tokens that starts full and refills evenly over a window. A request takes one.
+ * It is stored as the missing tokens, so that a changed limit keeps what was used.
  */
 export function tokenBucket(windowUs: number, missing = 0, atUs = 0): Limiter {
   const missingAt = (nowUs: number, limit: number) =>
     Math.max(0, missing - ((nowUs - atUs) * limit) / windowUs)
   const tokens = (nowUs: number, limit: number) =>
-    // A millionth of a token forgives the rounding of the refill.
+    // A millionth of a token absorbs the rounding of the refill.
     Math.max(0, Math.floor(limit - missingAt(nowUs, limit) + 1e-6))
   return {
     admits: (nowUs, limit) => tokens(nowUs, limit) >= 1,

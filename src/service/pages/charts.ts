@@ -1,6 +1,6 @@
 import type { ChartRow, ChartSpec } from '../../chart/spec.ts'
 
-/** A bar for each hour or day. */
+/** The bar of one hour or day. */
 export interface Bar {
   /** Unique and in order: a date, or a local time with its offset. */
   readonly at: string
@@ -17,14 +17,14 @@ interface Bars {
   readonly labelled: (bar: Bar) => boolean
 }
 
-/** Credits over time as bars; a range without any use is told in words. */
+/** Credits over time as bars. A range without use has a sentence in place of the bars. */
 export function barChart({ title, description, axis, bars, labelled }: Bars): {
   readonly chart: ChartSpec
   readonly rows: readonly ChartRow[]
 } {
   const used = bars.some((bar) => bar.credits !== 0)
   const shown = bars.filter(labelled)
-  // A label is looked up by its place, so that nothing of it is ever an expression.
+  // A label is looked up by its index, so that no part of it is evaluated as an expression.
   const labels = { at: shown.map((bar) => bar.at), text: shown.map((bar) => bar.label) }
   return {
     rows: used ? bars.map(({ at, credits }) => ({ at, credits })) : [],

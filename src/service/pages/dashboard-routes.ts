@@ -19,14 +19,14 @@ import {
 import type { Session } from './sessions.ts'
 import type { Guards } from './tries.ts'
 
-/** Whose form it is, and what it says. */
+/** A request to the dashboard and its sender. */
 interface Visit {
   readonly request: PageRequest
   readonly viewer: Viewer
   readonly session: Session
 }
 
-/** What the owner of an account does on the dashboard: keys, packages, invites. */
+/** The actions on the dashboard: keys, packages, invites. */
 export class DashboardRoutes {
   readonly #kit: Kit
   readonly #desk: Desk
@@ -51,7 +51,7 @@ export class DashboardRoutes {
     ]
   }
 
-  /** Does something for the owner of an account; others are sent to where they belong. */
+  /** Lets only the owner of an account through. Others are redirected or refused. */
   #forOwner(then: (visit: Visit) => PageAnswer | Promise<PageAnswer>): Route {
     return (request, session) => {
       const viewer = viewerOf(session, this.#kit.accounts)
@@ -60,7 +60,7 @@ export class DashboardRoutes {
       return page(
         messagePage(
           'Sign in with the password',
-          'An API key shows the usage of its account; for all else, sign out and sign in with e-mail and password.',
+          'An API key gives access to the usage of its account only. For the rest, sign out, then sign in with e-mail and password.',
           viewer,
         ),
         403,
@@ -68,7 +68,7 @@ export class DashboardRoutes {
     }
   }
 
-  /** Follows a form and shows the dashboard; what is wrong with the form is said on it. */
+  /** Processes a form and shows the dashboard, with the errors of the form if there are any. */
   #following(follow: (visit: Visit) => void | Promise<void>): Route {
     return this.#forOwner(async (visit) => {
       try {

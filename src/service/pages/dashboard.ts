@@ -17,12 +17,12 @@ export interface DashboardParts {
   readonly profile: Profile
   readonly ledger: Ledger
   readonly desk: Desk
-  /** Scheme, host and port as the browser knows them. */
+  /** Scheme, host and port in the browser's view. */
   readonly origin: string
-  /** A key made a moment ago: this page alone shows it. */
+  /** A new key. Only this page shows it. */
   readonly newKey: { readonly name: string; readonly key: string } | null
   readonly said: string | null
-  /** The form that was refused, as it was filled in. */
+  /** The fields of the refused form. */
   readonly typed: URLSearchParams
   readonly faults: readonly Fault[]
 }
@@ -60,7 +60,7 @@ ${inviteCard(parts)}`,
   })
 }
 
-/** A field that was refused holds what was typed, and says so. */
+/** The attributes of a refused field: its previous text and the error. */
 function refilled(typed: URLSearchParams, faults: readonly Fault[], field: Field): Html | false {
   const mark = wrong(faults, field)
   return mark && html` value="${typed.get(field) ?? ''}"${mark}`

@@ -11,22 +11,22 @@ import { makeSecret } from '../keys.ts'
 import type { Account, ApiKey } from '../ledger/accounts.ts'
 import { fitsPassword, hashPassword } from './passwords.ts'
 
-/** A payment as its receipt has it. */
+/** A payment on a receipt. */
 export type Payment = Omit<Purchase, 'balance'>
 
 interface Registration {
   readonly email: string
   readonly password: string
-  /** As typed; blank for none. */
+  /** As typed; blank if there is none. */
   readonly inviteCode: string
 }
 
 const shortestPassword = 8
 const longestText = 200
-/** A page shows all keys of an account. */
+/** One page shows all keys of an account. */
 const mostKeys = 50
 
-/** Takes what customers write into forms, checks it, and has it done. */
+/** Checks what customers enter into forms, and carries it out. */
 export class Desk {
   readonly #kit: Kit
   readonly #customers: Customers
@@ -51,9 +51,9 @@ export class Desk {
   }
 
   /**
-   * Opens an account with the free credits; whose code was used is rewarded.
+   * Opens an account with the free credits and rewards the owner of the invite code.
    *
-   * @throws CustomerError naming what is wrong with the form
+   * @throws CustomerError with every error of the form
    */
   async register({ email, password, inviteCode }: Registration): Promise<number> {
     const { accounts } = this.#kit
@@ -69,15 +69,15 @@ export class Desk {
       faults.push({ says, field: 'password' })
     }
     const passwordHash = isLong ? await hashPassword(password) : ''
-    // From here to the end nothing waits: no other registration can come between.
+    // Nothing below waits, so no other registration can come in between.
     if (accounts.byName(name) !== null) {
-      const says = 'There is an account of that address. Sign in instead.'
+      const says = 'This address has an account already. Sign in instead.'
       faults.push({ says, field: 'email' })
     }
     const code = inviteCode.trim()
     const unknown = code !== '' && accounts.byInviteCode(code) === null
     const inviteFault = unknown
-      ? `There is no invite code "${code.slice(0, 40)}". Leave it out?`
+      ? `There is no invite code "${code.slice(0, 40)}". Correct it, or leave it out.`
       : this.#isOwn(code, name)
         ? 'This invite code is your own. It is for other people.'
         : null
@@ -93,13 +93,13 @@ export class Desk {
     this.#customers.redeemInvite(accountId, inviteCode.trim())
   }
 
-  /** Whether a code belongs to whoever registers with it, perhaps by another address of a mailbox. */
+  /** Whether a person registers with their own code, perhaps with another address of one mailbox. */
   #isOwn(code: string, newcomer: string): boolean {
     const inviter = this.#kit.accounts.byInviteCode(code)
     return inviter !== null && mailbox(inviter.name) === mailbox(newcomer)
   }
 
-  /** The account of a name and a password; null, and as late, when they do not belong together. */
+  /** The account if the password is right. Null takes as long, so that timing reveals no names. */
   async signIn(email: string, password: string): Promise<Account | null> {
     const account = this.#kit.accounts.byName(email.trim().toLowerCase())
     const fits = await fitsPassword(password.slice(0, longestText), account?.passwordHash ?? null)
@@ -107,7 +107,7 @@ export class Desk {
   }
 
   /**
-   * Takes a simulated payment. The same order again changes nothing.
+   * Takes a simulated payment. A repeated order changes nothing.
    *
    * @throws CustomerError for a package that is not for sale
    */
@@ -124,20 +124,20 @@ export class Desk {
     return paid
   }
 
-  /** The newest first. */
+  /** Payments, the newest first. */
   payments(accountId: number): readonly Payment[] {
     return this.#statements.payments.all(accountId).map(paymentOf)
   }
 
-  /** How many people registered with the account's code. */
+  /** Number of accounts that registered with the account's code. */
   invited(accountId: number): number {
     return Number(this.#statements.invited.get(accountId)?.invited)
   }
 
   /**
-   * A new key; its text is in the result and nowhere else.
+   * Makes a key. Only the result has its text.
    *
-   * @throws CustomerError for a name that is none
+   * @throws CustomerError for an invalid name or too many keys
    */
   makeKey(accountId: number, name: string): { readonly key: string; readonly record: ApiKey } {
     const { accounts } = this.#kit
@@ -172,7 +172,7 @@ function paymentOf(row: Row): Payment {
   }
 }
 
-/** One person's addresses are one mailbox: `ada+two@example.com` is `ada@example.com`. */
+/** The mailbox of an address: `ada+two@example.com` is `ada@example.com`. */
 function mailbox(email: string): string {
   return email.toLowerCase().replace(/\+[^@]*@/, '@')
 }

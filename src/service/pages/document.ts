@@ -2,21 +2,21 @@ import { type Html, html } from '../../user/html.ts'
 import type { Fault, Field } from '../customers.ts'
 import type { Account } from '../ledger/accounts.ts'
 
-/** Who looks at a page. */
+/** The person who looks at a page. */
 export interface Viewer {
   readonly account: Account
-  /** A usage viewer came with an API key and may change nothing. */
+  /** `usage`: signed in with an API key, without permission to change anything. */
   readonly scope: 'account' | 'usage'
   readonly formToken: string
 }
 
 export interface Document {
   readonly title: string
-  /** The path of the page, which its menu marks. */
+  /** The path of the page. The menu marks it. */
   readonly path: string
   readonly viewer: Viewer | null
   readonly main: Html
-  /** Whether the page loads itself anew while it is open. */
+  /** Whether the page updates itself while it is open. */
   readonly live?: boolean
 }
 
@@ -69,7 +69,7 @@ ${
 </nav>`
 }
 
-/** All that went wrong with a form, above it. */
+/** All errors of a form, shown above it. */
 export function complaint(faults: readonly Fault[], form = 'form'): Html | null {
   if (faults.length === 0) return null
   const says = faults.map(
@@ -80,7 +80,7 @@ export function complaint(faults: readonly Fault[], form = 'form'): Html | null 
   }</div>`
 }
 
-/** Attributes of a field that something is wrong with: the reader goes on at the first of them. */
+/** Attributes of an invalid field. The first of them gets the focus. */
 export function wrong(faults: readonly Fault[], field: Field | null, form = 'form'): Html | false {
   const at = faults.findIndex((fault) => fault.field === field)
   return (
@@ -91,7 +91,7 @@ export function wrong(faults: readonly Fault[], field: Field | null, form = 'for
 
 const idOf = (field: Field | null, form: string) => `wrong-${field ?? form}`
 
-/** A page that only says something. */
+/** A page with a message only. */
 export function messagePage(title: string, text: string, viewer: Viewer | null): Html {
   return document({
     title,

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { type DrawOptions, renderSvg } from '../../chart/svg.ts'
 import type { DrawJob, DrawnChart } from './drawer.ts'
 
-/** Draws charts beside the service: a drawing takes tens of milliseconds, which no request waits. */
+/** Draws charts on a thread of its own, because a drawing takes tens of milliseconds. */
 parentPort?.on('message', async ({ number, chart, rows, options }: DrawJob) => {
   parentPort?.postMessage({ number, ...(await drawn(chart, rows, options)) })
 })

@@ -14,13 +14,13 @@ export type DrawnChart = { readonly number: number } & (
   | { readonly svg: null; readonly error: string }
 )
 
-/** Drawings kept for those who look at the same figures again. */
+/** Number of drawings that are kept for requests of the same figures. */
 const mostKept = 64
 
 /**
- * Draws charts on a thread of its own, so that somebody who watches their usage does not slow the
- * requests that they watch. The thread starts with the first drawing and serves all services of
- * the process, and keeps none alive.
+ * Draws charts on a thread of its own, so that a person who watches the usage does not slow the
+ * requests. The thread starts with the first drawing, serves all services of the process, and does
+ * not keep the process alive.
  */
 class Drawer {
   #worker: Worker | null = null
@@ -73,7 +73,7 @@ class Drawer {
     }
     worker.on('error', ended)
     worker.on('exit', () => ended(new Error('the drawing thread ended')))
-    // After the listeners, since each of them would hold the process again.
+    // After the listeners, because each listener would keep the process alive again.
     worker.unref()
     return worker
   }

@@ -7,7 +7,7 @@ import { type PageRoute, page, redirect, refused, withInvite } from './route.ts'
 import type { Session, Sessions } from './sessions.ts'
 import type { Guards } from './tries.ts'
 
-/** Who comes in and goes out: registration, and sessions opened by a password or a key. */
+/** Registration, and sessions opened by a password or a key. */
 export class EntranceRoutes {
   readonly #kit: Kit
   readonly #desk: Desk
@@ -96,7 +96,7 @@ export class EntranceRoutes {
     }
     const account = await this.#desk.signIn(email, form.get('password') ?? '')
     if (account === null) {
-      const says = 'E-mail and password do not belong together.'
+      const says = 'The e-mail address or the password is wrong.'
       return page(signInPage({ email, faults: [{ says, field: null }] }), 401)
     }
     this.#guards.passwords.succeeded(remoteAddress, email)

@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http'
 import type { Html } from '../../user/html.ts'
 import type { Call } from '../call.ts'
 
-/** What a page answers; `cookie` sets or, with null, ends the session of the browser. */
+/** The response of a page. `cookie` sets the session of the browser; null ends it. */
 export type PageAnswer =
   | {
       readonly is: 'page'
       readonly status: number
       readonly body: Html
       readonly cookie?: string | null
-      /** On 429: seconds to wait. */
+      /** For status 429: seconds to wait. */
       readonly retryAfterS?: number
     }
-  /** See another page: after a form, so that loading it again sends nothing again. */
+  /** Redirects after a form, so that a reload does not send the form again. */
   | { readonly is: 'redirect'; readonly to: string; readonly cookie?: string | null }
-  /** Server-sent events, until the reader leaves: `listen` begins them and hands back what ends them. */
+  /** Server-sent events until the reader leaves. `listen` starts them and returns what stops them. */
   | { readonly is: 'events'; readonly listen: (tell: (event: string) => void) => () => void }
   | { readonly is: 'unchanged'; readonly tag: string }
   | { readonly is: 'asset'; readonly type: string; readonly body: string; readonly tag: string }
@@ -25,11 +25,11 @@ export interface PageRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly query: URLSearchParams
-  /** The fields of a form; empty on GET. */
+  /** The fields of a form; empty for GET. */
   readonly form: URLSearchParams
 }
 
-/** Nothing but our own style sheet and script; nothing in a page can load, frame or send elsewhere. */
+/** Allows our own style sheet and script only: a page can load, frame and send nothing else. */
 const policy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -58,8 +58,8 @@ export function readPageRequest(call: Call): PageRequest | null {
 }
 
 /**
- * Whether a form was sent by a page of ours, as far as its sender tells: browsers name the origin
- * of every form, and other programs, which hold no cookie of a browser, name none.
+ * Whether a form comes from one of our own pages. Browsers send the origin of every form. Other
+ * programs send none, and they have no cookie of a browser.
  */
 export function isOwnOrigin({ incoming }: Call): boolean {
   const { origin, host } = incoming.headers
@@ -69,7 +69,7 @@ export function isOwnOrigin({ incoming }: Call): boolean {
   return URL.canParse(origin) && new URL(origin).host === host
 }
 
-/** Cookies know no ports: two services on one machine must not take each other's. */
+/** Cookies ignore ports. The port in the name keeps two services on one machine apart. */
 function cookieName(response: ServerResponse): string {
   return `assay-session-${response.socket?.localPort ?? 0}`
 }
@@ -83,7 +83,7 @@ export function readCookie(call: Call, response: ServerResponse): string | null 
   return null
 }
 
-/** Writes an answer; whatever it tells of is committed by then. */
+/** Writes a response once everything that it reports is committed. */
 export function writeAnswer(
   call: Call,
   response: ServerResponse,
@@ -121,7 +121,7 @@ export function writeAnswer(
       headers['content-type'] = 'text/event-stream'
       response.writeHead(200, headers)
       const stop = answer.listen((event) => {
-        // Who does not read misses news: the next one says as much.
+        // A slow reader misses some events. The next one has the same effect.
         if (!response.writableNeedDrain) response.write(event)
       })
       response.once('close', stop)

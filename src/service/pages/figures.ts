@@ -1,4 +1,4 @@
-/** Figures as people read them. */
+/** Formats figures for people. */
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const oneDecimal = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
@@ -8,7 +8,7 @@ export function count(value: number): string {
   return whole.format(value)
 }
 
-/** One decimal; a dash for what was not measured. */
+/** One decimal, or a dash if nothing was measured. */
 export function average(value: number | null): string {
   return value === null ? '–' : oneDecimal.format(value)
 }
@@ -24,7 +24,7 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 const days = new Map<string, Intl.DateTimeFormat>()
 const moments = new Map<string, Intl.DateTimeFormat>()
 
-/** 20 Nov 2026, in a zone. */
+/** 20 Nov 2026, in a time zone. */
 export function day(atUs: number, timeZone = 'UTC'): string {
   let format = days.get(timeZone)
   if (format === undefined) {
@@ -34,7 +34,7 @@ export function day(atUs: number, timeZone = 'UTC'): string {
   return format.format(atUs / 1000)
 }
 
-/** 20 Nov 2026, 13:05:09, in a zone. */
+/** 20 Nov 2026, 13:05:09, in a time zone. */
 export function moment(atUs: number, timeZone = 'UTC'): string {
   let format = moments.get(timeZone)
   if (format === undefined) {

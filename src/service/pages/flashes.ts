@@ -1,10 +1,10 @@
-/** What the next page of a session says once. */
+/** Shown once, on the next page of a session. */
 export interface Flash {
   readonly said: string | null
   readonly newKey: { readonly name: string; readonly key: string } | null
 }
 
-/** By the secret of the session; in memory alone, since one may hold a key. */
+/** Kept by the secret of the session, and in memory only, because one may hold a key. */
 export class Flashes {
   readonly #flashes = new Map<string, Flash>()
 
@@ -16,7 +16,7 @@ export class Flashes {
     this.#flashes.set(secret, { said: null, newKey })
   }
 
-  /** Gives what is to be said, and forgets it. */
+  /** Returns the flash of a session and removes it. */
   take(secret: string): Flash {
     const flash = this.#flashes.get(secret)
     this.#flashes.delete(secret)

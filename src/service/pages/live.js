@@ -1,12 +1,11 @@
-// Loads the page anew when the service says that something changed, and puts what came in the place
-// of what was there.
+// Loads the page again when the service reports a change, and replaces its content.
 let tag = document.querySelector('[data-tag]')?.dataset.tag ?? ''
 let asking = false
-/** Whether something changed that is not shown yet. */
+/** Whether a change is not shown yet. */
 let stale = false
 
 async function refresh() {
-  // A form that somebody is filling in, or text that is being selected, is left alone.
+  // A refresh would interrupt a person who fills in a form or selects text.
   const busy = document.activeElement?.matches('main input, main select') === true
   if (asking || document.hidden || busy || !getSelection()?.isCollapsed) return
   asking = true
@@ -29,14 +28,14 @@ async function refresh() {
     focused?.focus({ preventScroll: true })
     tag = fresh.querySelector('[data-tag]')?.dataset.tag ?? ''
   } catch {
-    // The service is away; the next attempt may find it.
+    // The service cannot be reached. The next attempt may succeed.
     stale = true
   } finally {
     asking = false
   }
 }
 
-/** The service's own time, as of which the figures hold. */
+/** Shows the service's time, which is the time of the figures. */
 function showTime(ms) {
   const time = document.querySelector('[data-as-of]')
   if (time === null) return
@@ -45,14 +44,14 @@ function showTime(ms) {
   document.querySelector('[data-live][hidden]')?.removeAttribute('hidden')
 }
 
-/** A screen reader hears the balance when it changes, and no more of the page. */
+/** Makes a screen reader read the balance when it changes, and nothing else of the page. */
 function sayAloud(old, fresh) {
   const [before, after] = [old, fresh].map((main) => main.querySelector('#remaining')?.textContent)
   if (after === undefined || after === before) return
   document.querySelector('[data-aloud]').textContent = `Credits left: ${after}`
 }
 
-/** What was unfolded and scrolled stays so. */
+/** Keeps what is unfolded and how far tables are scrolled. */
 function keepOpen(old, fresh) {
   const pairs = (selector) => {
     const now = [...fresh.querySelectorAll(selector)]
@@ -67,7 +66,7 @@ function keepOpen(old, fresh) {
   })
 }
 
-/** What the keyboard was at: the same one of those that say the same. */
+/** The new element for the focused one: the same one among those with the same text. */
 function focusedIn(old, fresh) {
   const here = document.activeElement
   if (here === null || !old.contains(here)) return null
@@ -78,7 +77,7 @@ function focusedIn(old, fresh) {
   return alike(fresh)[alike(old).indexOf(here)] ?? null
 }
 
-/** Who asked for no time zone means their own. */
+/** Without a time zone in the address, the browser's own applies. */
 const asked = new URL(location.href)
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone
 if (!asked.searchParams.get('timezone') && own && own !== 'UTC') {
@@ -86,7 +85,7 @@ if (!asked.searchParams.get('timezone') && own && own !== 'UTC') {
   history.replaceState(null, '', asked)
   refresh()
 }
-/** What only time changes: an hour that begins, tokens that a charge learns late. */
+/** Refreshes for what changes with time only: a new hour, token counts that a charge gets late. */
 const anywayMs = 30_000
 let news = null
 let refreshedMs = Date.now()
@@ -96,7 +95,7 @@ function listen() {
   news = null
   if (document.hidden) return
   news = new EventSource('/my-credits/events')
-  // Nothing is lost between the page and its news.
+  // Catches up on changes between the load of the page and the first event.
   news.onopen = refresh
   news.addEventListener('change', () => {
     stale = true
@@ -111,6 +110,6 @@ function listen() {
 }
 listen()
 document.addEventListener('visibilitychange', listen)
-// A page that stays in the cache of the browser holds no connection.
+// A page in the browser's back/forward cache must not hold a connection.
 addEventListener('pagehide', () => news?.close())
 addEventListener('pageshow', (event) => event.persisted && listen())

@@ -8,7 +8,7 @@ import type { Drawer } from './drawer.ts'
 import { average, count, day, moment, plural } from './figures.ts'
 import { nextExpiry } from './next-expiry.ts'
 
-/** Three looks at one account: all of it, its last hours, its last days. */
+/** Three reports on one account: all of it, its last hours, its last days. */
 export interface UsageLook {
   readonly whole: CreditsReport
   readonly hours: CreditsReport['by_hour']
@@ -18,7 +18,7 @@ export interface UsageLook {
 const hourUs = 3600e6
 const entriesShown = 20
 
-/** What the figures are of; `all` since the account was opened. Bars reach as far, or a little further. */
+/** Ranges of the figures. `all` begins when the account was opened. Bars cover at least the range. */
 const ranges = {
   all: { name: 'All', hours: 48, days: 30 },
   '24h': { name: '24 hours', hours: 24, days: 7 },
@@ -33,13 +33,13 @@ export function rangeOf(asked: string | null): Range {
 
 interface Looking {
   readonly timezone: string
-  /** Entries before this one. */
+  /** Only entries before this one are shown. */
   readonly before: string | null
   readonly range: Range
   readonly nowUs: number
 }
 
-/** The queries of `GET /user/credits` whose answers the page shows. */
+/** The page shows the answers to these queries of `GET /user/credits`. */
 export function lookAt(
   report: (query: string) => CreditsReport,
   { timezone, before, range, nowUs }: Looking,
@@ -61,11 +61,11 @@ export function lookAt(
   }
 }
 
-/** Local hours, the last of them now: one that clocks show twice is two, one they skip is none. */
+/** Local hours up to now. An hour that clocks repeat counts twice; a skipped one is absent. */
 function lastHours(timezone: string, nowUs: number, hoursShown: number) {
   const local = zone(timezone)
   const hours = new Map<string, string>()
-  // Half hours, since clocks somewhere move by that much.
+  // Steps of half an hour, because some clocks move by that much.
   for (let us = nowUs - (hoursShown - 1) * hourUs; us < nowUs; us += hourUs / 2) {
     const { hour, date } = local(us)
     hours.set(hour, date)
@@ -90,7 +90,7 @@ const unused: UsageLine = {
   average_tokens_per_request: null,
 }
 
-/** A line for every place: of what was not used there is nothing, which is 0. */
+/** A line for every hour or day. Reports leave out those without use; here they are 0. */
 function inPlace<Place extends object>(
   places: readonly Place[],
   lines: readonly (Place & UsageLine)[],
@@ -105,13 +105,13 @@ export interface MyCreditsParts {
   readonly look: UsageLook
   readonly range: Range
   readonly nowUs: number
-  /** Changes when, and only when, something that is shown does. */
+  /** Changes exactly when the shown content does. */
   readonly tag: string
   readonly drawer: Drawer
   readonly faults: readonly Fault[]
 }
 
-/** `/my-credits`: what was used, when, by which model, and what is left for how long. */
+/** `/my-credits`: credits used by time and model, and credits left with their expiry. */
 export async function myCreditsPage(parts: MyCreditsParts): Promise<Html> {
   const { viewer, look, range, nowUs, tag, drawer, faults } = parts
   const { whole } = look
@@ -219,7 +219,7 @@ async function dayFigure(lines: CreditsReport['by_day'], drawer: Drawer): Promis
   })
 }
 
-/** A local date, in the words of every other one. */
+/** A local date in the same format as all others. */
 const wordsOf = (date: string) => day(Date.parse(date) * 1000)
 
 function dayLabel(date: string): string {

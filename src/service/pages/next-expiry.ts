@@ -1,9 +1,9 @@
 import { count } from './figures.ts'
 
 /**
- * What expires next, in words: all credits whose time reads the same.
+ * Describes the next expiry: all credits whose formatted time is the same.
  *
- * @param words how a time, in epoch microseconds, is told
+ * @param words formats a time in epoch microseconds
  */
 export function nextExpiry(
   lots: readonly { readonly remaining: number; readonly expiresUs: number | null }[],
@@ -13,7 +13,7 @@ export function nextExpiry(
     expiresUs === null ? [] : { remaining, expiresUs },
   )
   if (dated.length === 0) return 'none of them expire'
-  // Not always the first to burn: the order of burning is the profile's.
+  // These need not burn first, because the profile decides the order of burning.
   const next = words(Math.min(...dated.map(({ expiresUs }) => expiresUs)))
   const then = dated.filter(({ expiresUs }) => words(expiresUs) === next)
   const credits = then.reduce((sum, { remaining }) => sum + remaining, 0)

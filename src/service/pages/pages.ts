@@ -21,7 +21,7 @@ import { type Session, Sessions } from './sessions.ts'
 import { Guards } from './tries.ts'
 import { usageRoutes } from './usage-route.ts'
 
-/** The pages that customers see in a browser: accounts, keys, packages, invites, usage. */
+/** The pages for customers in a browser: accounts, keys, packages, invites, usage. */
 export class Pages {
   readonly #kit: Kit
   readonly #sessions: Sessions
@@ -41,7 +41,7 @@ export class Pages {
     ])
   }
 
-  /** Answers when the path is a page's; false leaves the call to the API. */
+  /** Answers if the path belongs to a page; false leaves the call to the API. */
   handle(call: Call, response: ServerResponse): boolean {
     const request = readPageRequest(call)
     if (request === null) return false
@@ -97,7 +97,7 @@ function isEntrance(path: string): boolean {
   return path === '/register' || path === '/sign-in'
 }
 
-/** A person who opens the bare address wants the dashboard; a program that does gets its 404. */
+/** For a browser, the root means the dashboard. A program gets the API's 404. */
 function pathOf({ call, path }: PageRequest): string {
   const wantsPage = call.incoming.headers.accept?.includes('text/html') === true
   return path === '/' && wantsPage ? '/dashboard' : path

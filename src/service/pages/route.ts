@@ -11,22 +11,22 @@ export type Route = (
   session: Session | null,
 ) => PageAnswer | Promise<PageAnswer>
 
-/** Method and path, and what answers there. */
+/** Method and path, and the function that answers. */
 export type PageRoute = readonly [string, Route]
 
 export function page(body: Html, status = 200): Extract<PageAnswer, { readonly is: 'page' }> {
   return { is: 'page', status, body }
 }
 
-/** @param cookie opens a session, or with null ends it */
+/** @param cookie opens a session; null ends it */
 export function redirect(to: string, cookie?: string | null): PageAnswer {
   return cookie === undefined ? { is: 'redirect', to } : { is: 'redirect', to, cookie }
 }
 
 /**
- * A page again, with all that is wrong with its form.
+ * The page again, with all errors of its form.
  *
- * @throws what is not the customer's mistake
+ * @throws any error that is not the customer's
  */
 export function refused(error: unknown, show: (faults: readonly Fault[]) => Html): PageAnswer {
   if (!(error instanceof CustomerError)) throw error
@@ -37,9 +37,9 @@ export function refused(error: unknown, show: (faults: readonly Fault[]) => Html
 }
 
 /**
- * Does what takes an invite code; a code that nobody has counts as a wrong one.
+ * Runs an action that takes an invite code. An unknown code counts as a wrong try.
  *
- * @throws TooManyTries before it is done
+ * @throws TooManyTries before the action runs
  */
 export async function withInvite<T>(
   { invites }: Guards,

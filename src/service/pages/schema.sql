@@ -1,7 +1,7 @@
--- What the dashboard knows beyond the ledger.
+-- Data of the dashboard that the ledger does not have.
 
--- Simulated payments. The order is made with the form that pays it, so that a form sent twice is
--- one payment.
+-- Simulated payments. The order's name is made with its form, so a form that is sent twice is one
+-- payment.
 CREATE TABLE IF NOT EXISTS payments (
   id          INTEGER PRIMARY KEY,
   account_id  INTEGER NOT NULL REFERENCES accounts (id),
@@ -14,13 +14,13 @@ CREATE TABLE IF NOT EXISTS payments (
   UNIQUE (account_id, order_id)
 ) STRICT;
 
--- Signed-in browsers, as SHA-256 of what their cookie holds.
+-- Signed-in browsers, by the SHA-256 of the secret in their cookie.
 CREATE TABLE IF NOT EXISTS sessions (
   hash       TEXT    PRIMARY KEY,
   account_id INTEGER NOT NULL REFERENCES accounts (id),
-  -- account: everything; usage: opened with an API key, may look at the usage alone.
+  -- account: everything; usage: opened with an API key, for the usage page only.
   scope      TEXT    NOT NULL,
-  -- The key that opened it: the session ends when the key does.
+  -- The key that opened it. The session ends when the key does.
   key_id     INTEGER REFERENCES api_keys (id),
   seen_us    INTEGER NOT NULL
 ) STRICT;

@@ -3,20 +3,20 @@ import type { Clock } from '../clock.ts'
 import type { Accounts } from '../ledger/accounts.ts'
 import type { Database } from '../ledger/database.ts'
 
-/** A browser that is signed in. */
+/** A signed-in browser. */
 export interface Session {
   readonly accountId: number
-  /** Opened with a password: everything. Opened with an API key: the usage page alone. */
+  /** `account`: opened with a password, for everything. `usage`: with an API key, usage page only. */
   readonly scope: 'account' | 'usage'
   /** The secret in the cookie. */
   readonly secret: string
-  /** What every form of this session carries, so that no other site can send one. */
+  /** Sent with every form of this session, so that no other site can send one. */
   readonly formToken: string
 }
 
-/** A session ends when it was not used for that long, in service time. */
+/** A session ends after this time without use, in service time. */
 const idleUs = 90 * 86_400e6
-/** How often its use is written down. */
+/** Shortest time between two records of the use of a session. */
 const noteEveryUs = 86_400e6
 
 export class Sessions {
@@ -25,7 +25,7 @@ export class Sessions {
   readonly #clock: Clock
   readonly #statements
 
-  /** The tables of `schema.sql` exist. */
+  /** The tables of `schema.sql` must exist. */
   constructor(database: Database, accounts: Accounts, clock: Clock) {
     this.#database = database
     this.#accounts = accounts
@@ -48,7 +48,7 @@ export class Sessions {
     return { accountId, scope, secret, formToken: formTokenOf(secret) }
   }
 
-  /** Null for one that was never opened, was ended, lay idle, or whose key was revoked. */
+  /** Null if the session is unknown, ended or idle for too long, or its key is revoked. */
   find(secret: string): Session | null {
     const nowUs = this.#clock.nowUs()
     const row = this.#statements.find.get(digest(secret), nowUs - idleUs)
@@ -76,7 +76,7 @@ function digest(secret: string): string {
   return hash('sha256', secret)
 }
 
-/** Told by the secret and telling nothing of it. */
+/** Derived from the secret, without revealing it. */
 function formTokenOf(secret: string): string {
   return hash('sha256', `form of ${secret}`, 'base64url')
 }

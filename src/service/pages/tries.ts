@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { CustomerError } from '../customers.ts'
 
-/** How long failures count, in service time, from the first on. */
+/** How long failures count after the first, in service time. */
 const windowUs = 15 * 60e6
-/** Beyond it the oldest are forgotten. */
+/** Above this number, the oldest are dropped. */
 const mostKept = 10_000
 
 export class TooManyTries extends CustomerError {
@@ -19,8 +19,8 @@ export class TooManyTries extends CustomerError {
 }
 
 /**
- * Slows guessing: a few tries from each address, then a wait. Where a try is for an account, each
- * account has its own, so that somebody who guesses locks no owner out from elsewhere.
+ * Slows guessing: a few tries from each address, then a wait. A try for an account counts for that
+ * account and address only, so a guesser elsewhere does not lock out the owner.
  */
 export class Tries {
   readonly #clock: Clock
@@ -28,7 +28,7 @@ export class Tries {
   readonly #failures: string
   readonly #known = new Map<string, { count: number; readonly untilUs: number }>()
 
-  /** @param failures what is counted, for a person */
+  /** @param failures the name of the counted failures, for people */
   constructor(clock: Clock, most: number, failures: string) {
     this.#clock = clock
     this.#most = most
@@ -36,10 +36,10 @@ export class Tries {
   }
 
   /**
-   * Takes a try before anybody looks at it, so that tries side by side count too.
+   * Counts a try before it is checked, so that simultaneous tries count too.
    *
-   * @param account empty where a try is for none
-   * @throws TooManyTries when this one has to wait
+   * @param account empty if the try is for no account
+   * @throws TooManyTries if the try must wait
    */
   take(address: string, account = ''): void {
     const name = nameOf(address, account)
@@ -57,19 +57,19 @@ export class Tries {
     known.count++
   }
 
-  /** The last try was none that counts. */
+  /** Removes the last try from the count. */
   giveBack(address: string, account = ''): void {
     const known = this.#known.get(nameOf(address, account))
     if (known !== undefined && known.count > 0) known.count--
   }
 
-  /** The try was right: those before it are forgotten. */
+  /** Clears the count after a right try. */
   succeeded(address: string, account = ''): void {
     this.#known.delete(nameOf(address, account))
   }
 }
 
-/** What is guarded against guessing, each by a limit of its own. */
+/** The limits against guessing. */
 export class Guards {
   /** By account and address. */
   readonly passwords: Tries
@@ -78,7 +78,7 @@ export class Guards {
 
   constructor(clock: Clock) {
     this.passwords = new Tries(clock, 5, 'wrong passwords for this account')
-    // A right one forgets nothing here: the holder of one could guess others for ever.
+    // A right key does not clear this count: its holder could otherwise guess others forever.
     this.keys = new Tries(clock, 20, 'wrong keys')
     this.invites = new Tries(clock, 20, 'wrong invite codes')
   }

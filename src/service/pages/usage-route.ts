@@ -10,7 +10,7 @@ import { lookAt, myCreditsPage, rangeOf, type UsageLook } from './my-credits.ts'
 import { type PageRoute, page, redirect, viewerOf } from './route.ts'
 import type { Session } from './sessions.ts'
 
-/** Usage as it happens: for who is signed in, and for programs with a key. */
+/** The live usage page, for signed-in people and for programs with a key. */
 export function usageRoutes(kit: Kit, behaviour: Behaviour): readonly PageRoute[] {
   return [
     ['GET /my-credits', (request, session) => myCredits(kit, behaviour, request, session)],
@@ -20,7 +20,7 @@ export function usageRoutes(kit: Kit, behaviour: Behaviour): readonly PageRoute[
 
 const newsEveryUs = 1e6
 
-/** Says each second of the service's time what time it is, and when something of the account has changed. */
+/** Sends the service's time once a second of it, and whether the account has changed. */
 function news({ accounts, clock, ledger }: Kit, session: Session | null): PageAnswer {
   const viewer = viewerOf(session, accounts)
   if (viewer === null) return redirect('/sign-in')
@@ -73,7 +73,7 @@ async function myCredits(
   return page(body, error === null ? 200 : 400)
 }
 
-/** Programs may look at the page with the key that they would read `GET /user/credits` with. */
+/** A program can see the page with a key that may read `GET /user/credits`. */
 function viewerByKey({ accounts }: Kit, behaviour: Behaviour, call: Call): Viewer | null {
   const key = behaviour.keyFor(call, behaviour.presentedKey(call))
   const account = key === null ? null : accounts.byId(key.accountId)

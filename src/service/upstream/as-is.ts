@@ -10,9 +10,9 @@ interface ChatBody {
 }
 
 /**
- * Chat answers as the upstream sent them, in an envelope of ours: messages and deltas may hold more
- * than text (tool calls, log probabilities), and end for reasons of their own. Messages are
- * translated, with their calls of tools.
+ * Passes the upstream's chat answers on in our own envelope. Messages and deltas may hold more than
+ * text (tool calls, log probabilities) and have other finish reasons. In the messages format they
+ * are translated, with their tool calls.
  */
 export function asIs(honest: Shapes): Shapes {
   const messageEvents: Shapes['events'] = (call, moment) => {

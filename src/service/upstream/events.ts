@@ -1,12 +1,12 @@
-/** More than any event of a text stream; an upstream that sends more is broken. */
+/** More than any event of a text stream. An upstream that sends more is broken. */
 const maxLineLength = 16 << 20
 
 export class BrokenStream extends Error {}
 
 /**
- * The data of server-sent events, as bytes come in whatever pieces.
+ * Extracts the data of server-sent events from pieces of a body.
  *
- * @throws BrokenStream for a line without end
+ * @throws BrokenStream for a line that is too long
  */
 export class EventData {
   readonly #decoder = new TextDecoder('utf-8')
@@ -25,7 +25,7 @@ export class EventData {
       from = end + 1
     }
     this.#rest = this.#rest.slice(from)
-    if (this.#rest.length > maxLineLength) throw new BrokenStream('an event without end')
+    if (this.#rest.length > maxLineLength) throw new BrokenStream('an event that is too long')
     return complete
   }
 

@@ -1,12 +1,12 @@
 import type { Call } from '../call.ts'
 import { chatMessages, chatTools } from './tool-question.ts'
 
-/** The body of the request upstream: always chat completions, whatever was asked here. */
+/** The body of the request to the upstream. It is a chat completion for both formats. */
 export function questionOf(call: Call, model: string, maxOutputTokens: number): object {
   const request = call.request!
   const shared = {
     model,
-    // What the contract promises holds here too, whatever the upstream would do by itself.
+    // Always sent, so that the contract's defaults apply and not the upstream's.
     max_tokens: Math.min(request.maxTokens, maxOutputTokens),
     temperature: request.temperature,
     top_p: request.topP,
@@ -14,7 +14,7 @@ export function questionOf(call: Call, model: string, maxOutputTokens: number): 
   }
   const body = JSON.parse(call.body.toString('utf8')) as Record<string, unknown>
   if (request.format === 'chat') {
-    // No parameter of the contract, so it limits nothing here; many refuse it together with max_tokens.
+    // No parameter of the contract, so it limits nothing. Many servers refuse it with max_tokens.
     const unknown = { max_completion_tokens: undefined }
     return { ...body, ...shared, ...unknown, ...usageWanted(request.stream, body.stream_options) }
   }
@@ -36,7 +36,7 @@ export function questionOf(call: Call, model: string, maxOutputTokens: number): 
   }
 }
 
-/** Streams tell their usage only when they are asked to. */
+/** Streams report their usage only on request. */
 function usageWanted(stream: boolean, given: unknown): object {
   if (!stream) return { stream_options: undefined }
   const options = typeof given === 'object' && given !== null ? given : {}

@@ -7,19 +7,19 @@ import { calledText } from './tools.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** One choice, as far as it has come. */
+/** The part of a choice that has arrived. */
 interface Draft {
   text: string
   reasoning: string
-  /** What it called tools with. */
+  /** The names and arguments of its tool calls. */
   called: string
   finish: string | null
-  /** Which of our stop sequences ended it, where the upstream says so. */
+  /** The stop sequence that ended it, if the upstream names it. */
   stopSequence: string | null
   message: Json | null
 }
 
-/** Puts together what an upstream answers, whole or chunk by chunk. */
+/** Assembles an upstream's answer, whole or chunk by chunk. */
 export class Reading {
   readonly #choices = new Map<number, Draft>()
   readonly #promptTokens: number
@@ -28,8 +28,8 @@ export class Reading {
   #usage: { readonly prompt: number; readonly completion: number } | null = null
 
   /**
-   * @param promptTokens our own count, for an upstream that tells none
-   * @param asked how many choices were asked for, and the stop sequences
+   * @param promptTokens our own count, used if the upstream has none
+   * @param asked the number of choices and the stop sequences
    */
   constructor(
     promptTokens: number,
@@ -41,9 +41,9 @@ export class Reading {
   }
 
   /**
-   * One chunk of a stream; gives the pieces in it.
+   * Reads one chunk of a stream and returns its pieces.
    *
-   * @throws BrokenStream for what is no chunk, and for an error in the place of one
+   * @throws BrokenStream for an invalid chunk, or an error in its place
    */
   chunk(data: string): readonly Piece[] {
     const chunk = parseObject(data)
@@ -76,9 +76,9 @@ export class Reading {
   }
 
   /**
-   * A whole completion.
+   * Reads a whole completion.
    *
-   * @throws BrokenStream for what is none
+   * @throws BrokenStream for an invalid one
    */
   whole(data: string): Answer {
     const body = parseObject(data)
@@ -92,11 +92,11 @@ export class Reading {
       draft.message = choice.message
       this.#readFinish(draft, choice)
     }
-    if (!this.isWhole()) throw new BrokenStream('no completion')
+    if (!this.isWhole()) throw new BrokenStream('an incomplete completion')
     return this.answer()
   }
 
-  /** Whether every choice that was asked for, and no other, came to its end. */
+  /** Whether exactly the requested choices arrived, and all of them ended. */
   isWhole(): boolean {
     if (this.#choices.size !== this.#n) return false
     return [...this.#choices].every(([index, { finish }]) => index < this.#n && finish !== null)
@@ -155,14 +155,14 @@ function choiceOf({ text, reasoning, finish, stopSequence, message }: Draft): Ch
   }
 }
 
-/** A chunk that only names the role, or ends a choice, is made here anew. */
+/** False for a chunk with only the role or the end of a choice: the service makes its own. */
 function saysSomething(delta: Json): boolean {
   return Object.entries(delta).some(
     ([name, value]) => name !== 'role' && value !== null && value !== '',
   )
 }
 
-/** Servers call it one or the other. */
+/** Servers use one of two names. */
 function reasoningOf(from: Json): string {
   return textOf(from.reasoning_content) || textOf(from.reasoning)
 }
@@ -184,8 +184,8 @@ function parseObject(data: string): Json {
   try {
     value = JSON.parse(data)
   } catch {
-    throw new BrokenStream('not JSON')
+    throw new BrokenStream('data that is not JSON')
   }
-  if (!isRecord(value)) throw new BrokenStream('not an object')
+  if (!isRecord(value)) throw new BrokenStream('data that is not a JSON object')
   return value
 }

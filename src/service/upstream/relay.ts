@@ -12,14 +12,14 @@ import { toolUsesOf } from './tools.ts'
 
 type Generation = Pick<Behaviour, 'generate' | 'answer' | 'timing' | 'usage'>
 
-/** Enough to read what is wrong; the rest of an error page is not read. */
+/** Enough of an error page to see the error. The rest is not read. */
 const maxErrorBytes = 64 << 10
 const maxBodyBytes = 32 << 20
 
 /**
- * Answers that another server makes, while accounts, credits and limits stay ours: in the place of
- * the made-up ones. What fails there is a 5xx here and is not charged; a client that leaves here
- * cancels there. Time there is real time.
+ * Gets answers from another server. Accounts, credits and limits stay with this service. A failure
+ * of the upstream is a 5xx and is not charged. A client that leaves cancels the upstream's request.
+ * The upstream runs in real time.
  */
 export class Upstream {
   readonly #address: URL
@@ -32,7 +32,7 @@ export class Upstream {
   readonly #telling: (words: string) => void
   readonly #told = new Set<string>()
 
-  /** @throws UserError for an address or a model name that is none */
+  /** @throws UserError for an invalid address or model name */
   constructor({ contract }: Kit, options: UpstreamOptions) {
     const { connectMs, readMs, streamMs } = { ...contract.timeouts, ...options.timeouts }
     this.#address = chatAddress(options.url)
@@ -60,11 +60,11 @@ export class Upstream {
     })
   }
 
-  /** What it does in the place of the service's own generation. */
+  /** The functions that replace the service's own generation. */
   generation(): Generation {
     return {
       generate: (call, sink) => this.#generate(call, sink),
-      // Of a plain request whose client left, nothing is known but its prompt.
+      // If the client of a plain request leaves, only the length of the prompt is known.
       answer: ({ promptTokens }) => ({ choices: [], promptTokens, completionTokens: 0 }),
       timing: () => ({ toFirstUs: 0, gapUs: () => 0 }),
       usage: (_call, { promptTokens, completionTokens }) => ({
@@ -92,7 +92,7 @@ export class Upstream {
     return () => left.abort()
   }
 
-  /** Tells the operator what clients are not told, each thing once. */
+  /** Reports a failure to the operator, once each. Clients do not see it. */
   #tell(error: Error): void {
     const words = this.#withoutSecrets(error.message || error.name)
     if (this.#told.has(words) || this.#told.size > 100) return
@@ -114,7 +114,7 @@ export class Upstream {
       dispatcher: this.#agent,
       signal,
     })
-    // A body that is left unread ends with an error, and nobody else would hear it.
+    // An unread body ends with an error. Unhandled, it would end the process.
     body.on('error', () => {})
     if (statusCode !== 200) {
       const text = await textOf(body, maxErrorBytes)
@@ -122,7 +122,7 @@ export class Upstream {
       return
     }
     await this.#answerOf(call, body, headers, sink).catch((error: unknown) => {
-      // Its head had come: what fails now is not that nobody can be reached.
+      // The upstream has answered, so this failure must not count as an unreachable upstream.
       const isLate = signal.aborted || codeOf(error).includes('TIMEOUT')
       throw isLate || error instanceof BrokenStream ? error : new BrokenStream(wordsOf(error))
     })
@@ -138,21 +138,21 @@ export class Upstream {
     const reading = new Reading(call.promptTokens, request)
     if (!request.stream) {
       const answer = reading.whole(await textOf(body, maxBodyBytes))
-      // Understood before it is charged for.
+      // Invalid tool calls must fail before the answer is charged.
       if (request.format === 'messages') toolUsesOf(answer.choices[0])
       sink.done(answer)
       return
     }
     if (!String(headers['content-type']).includes('text/event-stream')) {
       body.destroy()
-      throw new BrokenStream('no stream')
+      throw new BrokenStream('an answer that is not a stream')
     }
     await relayStream(body, reading, sink)
   }
 
   /**
-   * What a status there means here: only what is wrong with the request itself is its sender's
-   * fault. That our key is refused there, or is limited, is none of the client's doing.
+   * The refusal for a status of the upstream. Only errors in the request itself are the client's. A
+   * refusal or a limit of our own key is not.
    */
   #refusalOf(status: number, text: string): Refusal {
     if (status === 400 || status === 413 || status === 422) {
@@ -177,11 +177,11 @@ export class Upstream {
 
 class LateEnd extends Error {
   constructor(afterMs: number) {
-    super(`no end of an answer after ${afterMs / 1000} s`)
+    super(`an answer that did not end within ${afterMs / 1000} s`)
   }
 }
 
-/** @throws BrokenStream when it ends before its end */
+/** @throws BrokenStream if the stream ends too early */
 async function relayStream(
   body: AsyncIterable<Uint8Array>,
   reading: Reading,
@@ -189,23 +189,23 @@ async function relayStream(
 ): Promise<void> {
   const events = new EventData()
   let done = false
-  // The head there is the head here, unless what came with it tells that there is no answer.
+  // The upstream's head starts the response, unless the bytes that came with it show a failure.
   setImmediate(() => void sink.pieces([]))
   const checkWhole = () => {
-    if (!reading.isWhole()) throw new BrokenStream('an end before the end')
+    if (!reading.isWhole()) throw new BrokenStream('a stream that ended too early')
   }
   const end = () => {
     checkWhole()
     done = true
     sink.done(reading.answer())
   }
-  // Read to the end of the body, even when all is said: then the connection can be used again.
+  // The body is read to its end even after the last event, so that the connection can be reused.
   for await (const bytes of body) {
     if (done) continue
     const data = events.push(bytes)
     const last = data.indexOf('[DONE]')
-    // All that came together is understood before any of it is passed on: a failure among the
-    // first bytes is still a plain 5xx.
+    // All data of one read is parsed before any is passed on, so that a failure among the first
+    // bytes is still a plain 5xx.
     const pieces = (last < 0 ? data : data.slice(0, last)).flatMap((each) => reading.chunk(each))
     if (last >= 0) checkWhole()
     if (pieces.length > 0) await sink.pieces(pieces)
@@ -225,7 +225,7 @@ async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promis
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The `code` and `message` of an error body, where there is one. */
+/** The `code` and `message` of an error body, if it has them. */
 function errorIn(text: string): { readonly code: unknown; readonly message: string | null } {
   try {
     const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } }
@@ -236,7 +236,7 @@ function errorIn(text: string): { readonly code: unknown; readonly message: stri
   }
 }
 
-/** Without the words of the error: they may name hosts that are nobody's business. */
+/** The error's own message is left out, because it may name internal hosts. */
 function failureOf(error: unknown): Refusal {
   if (error instanceof BrokenStream) {
     return { kind: 'internal', message: 'the upstream broke off; nothing was charged' }
@@ -258,7 +258,7 @@ function wordsOf(error: unknown): string {
   return `an answer that was cut short: ${error instanceof Error ? error.message : error}`
 }
 
-/** Seconds or a date; anything else is no header of ours. */
+/** Passes on seconds or a date, and nothing else. */
 function retryAfterIn({ 'retry-after': value }: IncomingHttpHeaders): Pick<Refusal, 'retryAfter'> {
   const isPlain = /^\d{1,9}$|^[A-Z][a-z]{2}, [\w :]{8,} GMT$/.test(value ?? '')
   return value !== undefined && isPlain ? { retryAfter: value } : {}

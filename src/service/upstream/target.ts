@@ -1,22 +1,22 @@
 import { UserError } from '../../user/user-error.ts'
 
-/** Where answers come from when they are not made up here. */
+/** Another server that makes the answers. */
 export interface UpstreamOptions {
-  /** Base address of an OpenAI-compatible server, such as `http://localhost:8000/v1`. */
+  /** Base URL of an OpenAI-compatible server, such as `http://localhost:8000/v1`. */
   readonly url: string
   /** Sent as `Authorization: Bearer`; null sends none. */
   readonly apiKey?: string | null
-  /** `ours=theirs`, or `theirs` alone for every model that is not named. */
+  /** `ours=theirs`, or `theirs` for every model without an entry. */
   readonly models?: readonly string[]
-  /** Sent there with each request, over our own; what is secret of them is told to nobody. */
+  /** Sent with each request, in place of our own headers. Secret values are never shown. */
   readonly headers?: readonly {
     readonly name: string
     readonly value: string
     readonly isSecret: boolean
   }[]
-  /** Is told, once each, of failures there: clients are not told what is behind them. */
+  /** Receives each kind of failure once. Clients do not see these messages. */
   readonly tell?: (words: string) => void
-  /** The contract's unless given, in real milliseconds. */
+  /** In real milliseconds. Default: the contract's. */
   readonly timeouts?: {
     readonly connectMs?: number
     readonly readMs?: number
@@ -25,9 +25,9 @@ export interface UpstreamOptions {
 }
 
 /**
- * The address of chat completions below a base address: `/v1` is added to a bare host.
+ * The URL of chat completions below a base URL. A bare host gets `/v1`.
  *
- * @throws UserError for what is no HTTP address
+ * @throws UserError for anything but an HTTP URL
  */
 export function chatAddress(base: string): URL {
   const url = URL.canParse(base) ? new URL(base) : null
@@ -51,10 +51,10 @@ export function chatAddress(base: string): URL {
 }
 
 /**
- * How a model of ours is called there.
+ * The upstream's name for each of our models.
  *
- * @param known the models of ours
- * @throws UserError for a name that is none
+ * @param known the names of our models
+ * @throws UserError for an invalid name
  */
 export function modelNames(
   given: readonly string[],

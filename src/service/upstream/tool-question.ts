@@ -1,6 +1,6 @@
 import { isRecord } from '../request.ts'
 
-/** A content block of a request, checked by then. */
+/** A content block of a checked request. */
 type Block =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking' }
@@ -22,8 +22,8 @@ interface Message {
 }
 
 /**
- * Messages in the words of chat, where a call of a tool is a field of its message, and each result
- * a message of its own, before what the user says to it.
+ * Messages in the chat format. A tool call becomes a field of its message. A tool result becomes a
+ * message of its own, before the user's text.
  */
 export function chatMessages(messages: readonly Message[]): readonly object[] {
   return messages.flatMap(({ role, content }): readonly object[] => {
@@ -50,7 +50,7 @@ export function chatMessages(messages: readonly Message[]): readonly object[] {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Tools and which of them to use, in the words of chat; empty where there are none. */
+/** Tools and the tool choice in the chat format; empty if there are none. */
 export function chatTools({ tools, tool_choice: choice }: Json): object {
   if (!Array.isArray(tools) || tools.length === 0) return {}
   const functions = (tools as readonly Json[]).map(({ name, description, input_schema }) => ({
@@ -71,7 +71,7 @@ export function chatTools({ tools, tool_choice: choice }: Json): object {
   }
 }
 
-/** What is wrong with the tools of a messages request, in words; null for nothing. */
+/** The error in the tools of a messages request; null if there is none. */
 export function faultInTools({ tools, tool_choice: choice }: Json): string | null {
   if ((tools ?? null) !== null && !Array.isArray(tools)) return 'tools: expected an array'
   const unknown = ((tools ?? []) as readonly unknown[]).findIndex(

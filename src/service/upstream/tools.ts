@@ -7,9 +7,9 @@ import { BrokenStream } from './events.ts'
 import { faultInTools } from './tool-question.ts'
 
 /**
- * Tools of the messages format are no parameter of the specification (§4.3); here they go upstream,
- * in the words of chat. What cannot be said there is refused as a request that is not valid, rather
- * than left out of the question without a word and charged.
+ * Sends tools of the messages format upstream, in the chat format. The specification has no such
+ * parameter (§4.3). What cannot be translated is refused as an invalid request, because to drop it
+ * silently would charge for another request.
  */
 export function toolRequests(
   honest: Pick<Behaviour, 'fits' | 'rules'>,
@@ -21,7 +21,7 @@ export function toolRequests(
         ? { ...honest.rules(call), toolBlocks: true }
         : honest.rules(call),
     fits(call) {
-      // Most requests ask for none, and need not be read again to see it.
+      // Most requests have no tools. The search saves them a second parse.
       if (call.endpoint !== 'messages' || !call.body.includes('"tool')) return honest.fits(call)
       const body = JSON.parse(call.body.toString('utf8')) as Readonly<Record<string, unknown>>
       const fault =
@@ -33,7 +33,7 @@ export function toolRequests(
   }
 }
 
-/** One call of a tool, or a part of it, as chat tells it. */
+/** A tool call in the chat format, or a part of one. */
 interface ToolCall {
   readonly index?: number
   readonly id?: string
@@ -45,7 +45,7 @@ function callsIn(from: object | null | undefined): readonly ToolCall[] {
   return Array.isArray(calls) ? (calls as readonly ToolCall[]) : []
 }
 
-/** Names and arguments of the calls in a message, or in a delta: what is counted of them. */
+/** The names and arguments of the tool calls in a message or a delta, whose tokens are counted. */
 export function calledText(from: object): string {
   return callsIn(from)
     .map(({ function: called }) => `${called?.name ?? ''}${called?.arguments ?? ''}`)
@@ -68,7 +68,7 @@ export function toolUsesOf(choice: Choice | undefined): readonly object[] {
   })
 }
 
-/** A message with its calls of tools. */
+/** Adds the tool calls to a message. */
 export function withToolUses(made: Message, choice: Choice | undefined): object {
   const uses = toolUsesOf(choice)
   if (uses.length === 0) return made
@@ -77,7 +77,7 @@ export function withToolUses(made: Message, choice: Choice | undefined): object 
   return { ...made, content: [...content, ...uses], stop_reason }
 }
 
-/** Events of a piece's calls of tools, each call a block of its own. */
+/** Events of the tool calls in a piece. Each call is a block of its own. */
 export function toolEvents(call: Call, piece: Piece): readonly StreamEvent[] {
   return callsIn(piece.relayed).flatMap(({ index = 0, id, function: called }) => {
     const { name, arguments: more = '' } = called ?? {}
@@ -94,7 +94,7 @@ export function toolEvents(call: Call, piece: Piece): readonly StreamEvent[] {
   })
 }
 
-/** The end of a stream, whose last block tells whether it ended with the call of a tool. */
+/** The end of a stream. Its stop reason depends on whether the last block is a tool call. */
 export function withToolEnd(
   events: readonly StreamEvent[],
   choice: Choice | undefined,

@@ -5,13 +5,13 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { noUsage, plus, type Quarter, Rollups, type Sums } from './rollup.ts'
 import { ZoneError, zone } from './zone.ts'
 
-/** One line of a break-down. */
+/** One line of a breakdown. */
 export interface UsageLine {
   readonly credits: Credits
   readonly requests: number
   readonly prompt_tokens: number
   readonly completion_tokens: number
-  /** Sum over sum; null without requests. */
+  /** All tokens divided by all requests; null without requests. */
   readonly average_tokens_per_request: number | null
 }
 
@@ -30,9 +30,9 @@ export interface EntryLine {
 }
 
 /**
- * The body of `GET /user/credits`: the specification names its topics and leaves the fields open.
- * Usage covers `from` (inclusive) to `to` (exclusive); hours add up to their day, days and models
- * to `consumed`.
+ * The body of `GET /user/credits`. The specification names its topics and leaves the fields open.
+ * Usage covers `from` (inclusive) to `to` (exclusive). Hours add up to their day; days and models
+ * add up to `consumed`.
  */
 export interface CreditsReport {
   readonly object: 'credits'
@@ -49,7 +49,7 @@ export interface CreditsReport {
   readonly by_day: readonly ({ readonly date: string } & UsageLine)[]
   readonly by_hour: readonly ({ readonly start: string; readonly date: string } & UsageLine)[]
   readonly by_model: readonly ({ readonly model: string } & UsageLine)[]
-  /** Each key by its name and its last four letters, also one that is revoked; the most used first. */
+  /** By the name and the last four letters of each key, revoked or not; the most used first. */
   readonly by_key: readonly ({ readonly key: string; readonly hint: string } & UsageLine)[]
   readonly expiring: readonly {
     readonly source: string
@@ -57,11 +57,11 @@ export interface CreditsReport {
     readonly remaining: Credits
     readonly expires_at: string | null
   }[]
-  /** The latest first, `limit` of them, those before the entry `before`. */
+  /** The latest first: `limit` of those before the entry `before`. */
   readonly entries: readonly EntryLine[]
 }
 
-/** A query that cannot be followed, in words for its sender. */
+/** An invalid query. The message is for its sender. */
 export class QueryError extends Error {
   override readonly name = 'QueryError'
 }
@@ -70,7 +70,7 @@ export interface UsageQuery {
   readonly timezone: string
   readonly fromUs: number
   readonly toUs: number
-  /** Whether hours and days without usage are lines too. */
+  /** Whether hours and days without usage have lines. */
   readonly fill: boolean
   readonly limit: number
   readonly before: number | null
@@ -78,14 +78,14 @@ export interface UsageQuery {
 
 const hourUs = 3600e6
 const mostEntries = 1_000
-/** Filling is for charts; nobody charts more than two years by the hour. */
+/** Lines without usage are for charts, and no chart shows more than two years by the hour. */
 const mostFilledHours = 24 * 366 * 2
 
 /**
- * Reads `timezone`, `from`, `to` (times with an offset, or dates of that zone), `fill`, `limit`
- * and `before`; names that it does not know are nobody's.
+ * Reads `timezone`, `from`, `to` (times with an offset, or dates in that zone), `fill`, `limit` and
+ * `before`. Unknown names are ignored.
  *
- * @throws QueryError for a value that is none
+ * @throws QueryError for an invalid value
  */
 export function readUsageQuery(query: string, nowUs: number): UsageQuery {
   const given = new URLSearchParams(query)
@@ -94,7 +94,7 @@ export function readUsageQuery(query: string, nowUs: number): UsageQuery {
   const time = (name: string, standard: number) => {
     const text = given.get(name)
     if (text === null) return standard
-    // A plus that was not escaped has become a space.
+    // An unescaped plus has become a space.
     const us = momentOf(text.replace(' ', '+'), local)
     if (us === null) {
       throw new QueryError(
@@ -143,8 +143,8 @@ function zoneOf(name: string): ReturnType<typeof zone> {
 }
 
 /**
- * A date of the zone, or a time that names its offset: the zone of the machine that this runs on is
- * nobody's business. Null for neither, and for a day that its month does not have.
+ * A date in the zone, or a time with an offset: the zone of this machine must not matter. Null for
+ * anything else and for a day that its month does not have.
  */
 function momentOf(text: string, local: ReturnType<typeof zone>): number | null {
   const [, date = '', time] =
@@ -158,7 +158,7 @@ function momentOf(text: string, local: ReturnType<typeof zone>): number | null {
   return Number.isNaN(us) ? null : us
 }
 
-/** The first moment of a date: not always midnight, where clocks go forward at midnight. */
+/** The first moment of a date. Where clocks go forward at midnight, it is later than midnight. */
 function startOfDay(date: string, local: ReturnType<typeof zone>): number {
   const noonUs = Date.parse(`${date}T12:00:00Z`) * 1000
   let us = noonUs - 36 * hourUs
@@ -166,7 +166,7 @@ function startOfDay(date: string, local: ReturnType<typeof zone>): number {
   return us
 }
 
-/** Makes reports of accounts out of the ledger. */
+/** Makes reports of accounts from the ledger. */
 export class UsageReports {
   readonly #ledger: Ledger
   readonly #clock: Clock
@@ -194,13 +194,13 @@ export class UsageReports {
     this.#created = sql.prepare('SELECT created_us FROM accounts WHERE id = ?')
   }
 
-  /** @throws QueryError for a query that cannot be followed */
+  /** @throws QueryError for an invalid query */
   of(accountId: number, query: string): CreditsReport {
     const nowUs = this.#clock.nowUs()
     const asked = readUsageQuery(query, nowUs)
     const { balance } = this.#ledger.balance(accountId)
     const all = this.#rollups.of(accountId)
-    // A bucket belongs to the range that its start is in, so that ranges side by side add up.
+    // A bucket belongs to the range that contains its start, so that adjacent ranges add up.
     const inside = all.filter(({ startUs }) => startUs >= asked.fromUs && startUs < asked.toUs)
     const total = sum(inside)
     const totals = this.#totals.get(accountId)!
@@ -249,7 +249,7 @@ export class UsageReports {
     if (asked.fill) {
       const endUs = Math.min(asked.toUs, nowUs + 1)
       const startUs = Math.max(asked.fromUs, endUs - mostFilledHours * hourUs)
-      // Half hours, since clocks somewhere move by that much and leave an hour of that length.
+      // Steps of half an hour, because some clocks move by that much and leave such an hour.
       for (let us = startUs; us < endUs; us += hourUs / 2) place(us)
       if (endUs > startUs) place(endUs - 1)
     }

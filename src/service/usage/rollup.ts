@@ -1,7 +1,7 @@
 import type { Credits } from '../../contract/contract.ts'
 import type { Database } from '../ledger/database.ts'
 
-/** What was used: sums, never averages, so that buckets add up to bigger ones. */
+/** Usage as sums, never averages, so that buckets add up to larger ones. */
 export interface Sums {
   readonly credits: Credits
   readonly requests: number
@@ -20,29 +20,28 @@ export function plus(a: Sums, b: Sums): Sums {
   }
 }
 
-/** Usage of one key and model in one quarter of an hour. */
+/** Usage of one key and model in a quarter of an hour. */
 export interface Quarter extends Sums {
   readonly startUs: number
   readonly model: string
-  /** Null for charges that name none. */
+  /** Null for charges without a key. */
   readonly keyId: number | null
 }
 
-/** Every time zone in use is a multiple of it away from UTC. */
+/** The offset of every time zone in use is a multiple of this. */
 const quarterUs = 15 * 60e6
 
 /**
- * Usage by quarter of an hour in UTC: the smallest buckets from which hours and days of any zone
- * can be made. A refund takes away what its charge added, where it was added, so that only successes are
- * left. A read
- * that costs a credit (G-17) is none of the requests whose tokens are averaged.
+ * Usage by quarter of an hour in UTC, the smallest buckets that hours and days of any zone need. A
+ * refund is deducted from the quarter of its charge, so that only successes are left. A read that
+ * costs a credit (G-17) does not count as a request, because it has no tokens to average.
  */
 export class Rollups {
   readonly #statement
   readonly #kept = new Map<number, { lastEntry: number; readonly quarters: Map<string, Quarter> }>()
   readonly #keep: boolean
 
-  /** @param keep whether entries are final, so that only new ones need to be read each time */
+  /** @param keep whether entries are final, so that only new ones are read */
   constructor({ sql }: Database, keep: boolean) {
     this.#keep = keep
     this.#statement = sql.prepare(
@@ -58,7 +57,7 @@ export class Rollups {
     )
   }
 
-  /** In the order of time. */
+  /** In order of time. */
   of(accountId: number): readonly Quarter[] {
     const kept = this.#keep ? this.#kept.get(accountId) : undefined
     const rollup = kept ?? { lastEntry: 0, quarters: new Map<string, Quarter>() }

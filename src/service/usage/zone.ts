@@ -1,8 +1,8 @@
-/** A moment as the clocks of a time zone show it. */
+/** A moment on the clocks of a time zone. */
 export interface LocalTime {
   /** `2026-10-25` */
   readonly date: string
-  /** `2026-10-25T02:00:00+01:00`: with the offset, since an hour of autumn comes twice. */
+  /** `2026-10-25T02:00:00+01:00`. The offset is needed because one hour of autumn comes twice. */
   readonly hour: string
 }
 
@@ -11,9 +11,9 @@ export class ZoneError extends Error {
 }
 
 /**
- * Reads clocks of an IANA time zone.
+ * Converts times to the clocks of an IANA time zone.
  *
- * @throws ZoneError for a name that is none
+ * @throws ZoneError for an unknown name
  */
 export function zone(name: string): (epochUs: number) => LocalTime {
   const known = zones.get(name)
@@ -24,11 +24,11 @@ export function zone(name: string): (epochUs: number) => LocalTime {
   return read
 }
 
-/** Formatting costs microseconds, and a usage page asks for the same year again and again. */
+/** Formatting costs microseconds, and a usage page needs the same year again and again. */
 const zones = new Map<string, (epochUs: number) => LocalTime>()
 const mostZones = 16
 const mostQuarters = 100_000
-/** Clocks are set, and zones lie, at quarters of an hour. */
+/** Clocks change, and time zones differ, by multiples of this. */
 const quarterUs = 15 * 60e6
 
 function remembered(read: (epochUs: number) => LocalTime): (epochUs: number) => LocalTime {
@@ -64,7 +64,7 @@ function readerOf(name: string): (epochUs: number) => LocalTime {
     const part: Record<string, string> = {}
     for (const { type, value } of format.formatToParts(epochUs / 1000)) part[type] = value
     const date = `${part.year}-${part.month}-${part.day}`
-    // `GMT+05:30`, or `GMT` alone for zero.
+    // `GMT+05:30`, or `GMT` for zero.
     const offset = part.timeZoneName?.slice(3) || '+00:00'
     return { date, hour: `${date}T${part.hour}:00:00${offset}` }
   }

@@ -108,7 +108,7 @@ describe.skipIf(!canBrowse)(
       expect(await page.getByRole('alert').locator('li').allTextContents()).toEqual([
         'Expected an e-mail address, such as ada@example.com.',
         'Expected a password of 8 to 200 characters; got 5.',
-        'There is no invite code "nobody". Leave it out?',
+        'There is no invite code "nobody". Correct it, or leave it out.',
       ])
       const marked = page.locator('[aria-invalid="true"]')
       const names = await marked.evaluateAll((all) => all.map((each) => each.getAttribute('name')))

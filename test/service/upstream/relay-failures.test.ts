@@ -91,7 +91,7 @@ describe('an upstream that fails is a 5xx and costs nothing', () => {
         message: 'the upstream did not answer in time; nothing was charged',
       },
     })
-    expect(told).toEqual(['no end of an answer after 0.05 s'])
+    expect(told).toEqual(['an answer that did not end within 0.05 s'])
     expect(await remaining(target, key)).toBe(50)
   })
 
