@@ -2,9 +2,9 @@ import { copyBytes } from './bytes.ts'
 import { type AttemptRow, attemptColumns, type ColumnName, columnNames } from './columns.ts'
 
 /**
- * Rows as columns of typed arrays in one buffer, so that a batch crosses to the recorder's thread
- * without a copy and each column reaches DuckDB with one memcpy. The buffer comes back and is
- * filled again: at a full rate of requests nothing is allocated per attempt.
+ * Rows as columns of typed arrays in one buffer. A batch crosses to the recorder's thread without a copy, and each
+ * column reaches DuckDB with one memcpy. The buffer comes back and is filled again: at a full rate of requests nothing
+ * is allocated per attempt.
  *
  *     sender                                   recorder
  *     set(column, value) ... commitRow()       appendBatch(batch)
@@ -13,7 +13,7 @@ import { type AttemptRow, attemptColumns, type ColumnName, columnNames } from '.
  */
 export const batchRows = 2048
 
-/** Room for the strings of `text` columns; a batch that runs out of it is handed over early. */
+/** Space for the strings of `text` columns. A batch whose space runs out is handed over early. */
 export const arenaBytes = batchRows * 64
 
 export const nullCount = -(2 ** 31)
@@ -25,7 +25,7 @@ const width = { micros: 8, index: 8, number: 8, count: 4, bits: 4, word: 4, text
 
 const cacheLineBytes = 64
 
-/** Where each column lies in the buffer, in bytes: the wide columns first, so all are aligned. */
+/** Byte offset of each column in the buffer. The widest columns come first, which aligns all of them. */
 const layout = (() => {
   const byWidth = [...columnNames].sort(
     (a, b) => width[attemptColumns[b].kind] - width[attemptColumns[a].kind],
@@ -34,8 +34,8 @@ const layout = (() => {
   let offset = 0
   for (const name of byWidth) {
     offsets[name] = offset
-    // A line of the cache more: columns a power of two apart would share its few places, and push
-    // each other out at every row.
+    // One cache line of padding: columns a power of two apart would map to the same cache sets and evict each other at
+    // every row.
     offset += width[attemptColumns[name].kind] * batchRows + cacheLineBytes
   }
   return { offsets, arenaOffset: offset, bytes: offset + arenaBytes }
@@ -54,22 +54,22 @@ function cellsOf(buffer: ArrayBuffer, name: ColumnName): Cells {
     case 'word':
       return new Int32Array(buffer, offset, batchRows)
     case 'text':
-      // Pairs of (start, length) into the arena; length -1 is null.
+      // Pairs of (start, length) into the arena. A length of -1 is null.
       return new Int32Array(buffer, offset, batchRows * 2)
   }
 }
 
-/** What crosses between threads: the buffer, how much of it is filled, and the words met since. */
+/** The message between threads. */
 export interface BatchMessage {
   readonly buffer: ArrayBuffer
   readonly rows: number
-  /** Words that the sender met for the first time, continuing its list. */
+  /** Words that the sender has added to its list since its last message. */
   readonly newWords: readonly string[]
 }
 
 export type BatchColumns = Readonly<Record<ColumnName, Cells>>
 
-/** Typed views over a batch's buffer. Shapes: every column `batchRows` long, text twice that. */
+/** Typed views over a batch's buffer. A text column has `2 * batchRows` cells, every other column `batchRows`. */
 export class Batch {
   readonly columns: BatchColumns
   readonly arena: Buffer
@@ -91,7 +91,7 @@ export class Batch {
     return this.rows === batchRows
   }
 
-  /** Writes one row from an object: for probes and tests; senders write cells themselves. */
+  /** Writes one row from an object, for probes and tests. Senders write the cells themselves. */
   push(row: AttemptRow, words: Words): void {
     const at = this.rows
     for (const name of columnNames) {
@@ -120,7 +120,7 @@ export class Batch {
     this.rows = at + 1
   }
 
-  /** Keeps a string in the arena; one that no longer fits becomes null, never half a string. */
+  /** Stores a string in the arena. A string that does not fit becomes null, never half a string. */
   setText(name: ColumnName, row: number, value: string | null): void {
     const cells = this.columns[name]
     const room = arenaBytes - this.arenaUsed
@@ -135,7 +135,7 @@ export class Batch {
     this.arenaUsed += length
   }
 
-  /** The same for a string that is UTF-8 already: the first `length` bytes. */
+  /** Like `setText`, for the first `length` bytes of a string that is UTF-8 already. */
   setBytes(name: ColumnName, row: number, bytes: DataView, length: number): void {
     if (length > arenaBytes - this.arenaUsed) {
       this.setText(name, row, null)
@@ -148,23 +148,22 @@ export class Batch {
     this.arenaUsed += length
   }
 
-  /** Empties the batch for the next fill. */
   reset(): void {
     this.rows = 0
     this.arenaUsed = 0
   }
 }
 
-/** Words that a service sends could be endless or hostile, so the list and each word are bounded. */
+/** A service can send endless or hostile words, so the list and each word are bounded. */
 const maxWords = 4096
 const maxWordLength = 200
 const overflowWord = '(more)'
 
-/** The list of strings that repeat, one for each sending thread; the recorder keeps its twin. */
+/** The list of repeated strings of one sending thread. The recorder keeps a copy of it. */
 export class Words {
   private readonly codes = new Map<string, number>()
   private fresh: string[] = []
-  /** The word of each length that was asked for last, and its code: nearly all are asked for again. */
+  /** The last word of each length (mod 16) with its code. Most lookups repeat the last word. */
   private readonly recent = Array.from({ length: 16 }, () => '')
   private readonly recentCodes = new Int32Array(16)
 

@@ -1,6 +1,6 @@
 /**
- * Copies a few dozen bytes, four at a time: for so few a call into the platform costs more, and one
- * at a time takes three times as long. Not as doubles: a copy may change the bits of one that is NaN.
+ * Copies a few dozen bytes, four at a time. A platform call costs more for so few bytes, and single bytes take three
+ * times as long. Doubles are no option: a copy may change the bits of a NaN.
  */
 export function copyBytes(
   from: DataView,
@@ -17,7 +17,7 @@ export function copyBytes(
 let lastBytes: Uint8Array = new Uint8Array(0)
 let lastView: DataView = new DataView(new ArrayBuffer(0))
 
-/** A view of the same bytes; most calls are for the one read buffer of a transport. */
+/** A view of the same bytes. The last view is kept, because a transport reads into one buffer. */
 export function viewOf(bytes: Uint8Array): DataView {
   if (bytes !== lastBytes) {
     lastBytes = bytes

@@ -1,32 +1,32 @@
 /**
- * The spine: one row per HTTP attempt, its columns as data.
+ * The columns of an HTTP attempt, as data; one attempt is one row.
  *
- * The row type, the columnar batch, the tables of the store and the view `attempts` are made from
- * this list: a new column is a line here, and one where the client fills it. Columns that could be computed from others are not here: lag,
- * service time, TTFT and the rest are SQL over the stamps (`attempt_times` in the schema).
+ * The row type, the columnar batch, the tables of the store and the view `attempts` are made from this list. A new
+ * column needs a line here and a line where the client fills it. Derived columns (lag, service time, TTFT) are not
+ * here; the view `attempt_times` computes them in SQL.
  */
 
-/** How a column travels in a batch and what it becomes in DuckDB. */
+/** The encoding of a column in a batch, and its type in DuckDB. */
 export type ColumnKind =
   /** Microseconds since the run began. Float64, NaN is null. BIGINT. */
   | 'micros'
-  /** A whole number that may pass 2^31. Float64, NaN is null. BIGINT. */
+  /** A whole number that may exceed 2^31. Float64, NaN is null. BIGINT. */
   | 'index'
-  /** Any number, fractions and negatives allowed. Float64, NaN is null. DOUBLE. */
+  /** Any number, also negative or fractional. Float64, NaN is null. DOUBLE. */
   | 'number'
-  /** A whole number. Int32, the smallest one is null. INTEGER. */
+  /** A whole number. Int32, -2^31 is null. INTEGER. */
   | 'count'
   /** A set of named bits, never null. Uint32. UINTEGER. */
   | 'bits'
-  /** A string that repeats: a code into the sender's word list, -1 is null. VARCHAR. */
+  /** A repeated string: a code in the sender's word list, -1 is null. VARCHAR. */
   | 'word'
-  /** A string that hardly repeats: bytes in the batch's arena. VARCHAR. */
+  /** A string that rarely repeats: bytes in the batch's arena. VARCHAR. */
   | 'text'
 
 export interface Column {
   readonly kind: ColumnKind
   readonly nullable: boolean
-  /** What the column holds, in one line: its comment in the view `attempts`. */
+  /** One line, also the column's comment in the view `attempts`. */
   readonly description: string
 }
 
@@ -41,7 +41,7 @@ const column = <K extends ColumnKind, N extends boolean>(
 })
 
 export const attemptColumns = {
-  // Which attempt
+  // Identity
   runId: column('word', false, 'the run that it belongs to'),
   slot: column('index', false, 'index in the plan; a retry keeps the slot of its parent'),
   retry: column('count', false, '0 for a first attempt, 1 for its first retry; parent = retry - 1'),
@@ -55,7 +55,7 @@ export const attemptColumns = {
   keyFp: column('word', true, 'first 12 hex digits of the SHA-256 of the API key'),
   account: column('word', true, 'account of the key, as the scenario names it'),
 
-  // What was asked
+  // Request
   endpoint: column(
     'word',
     false,
@@ -65,7 +65,7 @@ export const attemptColumns = {
   model: column('word', true, 'requested model'),
   expects: column('word', false, 'ok, or the error that the request was made to provoke'),
 
-  // When: one monotonic clock for all threads of a run
+  // Times, on one monotonic clock for all threads of a run
   intendedUs: column('micros', false, 'when the schedule wanted it sent'),
   dispatchedUs: column('micros', true, 'when it was handed to the HTTP client'),
   sentUs: column('micros', true, 'when it was sent on the socket'),
@@ -76,7 +76,7 @@ export const attemptColumns = {
   doneUs: column('micros', true, '[DONE], message_stop, or the end of a plain body'),
   closedUs: column('micros', true, 'when the response finished or broke'),
 
-  // How it ended
+  // Outcome
   outcome: column('word', false, 'ok, http_error, broken, timeout, aborted or not_sent'),
   reason: column('word', true, 'why it was broken, timed out, aborted or not sent'),
   status: column('count', true, 'HTTP status'),
@@ -84,7 +84,7 @@ export const attemptColumns = {
   errorCode: column('word', true, 'error.code of the chat shape'),
   errorType: column('word', true, 'error.type of either shape'),
 
-  // What the headers said
+  // Headers
   creditsRemaining: column('number', true, 'X-Credits-Remaining'),
   rateLimit: column('number', true, 'X-RateLimit-Limit'),
   rateRemaining: column('number', true, 'X-RateLimit-Remaining'),
@@ -92,7 +92,7 @@ export const attemptColumns = {
   retryAfter: column('number', true, 'Retry-After in seconds, if it is a number'),
   dateS: column('index', true, "the service's Date header, Unix seconds"),
 
-  // What the body said
+  // Body
   responseId: column('text', true, 'id of the completion or message'),
   responseModel: column('word', true, 'model that the response names'),
   finishReason: column('word', true, 'finish_reason or stop_reason of the first choice'),
@@ -125,17 +125,16 @@ type ValueOf<C extends Column> =
   | (C['kind'] extends 'word' | 'text' ? string : number)
   | (C['nullable'] extends true ? null : never)
 
-/** One HTTP attempt, as the store keeps it. */
 export type AttemptRow = {
   readonly [Name in ColumnName]: ValueOf<(typeof attemptColumns)[Name]>
 }
 
-/** Name of a column or a flag in SQL: `firstContentUs` is `first_content_us`. */
+/** The SQL name of a column or a flag: `firstContentUs` is `first_content_us`. */
 export function sqlName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Type of a column in DuckDB. */
+/** DuckDB types. */
 export const sqlTypes: Readonly<Record<ColumnKind, string>> = {
   micros: 'BIGINT',
   index: 'BIGINT',

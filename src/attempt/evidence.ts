@@ -1,16 +1,16 @@
 /**
- * What is kept beside the rows, so that a verdict can show its evidence: what was asked (once for
- * each template) and what came back (the bodies that the scenario asks to capture).
+ * Evidence kept with the rows of a run: requests (once for each template) and the bodies of responses that the
+ * scenario captures.
  */
 
-/** A request as it was asked, without its key: enough for a `curl` command that shows it again. */
+/** A request without its key, complete enough for a `curl` command that repeats it. */
 export interface TemplateRow {
   readonly runId: string
   readonly template: number
   readonly step: string
   readonly method: string
   readonly path: string
-  /** JSON object of the request's own headers; the key stands as `$ASSAY_API_KEY`. */
+  /** JSON object of the request's own headers. `$ASSAY_API_KEY` replaces the key. */
   readonly headers: string
   readonly body: string | null
   readonly maxTokens: number | null
@@ -19,14 +19,14 @@ export interface TemplateRow {
   readonly promptHash: string | null
 }
 
-/** A response as it came: bytes bounded, every occurrence of the key replaced by `[key]`. */
+/** A response as received. Its size is bounded, and `[key]` replaces every occurrence of the key. */
 export interface BodyRow {
   readonly runId: string
   readonly slot: number
   readonly retry: number
-  /** Header lines as they came, `name: value` separated by \n. */
+  /** Header lines as received, `name: value` separated by \n. */
   readonly headers: string
   readonly body: string
-  /** Whether the body was longer than what is kept. */
+  /** Whether the body was longer than the part that is kept. */
   readonly truncated: boolean
 }

@@ -6,22 +6,22 @@
 export const outcomes = ['ok', 'http_error', 'broken', 'timeout', 'aborted', 'not_sent'] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** What the sending machine ran out of before a connection was made. */
+/** What the sending machine lacked when it opened a connection. */
 export const localLimits = ['no-local-port', 'no-open-file', 'no-local-memory'] as const
 export type LocalLimit = (typeof localLimits)[number]
 
 /** Why a planned request was never sent. */
 export type NotSentReason = 'max-in-flight' | 'deadline' | 'budget' | 'stopped' | LocalLimit
 
-/** Which of the four deadlines passed. */
+/** The deadline that passed. */
 export type TimeoutReason = 'connect' | 'first-byte' | 'idle' | 'total'
 
-/** How a body may be compressed: the codings of HTTP that are in use, and any other. */
+/** The content codings of HTTP in use, and any other. */
 export type Encoding = 'gzip' | 'deflate' | 'br' | 'zstd' | 'other'
 
 /**
- * Why a response cannot be believed. A 2xx is a success only with a whole, well-formed body:
- * a stream without its terminal event is broken, whatever its status says.
+ * Why a response is unusable. A 2xx is a success only with a complete, well-formed body. A stream without its terminal
+ * event is broken, whatever its status.
  */
 export type BrokenReason =
   | 'connect-refused'
@@ -31,37 +31,37 @@ export type BrokenReason =
   | 'closed-early'
   | 'protocol'
   | 'too-large'
-  /** The memory that answers may hold was full; the fault is the client's. */
+  /** The memory limit for responses was reached. The fault is the client's. */
   | 'no-memory'
-  /** undici gave up, and does not say what it could not read. */
+  /** undici gave up without a reason. */
   | 'unparsable'
   | 'no-done'
   | 'malformed-body'
-  /** Arrays and objects inside each other beyond what the reader follows. */
+  /** Arrays and objects are nested deeper than the reader follows. */
   | 'too-deep'
-  /** Compressed, although only `identity` was accepted. */
+  /** Compressed, although the request accepts only `identity`. */
   | `content-encoding-${Encoding}`
   | 'error-in-stream'
   | 'unexpected-content-type'
 
-/** A discriminated end, so that an impossible mix of outcome and reason does not compile. */
+/** A discriminated union: an impossible pair of outcome and reason does not compile. */
 export type End =
   | { readonly outcome: 'ok' }
   | { readonly outcome: 'http_error' }
   | { readonly outcome: 'broken'; readonly reason: BrokenReason }
   | { readonly outcome: 'timeout'; readonly reason: TimeoutReason }
-  /** The client left on purpose; the reason names the point of the stream. */
+  /** The client aborted on purpose. The reason names the point of the stream. */
   | { readonly outcome: 'aborted'; readonly reason: string }
   | { readonly outcome: 'not_sent'; readonly reason: NotSentReason }
 
 /**
- * Whether the service may have charged for the attempt, as far as the client can know:
- * `applied` must have been charged, `not-applied` must not, `ambiguous` may have been at any
- * moment after it was sent (Jepsen calls such an operation `:info`).
+ * Whether the service charged for the attempt, as far as the client can know. `applied`: it must have charged.
+ * `not-applied`: it must not. `ambiguous`: it may have charged at any time after the request was sent (Jepsen calls
+ * such an operation `:info`).
  */
 export type Effect = 'applied' | 'not-applied' | 'ambiguous'
 
-/** @param sent whether the socket ever carried the request (`sentUs` is not null) */
+/** @param sent whether the socket carried the request (`sentUs` is not null) */
 export function effectOf(outcome: Outcome, sent: boolean): Effect {
   switch (outcome) {
     case 'ok':

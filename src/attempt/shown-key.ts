@@ -1,7 +1,7 @@
-/** How the key stands in stored evidence. */
+/** Replaces the key in stored evidence. */
 export const keyPlaceholder = '$ASSAY_API_KEY'
 
-/** How a key that was sent spoiled stands there: never one change away from the real key. */
+/** Replaces a deliberately wrong key in stored evidence. The wrong key itself would reveal the real one. */
 export const spoiledKeyPlaceholders = {
   altered: `${keyPlaceholder}-with-its-last-character-changed`,
   recased: `${keyPlaceholder}-with-upper-and-lower-case-swapped`,

@@ -1,12 +1,12 @@
 import type { Contract } from './contract.ts'
 
-/** What a base URL is, as a noun phrase for errors. */
+/** A noun phrase for errors. */
 export const baseUrlSays =
   'an http or https URL without user, password, query or fragment: none of them would be sent'
 
 /**
- * The base URL without what the contract's paths begin with: people copy `https://host/v1`, or the
- * address of a whole endpoint, where `https://host` is meant.
+ * The base URL without a trailing part of the contract's chat path. People often copy `https://host/v1` or the URL of
+ * a whole endpoint instead of `https://host`.
  */
 export function serviceUrl(baseUrl: string, { paths }: Pick<Contract, 'paths'>): string {
   const url = baseUrl.replace(/\/+$/, '')
@@ -18,19 +18,19 @@ export function serviceUrl(baseUrl: string, { paths }: Pick<Contract, 'paths'>):
   return url
 }
 
-/** Whether paths can be set behind it: scheme, host, port and a base path, and nothing else. */
+/** Whether the text is a URL of scheme, host, port and base path only. */
 export function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)
   return /^https?:$/.test(protocol) && username === '' && password === '' && !/[?#]/.test(text)
 }
 
-/** What came instead of a base URL, without what may be a password or a key. */
+/** The text for errors, without parts that may hold a password or a key. */
 export function shownBaseUrl(text: string): string {
   return text.replace(/\/\/[^/]*@/, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
 }
 
-/** Whether a base URL leads to this machine. A name such as 127.example.com does not. */
+/** Whether a base URL is on this machine. A name such as 127.example.com is not. */
 export function isLoopback(baseUrl: string): boolean {
   if (!URL.canParse(baseUrl)) return false
   const { hostname } = new URL(baseUrl)

@@ -1,17 +1,16 @@
 /**
  * What a credit-billed text-generation service promises, as one value.
  *
- * Everybody reads it and it imports nobody, so that the auditor and the reference service share
- * the facts (prices, bands, names) and not a line of logic. Another deployment is another value
- * of the same type: see `load.ts`.
+ * Every room may read it, and it imports none. So the auditor and the reference service share facts (prices, bands,
+ * names) but no logic. Another deployment is another value of the same type: see `load.ts`.
  */
 
-/** Whole credits, the unit of billing. */
+/** Whole credits. */
 export type Credits = number
 
 export interface Model {
   readonly id: string
-  /** Tokens of input and output together that the model can hold. */
+  /** Most tokens of input and output together. */
   readonly contextWindowTokens: number
   /** Price of one successful request. */
   readonly costCredits: Credits
@@ -20,7 +19,7 @@ export interface Model {
   readonly reasoning: boolean
 }
 
-/** The three windows in which requests are counted, shortest first. */
+/** The windows of the rate limits, shortest first. */
 export const windows = ['minute', 'hour', 'day'] as const
 export type Window = (typeof windows)[number]
 
@@ -31,18 +30,18 @@ export const windowUs: Readonly<Record<Window, number>> = {
   day: 86_400e6,
 }
 
-/** A row of the rate-limit table: the limits that hold while the balance lies inside it. */
+/** A row of the rate-limit table: the limits that apply while the balance is inside it. */
 export interface Band {
   readonly name: string
   /** Inclusive. */
   readonly minBalance: Credits
-  /** Inclusive; null has no upper end. Neighbours may share an edge: the table overlaps at 10,000. */
+  /** Inclusive; null is unbounded. Neighbours may share an edge: the table overlaps at 10,000. */
   readonly maxBalance: Credits | null
-  /** Requests allowed for one key in each window. */
+  /** Most requests of one key in each window. */
   readonly requests: Readonly<Record<Window, number>>
 }
 
-/** How a key travels: a header's name (lower case) and what stands before the key. */
+/** How a key is sent: the name of a header (lower case) and the text before the key. */
 export interface AuthHeader {
   readonly name: string
   readonly prefix: string
@@ -62,18 +61,17 @@ export interface MessagesError {
   readonly statuses: readonly number[] | null
 }
 
-/** An inclusive range of a numeric parameter. */
 export interface Range {
   readonly min: number
   readonly max: number
 }
 
-/** A package of credits that customers buy. */
+/** A package of credits for sale. */
 export interface Package {
   readonly name: string
   readonly credits: Credits
   readonly priceUsdCents: number
-  /** As printed in the price list, which truncates one row and rounds the others (BILL-20). */
+  /** As in the price list, which truncates one row and rounds the others (BILL-20). */
   readonly listedUsdPerCredit: number
   /** Null never expires. */
   readonly validMonths: number | null
@@ -94,7 +92,7 @@ export interface Contract {
     readonly creditsRemaining: string
     readonly rateLimit: string
     readonly rateRemaining: string
-    /** Null where a service promises none. */
+    /** Null if the service promises none. */
     readonly rateReset: string | null
   }
   readonly auth: { readonly chat: AuthHeader; readonly messages: AuthHeader }
@@ -106,7 +104,7 @@ export interface Contract {
     readonly maxInputTokens: number
     readonly maxOutputTokens: number
     readonly maxTotalTokens: number
-    /** The largest value that the `max_tokens` parameter of chat may state. */
+    /** The largest allowed `max_tokens` parameter of chat. */
     readonly maxTokensParameter: number
     readonly maxStopSequences: number
   }
@@ -126,7 +124,7 @@ export interface Contract {
     readonly readMs: number
     readonly streamMs: number
   }
-  /** Guidance for clients on 429 (§7.5). */
+  /** The specification's advice to clients on 429 (§7.5). */
   readonly retry: {
     readonly maxAttempts: number
     readonly baseDelayMs: number
@@ -141,12 +139,12 @@ export interface Contract {
   readonly packages: readonly Package[]
 }
 
-/** Price of one success on a model; null for a model that the contract does not know. */
+/** Price of one success on a model; null for a model that is not in the contract. */
 export function costOf(contract: Contract, modelId: string): Credits | null {
   return contract.models.find((model) => model.id === modelId)?.costCredits ?? null
 }
 
-/** Every band whose row holds this balance: two at a shared edge, none at zero or below. */
+/** All bands that include this balance: two at a shared edge, none at zero or below. */
 export function bandsAt(contract: Contract, balance: Credits): readonly Band[] {
   return contract.bands.filter(
     (band) =>

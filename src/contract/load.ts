@@ -124,10 +124,10 @@ const schema = z
   })
 
 /**
- * Reads a contract. What the file leaves out is the specification's; a list replaces the whole list.
- * Keys are written in snake case: `cost_credits`.
+ * Reads a contract. Missing fields take the value of the specification; a list replaces the whole list. Keys are in
+ * snake case: `cost_credits`.
  *
- * @param path YAML or JSON; absent, or its name, for the specification's own contract
+ * @param path YAML or JSON; absent, or the name of the default contract, for the specification
  * @throws UserError naming every fault
  */
 export function loadContract(path?: string): Contract {
@@ -151,8 +151,8 @@ export function loadContract(path?: string): Contract {
 }
 
 /**
- * @param given what a file says, in snake case
- * @param where names it in the error
+ * @param given the content of a file, with keys in snake case
+ * @param where names the file in errors
  */
 export function parseContract(given: unknown, where: string): Contract {
   if (!isMapping(given)) {
@@ -198,7 +198,7 @@ function snake(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Mappings are merged field by field, everything else is replaced. */
+/** Merges mappings field by field and replaces everything else. */
 function merged(base: unknown, over: unknown): unknown {
   if (!isMapping(base) || !isMapping(over)) return over === undefined ? base : over
   const fields = { ...base }

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
 
 /**
- * What a deployment answers where the specification is silent: written by `assay probe`, read by
- * rules whose meaning depends on it.
+ * What a deployment does where the specification is silent. `assay probe` writes it; rules whose meaning depends on it
+ * read it.
  */
 
-/** The questions, by their number in the rulebook. */
+/** The gaps, by their numbers in the rulebook. */
 export const gaps = {
   'G-01': 'where the reasoning text of the thinking model appears',
   'G-02': 'whether svc-k2.5 is listed',
@@ -55,14 +55,14 @@ export type Facets = Readonly<Record<string, string | number | boolean | readonl
 
 export type GapAnswer =
   | { readonly status: 'answered'; readonly is: Facets; readonly evidence: readonly string[] }
-  /** Some of it may be known; what fits the rest is listed for each facet. */
+  /** The known facets, and for each unknown facet the values that fit. */
   | {
       readonly status: 'ambiguous'
       readonly is: Facets
       readonly between: Readonly<Record<string, readonly string[]>>
       readonly evidence: readonly string[]
     }
-  /** Asked and not told, or not asked at all: by `--only`, or since the probe ended early. */
+  /** Asked without result, or not asked because of `--only` or an early end of the probe. */
   | { readonly status: 'not-askable' | 'not-asked'; readonly why: string }
 
 /** Raised when the meaning of an answer changes. */
@@ -75,9 +75,9 @@ export interface DeploymentProfile {
   /** ISO 8601. */
   readonly asked_at: string
   readonly run_id: string
-  /** At most; what is in doubt counts as spent. */
+  /** An upper bound: a doubtful charge counts as spent. */
   readonly credits_spent: number
-  /** Probes before this one whose answers are still here (`assay probe --only`). */
+  /** Earlier probes whose answers are kept here (`assay probe --only`). */
   readonly earlier?: readonly {
     readonly asked_at: string
     readonly run_id: string
@@ -116,7 +116,7 @@ const profile = z.strictObject({
 
 /**
  * @param value a parsed YAML or JSON document
- * @param where its file, for the error
+ * @param where names its file in errors
  * @throws UserError naming every fault
  */
 export function parseDeploymentProfile(value: unknown, where: string): DeploymentProfile {
@@ -131,7 +131,7 @@ export function parseDeploymentProfile(value: unknown, where: string): Deploymen
   )
 }
 
-/** What was established of one facet of a gap; undefined where nobody asked, or two answers fit. */
+/** The known value of a facet; undefined if it was not asked, or if several values fit. */
 export function established(
   profile: DeploymentProfile | undefined,
   gap: GapId,

@@ -1,15 +1,15 @@
-/** The vocabulary of requests, shared by those who plan them and those who send them. */
+/** Terms for requests, shared by the code that plans requests and the code that sends them. */
 
 /** Endpoints whose generated text the contract promises and prices. */
 export const promised = ['chat', 'messages'] as const
-/** Endpoints whose answers are generated text. */
+/** Endpoints that answer with generated text. */
 export const generating = [...promised, 'responses'] as const
-/** Endpoints that a prompt is sent to. */
+/** Endpoints that take a prompt. */
 export const prompted = [...generating, 'embeddings'] as const
 export const endpoints = [...prompted, 'models', 'credits', 'other'] as const
 
 export type Endpoint = (typeof endpoints)[number]
-/** The endpoints that a contract speaks of. */
+/** Endpoints that the contract defines. */
 export type ContractEndpoint = Exclude<Endpoint, 'responses' | 'embeddings' | 'other'>
 
 const isOneOf = (names: readonly string[]) => (endpoint: unknown) =>
@@ -18,14 +18,14 @@ export const isPromised = isOneOf(promised)
 export const generates = isOneOf(generating)
 export const takesPrompt = isOneOf(prompted)
 
-/** The same, in SQL over the column `endpoint`. */
+/** An SQL condition on the column `endpoint`. */
 const inSql = (names: readonly string[]) => `endpoint IN ('${names.join("', '")}')`
 export const promisedSql = inSql(promised)
 export const generatesSql = inSql(generating)
 
 /**
- * A request that is wrong on purpose, named by what is wrong with it. `no-credits` is right but for
- * its account, which the scenario's key belongs to.
+ * A request that is wrong on purpose, named after its fault. `no-credits` is a correct request of an account without
+ * credits, which the scenario's key belongs to.
  */
 export const wrongRequests = [
   'missing-key',
@@ -50,7 +50,6 @@ const needsBody: ReadonlySet<WrongRequest> = new Set([
   'context-length',
 ])
 
-/** Whether only a request with a body can be wrong in this way. */
 export function wrongNeedsBody(wrong: WrongRequest): boolean {
   return needsBody.has(wrong)
 }
@@ -62,7 +61,7 @@ const transportOwns: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ])
 
-/** What keeps a header of one's own from being sent, in a sentence; null where nothing does. */
+/** Why a user's header can't be sent, as a sentence; null if it can. */
 export function headerFault(name: string, value: string): string | null {
   if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) || !isHeaderValue(value)) {
     return `header ${JSON.stringify(name)}: a name is letters, digits and -, a value printable ASCII on one line`
@@ -76,7 +75,7 @@ export function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(value)
 }
 
-/** Where a client leaves a response on purpose. */
+/** Where a client aborts a response on purpose. */
 export type AbortPoint =
   | { readonly at: 'before-headers' | 'after-headers' | 'first-event' | 'before-done' }
   | { readonly at: 'after-events'; readonly events: number }
