@@ -1,5 +1,5 @@
 /**
- * The public API: what the commands do, as functions, in the order of the line.
+ * The public API: the commands as functions, in the order of use.
  *
  *     const scenario = await loadScenario('scenarios/quick.yaml')
  *     const { runId } = await run(scenario, { baseUrl, dbPath: 'assay.duckdb' })
@@ -7,7 +7,7 @@
  *     const { findings } = await audit(store, { contract: defaultContract, runIds: [runId] })
  *     await writeReport({ store, page: 'launch', runIds: [runId], out: 'launch.html', … })
  *
- * Long work takes an `AbortSignal` as `signal`, and tells how far it is by `onProgress`.
+ * Long work takes an `AbortSignal` as `signal` and reports its progress to `onProgress`.
  */
 export { type AttemptRow, attemptColumns } from './attempt/columns.ts'
 export { type Effect, type End, effectOf, type Outcome } from './attempt/outcome.ts'
