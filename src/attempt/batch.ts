@@ -34,8 +34,7 @@ const layout = (() => {
   let offset = 0
   for (const name of byWidth) {
     offsets[name] = offset
-    // One cache line of padding: columns a power of two apart would map to the same cache sets and evict each other at
-    // every row.
+    // One cache line of padding: columns a power of two apart would evict each other from the cache at every row.
     offset += width[attemptColumns[name].kind] * batchRows + cacheLineBytes
   }
   return { offsets, arenaOffset: offset, bytes: offset + arenaBytes }

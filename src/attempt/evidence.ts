@@ -1,7 +1,4 @@
-/**
- * Evidence kept with the rows of a run: requests (once for each template) and the bodies of responses that the
- * scenario captures.
- */
+/** Evidence kept with the rows of a run: requests (once per template) and captured bodies of responses. */
 
 /** A request without its key, complete enough for a `curl` command that repeats it. */
 export interface TemplateRow {

@@ -82,8 +82,8 @@ export function missingParts(
 export const clockErrorUs = `coalesce((runs.attempt_counts_json->>'$.clockErrorUs')::DOUBLE, 0)`
 
 /**
- * Runs of several machines with unknown clock offsets, if more than one machine used an account: the order of its
- * requests is unknown.
+ * Runs of several machines with unknown clock offsets, if more than one machine used an account: its requests have no
+ * order.
  */
 export async function unknownClocks(
   store: Pick<Store, 'rows'>,

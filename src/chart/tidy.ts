@@ -1,8 +1,8 @@
 import type { ChartRow, ChartSpec } from './spec.ts'
 
 /**
- * Adds what every spec would repeat: readable numbers on axes, and a legend with as many columns as fit (Vega does not
- * wrap it).
+ * Adds what every spec would repeat: readable numbers on axes, and a legend in columns that fit (Vega does not wrap
+ * it).
  */
 export function tidy(
   spec: ChartSpec['vegaLite'],

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
 
 /**
- * What a deployment does where the specification is silent. `assay probe` writes it; rules whose meaning depends on it
- * read it.
+ * What a deployment does where the specification is silent. `assay probe` writes it; rules that depend on it read it.
  */
 
 /** The gaps, by their numbers in the rulebook. */

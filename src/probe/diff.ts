@@ -15,8 +15,7 @@ export interface Change {
 }
 
 /**
- * Changes from one profile to another. Evidence and prose are not compared. A facet that becomes known or unknown is a
- * change.
+ * Changes from one profile to another. Evidence and prose are not compared. Becoming known or unknown is a change.
  *
  * @param asked gaps to compare
  */

@@ -127,8 +127,7 @@ export class Prober {
   }
 
   /**
-   * Sends a request, and repeats it after a 429 or 5xx unless told otherwise: these do not answer the question unless
-   * they persist.
+   * Sends a request, and repeats it after a 429 or 5xx unless told otherwise. If they persist, they are the answer.
    *
    * @throws BudgetError before it sends anything that might exceed the bound
    * @throws Interrupted when the user stopped the probe

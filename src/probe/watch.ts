@@ -121,8 +121,7 @@ const longestBody = 64 * 1024
 
 /**
  * Polls the service's own usage figures into the store until `next` ends the watch. The file is open only while a poll
- * is written, so runs and reports can use it in between. While another process holds it, polls wait in memory and none
- * is lost.
+ * is written, so runs and reports can use it in between. While another process holds it, polls wait in memory.
  *
  * @returns polls that could not be written because the file was held to the end
  */

@@ -33,8 +33,8 @@ export async function aboutRuns(store: Store): Promise<Html> {
 }
 
 /**
- * The answer of the launch page: are the figures reliable, and did the deployment hold? It also prepares the tables of
- * the page.
+ * The answer of the launch page: are the figures reliable, and did the deployment hold? It also prepares the page's
+ * tables.
  */
 export async function launchTop(store: Store): Promise<Html> {
   const runs = await shownRuns(store)

@@ -8,8 +8,7 @@ const ofHours: ReadonlySet<Anomaly['kind']> = new Set(['unusual-hour', 'error-ju
 
 /**
  * Creates temporary tables of the values that were not computed in SQL, for the charts' queries: `usage_balance`,
- * `usage_outlook`, `usage_bands`, `usage_expiring`, `usage_reconciliation`, `usage_anomalies`. Dates are local, as
- * text.
+ * `usage_outlook`, `usage_bands`, `usage_expiring`, `usage_reconciliation`, `usage_anomalies`. Dates are local text.
  */
 export async function fillUsageTables(store: Store, page: UsagePage): Promise<void> {
   const { timezone } = page.scope

@@ -1,7 +1,7 @@
 import { DuckDBDoubleVector, type DuckDBResult } from '@duckdb/node-api'
 
 /**
- * A query's result as columns of doubles, NaN for null, read chunk by chunk to hold a million rows.
+ * A query's result as columns of doubles, NaN for null, read chunk by chunk. A million rows fit in memory.
  *
  * The client's own reader checks the validity of each cell with a bigint shift, which takes longer than everything
  * else. This code reads whole chunks and the bytes of the mask instead.

@@ -33,7 +33,7 @@ export interface Store {
   /** All rows of a query. Parameters are `$1`, `$2` … and never part of the SQL text. */
   rows<Row = SqlRow>(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Row[]>
   /**
-   * A query's result as columns of doubles, NaN for null, which holds a million rows. Every column of the query must
+   * A query's result as columns of doubles, NaN for null. A million rows fit in memory. Every column of the query must
    * be of type DOUBLE.
    */
   doubles(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Float64Array[]>

@@ -5,8 +5,7 @@ import { cannotWrite } from './errors.ts'
 
 /**
  * Long bodies are packed in a file next to the store, one after the other; their rows hold the place. DuckDB handles
- * 2,048 rows at a time, so bodies of 64 KiB would take all the memory of a recorder, and it would write them three
- * times.
+ * 2,048 rows at a time, so bodies of 64 KiB would take all of a recorder's memory and be written three times.
  *
  *     length of what follows (4 bytes) | body in UTF-8, packed by zstd with its checksum
  */
@@ -77,10 +76,7 @@ export function hasRoomForBodies(storePath: string): boolean {
   }
 }
 
-/**
- * Reads bodies of a store by their places; null for a missing or damaged body, such as in a store that was copied
- * without them.
- */
+/** Reads bodies of a store by their places; null for a missing or damaged one, as in a store copied without them. */
 export function readPackedBodies(
   storePath: string,
   places: readonly (number | null)[],

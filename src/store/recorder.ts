@@ -135,8 +135,7 @@ export class Recorder {
     // thread: it must not take a second core from the sending threads.
     await store.execute(`SET checkpoint_threshold = '32MiB'`)
     await store.execute('SET threads = 1')
-    // Nearly all cells are whole numbers. Trying other compressions costs more than the few bytes that they would
-    // save.
+    // Nearly all cells are whole numbers. Trying other compressions costs more than they would save.
     await store.execute(`SET force_compression = 'bitpacking'`)
     const journal = store.path === ':memory:' ? null : journalPath(store.path)
     const recorder = new Recorder(store, await BatchAppender.open(store, journal))

@@ -5,7 +5,7 @@ import type { Store } from './open.ts'
 
 /**
  * Gives DuckDB the rows in the journal of a killed process: every complete record, all or nothing. DuckDB already has
- * the first rows and can count them, so no row is stored twice.
+ * a prefix of the rows, whose length can be counted, so no row is stored twice.
  *
  * A complete journal is removed. A journal that is damaged or belongs to another store is renamed and never deleted.
  */

@@ -49,8 +49,8 @@ export class RowChunk {
   }
 
   /**
-   * @returns the chunk with `rows` rows from index `from` on, valid until the next call; null if the rows do not fit
-   * the form
+   * @returns the chunk with `rows` rows from index `from` on, valid until the next call; null if they do not fit the
+   * form
    */
   fill(numbered: NumberedRows, from: number, rows: number): DuckDBDataChunk | null {
     const { batch } = numbered

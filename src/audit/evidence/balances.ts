@@ -28,8 +28,8 @@ export async function readingsOf(evidence: Evidence): Promise<readonly BalanceRe
 }
 
 /**
- * A service that settles late does so for every account. If one reading proves it, slightly early values in the others
- * are no fault.
+ * A service that settles late does so for every account. If one reading proves it, early values in the others are no
+ * fault.
  */
 function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceReading[] {
   const settleUs = Math.max(

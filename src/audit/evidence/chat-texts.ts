@@ -8,8 +8,8 @@ export function plainChoices(exchange: Exchange): readonly JsonObject[] | undefi
 }
 
 /**
- * The text of each choice of a chat success by its index; the fragments of a stream are joined. A choice without text
- * has the empty text.
+ * The text of each choice of a chat success by its index; the fragments of a stream are joined. A choice may have
+ * empty text.
  *
  * @returns undefined for anything else, and if the response was not captured completely
  */

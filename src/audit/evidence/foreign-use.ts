@@ -20,8 +20,7 @@ export interface ForeignUse {
 /**
  * Runs whose account others used meanwhile, by any of four signs: another run of the store at the same time, requests
  * in the account's own list that the store lacks, requests that the limiter counted while the balance fell, and falls
- * while nothing was sent. Only accounts with unexplained credits are examined, because only those can be blamed on the
- * service.
+ * while nothing was sent. Only accounts with unexplained credits are examined, because only those lead to blame.
  */
 export const foreignUseOf = oncePerEvidence(lookedFor)
 

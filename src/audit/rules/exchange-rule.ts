@@ -4,8 +4,7 @@ import type { Evidence, Rule } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 
 /**
- * Undefined if the rule is not about the exchange, null if the promise was kept, otherwise a few words on what was
- * observed.
+ * Undefined if the rule is not about the exchange, null if the promise was kept, else a few words on the observation.
  */
 export type Came = string | null | undefined
 

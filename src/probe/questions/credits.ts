@@ -292,10 +292,7 @@ async function readWhileOpen(prober: Prober) {
   return { response, open, readUs }
 }
 
-/**
- * Whether events continued after the balance was read. Events that arrived all at once may have been sent before and
- * delayed.
- */
+/** Whether events continued after the balance was read. Events that arrived all at once may have been delayed. */
 function wentOn(
   { events, columns }: Pick<ProbeResponse, 'events' | 'columns'>,
   readUs: number,

@@ -40,14 +40,13 @@ function statusesWithHeaders({ responses }: Prober): GapAnswer {
 
 type Shown = Pick<LimitedRequest, 'status' | 'limit' | 'remaining'>
 
-/** Enough changes to rule out a share of one window that happens to fall below another's. */
+/** This many changes are no coincidence of one window's share falling below another's. */
 const manyChanges = 6
 
 /**
  * The ways to choose a window that fit every response. While the minute has the least left, most ways fit.
  *
- * @param routes responses in order of time, per key and route: each may have its own windows, so they are not compared
- * with each other
+ * @param routes responses in order of time, per key and route: each may have its own windows
  */
 export function windowShown(routes: readonly (readonly Shown[])[], contract: Contract): GapAnswer {
   const shown = routes.map((answers) => answers.flatMap((answer) => windowOf(answer, contract)))

@@ -12,8 +12,7 @@ import type { RunSummary } from './shape.ts'
 
 /**
  * All figures of a run, from its rows. Percentiles are exact, with linear interpolation (R-7). Latencies are those of
- * successes, with timeouts as "at least the deadline"; failures are separate. Figures cover the steady part if there
- * is one.
+ * successes, with timeouts as "at least the deadline"; failures are separate. Figures cover the steady part, if any.
  *
  * @param contract prices of the successes
  * @throws UserError when the store holds no such run

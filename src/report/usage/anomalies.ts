@@ -14,10 +14,7 @@ const flatRun = 20
 
 type Row = Anomaly['rows'][number]
 
-/**
- * Anomalies of the period that a person should check, with rows as examples. They are no verdicts: the audit gives
- * those.
- */
+/** Anomalies of the period that a person should check, with rows as examples. Only the audit gives verdicts. */
 export async function findAnomalies(
   store: Store,
   engine: UsageEngine,

@@ -20,8 +20,7 @@ export interface Demand {
 }
 
 /**
- * Spends grants on a demand, earliest expiry first, as the service does; this wastes least. Periods are cut at each
- * expiry.
+ * Spends grants on a demand, earliest expiry first, as the service does; this wastes least. Each expiry cuts a period.
  *
  *     balance ▲ ╲
  *             │  ╲___ a grant expires: a step, not a slope

@@ -15,8 +15,7 @@ export function checkTimeZone(timezone: string): void {
 }
 
 /**
- * Parses a moment. A date is the start of that local day; a date with a time is local; with an offset (or Z) it is
- * exact.
+ * Parses a moment. A date is the start of that local day; a date with a time is local, or exact with an offset (or Z).
  *
  * @returns Unix microseconds
  * @throws UserError for anything else

@@ -1,6 +1,5 @@
 /**
- * Quoting for SQL where DuckDB takes no parameters (COPY, ATTACH, column names). Outside text enters SQL only by these
- * functions.
+ * Quoting for SQL where DuckDB takes no parameters (COPY, ATTACH, column names). Outside text enters SQL only here.
  */
 
 /** An SQL string. Doubling the quotes suffices: no other character is special. */

@@ -39,8 +39,8 @@ export interface ImportedLog {
  *                 ├─▶ bad lines, and ids whose content differs ─▶ rejects file
  *                 └─▶ known ids ─▶ counted as duplicates
  *
- * Staging uses a database of its own next to the store. The store does not grow by it, and memory stays bounded for a
- * file of any size.
+ * Staging uses a database of its own next to the store. The store does not grow by it, and memory is bounded for any
+ * file.
  *
  * A signal before the commit ends the import and leaves no rows.
  *

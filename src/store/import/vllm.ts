@@ -35,8 +35,7 @@ const settingNames = [
 
 /**
  * Reads detailed results of vLLM's benchmark: one run per object (`--append-result` writes several into a file). Times
- * are seconds on its own clock. Its TTFT is the first chunk with choices, even an empty one, so it can be earlier than
- * ours.
+ * are seconds on its own clock. Its TTFT is the first chunk with choices, even an empty one, so it may be earlier.
  *
  * @throws UserError when the file is no such result, or was saved without the details
  */

@@ -5,8 +5,7 @@ import { highestPrice, priceTable } from './price-table.ts'
 
 /**
  * Adds attempts that earlier runs abandoned on the same keys. A service may finish and charge such an attempt (gap
- * G-14) while this run reads its balances, until its own deadline. They come first, with calls before the run's clock
- * began.
+ * G-14) while this run reads its balances, until its own deadline. They come first: their calls precede the run.
  */
 export async function withEarlier(
   { store, contract }: Evidence,

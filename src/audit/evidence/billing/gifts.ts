@@ -12,8 +12,7 @@ export interface Gift {
 }
 
 /**
- * Subtracts gifts from the values that show them. So the charges before and after form one falling line, and both
- * sides can be decided.
+ * Subtracts gifts from the values that show them. So all charges form one falling line, and both sides can be decided.
  *
  * A rise counts as a gift if requests in flight cannot have caused it, and if it equals a size in the contract, up to
  * the cost of those requests. Rows are assigned to the nearer side of the gift. A wrong credit of exactly that size

@@ -14,8 +14,7 @@ interface Account {
 }
 
 /**
- * One history for each account of each run: a run has one clock, an account one balance. Attempts that were not sent
- * are omitted.
+ * One history for each account of each run: a run has one clock, an account one balance. Unsent attempts are omitted.
  */
 export async function loadHistories(evidence: Evidence): Promise<readonly History[]> {
   const accounts = await evidence.store.rows<Account>(

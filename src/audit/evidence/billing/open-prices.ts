@@ -30,10 +30,7 @@ export interface PricedHistories {
 /** The possible prices, cheapest first, each computed on demand. */
 export type Assumptions = readonly [() => PricedHistories, ...(() => PricedHistories)[]]
 
-/**
- * The possible prices: one per endpoint, equal for all its reads. Lone reads bind a price; otherwise it is 0 or a
- * credit.
- */
+/** The possible prices: one per endpoint, equal for all its reads. Lone reads fix a price; else it is 0 or 1. */
 export async function withoutOpenPrices(
   evidence: Evidence,
   histories: readonly History[],
@@ -133,8 +130,7 @@ function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): Hi
 
 /**
  * The history as if reads were free: each value is raised by the cost of earlier reads. Of a value and a read in
- * flight together, the one with the lower balance is later. A read without a balance becomes a charge at an unknown
- * place.
+ * flight together, the one with the lower balance is later. A read without a balance becomes an unplaced charge.
  */
 export function withFreeReads(history: History, priceOf: (row: number) => Credits): History {
   const { size, value, callUs, readUs } = history

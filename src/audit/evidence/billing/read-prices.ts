@@ -33,7 +33,7 @@ const meanings = ['after', 'before'] as const
 /** The fall of the balance from one quiet value to the next, with only reads and failures in between. */
 interface Stretch {
   readonly lost: Credits
-  /** Number of reads that cost the fall, by the meaning of their values. */
+  /** Number of reads whose price makes up the fall, by the meaning of their values. */
   readonly reads: Readonly<Record<(typeof meanings)[number], ReadPrices>>
 }
 

@@ -5,8 +5,7 @@ import type { Place } from './location.ts'
 import { RunningSum } from './running-sum.ts'
 
 /**
- * Where unexplained credits went within a stretch, if abandoned requests hold credits and return them, which makes the
- * values inconsistent.
+ * Where unexplained credits went within a stretch, if held credits of abandoned requests make the values inconsistent.
  *
  * The held credits are known except around the call and the abort. With them added, values in order should fall by
  * their own costs and by what the policy charges for abandoned requests. Any further fall is zero before the wrong

@@ -18,8 +18,7 @@ import { type Operations, rowsWhere } from './operations.ts'
  * Charges at unknown places fill the holes: certain ones must find room, the others may. Filling the holes and placing
  * the certain charges are two matchings in one bipartite graph. If each exists, one does both (Mendelsohn and
  * Dulmage). So each is decided alone, earliest deadline first (Glover: the graph is convex). A fill may split a cost
- * over several holes, so a fault is never reported wrongly. With costs of 1 and 2 and fills that never expire, costs
- * stay whole.
+ * over several holes, so a fault is never reported wrongly. Costs of 1 and 2 that never expire stay whole.
  */
 export type TileFault =
   /** Two charges cover the same credits: `lower` did not see what `upper` had taken. */

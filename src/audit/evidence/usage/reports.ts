@@ -5,8 +5,8 @@ import { creditsNamed, spent } from './credits.ts'
 import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
 
 /**
- * A response of the credits endpoint. The names of its fields are open (gap G-09), so they are recognised by their
- * words at any depth.
+ * A response of the credits endpoint. The names of its fields are open (gap G-09), so words in them identify them at
+ * any depth.
  */
 export interface UsageReport {
   readonly exchange: Exchange

@@ -23,8 +23,7 @@ export interface Lot {
 }
 
 /**
- * The details in a response of the credits endpoint, if a deployment gives any (gap G-09). They are recognised by the
- * names of their fields.
+ * The details in a response of the credits endpoint, if a deployment gives any (gap G-09). Field names identify them.
  */
 export interface Statement {
   readonly report: UsageReport

@@ -70,8 +70,7 @@ export function continuityOf(
 }
 
 /**
- * The most that a counter forgets between two requests: what a bucket regains, and for a log all requests one window
- * earlier.
+ * The most that a counter forgets between two requests: what a bucket regains, and for a log requests one window back.
  */
 export function mostForgotten(
   requests: readonly LimitedRequest[],

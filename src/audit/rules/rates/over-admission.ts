@@ -10,8 +10,7 @@ import { type History, witnessOf } from './history.ts'
 /**
  * Whether more were admitted than any legal limiter of this window allows.
  *
- * More than 2N in one window is too many for every limiter. Fewer can be too many as well, if no model with any phase
- * admits all of them.
+ * More than 2N in one window is too many for every limiter. Fewer are too many if no model with any phase admits them.
  */
 export function judgeAdmissions(history: History, known: Known, window: Window): Verdict {
   const { contract, profile } = known

@@ -108,7 +108,7 @@ interface Stretches {
   readonly longUs: (row: number) => number
 }
 
-/** Least likelihood of an explanation: below it, a wrong charge is more likely. */
+/** Assumed probability of a wrong charge. A combination that is less likely does not explain it. */
 const wrongCharge = 1e-6
 /** Attempts times stretches. Above this, nothing is proven. */
 const mostWork = 100_000
