@@ -61,6 +61,7 @@ export interface MessagesError {
   readonly statuses: readonly number[] | null
 }
 
+/** Includes both ends. */
 export interface Range {
   readonly min: number
   readonly max: number

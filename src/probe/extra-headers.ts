@@ -4,6 +4,7 @@ import type { Received } from '../client/send-once.ts'
 
 /** A header sent with each request. It replaces our own header of that name. */
 export interface ExtraHeader {
+  /** In lower case. */
   readonly name: string
   readonly value: string
   /** The store keeps this instead of the value. */

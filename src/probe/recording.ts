@@ -4,6 +4,7 @@ import { type buildTemplate, templateRow } from '../client/request.ts'
 import type { Received } from '../client/send-once.ts'
 import type { Recorder } from '../store/recorder.ts'
 
+/** Characters. */
 const longestBody = 16_384
 
 /** Hands the rows of a probe, with their templates and bodies, to the store's recorder. */

@@ -60,6 +60,7 @@ function shownRuns(store: Store): Promise<readonly RunRow[]> {
 interface Known {
   /** Whether any request got a response. */
   readonly reached: boolean
+  /** Phases of a closed load. */
   readonly closed: readonly string[]
   /** Unexpected failures at rates above the safe rate of a sweep. */
   readonly failedAbove: number
