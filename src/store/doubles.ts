@@ -28,7 +28,7 @@ export async function readDoubles(result: DuckDBResult): Promise<readonly Float6
 
 const firstRows = 8192
 
-/** Grows a column by half: at most a third of it is spare, and never are all columns in memory twice. */
+/** Grows a column by half: at most a third of it is spare, and columns are never all in memory twice. */
 function grown(column: Float64Array): Float64Array<ArrayBuffer> {
   const larger = new Float64Array(Math.ceil(column.length * 1.5))
   larger.set(column)

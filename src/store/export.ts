@@ -8,7 +8,7 @@ import { cellsSql, quartersSql } from './quarters/quarters.ts'
 export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** The query of each export. Column `run` holds the id of the run or the source. */
+/** The query of each export. `run` is the column with the id of the run or the source. */
 const exported = {
   attempts: { sql: 'SELECT * FROM attempts', run: 'run_id', order: 'run_id, slot, retry' },
   times: { sql: 'SELECT * FROM attempt_times', run: 'run_id', order: 'run_id, slot, retry' },

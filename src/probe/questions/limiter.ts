@@ -32,9 +32,9 @@ const pollsPerToken = 2
  *
  *     rest 2 W ─▶ three ─▶ rest W/6 ─▶ in a row until rejected ─▶ rest 4 W/N ─▶ one ─▶ polls
  *
- * Only in a log do the three come back first. A limit that is one too low stays full after the rest, but a bucket
- * regains some. Polls end after several admissions. If windows may begin with the first request or with the clock, a
- * second window decides.
+ * The three come back first only in a log. A limit that is one too low stays full after the rest, but a bucket regains
+ * some. Polls end after several admissions. If windows may begin with the first request or with the clock, a second
+ * window decides.
  */
 export const limiter: Question = {
   gaps: ['G-22', 'G-32'],

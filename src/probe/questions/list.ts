@@ -13,8 +13,8 @@ import { ends } from './stops.ts'
 import { chatStream, messagesStream, reasoning } from './streams.ts'
 
 /**
- * All questions in the order of asking. First come those that others need (how the balance is read, whether reads are
- * free). Late come those that change the balance or use up limits. Last come those that look back over all responses.
+ * All questions in the order of asking: those that others need first (how the balance is read, whether reads are
+ * free), those that change the balance or use up limits late, those that look back over all responses last.
  */
 export const questions: readonly Question[] = [
   modelList,
