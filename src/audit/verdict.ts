@@ -1,6 +1,6 @@
 /**
- * The verdict of a rule. A rule without observations never passes, nor does one whose evidence fits both sides; the
- * union does not compile with such mixes.
+ * The verdict of a rule. A rule without observations never passes, nor does one whose evidence fits both sides; such
+ * mixes do not compile.
  */
 export type Verdict =
   | { readonly verdict: 'pass'; readonly observations: number; readonly note?: string }

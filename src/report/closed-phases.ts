@@ -15,7 +15,7 @@ const shape = z.looseObject({
 /**
  * Closed-load phases of a stored scenario that count in its figures. In a closed load, waiting users send nothing, so
  * the response time lacks the waiting that an open load would show (coordinated omission). The scenario is read
- * leniently: another version may have written it, or the run was imported.
+ * leniently: another version or an import may have written it.
  */
 export function closedPhases(scenarioJson: string): readonly string[] {
   try {

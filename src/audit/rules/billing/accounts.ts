@@ -25,7 +25,7 @@ It fails if they do not fit across the keys, while most values of each key alone
         observations += reading.observations
         continue
       }
-      // Alternating idle values of two keys show separate balances; otherwise each key's own values do.
+      // Separate balances: idle values fit within each key, but not from one key to another.
       const wrong = reading.conservation.segments.filter(
         (segment) =>
           history.key[segment.from] !== history.key[segment.to] && excessOf(segment) !== 0,
