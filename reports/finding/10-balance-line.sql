@@ -29,7 +29,7 @@ WITH
       AND prices.contract = (SELECT any_value(contract) FROM shown_runs)
     WHERE account IN (FROM most)
   ),
-  -- The witnesses and forty neighbours on either side, thinned where that is more than can be seen.
+  -- The witnesses and forty neighbours on each side, thinned to what a reader can see.
   span AS (
     SELECT min(place) - 40 AS from_place, max(place) + 40 AS to_place FROM placed WHERE shows IS NOT NULL
   )

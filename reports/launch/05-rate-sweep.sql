@@ -6,7 +6,7 @@
 --   without a sweep, that goodput was 99 % and at most 1 % failed unexpectedly. The highest that held
 --   below the first that did not is the safe rate; the limit lies in the shaded bracket above it.
 WITH
-  -- One rate is no curve: nothing else is looked at then.
+  -- A single rate is not a curve and gives no rows.
   several AS (FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN shown_runs USING (run_id)) QUALIFY count(*) OVER () >= 3),
   rates AS (
     SELECT run_id, phase,
@@ -34,7 +34,7 @@ WITH
     FROM rates LEFT JOIN trials USING (run_id, phase)
     WHERE offered_per_s IS NOT NULL
   ),
-  -- Where the limit lies: above the highest that held below the first that did not.
+  -- The limit: above the highest rate that held, below the first that did not.
   failing AS (SELECT min(offered_per_s) AS to_per_s FROM told WHERE verdict = 'did not hold'),
   bracket AS (
     SELECT max(offered_per_s) AS from_per_s, any_value(to_per_s) AS to_per_s

@@ -4,7 +4,7 @@
 --   From the stored histograms of the successes, which merge exactly; the stronger a cell, the
 --   more requests are in it. An average hides two modes and slow moments, this does not.
 WITH
-  -- Classes that people count by, as fine as seven colours allow: 1, 2, 5, 10, or 1, 3, 10, or 1, 10.
+  -- Round classes, as fine as seven colours allow: 1, 2, 5, 10, or 1, 3, 10, or 1, 10.
   bounds AS (
     SELECT len(steps) AS steps, (step * 10 ** decade)::BIGINT AS base,
       lead(base) OVER (PARTITION BY len(steps) ORDER BY base) - 1 AS last

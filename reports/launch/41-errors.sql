@@ -13,7 +13,7 @@ WITH
       count(*) AS n, count(*) FILTER (on_purpose) AS expected, min(at_s) AS first_s
     FROM shown_attempts WHERE counted AND outcome <> 'ok' GROUP BY ALL
   ),
-  -- Thirty kinds are told one by one, those after them together.
+  -- Thirty kinds have a row each; the others share one.
   placed AS (SELECT *, least(row_number() OVER (ORDER BY n DESC, outcome, code, type), 31) AS place FROM kinds)
 SELECT
   CASE WHEN place = 31 THEN 'others' ELSE any_value(outcome) END AS outcome,

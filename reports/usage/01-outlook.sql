@@ -8,7 +8,7 @@ WITH
   points AS (
     SELECT *, max(at_us) OVER () AS last_us, row_number() OVER (ORDER BY at_us) = 1 AS first FROM usage_outlook
   ),
-  -- Local time as Vega's, which has no zones.
+  -- Local time, because Vega has no zones.
   local AS (
     SELECT low, median, high,
       epoch_ms(timezone(getvariable('usage_timezone'), make_timestamptz(at_us))) AS at_ms,

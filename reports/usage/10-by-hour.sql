@@ -17,7 +17,7 @@ WITH
           FROM (SELECT *, (lag(state) OVER (ORDER BY start_us) IS DISTINCT FROM state)::INTEGER AS new FROM ends))
     WHERE state IS NOT NULL GROUP BY stretch, state
   ),
-  -- The last hour twice: a step is drawn to its end only where another point follows.
+  -- The last hour twice: a step is drawn to its end only if another point follows.
   points AS (
     SELECT at_ms, hours.* FROM hours JOIN ends USING (start_us)
     UNION ALL

@@ -7,7 +7,7 @@ WITH
       coalesce(sum(ambiguous), 0)::BIGINT AS "end not known"
     FROM usage_hours GROUP BY ALL
   ),
-  -- The last hour twice: a step is drawn to its end only where another point follows.
+  -- The last hour twice: a step is drawn to its end only if another point follows.
   points AS (
     FROM hours
     UNION ALL BY NAME

@@ -54,7 +54,7 @@ function cellsOf(buffer: ArrayBuffer, name: ColumnName): Cells {
     case 'word':
       return new Int32Array(buffer, offset, batchRows)
     case 'text':
-      // Pairs of (start, length) into the arena; length -1 is null.
+      // Pairs of (start, length) into the arena. A length of -1 is null.
       return new Int32Array(buffer, offset, batchRows * 2)
   }
 }

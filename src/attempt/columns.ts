@@ -12,13 +12,13 @@ export type ColumnKind =
   | 'micros'
   /** A whole number that may exceed 2^31. Float64, NaN is null. BIGINT. */
   | 'index'
-  /** Any number, fractions and negatives allowed. Float64, NaN is null. DOUBLE. */
+  /** Any number, also negative or fractional. Float64, NaN is null. DOUBLE. */
   | 'number'
-  /** A whole number. Int32, the smallest one is null. INTEGER. */
+  /** A whole number. Int32, -2^31 is null. INTEGER. */
   | 'count'
   /** A set of named bits, never null. Uint32. UINTEGER. */
   | 'bits'
-  /** A string that repeats: a code into the sender's word list, -1 is null. VARCHAR. */
+  /** A repeated string: a code in the sender's word list, -1 is null. VARCHAR. */
   | 'word'
   /** A string that rarely repeats: bytes in the batch's arena. VARCHAR. */
   | 'text'
@@ -41,7 +41,7 @@ const column = <K extends ColumnKind, N extends boolean>(
 })
 
 export const attemptColumns = {
-  // Which attempt
+  // Identity
   runId: column('word', false, 'the run that it belongs to'),
   slot: column('index', false, 'index in the plan; a retry keeps the slot of its parent'),
   retry: column('count', false, '0 for a first attempt, 1 for its first retry; parent = retry - 1'),
@@ -55,7 +55,7 @@ export const attemptColumns = {
   keyFp: column('word', true, 'first 12 hex digits of the SHA-256 of the API key'),
   account: column('word', true, 'account of the key, as the scenario names it'),
 
-  // What was asked
+  // Request
   endpoint: column(
     'word',
     false,
@@ -65,7 +65,7 @@ export const attemptColumns = {
   model: column('word', true, 'requested model'),
   expects: column('word', false, 'ok, or the error that the request was made to provoke'),
 
-  // When: one monotonic clock for all threads of a run
+  // Times, on one monotonic clock for all threads of a run
   intendedUs: column('micros', false, 'when the schedule wanted it sent'),
   dispatchedUs: column('micros', true, 'when it was handed to the HTTP client'),
   sentUs: column('micros', true, 'when it was sent on the socket'),
@@ -76,7 +76,7 @@ export const attemptColumns = {
   doneUs: column('micros', true, '[DONE], message_stop, or the end of a plain body'),
   closedUs: column('micros', true, 'when the response finished or broke'),
 
-  // How it ended
+  // Outcome
   outcome: column('word', false, 'ok, http_error, broken, timeout, aborted or not_sent'),
   reason: column('word', true, 'why it was broken, timed out, aborted or not sent'),
   status: column('count', true, 'HTTP status'),
@@ -84,7 +84,7 @@ export const attemptColumns = {
   errorCode: column('word', true, 'error.code of the chat shape'),
   errorType: column('word', true, 'error.type of either shape'),
 
-  // What the headers said
+  // Headers
   creditsRemaining: column('number', true, 'X-Credits-Remaining'),
   rateLimit: column('number', true, 'X-RateLimit-Limit'),
   rateRemaining: column('number', true, 'X-RateLimit-Remaining'),
@@ -92,7 +92,7 @@ export const attemptColumns = {
   retryAfter: column('number', true, 'Retry-After in seconds, if it is a number'),
   dateS: column('index', true, "the service's Date header, Unix seconds"),
 
-  // What the body said
+  // Body
   responseId: column('text', true, 'id of the completion or message'),
   responseModel: column('word', true, 'model that the response names'),
   finishReason: column('word', true, 'finish_reason or stop_reason of the first choice'),
@@ -130,7 +130,7 @@ export type AttemptRow = {
   readonly [Name in ColumnName]: ValueOf<(typeof attemptColumns)[Name]>
 }
 
-/** Name of a column or a flag in SQL: `firstContentUs` is `first_content_us`. */
+/** The SQL name of a column or a flag: `firstContentUs` is `first_content_us`. */
 export function sqlName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

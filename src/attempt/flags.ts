@@ -21,7 +21,7 @@ export const flags = {
   jsonType: 1 << 7,
   /** Content-Type is text/event-stream. */
   sseType: 1 << 8,
-  /** A plain body, or an event's data, was not JSON. */
+  /** A plain body, or the data of an event, was not JSON. */
   notJson: 1 << 9,
   /** Some bytes are not UTF-8. */
   notUtf8: 1 << 10,
@@ -37,7 +37,7 @@ export const flags = {
   captured: 1 << 15,
 } as const
 
-/** SQL over a row of `attempts`: whether it has the flag. */
+/** SQL condition: a row of `attempts` has the flag. */
 export function flagSql(name: keyof typeof flags): string {
   return `((flags & ${flags[name]}) <> 0)`
 }

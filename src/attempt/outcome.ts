@@ -39,7 +39,7 @@ export type BrokenReason =
   | 'malformed-body'
   /** Arrays and objects are nested more deeply than the reader follows. */
   | 'too-deep'
-  /** Compressed, although only `identity` was accepted. */
+  /** Compressed, although the request accepts only `identity`. */
   | `content-encoding-${Encoding}`
   | 'error-in-stream'
   | 'unexpected-content-type'
@@ -61,7 +61,7 @@ export type End =
  */
 export type Effect = 'applied' | 'not-applied' | 'ambiguous'
 
-/** @param sent whether the socket ever carried the request (`sentUs` is not null) */
+/** @param sent whether the socket carried the request (`sentUs` is not null) */
 export function effectOf(outcome: Outcome, sent: boolean): Effect {
   switch (outcome) {
     case 'ok':

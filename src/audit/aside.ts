@@ -2,14 +2,14 @@ import { Worker } from 'node:worker_threads'
 import type { Evidence } from './rule.ts'
 import type { Finding } from './verdict.ts'
 
-/** What the thread is started with; the store stays with this one. */
+/** Start data of the thread. The store stays with the main thread. */
 export interface AsideOrder {
   readonly ruleIds: readonly string[]
   readonly storePath: string
   readonly evidence: Omit<Evidence, 'store'>
 }
 
-/** From the thread: a query for the store. */
+/** From the thread: a query to the store. */
 export interface AsideQuery {
   readonly kind: 'rows' | 'doubles'
   readonly number: number
@@ -17,7 +17,7 @@ export interface AsideQuery {
   readonly parameters: Parameters<Evidence['store']['rows']>[1]
 }
 
-/** To the thread: what the store said. */
+/** To the thread: the result of a query. */
 export type AsideReply = { readonly number: number } & (
   | { readonly result: unknown }
   | { readonly error: unknown }
@@ -30,10 +30,10 @@ export interface AsideFindings {
 }
 
 /**
- * Decides rules in a thread of their own, in parallel with this one. Only one thread can
- * hold the store, so the other asks through this one; columns of doubles change hands uncopied.
+ * Decides rules in another thread, in parallel with this one. Only one thread can hold the store, so the other one
+ * queries it through this one. Columns of doubles are transferred, not copied.
  *
- * @throws whatever a rule throws there
+ * @throws any error of a rule
  */
 export async function decideAside(
   ruleIds: readonly string[],

@@ -15,19 +15,19 @@ import type { Finding } from './verdict.ts'
 
 export interface AuditOptions extends Work {
   readonly contract: Contract
-  /** What `assay probe` wrote of the deployment. */
+  /** The profile from `assay probe`. */
   readonly profile?: DeploymentProfile
-  /** Empty or absent: every run against the base URL of the newest one. */
+  /** Empty or absent: every run against the base URL of the newest run. */
   readonly runIds?: readonly string[]
-  /** Ids of rules, or families such as `BILL`; empty or absent for all. */
+  /** Ids of rules, or families such as `BILL`. Empty or absent: all. */
   readonly rules?: readonly string[]
-  /** Judges these accounts alone and keeps no findings; all of them unless given. */
+  /** Judges only these accounts, and keeps no findings. Absent: all accounts. */
   readonly accounts?: AccountShare
-  /** A new one unless given. */
+  /** A new one if absent. */
   readonly auditId?: string
-  /** Now, unless given. */
+  /** Now if absent. */
   readonly auditedAt?: Date
-  /** Called with each finding as soon as it is decided. */
+  /** Called with each finding once it is decided. */
   readonly onFinding?: (finding: Finding) => void
 }
 
@@ -35,17 +35,17 @@ export interface AuditReport {
   readonly auditId: string
   readonly auditedAt: Date
   readonly contract: string
-  /** Of one that judged a share of the accounts. */
+  /** If it judged only a share of the accounts. */
   readonly accounts?: AccountShare
   readonly runs: readonly AuditedRun[]
-  /** One for each rule that was asked, in the order of the rulebook. */
+  /** One for each selected rule, in the order of the rulebook. */
   readonly findings: readonly Finding[]
 }
 
 /**
- * Decides the rules over the rows of the audited runs and keeps what they said in `findings`.
+ * Decides the rules over the rows of the audited runs, and stores the verdicts in `findings`.
  *
- * @throws UserError for a run or a rule that there is not; the reason of the signal, once aborted
+ * @throws UserError for an unknown run or rule; the reason of the signal, once aborted
  */
 export function audit(store: Store, options: AuditOptions): Promise<AuditReport> {
   return interruptible(store, options, () =>
@@ -78,17 +78,17 @@ async function decideAndKeep(store: Store, options: AuditOptions): Promise<Audit
   return report
 }
 
-/** Whether a promise was broken: a convention that is not followed breaks none. */
+/** Whether a promise was broken. Advice is not a promise. */
 export function isBroken({ verdict, severity }: Finding): boolean {
   return verdict.verdict === 'fail' && severity !== 'advice'
 }
 
-/** From so many attempts on, a second thread is worth its start. */
+/** From this many attempts on, a second thread is worth its start. */
 const manyAttempts = 100_000
 
 /**
- * The rules of rate limits replay the record of every key, which takes as long as all others together:
- * over many attempts they have a thread of their own.
+ * The rate-limit rules replay all requests of every key, which takes as long as all other rules together. With many
+ * attempts they run in a thread of their own.
  */
 async function decideAll(
   rules: readonly Rule[],
@@ -112,7 +112,7 @@ async function decideAll(
   }
   const ids = ofLimits.map(({ id }) => id)
   const [aside, here] = await Promise.all([
-    // What one thread has shown spoilt is known here alone.
+    // Only this thread knows what other findings have spoilt.
     decideAside(ids, evidence).then((findings) =>
       Promise.all(findings.map((finding, at) => settle(ofLimits[at]!, finding))),
     ),
@@ -127,7 +127,7 @@ async function decideAll(
   return rules.map(({ id }) => byRule.get(id)!)
 }
 
-/** Enters the verdicts into the store, where pages read them. */
+/** Stores the verdicts for the pages. */
 export async function keepFindings(
   store: Store,
   { auditId, auditedAt, runs, findings }: AuditReport,

@@ -1,15 +1,15 @@
 import type { Evidence, Rule } from './rule.ts'
 import type { Finding, Verdict } from './verdict.ts'
 
-/** Decides rules one after the other, each by what it sees itself. */
+/** Decides rules one after the other. */
 export async function decideInOrder(
   rules: readonly Rule[],
   evidence: Evidence,
   settle: (rule: Rule, finding: Finding) => Promise<Finding> = async (_, finding) => finding,
   begin: (rule: Rule) => void = () => {},
 ): Promise<readonly Finding[]> {
-  // The database works on its own threads: what is loaded early is ready while others decide. A load
-  // that fails is told by the first rule that needs it.
+  // The database has its own threads: evidence that is loaded early is ready while other rules decide. The first rule
+  // that needs a failed load reports the error.
   const preparations = new Set(rules.flatMap(({ prepare }) => prepare ?? []))
   for (const prepare of preparations) prepare(evidence).catch(() => {})
   const findings: Finding[] = []
@@ -33,7 +33,7 @@ async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
   }
 }
 
-/** The last guard of the promise that a rule which nothing decided never prints `pass`. */
+/** Guards the promise that a rule without observations never prints `pass`. */
 function neverDecidedByNothing(verdict: Verdict): Verdict {
   return verdict.verdict === 'pass' && verdict.observations === 0
     ? { verdict: 'not-observed', takes: 'a request that it speaks of' }

@@ -40,11 +40,11 @@ export async function selectRuns(
       `${store.path} holds no run ${strangers.join(', ')}. It holds ${all.map((run) => run.runId).join(', ')}.`,
     )
   }
-  // What another try of a shard spent is in the same accounts.
+  // Other tries of a shard used the same accounts.
   return all.filter((run) => wanted.includes(run.runId) || wanted.includes(wholeOf(run.runId)))
 }
 
-/** Runs that did not come to their end. */
+/** Runs without an end. */
 export async function killedRuns(
   store: Store,
   runIds: readonly string[],
@@ -58,8 +58,8 @@ export async function killedRuns(
 }
 
 /**
- * Runs of several processes or hosts of which not every part is in the store: `attempt_counts_json` of such a run tells
- * of how many it is, and how many are there (`{"parts": {"of": 3, "present": 2}}`).
+ * Runs of several processes or hosts with parts missing in the store. Their `attempt_counts_json` has the number of
+ * all parts and of those present (`{"parts": {"of": 3, "present": 2}}`).
  */
 export function missingParts(
   store: Store,
@@ -76,14 +76,14 @@ export function missingParts(
 }
 
 /**
- * How far the clocks of a run's hosts may be apart, in SQL over `runs`: microseconds of the run's time, by
- * which every attempt may have begun earlier and ended later; 0 where the run tells of none.
+ * SQL over `runs`: how far the clocks of a run's hosts may differ, in microseconds of the run's time. Every attempt
+ * may have begun earlier and ended later by as much. 0 if not given.
  */
 export const clockErrorUs = `coalesce((runs.attempt_counts_json->>'$.clockErrorUs')::DOUBLE, 0)`
 
 /**
- * Runs of several machines whose clocks nobody compared, with an account that more than one machine used:
- * in which order its requests came is not known.
+ * Runs of several machines with unknown clock offsets, if more than one machine used an account: its requests have no
+ * order.
  */
 export async function unknownClocks(
   store: Pick<Store, 'rows'>,

@@ -5,13 +5,13 @@ import { UserError } from '../user/user-error.ts'
 import type { AuditReport } from './audit.ts'
 import type { Finding, Verdict } from './verdict.ts'
 
-/** Accounts that one process judges: each by its name, to one of `of`, counted from 0. */
+/** The accounts that one process judges: share `index` of `of`, from 0, by a hash of the account's name. */
 export interface AccountShare {
   readonly index: number
   readonly of: number
 }
 
-/** While `use` lasts, the store shows the attempts of these accounts alone. */
+/** Shows only the attempts of these accounts during `use`. */
 export async function withinShare<T>(
   store: Store,
   share: AccountShare | undefined,
@@ -24,10 +24,10 @@ export async function withinShare<T>(
   return use().finally(() => store.showOnly(null))
 }
 
-/** Rules that compare accounts with each other: those of one share tell nothing. */
+/** Rules that compare accounts with each other, which one share cannot decide. */
 const acrossAccounts: readonly string[] = ['AUTH-06']
 
-/** What a share of the accounts decides by a rule. */
+/** The finding of a rule over one share of the accounts. */
 export function asOfShare(finding: Finding): Finding {
   if (!acrossAccounts.includes(finding.rule) || finding.verdict.verdict === 'fail') return finding
   return { ...finding, verdict: { verdict: 'not-observed', takes: 'an audit of all accounts' } }
@@ -81,10 +81,10 @@ const reportShape = z.object({
   ),
 })
 
-/** What a process says of the accounts that it judged. */
+/** The report of a process over its accounts. */
 export type ShareReport = z.infer<typeof reportShape>
 
-/** @throws UserError for what is no report of a share */
+/** @throws UserError for text that is not a report of a share */
 export function shareReportOf(text: string, path: string): ShareReport {
   try {
     return reportShape.parse(JSON.parse(text))
@@ -98,10 +98,10 @@ export function shareReportOf(text: string, path: string): ShareReport {
 const refused = (why: string) => new UserError('usage', `audit merge: ${why}`)
 
 /**
- * One audit of the shares of all accounts. A rule fails if it does in any share, is inconclusive if it is in
- * any, and passes only if some share passed.
+ * Merges the shares of all accounts into one audit. A rule fails if any share failed. Otherwise it is inconclusive if
+ * any share is, and passes only if some share passed.
  *
- * @throws UserError for shares that are of other audits, doubled or missing
+ * @throws UserError for shares of other audits, and for repeated or missing shares
  */
 export function mergeShares(
   shares: readonly { readonly path: string; readonly report: ShareReport }[],

@@ -1,6 +1,6 @@
 /**
- * What a rule may say. A rule that nothing decided is never a pass, and evidence that fits both
- * sides is never one either; the union keeps such mixes from compiling.
+ * The verdict of a rule. A rule without observations never passes, nor does one whose evidence fits both sides; such
+ * mixes do not compile.
  */
 export type Verdict =
   | { readonly verdict: 'pass'; readonly observations: number; readonly note?: string }
@@ -9,7 +9,7 @@ export type Verdict =
       readonly observations: number
       readonly expected: string
       readonly came: string
-      /** The smallest set of rows that shows it. */
+      /** The smallest set of rows that shows the failure. */
       readonly witnesses: readonly [Witness, ...Witness[]]
       readonly note?: string
     }
@@ -20,20 +20,20 @@ export type Verdict =
       readonly why: string
       readonly witnesses?: readonly Witness[]
     }
-  /** Its precondition never came up; `takes` says what it would take. */
+  /** The precondition never occurred; `takes` describes the traffic that would meet it. */
   | { readonly verdict: 'not-observed'; readonly takes: string }
 
-/** A pass, where something was observed. @param takes what it would take to observe something */
+/** A pass if something was observed. @param takes the traffic that would be observed */
 export function passed(observations: number, takes: string): Verdict {
   return observations > 0 ? { verdict: 'pass', observations } : { verdict: 'not-observed', takes }
 }
 
-/** An attempt that shows something, and what it shows. */
+/** An attempt as evidence. */
 export interface Witness {
   readonly runId: string
   readonly slot: number
   readonly retry: number
-  /** What to see on this row, in a few words: `remaining 41 after 43, cost 1`. */
+  /** What this row shows, in a few words: `remaining 41 after 43, cost 1`. */
   readonly shows: string
 }
 
@@ -41,12 +41,12 @@ export interface Witness {
 export type Severity = 'must' | 'derived' | 'advice'
 
 /**
- * What deciding a rule takes: captured traffic alone, requests made for it, control of time or
- * balance, an account without other traffic.
+ * What deciding a rule takes: any captured traffic, requests made for it, control of time or balance, or an account
+ * without other traffic.
  */
 export type Need = 'passive' | 'active' | 'time' | 'quiescence'
 
-/** A verdict together with the rule that gave it. */
+/** A verdict with its rule. */
 export interface Finding {
   readonly rule: string
   readonly severity: Severity

@@ -1,5 +1,5 @@
-// Draws the charts of a page over their static drawings, when each comes into view.
-// Runs in the reader's browser after `vega` and `vegaExpression`; everything in the payload is data.
+// Draws the live charts over a page's static drawings, each when it comes into view. Runs in the reader's browser
+// after `vega` and `vegaExpression`. The payload is only data.
 ;(() => {
   const payload = document.getElementById('chart-data')
   if (payload === null) return
@@ -10,7 +10,7 @@
   tip.setAttribute('role', 'status')
   document.body.append(tip)
 
-  /** The reader's own words, never markup: every part is set as text. */
+  /** Sets every part as text, never as markup. */
   function showTip(event, value) {
     if (value === null || value === undefined || value === '') {
       tip.hidden = true
@@ -36,7 +36,7 @@
     tip.style.top = `${Math.max(room, top)}px`
   }
 
-  /** Lines are too thin to be met by a pointer: the nearest point of the nearest one speaks. */
+  /** Lines are too thin for a pointer, so this finds the nearest point of the nearest line. */
   function nearestOfLines(view, x, y) {
     let best = { away: Infinity, item: null }
     const visit = (mark, left, top) => {
@@ -46,7 +46,7 @@
         }
       } else if (mark.marktype === 'line') {
         for (const item of mark.items) {
-          // The pointer asks about a moment: what lies above or below it counts less.
+          // The pointer selects a time, so vertical distance counts less.
           const away = Math.abs(left + item.x - x) + Math.abs(top + item.y - y) / 4
           if (away < best.away && item.tooltip) best = { away, item }
         }
@@ -56,14 +56,14 @@
     return best.item
   }
 
-  /** What Vega tells of a mark under the pointer, and of a line where no mark is. */
+  /** Shows Vega's tooltip of the mark under the pointer, or else of the nearest line. */
   function tellMarks(view, stage) {
     let ofMark = false
     view.tooltip((_handler, event, _item, value) => {
       ofMark = value !== null && value !== undefined && value !== ''
       showTip(event, value)
     })
-    // Comes after the pointer's own events, which Vega listens to.
+    // Runs after Vega's own listeners.
     stage.addEventListener('mousemove', (event) => {
       if (ofMark) return
       const [left, top] = view.origin()
@@ -89,7 +89,7 @@
     )
   }
 
-  /** RFC 4180; what a spreadsheet would take for a formula gets an apostrophe. */
+  /** RFC 4180. Text that a spreadsheet would run as a formula gets an apostrophe. */
   function cellOf(value) {
     if (value === null || value === undefined) return ''
     if (typeof value !== 'string') return String(value)
@@ -97,7 +97,7 @@
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
   }
 
-  /** Local times come as those of UTC: they are written without a zone. */
+  /** The payload has local times as if they were UTC, so they are written without a zone. */
   function csvOf(chart) {
     const lines = rowsOf(chart).map((row) =>
       chart.columns.map((name) =>
@@ -114,7 +114,7 @@
     return [names, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
   }
 
-  /** A button by the title that hands out the rows of a chart: the file is all that it takes. */
+  /** Adds a button that downloads the rows of a chart. The data is already in the page. */
   function offerRows(figure, chart) {
     const button = document.createElement('button')
     button.type = 'button'
@@ -127,13 +127,13 @@
       link.href = URL.createObjectURL(new Blob([csvOf(chart)], { type: 'text/csv' }))
       link.download = `${figure.id}.csv`
       link.click()
-      // A browser that is busy drawing begins the download later.
+      // A busy browser starts the download later.
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
     })
     figure.querySelector('figcaption').append(button)
   }
 
-  /** The page's own: labels are measured before they are drawn, and must not meet. */
+  /** The page's font: labels are measured before they are drawn, and must not overlap. */
   const font = JSON.stringify(getComputedStyle(document.body).fontFamily)
 
   async function draw(figure, chart) {
@@ -142,7 +142,7 @@
     figure.querySelector('.chart-drawings').append(stage)
     let view = null
     let narrow = null
-    /** As wide as there is room; a phone's legend is folded, so that crossing over draws anew. */
+    /** Fills the width. A phone's legend is folded, so crossing the limit draws the chart again. */
     const resize = async () => {
       const width = stage.clientWidth
       if (width === 0) return

@@ -1,14 +1,13 @@
-/** Frames that draw nothing: without fill and stroke, or not displayed. */
+/** Invisible frames: without fill and stroke, or not displayed. */
 const emptyFrame =
   /<path class="(?:background|foreground)"(?:(?! (?:fill|stroke)=)[^>])*\/>|<path class="foreground"[^>]* display="none"\/>/g
 
-/** Defaults, and roles of parts that a reader of `role="img"` never meets. */
+/** Default values, and roles of parts that are hidden by `role="img"`. */
 const silentAttribute =
   / (?:aria-[a-z]+="[^"]*"|role="[^"]*"|class="[^"]*"|pointer-events="none"|opacity="1"|text-anchor="start")/g
 
 /**
- * The same drawing in about half the bytes, with two decimals: a hundredth of a pixel. Only tags are
- * touched; text may say anything.
+ * Shrinks a drawing to about half its bytes, with coordinates to a hundredth of a pixel. Only tags change, never text.
  */
 export function compactSvg(svg: string): string {
   return svg

@@ -9,21 +9,21 @@ import { warningsInto } from './warnings.ts'
 
 export interface Size {
   readonly widthPx: number
-  /** The spec's own height unless given. */
+  /** The spec's own height if absent. */
   readonly heightPx?: number
 }
 
-/** Below this a drawing is for a phone. */
+/** Drawings below this width are for phones. */
 const narrowBelowPx = 480
 
-/** A Vega spec with its rows in place, and everything that Vega-Lite had to say about it. */
+/** A Vega spec with its rows, and the warnings of Vega-Lite. */
 export interface Compiled {
   readonly spec: Spec
   readonly warnings: readonly string[]
 }
 
 /**
- * Vega-Lite to Vega. The chart's title stays out: pages set it as text, pictures add it.
+ * Compiles Vega-Lite to Vega. The chart's title is omitted: pages set it as text, pictures add it.
  *
  * @returns null when there is nothing to draw: no row, or no value for an axis
  */
@@ -49,7 +49,7 @@ export function compileChart(
   return spec === null ? null : { spec, warnings }
 }
 
-/** Room for axis, legend and title beside the steps of a chart that grows with its rows. */
+/** Height of axis, legend and title, for charts that grow with their rows. */
 const besideStepsPx = 84
 
 function heightOf({ stepPx, heightPx, vegaLite }: ChartSpec, rows: readonly ChartRow[]): number {
@@ -62,7 +62,7 @@ function heightOf({ stepPx, heightPx, vegaLite }: ChartSpec, rows: readonly Char
 
 type Channels = Readonly<Record<string, { readonly field?: string } | undefined>>
 
-/** What Vega can draw: dates as milliseconds, bigint as number, strings without control codes. */
+/** Converts values for Vega: dates to milliseconds, bigint to number, strings without control codes. */
 function plain(row: ChartRow): ChartRow {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]))
 }
@@ -72,7 +72,7 @@ const longestLabel = 120
 function plainValue(value: unknown): unknown {
   if (value instanceof Date) return value.getTime()
   if (typeof value === 'bigint') return Number(value)
-  // 1.9 in place of 1.9000000000000001.
+  // 1.9 instead of 1.9000000000000001.
   if (typeof value === 'number') return Number(value.toPrecision(15))
   if (typeof value !== 'string') return value
   const visible = withoutHostile(value, () => '\ufffd')

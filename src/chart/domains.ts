@@ -4,14 +4,14 @@ import { warningsInto } from './warnings.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Scales that take the extent of their values; the others list them, and an empty list is fine. */
+/** Scales that use the extent of their values. Other scales list the values, and may be empty. */
 const continuous = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog', 'time', 'utc'])
 
 /**
- * Takes out of each continuous scale the columns without a single value, as those of a layer that
- * has no rows: Vega would warn of their infinite extent and draw nothing for them anyway.
+ * Removes columns without values from each continuous scale, such as those of a layer without rows. Vega would warn
+ * about their infinite extent and draw nothing for them.
  *
- * @returns null when an axis has no value left: there is nothing to draw
+ * @returns null when an axis has no value left
  */
 export function withoutEmptyDomains(spec: Spec): Spec | null {
   const scales = spec.scales ?? []
@@ -19,7 +19,7 @@ export function withoutEmptyDomains(spec: Spec): Spec | null {
   if (!scales.some(isMeasured)) return spec
   const warnings: string[] = []
   const hasValue = valuesOf(spec, warnings)
-  // Bins are made of values: without any, nothing tells how wide they are.
+  // Without values, the width of bins is unknown.
   if (warnings.some((warning) => warning.startsWith('Infinite extent'))) return null
   const settled: Scale[] = []
   for (const scale of scales) {
@@ -35,7 +35,7 @@ export function withoutEmptyDomains(spec: Spec): Spec | null {
 
 type HasValue = (data: string, column: string) => boolean
 
-/** A domain without its empty columns; null when none is left. */
+/** A domain without its empty columns; null if none is left. */
 function filled(domain: unknown, hasValue: HasValue): unknown {
   if (!isObject(domain) || 'signal' in domain) return domain
   const { data, fields } = domain
@@ -58,7 +58,7 @@ function isEmpty(reference: unknown, hasValue: HasValue): boolean {
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Runs the data of a spec alone, without its drawing, and tells which columns hold a value. */
+/** Runs only the data transforms of a spec, and reports which columns have a value. */
 function valuesOf({ data, signals }: Spec, warnings: string[]): HasValue {
   const view = new View(
     parse({ data: data as Data[], signals: signals ?? [] }, undefined, { ast: true }),

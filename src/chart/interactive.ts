@@ -3,24 +3,23 @@ import { type Compiled, compileChart } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { toCssVariables } from './theme.ts'
 
-/** What the runtime in a page needs to draw a chart over its static drawing. */
+/** Data for the page's runtime, which draws a chart over its static drawing. */
 export interface InteractiveChart {
-  /** Vega specs with an empty data set `rows`, as JSON text: the legend of a phone is folded. */
+  /** Vega specs with an empty data set `rows`, as JSON text. The phone's has a folded legend. */
   readonly desk: string
   readonly phone: string
   readonly columns: readonly string[]
-  /** Columns whose numbers are milliseconds of a moment. */
+  /** Columns with times in milliseconds. */
   readonly times: readonly string[]
-  /** For a column of words, each of them once: its cells are their places. Null for other columns. */
+  /** For a column with text: its distinct values; the cells are indexes into them. Null for other columns. */
   readonly words: readonly (readonly unknown[] | null)[]
-  /** Cells in the order of `columns`: half the bytes of objects. */
+  /** Cells in the order of `columns`, half the bytes of objects. */
   readonly rows: readonly (readonly unknown[])[]
 }
 
 /**
- * A chart for the page's runtime, with what only an active reader can use: hover, a legend that
- * filters, and zoom along a continuous x axis (drag, and the wheel while Ctrl or Shift is held, so
- * that scrolling the page stays scrolling).
+ * A chart for the page's runtime, with interactions: hover, a legend that filters, and zoom along a continuous x axis
+ * (drag, or the wheel with Ctrl or Shift; the wheel alone scrolls the page).
  *
  * @returns null when there is nothing to draw, as `compileChart`
  */
@@ -45,7 +44,7 @@ export function interactiveChart(
   }
 }
 
-/** A label of an hour stands in the row of each series: written once, a page is a tenth lighter. */
+/** Stores each text once. Labels of hours repeat in every series; this makes a page a tenth smaller. */
 function cellsOf(
   rows: readonly ChartRow[],
   columns: readonly string[],
@@ -64,7 +63,7 @@ function cellsOf(
   return { words: places.map((known) => known && [...known.keys()]), rows: cells }
 }
 
-/** Takes the rows out of a compiled spec: both specs of a chart share them. */
+/** Removes the rows from a compiled spec: both specs of a chart share them. */
 function emptied({ spec }: Compiled): {
   readonly spec: string
   readonly rows: readonly ChartRow[]
@@ -78,8 +77,8 @@ function emptied({ spec }: Compiled): {
 }
 
 /**
- * Everything that the page runs: Vega as published, its expression interpreter (the page's policy
- * forbids `eval`), and the few lines that put both to use. One inline script, no network.
+ * The script of the page: Vega as published, its expression interpreter (the page's policy forbids `eval`), and
+ * `browser.js`. It is inline and needs no network.
  */
 export function interactiveRuntime(): string {
   const vega = readFileSync(new URL('vega.min.js', import.meta.resolve('vega')), 'utf8')
@@ -87,7 +86,7 @@ export function interactiveRuntime(): string {
   return `${withoutSourceMap(vega)}\n${interpreterScript()}\n${drawing}`
 }
 
-/** The interpreter is published as a module only; the page has one classic script. */
+/** The interpreter is published only as a module, but the page has one classic script. */
 function interpreterScript(): string {
   const source = withoutSourceMap(
     readFileSync(new URL(import.meta.resolve('vega-interpreter')), 'utf8'),
@@ -125,7 +124,7 @@ function withParameters(chart: ChartSpec): ChartSpec {
       },
       bind: 'scales',
     })
-    // Without a clip, a line that is zoomed in runs out of its frame.
+    // Without a clip, a zoomed line leaves its frame.
     for (const view of views) view.mark = clipped(view.mark)
   }
   if (color?.type === 'nominal' && typeof color.field === 'string' && color.legend !== null) {

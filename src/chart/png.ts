@@ -4,10 +4,10 @@ import type { ChartRow, ChartSpec } from './spec.ts'
 import { renderPicture } from './svg.ts'
 import { drawingFont } from './theme.ts'
 
-/** The first that the machine has; widths were estimated for one like these. */
+/** The first installed font is used. Text widths are estimated for fonts of this kind. */
 const pictureFonts = 'Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans'
 
-/** A chart as a PNG picture at twice its size, with its title, on white. */
+/** Renders a chart as a PNG at twice its size, with its title, on white. */
 export async function renderPng(
   chart: ChartSpec,
   rows: readonly ChartRow[],

@@ -4,17 +4,16 @@ import { UserError } from '../user/user-error.ts'
 /** A row of a query: values by column. Dates are drawn in UTC. */
 export type ChartRow = Readonly<Record<string, unknown>>
 
-/** A Vega-Lite spec whose data is named `rows`, with what a reader needs beside the picture. */
+/** A Vega-Lite spec whose data is named `rows`, with its texts and sizes. */
 export interface ChartSpec {
-  /** Says what is seen. */
+  /** States what the chart shows. */
   readonly title: string
-  /** For screen readers: what is drawn against what. */
+  /** For screen readers: the quantities on the axes. */
   readonly description: string
-  /** What stands in place of a picture without rows. */
+  /** Replaces a picture without rows. */
   readonly empty: string
-  /** Height of a drawing, pixels. */
   readonly heightPx: number
-  /** Height for each name on the y axis, where a chart grows with its rows; null for a fixed one. */
+  /** Height per name on the y axis, pixels, for charts that grow with their rows; null for a fixed height. */
   readonly stepPx?: number | null
   readonly vegaLite: TopLevelSpec
 }
@@ -25,11 +24,11 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Reads a `.vl.json` file: Vega-Lite, and `usermeta.empty` for the words of its empty state.
+ * Reads a `.vl.json` file: Vega-Lite, with the text of its empty state in `usermeta.empty`.
  *
  * @param from where the text comes from, for errors
- * @throws UserError with every fault of the file: no title, no description, an axis without a
- * title, facets (they do not fit a phone), data of its own (a page reads nothing from the network)
+ * @throws UserError with every fault of the file: no title, no description, an axis without a title, facets (they do
+ * not fit a phone), data of its own (a page reads nothing from the network)
  */
 export function parseChart(text: string, from: string): ChartSpec {
   let spec: unknown
@@ -69,7 +68,7 @@ export function parseChart(text: string, from: string): ChartSpec {
   }
 }
 
-/** Data that is not the query's own rows: a URL would make the page call home. */
+/** Finds data other than the query's rows: a URL would make the page load it from the network. */
 function foreignData(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each, at) => foreignData(each, `${path}[${at}]`))
   if (!isObject(value)) return []
@@ -82,7 +81,7 @@ function foreignData(value: unknown, path: string): readonly string[] {
   })
 }
 
-/** Positions that are drawn without saying what they are. */
+/** Axes without a title. */
 function untitledAxes(spec: Json): readonly string[] {
   const views = [spec, ...(Array.isArray(spec.layer) ? spec.layer.filter(isObject) : [])]
   return (['x', 'y'] as const).flatMap((channel) => {

@@ -11,13 +11,13 @@ interface Text {
   readonly limit?: number
 }
 declare module 'vega' {
-  /** Vega exports it, its types leave it out. */
+  /** Vega exports it, but its types omit it. */
   const textMetrics: { width: (item: Text, text: unknown) => number }
 }
 
 /**
- * Without a canvas Vega takes 0.8 em for each letter, and cuts labels that have room. Words and
- * figures of the widest font that a page may get take 0.62. What is longer than its limit is cut to it.
+ * Width of a letter, in em. Without a canvas Vega assumes 0.8 em and cuts labels that would fit. Text in the widest
+ * font that a page may get needs 0.62 em. Widths are capped at the limit to which Vega cuts labels.
  */
 const letterEm = 0.62
 textMetrics.width = ({ fontSize = 11, limit = 0 }, text) => {
@@ -28,19 +28,18 @@ textMetrics.width = ({ fontSize = 11, limit = 0 }, text) => {
 export interface Drawing {
   /** One `<svg>` element, sized by its viewBox. */
   readonly svg: string
-  /** A chart must not warn; whoever draws decides what to do when one does. */
+  /** A chart should not warn; the caller decides what to do if it does. */
   readonly warnings: readonly string[]
 }
 
 export interface DrawOptions extends Size {
-  /** Prefix of every id inside, unique in the page that holds the drawing. */
+  /** Prefix of every id inside. It must be unique in the page. */
   readonly id: string
 }
 
 /**
- * Draws a chart as SVG for a page: colours are the variables of `chartCss`, text takes the page's
- * font, title and description are in it for screen readers. Nothing is measured on a canvas, so
- * the same rows give the same bytes on every machine.
+ * Draws a chart as SVG for a page: with the colour variables of `chartCss`, the page's font, and title and description
+ * for screen readers. Nothing is measured on a canvas, so the same rows give the same bytes on every machine.
  */
 export async function renderSvg(
   chart: ChartSpec,
@@ -58,7 +57,7 @@ export async function renderSvg(
   return { svg, warnings }
 }
 
-/** The drawing in plain colours with its title above it: a picture that stands alone. */
+/** Draws a standalone picture: plain colours, with the title above. */
 export async function renderPicture(
   chart: ChartSpec,
   rows: readonly ChartRow[],
@@ -85,7 +84,7 @@ async function draw(chart: ChartSpec, rows: readonly ChartRow[], options: DrawOp
     renderer: 'none',
     logger: warningsInto(warnings),
   })
-  // Clip paths are numbered by a counter of the whole process; ids must be unique in the page.
+  // Clip paths are numbered by a counter of the whole process, but ids must be unique in the page.
   resetSVGDefIds()
   const drawn = await view.toSVG()
   view.finalize()
@@ -97,7 +96,7 @@ async function draw(chart: ChartSpec, rows: readonly ChartRow[], options: DrawOp
   }
 }
 
-/** Widest that a letter of the words in an empty chart is on average, pixels. */
+/** Upper bound of the average width of a letter in an empty chart, pixels. */
 const letterPx = 7
 const linePx = 18
 

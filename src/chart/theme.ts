@@ -1,9 +1,9 @@
 /**
- * Colours and type of every chart, decided once. A drawing is made in these exact hex values; the
- * page then replaces each by its CSS variable, so that one drawing serves light, dark and print.
+ * Colours and type of every chart. A drawing uses these exact hex values; the page replaces each by its CSS variable,
+ * so one drawing serves light, dark and print.
  *
- * The series colours are Okabe and Ito's (told apart under the common colour blindnesses), without
- * their yellow, which vanishes on paper.
+ * The series colours are those of Okabe and Ito, which are distinct under the common colour blindnesses, without their
+ * yellow, which is invisible on paper.
  */
 
 interface Tone {
@@ -48,7 +48,7 @@ const tones = [...series, ...ramp, ink, muted, grid, paper, shade, bad]
 const lightNames = new Map(tones.map((each) => [each.light, each]))
 const hexes = new RegExp(`#(?:${tones.map((each) => each.light.slice(1)).join('|')})\\b`, 'gi')
 
-/** Replaces every colour of ours by its CSS variable; colours of a spec's own stay. */
+/** Replaces the theme's colours by their CSS variables. A spec's own colours stay. */
 export function toCssVariables(drawing: string): string {
   return drawing.replace(hexes, (hex) => `var(--${lightNames.get(hex.toLowerCase())?.name})`)
 }
@@ -56,13 +56,13 @@ export function toCssVariables(drawing: string): string {
 const declare = (theme: 'light' | 'dark') =>
   tones.map((each) => `--${each.name}:${each[theme]}`).join(';')
 
-/** The variables that drawings refer to: light, dark where the reader asks for it, light on paper. */
+/** The colour variables: light, dark if the reader prefers it, light in print. */
 export const chartCss = `:root{${declare('light')}}
 @media (prefers-color-scheme: dark){:root{${declare('dark')}}}
 @media print{:root{${declare('light')}}}
 `
 
-/** The font of drawings; pages leave it to their style sheet. */
+/** The font of drawings. Pages use their own style sheet instead. */
 export const drawingFont = 'sans-serif'
 
 /** Vega-Lite's configuration. `narrow` is for phones: shorter labels, fewer ticks. */
@@ -87,7 +87,7 @@ export function chartConfig(narrow: boolean): object {
       labelOverlap: true,
       labelLimit: narrow ? 90 : 160,
     },
-    // Labels of time differ in length, and would touch.
+    // Time labels differ in length and would touch.
     axisTemporal: { labelSeparation: 6 },
     axisX: { grid: false, tickCount: narrow ? 4 : 8 },
     axisY: { domain: false, ticks: false, tickCount: 5, labelPadding: 6 },

@@ -1,8 +1,8 @@
 import type { ChartRow, ChartSpec } from './spec.ts'
 
 /**
- * What every spec would have to repeat: numbers on axes as people write them, and a legend in as
- * many columns as its labels leave room for (Vega does not wrap one by itself).
+ * Adds what every spec would repeat: readable numbers on axes, and a legend in columns that fit (Vega does not wrap
+ * it).
  */
 export function tidy(
   spec: ChartSpec['vegaLite'],
@@ -28,11 +28,11 @@ export function tidy(
 type Json = Record<string, unknown>
 type View = Json & { encoding?: Record<string, Json> }
 
-/** 1.5k, 40k, 2M above a thousand, plain numbers below. */
+/** 1.5k, 40k, 2M from a thousand up, plain numbers below. */
 const plainNumbers =
   "abs(datum.value) >= 1000 ? format(datum.value, '~s') : format(datum.value, ',.4~r')"
 
-/** Dates as a reader of any country reads them; hours only where an axis is that short. */
+/** Dates that are clear in every country. Hours appear only on short axes. */
 const plainDates = {
   year: '%-d %b %Y',
   quarter: '%-d %b',
@@ -56,14 +56,14 @@ function labelPlainly(channel: Json | undefined): void {
 
 const letterPx = 6.7
 const symbolPx = 36
-/** A drawing on a desk shrinks with its window, and its legend does not fold anew. */
+/** A drawing shrinks with a desktop window, but its legend is not folded again. */
 const widestLegendPx = 600
 const longestLabelPx = 180
 
-/** What the labels of the y axis take: names are wider than numbers. */
+/** Width of the y axis labels: names need more than numbers. */
 const besideX = (y: Json | undefined) => (y?.type === 'nominal' ? 200 : 60)
 
-/** What a legend lists: the domain that any layer gives it (they share one), else the values. */
+/** Entries of a legend: the domain that any layer gives (layers share it), else the values. */
 function labelsOf(
   field: string,
   colors: readonly Json[],
@@ -85,7 +85,7 @@ function foldLegend(color: Json, labels: readonly unknown[], roomPx: number): vo
   color.legend = { ...legend, columns: columnsWithin(widths, roomPx) }
 }
 
-/** The most columns whose widest labels stand beside each other in the room that there is. */
+/** The most columns whose widest labels fit the width. */
 function columnsWithin(widths: readonly number[], roomPx: number): number {
   for (let columns = widths.length; columns > 1; columns--) {
     const needed = Array.from({ length: columns }, (_, column) =>

@@ -5,7 +5,7 @@
  * facts (prices, bands, names) but no logic. `load.ts` reads the contract of another deployment.
  */
 
-/** Whole credits, the unit of billing. */
+/** Whole credits. */
 export type Credits = number
 
 export interface Model {
@@ -19,7 +19,7 @@ export interface Model {
   readonly reasoning: boolean
 }
 
-/** The three windows in which requests are counted, shortest first. */
+/** The windows of the rate limits, shortest first. */
 export const windows = ['minute', 'hour', 'day'] as const
 export type Window = (typeof windows)[number]
 
@@ -37,7 +37,7 @@ export interface Band {
   readonly minBalance: Credits
   /** Inclusive; null for no upper end. Neighbours may share an edge: the table overlaps at 10,000. */
   readonly maxBalance: Credits | null
-  /** Requests allowed for one key in each window. */
+  /** Most requests of one key in each window. */
   readonly requests: Readonly<Record<Window, number>>
 }
 
@@ -67,7 +67,7 @@ export interface Range {
   readonly max: number
 }
 
-/** A package of credits that customers buy. */
+/** A package of credits for sale. */
 export interface Package {
   readonly name: string
   readonly credits: Credits
@@ -125,7 +125,7 @@ export interface Contract {
     readonly readMs: number
     readonly streamMs: number
   }
-  /** Guidance for clients on 429 (§7.5). */
+  /** The specification's advice to clients on 429 (§7.5). */
   readonly retry: {
     readonly maxAttempts: number
     readonly baseDelayMs: number

@@ -1,4 +1,4 @@
-/** Credits that were granted together. */
+/** Credits of one grant, which share an expiry. */
 export interface Grant {
   readonly name: string
   readonly credits: number

@@ -2,7 +2,7 @@
 
 /** Endpoints whose generated text the contract promises and prices. */
 export const promised = ['chat', 'messages'] as const
-/** Endpoints whose answers are generated text. */
+/** Endpoints that answer with generated text. */
 export const generating = [...promised, 'responses'] as const
 /** Endpoints that take a prompt. */
 export const prompted = [...generating, 'embeddings'] as const
@@ -50,7 +50,6 @@ const needsBody: ReadonlySet<WrongRequest> = new Set([
   'context-length',
 ])
 
-/** Whether only a request with a body can be wrong in this way. */
 export function wrongNeedsBody(wrong: WrongRequest): boolean {
   return needsBody.has(wrong)
 }

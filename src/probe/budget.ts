@@ -1,6 +1,6 @@
 /**
- * Credits that a probe may spend. A request is spent when it is sent and given back only when it
- * surely cost nothing, so that the bound holds whatever happens to what is in flight.
+ * Credits that a probe may spend. A request counts as spent when it is sent, and is returned only if it certainly cost
+ * nothing. So the bound holds whatever happens to requests in flight.
  */
 export class Budget {
   private bound: number
@@ -13,27 +13,27 @@ export class Budget {
     this.bound = maxCredits
   }
 
-  /** Lowers the bound to what was told to be the most: it is never raised. */
+  /** Lowers the bound to the announced price. It is never raised. */
   promise(credits: number): void {
     this.bound = Math.min(this.bound, credits)
   }
 
-  /** Credits that may be gone: what we count, or what the balance shows where that is more. */
+  /** Credits that may be spent: our count, or the fall of the balance if that is larger. */
   get spent(): number {
     return Math.max(this.reserved, this.seenSpent)
   }
 
-  /** Of the bound. */
+  /** Credits left of the bound. */
   get left(): number {
     return this.bound - this.spent
   }
 
-  /** What is surely in the account still; infinite while that is not known. */
+  /** Credits that are certainly still in the account; infinite while unknown. */
   get held(): number {
     return this.balanceLeft
   }
 
-  /** @throws BudgetError when the request might pass the bound */
+  /** @throws BudgetError when the request might exceed the bound */
   reserve(credits: number): void {
     if (credits > this.left) {
       throw new BudgetError(`would cost ${credits} credits, and ${this.left} are left`)
@@ -49,14 +49,14 @@ export class Budget {
     this.balanceLeft += credits
   }
 
-  /** A read of the balance while nothing is in flight: it may have fallen by more than we count. */
+  /** Notes a balance that was read while nothing was in flight. It may have fallen by more than our count. */
   observe(balance: number): void {
     this.balanceAtStart ??= balance + this.reserved
     this.seenSpent = Math.max(this.reserved, this.balanceAtStart - balance)
     this.balanceLeft = balance
   }
 
-  /** The balance was changed by an operator: what it was says nothing any more. */
+  /** Forgets the balance, because an operator changed it. */
   forgetBalance(): void {
     this.balanceAtStart = null
     this.seenSpent = this.reserved

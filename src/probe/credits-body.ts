@@ -14,10 +14,10 @@ export function leavesOf(json: unknown): ReadonlyMap<string, number> {
 }
 
 /**
- * Fields by how they moved from each body to the next.
+ * Finds fields by their changes from each body to the next.
  *
- * @param figures how much each figure moved at each step; where two moved alike, the fields that did are
- *   either's
+ * @param figures the change of each figure at each step; if two figures changed alike, each gets both fields as
+ * `oneOf`
  */
 export function fieldsThatMoved(
   bodies: readonly ReadonlyMap<string, number>[],
@@ -33,7 +33,7 @@ export function fieldsThatMoved(
   )
 }
 
-/** Paths of the numbers that moved by so much at each step from one body to the next. */
+/** Paths of numbers that changed by the given amount at each step. */
 export function movedBy(
   bodies: readonly ReadonlyMap<string, number>[],
   steps: readonly number[],
@@ -46,7 +46,7 @@ export function movedBy(
   )
 }
 
-/** Numbers of rows grow with the requests, too: a list with the newest entry first counts nothing by them. */
+/** Ids of rows grow with the requests, too: in a list with the newest row first they look like a counter. */
 function isName(path: string): boolean {
   return /(?:^|[._])id$/i.test(path)
 }
@@ -54,8 +54,8 @@ function isName(path: string): boolean {
 /**
  * The remaining credits of a body.
  *
- * @param known its path, where a differential has told it; else the first leaf named after it, or in a
- *   group of that name
+ * @param known their path, if the probe has found it; else the first number with a matching name, or in a group with a
+ * matching name
  */
 export function remainingIn(
   leaves: ReadonlyMap<string, number>,

@@ -6,7 +6,7 @@ import {
   gapIds,
 } from '../contract/profile.ts'
 
-/** One facet of one gap that is not what it was. */
+/** A facet of a gap whose answer changed. */
 export interface Change {
   readonly gap: GapId
   readonly facet: string
@@ -15,8 +15,7 @@ export interface Change {
 }
 
 /**
- * What changed from one profile to another. Evidence and prose are not compared; a facet that
- * went from known to open, or back, is a change.
+ * Changes from one profile to another. Evidence and prose are not compared. Becoming known or unknown is a change.
  *
  * @param asked gaps to compare
  */
@@ -51,7 +50,7 @@ function facetsOf(answer: GapAnswer | undefined): ReadonlyMap<string, string> {
   return new Map([...known, ...open])
 }
 
-/** A facet's value in words; an empty list is `none`. */
+/** The value of a facet as text; an empty list is `none`. */
 export function wordsOf(value: Facets[string]): string {
   if (typeof value !== 'object') return `${value}`
   return value.length === 0 ? 'none' : value.join(', ')

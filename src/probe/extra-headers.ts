@@ -2,18 +2,18 @@ import { withoutKey } from '../client/redaction.ts'
 import type { PreparedRequest, RequestTemplate } from '../client/request.ts'
 import type { Received } from '../client/send-once.ts'
 
-/** A header that is sent with each request, in the place of our own of that name. */
+/** A header sent with each request. It replaces our own header of that name. */
 export interface ExtraHeader {
   /** In lower case. */
   readonly name: string
   readonly value: string
-  /** What the store keeps instead of the value. */
+  /** The store keeps this instead of the value. */
   readonly shown: string
-  /** Whether a response that repeats the value is kept without it. */
+  /** Whether the value is removed from stored responses that repeat it. */
   readonly isSecret: boolean
 }
 
-/** The request as it is sent. */
+/** The request as sent. */
 export function withExtra(
   request: PreparedRequest,
   extra: readonly ExtraHeader[],
@@ -23,7 +23,7 @@ export function withExtra(
   return { ...request, wire: { ...wire, headers: [...othersOf(wire.headers, extra), ...added] } }
 }
 
-/** The request as it is stored. */
+/** The request as stored. */
 export function shownWithExtra(
   template: RequestTemplate,
   extra: readonly ExtraHeader[],
@@ -39,7 +39,7 @@ function othersOf(
   return headers.filter(([name]) => extra.every((each) => each.name !== name))
 }
 
-/** What came back, without the values of headers that are secret. */
+/** A response without the values of secret headers. */
 export function withoutSecrets(received: Received, extra: readonly ExtraHeader[]): Received {
   const secrets = extra.filter(({ isSecret }) => isSecret).map(({ value }) => value)
   if (secrets.length === 0) return received

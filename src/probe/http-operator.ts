@@ -5,13 +5,13 @@ import type { Operator } from './operator.ts'
 const answerWithinMs = 10_000
 
 /**
- * The operator's endpoint of a service on this machine (`assay serve --operator`), spoken to over
- * HTTP: it sets the balance of the key's account and moves the service's clock.
+ * The operator's endpoint of a service on this machine (`assay serve --operator`), over HTTP. It sets the balance of
+ * the key's account and moves the service's clock.
  *
  * @param baseUrl address of the service; `/operator` is added
- * @param apiKey the key whose account the probe is about; it goes to this machine alone
- * @param operatorKey that the service printed when it started
- * @throws UserError for another machine's address, and where no such endpoint answers
+ * @param apiKey the key of the probed account; it is sent only to this machine
+ * @param operatorKey printed by the service at its start
+ * @throws UserError for an address of another machine, and if no such endpoint responds
  */
 export async function httpOperator(
   baseUrl: string,
@@ -38,7 +38,7 @@ export async function httpOperator(
   }
 }
 
-/** Only this machine: who may move a balance must not be a machine that an address was typed for. */
+/** Only this machine: a mistyped address must not receive the operator's key. */
 function deskOf(text: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {

@@ -1,10 +1,10 @@
 import { type DeploymentProfile, type GapId, gapIds } from '../contract/profile.ts'
 
 /**
- * A profile whose answers of today join those that were there: what was asked again and told
- * something takes the older answer's place, everything else stays, with the probe that it is from.
+ * Merges today's answers into an older profile. A gap that was asked again with a result takes the new answer. Every
+ * other gap keeps its old answer, with the probe that gave it.
  *
- * @param asked gaps that `now` asked; its other answers say only that nobody did
+ * @param asked gaps that `now` asked; its other answers are placeholders
  */
 export function joined(
   before: DeploymentProfile,

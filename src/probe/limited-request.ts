@@ -3,12 +3,12 @@ import { type Contract, costOf } from '../contract/contract.ts'
 import type { Endpoint } from '../contract/request.ts'
 import { decisionOf, type LimitedRequest } from '../limits/limited-request.ts'
 
-/** What a limiter may count by itself: requests by one key, sent one way, to one route. */
+/** What a limiter may count separately: requests with one key, sent one way, to one route. */
 export function routeOf({ key, endpoint }: Pick<LimitedRequest, 'key' | 'endpoint'>): string {
   return `${endpoint} ${key}`
 }
 
-/** A recorded attempt as the limiter met it, in microseconds of the service's time. */
+/** A recorded attempt as the limiter saw it, in microseconds of the service's time. */
 export function limitedRequestOf(
   row: AttemptRow,
   contract: Contract,

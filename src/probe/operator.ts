@@ -1,6 +1,5 @@
 /**
- * What the owner of a deployment may do for a probe: some questions need a balance of an exact
- * height, or a minute that need not be waited for.
+ * Actions of a deployment's owner for a probe: some questions need an exact balance, or a clock that skips a minute.
  */
 export interface Operator {
   /** Sets the balance of the account of the first key. */

@@ -2,14 +2,14 @@ import { type GapId, gaps } from '../contract/profile.ts'
 import type { Circumstances } from './question.ts'
 import { questions } from './questions/list.ts'
 
-/** What a probe may cost, told before its first question. */
+/** The price of a probe, announced before its first question. */
 export interface Price {
-  /** Credits at most: the questions that can be asked here, and the reads of the balance before them. */
+  /** Upper bound in credits, for the questions that can be asked and the first reads of the balance. */
   readonly credits: number
-  /** What those reads may cost of it. */
+  /** The part for those reads. */
   readonly firstReadsCredits: number
   readonly maxCredits: number
-  /** Null where it cannot be read. */
+  /** Null if it cannot be read. */
   readonly balance: number | null
   readonly questions: readonly PricedQuestion[]
 }
@@ -18,13 +18,13 @@ export interface PricedQuestion {
   readonly gaps: readonly GapId[]
   readonly asks: string
   readonly credits: number
-  /** Why it cannot be asked here; null when it can. */
+  /** Why it cannot be asked; null if it can. */
   readonly obstacle: string | null
 }
 
 /**
  * @param only gaps to ask; empty for all
- * @param firstReadsCredits what the reads of the balance before the first question may cost
+ * @param firstReadsCredits upper bound of what the first reads of the balance cost
  */
 export function priceOf(
   circumstances: Circumstances,

@@ -2,19 +2,19 @@ import type { AttemptRow } from '../attempt/columns.ts'
 import type { RequestSpec } from '../client/request.ts'
 import type { Received, ReceivedEvent } from '../client/send-once.ts'
 
-/** What came back for one request, parsed as far as it can be. */
+/** The response to one request, parsed as far as possible. */
 export interface ProbeResponse {
   readonly spec: RequestSpec
   readonly row: AttemptRow
   readonly columns: AttemptRow
   readonly status: number | null
-  /** By lower-case name; the last of repeated ones. */
+  /** By lower-case name; of repeated headers the last. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
-  /** Undefined where the body is not JSON. */
+  /** Undefined if the body is not JSON. */
   readonly json: unknown
   readonly events: readonly ReceivedEvent[]
-  /** Data of each event as JSON, where it is. */
+  /** Data of each event, parsed if it is JSON. */
   readonly chunks: readonly unknown[]
 }
 
@@ -52,7 +52,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Walks into parsed JSON; undefined where the path ends early. */
+/** The value at a path in parsed JSON; undefined if the path does not exist. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value
   for (const step of path) {
@@ -62,7 +62,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return here
 }
 
-/** Text of a success, in either format, streamed or not. */
+/** The text of a success, in either format, streamed or not. */
 export function textOf(response: ProbeResponse): string {
   if (response.spec.stream) {
     return response.chunks

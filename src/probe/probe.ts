@@ -29,47 +29,46 @@ export interface ProbeOptions extends Work {
   readonly store: Store
   readonly contract: Contract
   readonly baseUrl: string
-  /** A new one unless given. */
+  /** A new one if absent. */
   readonly runId?: string
   readonly apiKey: string
   readonly secondKey?: string | null
-  /** Sent with each request; their secrets are not kept. */
+  /** Sent with each request. Secret values are not stored. */
   readonly headers?: readonly ExtraHeader[]
-  /** Sets balances and clocks of the service, where it lets somebody. */
+  /** Sets the service's balances and clock, if the owner allows it. */
   readonly operator?: Operator | null
   readonly maxCredits: number
-  /** Seconds of the service's time in one of ours. */
+  /** Seconds of service time per second. */
   readonly timeScale?: number
-  /** Gaps to ask; none for all. */
+  /** Gaps to ask; empty for all. */
   readonly only?: readonly GapId[]
   readonly startedAt?: Date
   /** Monotonic microseconds since the run began. */
   readonly now?: () => number
   readonly sleep?: (us: number) => Promise<void>
-  /** Told what it will cost, before the first question. */
+  /** Called with the price before the first question. */
   onPrice?(price: Price): void
-  /** Told of each answer when it is there. */
+  /** Called with each answer. */
   onAnswer?(gap: GapId, answer: GapAnswer, spent: number): void
-  /** For tests: instead of a transport to the base URL. */
+  /** For tests: replaces the transport to the base URL. */
   readonly transport?: Transport
 }
 
 export interface ProbeResult {
   readonly profile: DeploymentProfile
-  /** Gaps that were come to, whether or not they could be asked. */
+  /** Gaps that the probe reached, askable or not. */
   readonly asked: readonly GapId[]
   readonly interrupted: boolean
 }
 
 /**
- * Asks a deployment what the specification leaves open, and records every attempt as a run of
- * kind `probe`.
+ * Asks a deployment the gaps of the specification, and records every attempt as a run of kind `probe`.
  *
- * A few reads of the balance come first, so that the price can be told; then each question in a
- * phase of its own. What was told to be the most is the bound from then on. A question that might pass
- * the budget or the balance is not asked, and says so.
+ * A few reads of the balance come first, to announce the price; then each question in a phase of its own. The
+ * announced price becomes the bound on spending. A question that might exceed the budget or the balance is not asked,
+ * and its answer gives the reason.
  *
- * @throws UserError where the service answers nothing, or serves no request
+ * @throws UserError if the service does not respond, or serves no request
  */
 export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   const options = complete(given)
@@ -175,7 +174,7 @@ export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   }
 }
 
-/** What nobody gave: the clock of this machine, and a client without an operator. */
+/** Defaults: the clock of this machine, and no operator. */
 function complete(given: ProbeOptions) {
   const began = performance.now()
   const signal = given.signal ?? new AbortController().signal
@@ -193,7 +192,7 @@ function complete(given: ProbeOptions) {
   }
 }
 
-/** The questions that answer any of the gaps asked for. */
+/** The questions that answer any of the given gaps; all if none is given. */
 function wanted(only: readonly GapId[]): readonly Question[] {
   return only.length === 0
     ? questions

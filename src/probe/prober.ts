@@ -34,7 +34,7 @@ export interface ProberOptions {
   /** Sent with each request. */
   readonly headers?: readonly ExtraHeader[]
   readonly operator: Operator | null
-  /** Seconds of the service's time in one of ours. */
+  /** Seconds of service time per second. */
   readonly timeScale: number
   /** Monotonic microseconds since the run began. */
   readonly now: () => number
@@ -43,46 +43,45 @@ export interface ProberOptions {
 }
 
 export interface SendOptions {
-  /** Shown in the column `step`. */
+  /** For the column `step`. */
   readonly step?: string
-  /** `ok`, the error that it is built to meet, or `any` where that is the question. */
+  /** `ok`, the expected error, or `any` if the question is open. */
   readonly expects?: string
-  /** Whether a 429 is waited for, and a 5xx asked again; not where the limiter itself is asked. */
+  /** Whether to wait after a 429 and repeat after a 5xx. False if the question is about the limiter. */
   readonly patient?: boolean
   readonly second?: boolean
   readonly onHead?: SendOnceOptions['onHead']
   readonly onEvent?: SendOnceOptions['onEvent']
 }
 
-/** A stop by the user: what was answered is kept. */
+/** The user stopped the probe. Answers so far are kept. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
 /**
- * What questions ask through: requests are paid from the budget, recorded as attempts of the
- * run, and paced so that the probe's own traffic does not meet the limits that it asks about.
+ * Sends the requests of questions. It pays them from the budget and records them as attempts of the run. It paces
+ * them, so the probe's own traffic does not reach the limits that it asks about.
  */
 export class Prober {
   readonly options: ProberOptions
   readonly contract: Contract
   readonly operator: Operator | null
   readonly recording: Recording
-  /** Everything that came back, for questions that look back over it. */
+  /** All responses, for questions that look back. */
   readonly responses: ProbeResponse[] = []
   /** The same as the limiter saw them, in the service's time. */
   readonly limited: LimitedRequest[] = []
-  /** The question that is being asked, as the column `phase`. */
+  /** The current question, for the column `phase`. */
   phase = ''
-  /** How the balance is read. */
   readonly balances = new Balances(this)
-  /** What a request that is also wrong gets while the limit is used up, once that was asked. */
+  /** The response to a request with another fault while the limit is reached, once asked. */
   whenFull: SeenFirst | null = null
-  /** Credits that a read may cost: unknown is one. */
+  /** Most credits that a read may cost; 1 while unknown. */
   readCredits = 1
   private slot = 0
   private jumpedUs = 0
-  /** How often the balance was set: a ledger of the account holds in between only. */
+  /** Number of changes of the balance. A ledger of the account holds only between two changes. */
   private balanceEra = 0
 
   constructor(options: ProberOptions) {
@@ -92,7 +91,7 @@ export class Prober {
     this.recording = new Recording(options.runId, options.recorder)
   }
 
-  /** Microseconds since the run began, jumps of the service's clock included. */
+  /** Microseconds since the run began, including moves of the service's clock. */
   now(): number {
     return this.options.now() + this.jumpedUs
   }
@@ -101,7 +100,7 @@ export class Prober {
     return cheapestModel(this.contract).id
   }
 
-  /** A small paid request, to be varied. */
+  /** A small paid request, for variations. */
   get plain(): RequestSpec {
     return {
       ...plainRequest,
@@ -128,10 +127,9 @@ export class Prober {
   }
 
   /**
-   * Sends one request, and again after a rejection or a failure of the service (5xx) unless told
-   * otherwise: those say nothing of what was asked, unless they stay.
+   * Sends a request, and repeats it after a 429 or 5xx unless told otherwise. If they persist, they are the answer.
    *
-   * @throws BudgetError before anything is sent that might pass the bound
+   * @throws BudgetError before it sends anything that might exceed the bound
    * @throws Interrupted when the user stopped the probe
    */
   async send(spec: RequestSpec, options: SendOptions = {}): Promise<ProbeResponse> {
@@ -150,17 +148,20 @@ export class Prober {
     }
   }
 
-  /** The balance while nothing is in flight; null where it cannot be read. */
+  /** The balance while nothing is in flight; null if it cannot be read. */
   idleBalance(mostReads?: number): Promise<number | null> {
     return this.balances.idle(mostReads)
   }
 
-  /** @throws Interrupted when the user stopped the probe: what is in flight then ends as if by the service */
+  /**
+   * @throws Interrupted when the user stopped the probe, which makes requests in flight look as if the service ended
+   * them
+   */
   mustGoOn(): void {
     if (this.options.signal.aborted) throw new Interrupted('stopped')
   }
 
-  /** Lets the service's time pass: by its operator's clock where there is one, else by waiting. */
+  /** Lets the service's time pass, by its operator's clock or by waiting. */
   async rest(serviceUs: number): Promise<void> {
     this.mustGoOn()
     if (this.operator === null) {
@@ -172,14 +173,14 @@ export class Prober {
     this.mustGoOn()
   }
 
-  /** Sets the balance through the operator; to be called only where there is one. */
+  /** Sets the balance. Only for a probe with an operator. */
   async setBalance(credits: number): Promise<void> {
     this.balanceEra++
     await this.operator!.setBalance(credits)
     this.options.budget.forgetBalance()
   }
 
-  /** Requests of a minute by the last limit header that named one, or by the balance. */
+  /** The limit per minute, from the last limit header that has one, or from the balance. */
   async minuteLimit(): Promise<number | null> {
     const minutes = this.contract.bands.map((band) => band.requests.minute)
     const shown = this.responses
@@ -193,9 +194,9 @@ export class Prober {
   }
 
   /**
-   * Waits until so many requests fit the limit of the minute, whichever of those before them it counts.
+   * Waits until that many requests fit the limit of the minute, even if the service counts all earlier ones.
    *
-   * @returns microseconds of the service's time in which a limiter that paces lets one more in; 0 if unknown
+   * @returns microseconds of service time after which a limiter that paces admits one more; 0 if unknown
    */
   async roomFor(requests: number): Promise<number> {
     const limit = await this.minuteLimit()
@@ -252,7 +253,7 @@ export class Prober {
     return response
   }
 
-  /** Credits that a request may cost. */
+  /** Most credits that a request may cost. */
   private priceOf(spec: RequestSpec, n: number | null): number {
     if (isRead(spec)) return this.readCredits
     const { most } = pricesOf(this.contract)
@@ -292,20 +293,20 @@ export class Prober {
     }
   }
 
-  /** Both keys are of one account; a balance that was set begins a ledger of its own. */
+  /** Both keys belong to one account. Each change of the balance begins a new ledger. */
   private accountOf(): string {
     return this.balanceEra === 0 ? 'probed' : `probed, balance set ${this.balanceEra}`
   }
 }
 
-/** Failures of the service in a row (5xx) after which one is its answer to the request. */
+/** After this many 5xx in a row, the 5xx is the answer. */
 const mostFailures = 3
 
 function isRead({ endpoint }: RequestSpec): boolean {
   return endpoint === 'models' || endpoint === 'credits' || endpoint === 'other'
 }
 
-/** By which headers which key was sent: a limiter may count each by itself, and so does what looks back. */
+/** The key and the headers that carried it. A limiter may count each combination separately, so analyses do, too. */
 function keysSent(
   keyFp: string,
   { auth, headers }: RequestTemplate,
@@ -316,7 +317,7 @@ function keysSent(
   return [keyFp, ...names].join(' ')
 }
 
-/** Retry-After where it is short enough to be believed. */
+/** Retry-After, if it is plausibly short. */
 function waitOf({ columns }: ProbeResponse, otherwiseUs: number): number {
   const us = (columns.retryAfter ?? 0) * 1e6
   return us > 0 && us <= 2 * windowUs.minute ? us + 500_000 : otherwiseUs

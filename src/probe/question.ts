@@ -2,18 +2,18 @@ import type { Contract } from '../contract/contract.ts'
 import type { Facets, GapAnswer, GapId } from '../contract/profile.ts'
 import type { Prober } from './prober.ts'
 
-/** What can be known before anything is sent. */
+/** What is known before the first request. */
 export interface Circumstances {
   readonly contract: Contract
-  /** Requests of a minute at the balance that the key has; null where it is not known. */
+  /** Limit per minute at the key's balance; null if unknown. */
   readonly minuteLimit: number | null
-  /** Credits that a read may cost: unknown is one. */
+  /** Most credits that a read may cost; 1 while unknown. */
   readonly readCredits: number
   readonly hasOperator: boolean
   readonly secondKey: 'none' | 'same' | 'another'
 }
 
-/** Whether a second key can be asked with: two variables may hold one. */
+/** Whether a second key is usable: both variables may hold the same key. */
 export function secondKeyBeside(
   apiKey: string | undefined,
   second: string | null,
@@ -22,15 +22,15 @@ export function secondKeyBeside(
   return second === apiKey ? 'same' : 'another'
 }
 
-/** Reads of a settled balance, as a price counts them: two that agree, one while something settles. */
+/** Reads of a settled balance for a price: two that agree, and one while it settles. */
 export const idleReads = 3
 
-/** A gap of the specification, or several that the same requests answer. */
+/** One or several gaps of the specification that the same requests answer. */
 export interface Question {
   readonly gaps: readonly GapId[]
-  /** Credits that asking costs at most. */
+  /** Most credits that it costs. */
   price(circumstances: Circumstances): number
-  /** Why it cannot be asked here; null when it can. */
+  /** Why it cannot be asked; null if it can. */
   obstacle?(circumstances: Circumstances): string | null
   ask(prober: Prober): Promise<Partial<Record<GapId, GapAnswer>>>
 }
@@ -52,9 +52,9 @@ export function notAskable(why: string): GapAnswer {
 }
 
 /**
- * An answer of several facets, some of which may have stayed open.
+ * An answer of several facets, some of which may be open.
  *
- * @param found each facet with its one value, or with the list of those that fit
+ * @param found each facet with its value, or with the values that fit
  */
 export function ofFacets(
   found: Readonly<Record<string, Facets[string] | { readonly oneOf: readonly string[] }>>,
@@ -71,16 +71,13 @@ export function ofFacets(
     : ambiguous(between, is, ...evidence)
 }
 
-/**
- * The model for most requests: the cheapest that costs something, since what a free one does tells nothing of
- * charges.
- */
+/** The model for most requests: the cheapest with a price. A free model reveals nothing about charges. */
 export function cheapestModel({ models }: Contract): Contract['models'][number] {
   const paid = models.filter(({ costCredits }) => costCredits > 0)
   return (paid.length > 0 ? paid : models).reduce((a, b) => (b.costCredits < a.costCredits ? b : a))
 }
 
-/** Price of a success on that model and on the dearest. */
+/** Price of a success on that model, and on the most expensive one. */
 export function pricesOf(contract: Contract): { readonly least: number; readonly most: number } {
   return {
     least: cheapestModel(contract).costCredits,

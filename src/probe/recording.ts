@@ -4,7 +4,7 @@ import { type buildTemplate, templateRow } from '../client/request.ts'
 import type { Received } from '../client/send-once.ts'
 import type { Recorder } from '../store/recorder.ts'
 
-/** Characters of a body that are kept. */
+/** Characters. */
 const longestBody = 16_384
 
 /** Hands the rows of a probe, with their templates and bodies, to the store's recorder. */
@@ -20,10 +20,10 @@ export class Recording {
     this.recorder = recorder
   }
 
-  /** The number of a template in the run; a new one is recorded. */
+  /** The number of a template in the run. A new template is recorded. */
   templateOf(template: ReturnType<typeof buildTemplate>, step: string): number {
     const row = templateRow(template, { runId: this.runId, template: this.templates.size, step })
-    // A prompt of a whole context window is not kept; what is cut would be audited as if it had been sent so.
+    // A prompt of a whole context window is dropped, not cut: an audit would take a cut one for the request.
     const kept = (row.body?.length ?? 0) > longestBody ? { ...row, body: null } : row
     const { step: of, path, headers, body, promptHash, method } = kept
     const name = JSON.stringify([of, path, headers, body, promptHash, method])
@@ -47,7 +47,6 @@ export class Recording {
     if (this.batch.full) this.flush()
   }
 
-  /** Hands what was recorded to the store. */
   flush(): void {
     if (this.batch.rows > 0) {
       this.recorder.appendBatch(0, {

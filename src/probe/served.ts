@@ -3,7 +3,7 @@ import { UserError } from '../user/user-error.ts'
 import { at, type ProbeResponse } from './probe-response.ts'
 import type { Prober } from './prober.ts'
 
-/** @throws UserError where the first read of the balance brought no answer at all */
+/** @throws UserError if no request got a response */
 export function mustAnswer({ responses }: Prober): void {
   const last = responses.at(-1)
   if (last === undefined || responses.some(({ status }) => status !== null)) return
@@ -13,7 +13,7 @@ export function mustAnswer({ responses }: Prober): void {
   )
 }
 
-/** @throws UserError where generations were asked for, and none was served or read and refused */
+/** @throws UserError if generations were requested, but none was served, or read and refused */
 export function mustServe({ responses }: Prober): void {
   const asked = responses.filter(
     ({ spec: { endpoint, wrong } }) =>
@@ -37,7 +37,7 @@ function isServed({ status, json, events, columns }: ProbeResponse): boolean {
   return columns.outcome === 'ok' || events.length > 0 || hasText
 }
 
-/** What a question asked to be refused was: by a service that took the key, and read the body. */
+/** Whether a request that may be refused was refused by a service that accepted the key and read the body. */
 function isRefusedAsRead({
   row,
   columns: { status, errorCode, errorType },
@@ -52,7 +52,7 @@ function requestOf({ row: { endpoint } }: ProbeResponse): string {
 
 function endOf({ status, columns }: ProbeResponse): string {
   if (status === null) return [columns.outcome, columns.reason].filter(Boolean).join(', ')
-  // What is no plain word is no code, and might act on a terminal.
+  // Only plain words can be codes; anything else might control a terminal.
   const code = [columns.errorCode, columns.errorType].find((each) =>
     /^[\w.-]{1,64}$/.test(each ?? ''),
   )

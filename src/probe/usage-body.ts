@@ -1,6 +1,6 @@
 import type { Grant } from '../contract/grant.ts'
 
-/** What `GET /user/credits` says, as far as it says it. The specification leaves its body open. */
+/** The figures in `GET /user/credits`, as far as known. The specification leaves its body open. */
 export interface CreditsFigures {
   readonly consumed: number | null
   readonly remaining: number | null
@@ -12,10 +12,10 @@ export interface CreditsFigures {
 export const creditsFields = ['consumed', 'remaining', 'requests', 'averageTokens'] as const
 export type CreditsField = (typeof creditsFields)[number]
 
-/** Where a deployment keeps a field: `usage.total`. */
+/** Paths of the fields in a deployment's body: `usage.total`. */
 export type CreditsFieldMap = Readonly<Partial<Record<CreditsField, string>>>
 
-/** Names that services give them, most telling first; letters only, in lower case. */
+/** Common names in services, most specific first; letters only, in lower case. */
 const names: Readonly<Record<CreditsField, readonly string[]>> = {
   consumed: [
     'totalconsumed',
@@ -41,8 +41,8 @@ const names: Readonly<Record<CreditsField, readonly string[]>> = {
 const deepest = 4
 
 /**
- * Reads the figures from a body, by a map where one is given and by the names of its fields where
- * not: the shallowest, then the most telling name wins. What is no number stays null.
+ * Reads the figures from a body, by the map, or else by field names: the shallowest, then the most specific name wins.
+ * Missing figures are null.
  */
 export function readCreditsBody(body: unknown, map: CreditsFieldMap = {}): CreditsFigures {
   const places = numbersOf(body, [])
@@ -71,14 +71,14 @@ interface NumberPlace {
   readonly value: number
 }
 
-/** Numbers of nested objects; lists hold histories, whose numbers are no totals. */
+/** Numbers of nested objects. Lists are skipped: they hold histories, not totals. */
 function numbersOf(value: unknown, path: readonly string[]): readonly NumberPlace[] {
   if (typeof value === 'number' && path.length > 0) return [{ path, value }]
   if (!isObject(value) || path.length >= deepest) return []
   return Object.entries(value).flatMap(([name, inner]) => numbersOf(inner, [...path, name]))
 }
 
-/** A list of objects that each hold credits left and, perhaps, when they expire. */
+/** A list of objects that each have credits and an optional expiry. */
 function grantsOf(value: unknown, depth: number): readonly Grant[] {
   if (depth > deepest) return []
   if (Array.isArray(value)) {
@@ -113,7 +113,7 @@ function grantOf(value: unknown): Grant | null {
   }
 }
 
-/** ISO text, or Unix seconds, milliseconds or microseconds by their size. */
+/** ISO text, or Unix seconds, milliseconds or microseconds, depending on size. */
 function momentUs(value: unknown): number | null {
   if (typeof value === 'string') {
     const ms = Date.parse(value)

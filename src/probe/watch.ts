@@ -8,12 +8,12 @@ import { withoutCredentials } from '../store/runs.ts'
 import { UserError } from '../user/user-error.ts'
 import { type CreditsFieldMap, type CreditsFigures, readCreditsBody } from './usage-body.ts'
 
-/** An answer of `GET /user/credits`. */
+/** A response of `GET /user/credits`. */
 export interface CreditsAnswer {
   readonly polledUs: number
   /** The service's Date header; null without one. */
   readonly serviceUs: number | null
-  /** Null when nothing answered. */
+  /** Null without a response. */
   readonly status: number | null
   readonly body: string
 }
@@ -29,24 +29,22 @@ export interface WatchOptions {
   readonly baseUrl: string
   readonly apiKey: string
   readonly contract?: Contract
-  /** Time between two polls. */
   readonly everyMs: number
-  /** Ends the watch after so many; without it, the signal does. */
+  /** Number of polls; without it, the signal ends the watch. */
   readonly count?: number
-  /** Where the answer holds a figure; found by its name where nothing is said. */
+  /** Paths of figures in the response; missing ones are found by name. */
   readonly fields?: CreditsFieldMap
   readonly signal?: AbortSignal
-  /** Keeps polls elsewhere than in the store; false while it cannot. */
+  /** Keeps polls elsewhere than in the store; false if it cannot now. */
   readonly keep?: (polls: readonly Poll[]) => Promise<boolean>
   /** Called with each poll, and whether it is kept. */
   readonly onPoll?: (poll: Poll, isKept: boolean) => void
 }
 
 /**
- * Polls the credits of a service into the store, on the clock of this machine, until a signal or
- * the last of `count` polls.
+ * Polls the credits of a service into the store, on the clock of this machine, until a signal or after `count` polls.
  *
- * @throws UserError where no poll brought a balance, or polls could not be written
+ * @throws UserError if no poll brought a balance, or polls could not be written
  */
 export async function watch(options: WatchOptions): Promise<void> {
   const { apiKey, everyMs, signal, onPoll } = options
@@ -107,7 +105,7 @@ function unanswered(baseUrl: string, last: Poll | null): UserError {
   return new UserError('unreachable', `No poll of ${baseUrl} brought a balance: ${why}.`)
 }
 
-/** The same with its transport and clock passed in. */
+/** Like `WatchOptions`, with transport and clock as parameters. */
 export interface CreditsWatch {
   readonly keep: (polls: readonly Poll[]) => Promise<boolean>
   readonly baseUrl: string
@@ -122,9 +120,8 @@ export interface CreditsWatch {
 const longestBody = 64 * 1024
 
 /**
- * Polls the service's own account of usage into the store until it is told to stop. The file is
- * held only while a poll is written, so that runs and reports can have it between; while another
- * process holds it, polls wait in memory and none is lost.
+ * Polls the service's own usage figures into the store until `next` ends the watch. The file is open only while a poll
+ * is written, so runs and reports can use it in between. While another process holds it, polls wait in memory.
  *
  * @returns polls that could not be written because the file was held to the end
  */
@@ -171,7 +168,6 @@ export async function keepPolls(dbPath: string, polls: readonly Poll[]): Promise
   }
 }
 
-/** A poll as a row of `usage_polls`. */
 export function rowOf({ figures, ...poll }: Poll) {
   return {
     polled_us: Math.round(poll.polledUs),

@@ -1,6 +1,6 @@
 import { type Html, html } from '../user/html.ts'
 
-/** How something ended, in the four ways that a reader must tell apart at a glance. */
+/** The four results that a reader must distinguish at a glance. */
 export type Tone = 'good' | 'warn' | 'fail' | 'none'
 
 /** The answer at the top of a page. */
@@ -9,21 +9,21 @@ export interface Answer {
   readonly says: string
   readonly because: string
   readonly checks: readonly Check[]
-  /** What held and is asked for seldom, under its name. */
+  /** Checks that held and are rarely of interest, folded under a name. */
   readonly folded?: { readonly name: string; readonly checks: readonly Check[] }
 }
 
-/** One thing that the answer rests on, with its figure and, where it failed, the way out. */
+/** A check behind the answer, with its figure and, if it failed, the remedy. */
 export interface Check {
   readonly tone: Tone
   readonly name: string
-  /** Where its evidence is on the page. */
+  /** Link to its evidence on the page. */
   readonly link?: string
   readonly figure: string
   readonly remedy: string | null
 }
 
-/** A sign beside each colour, for those who do not see the colour, and for paper. */
+/** A symbol for each colour, for readers who do not see the colour, and for paper. */
 const signs: Readonly<Record<Tone, string>> = { good: '✓', warn: '!', fail: '✕', none: '–' }
 const spoken: Readonly<Record<Tone, string>> = {
   good: 'held',
@@ -41,14 +41,14 @@ ${checks.length > 0 && html`<ul class="checks">${urgentFirst(checks).map(renderC
 }</section>`
 }
 
-/** A number and its unit on one line. */
+/** Keeps a number and its unit on one line. */
 const unbroken = (text: string) =>
   text
     .replace(/(?<=\d) (?=(?:%|ms|s)(?!\w))/g, '\u00a0')
     .replace(/\bn = (?=\d)/g, 'n\u00a0=\u00a0')
     .replace(/(?<=[<>=≥≤]) (?=\d)/g, '\u00a0')
 
-/** What failed, what is doubtful, then the rest in its own order. */
+/** Failed checks first, then doubtful ones, then the others in their own order. */
 function urgentFirst(checks: readonly Check[]): readonly Check[] {
   const urgency: Readonly<Record<Tone, number>> = { fail: 0, warn: 1, good: 2, none: 2 }
   return [...checks].sort((a, b) => urgency[a.tone] - urgency[b.tone])
@@ -60,7 +60,7 @@ function renderCheck({ tone, name, link, figure, remedy }: Check): Html {
   }</span></li>`
 }
 
-/** A figure that stands alone, large, with what it is and what to hold it against. */
+/** A single large figure, with its name and a comparison. */
 export interface Card {
   readonly label: string
   readonly value: string

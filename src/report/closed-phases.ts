@@ -13,9 +13,9 @@ const shape = z.looseObject({
 })
 
 /**
- * Phases of a stored scenario that figures are made of and whose load is closed: a user who waits for an answer sends nothing, so
- * response time holds none of the waiting that an open load would show (coordinated omission).
- * Read leniently: a store may have been written by another version, or its run been imported.
+ * Closed-load phases of a stored scenario that count in its figures. In a closed load, waiting users send nothing, so
+ * the response time lacks the waiting that an open load would show (coordinated omission). The scenario is read
+ * leniently: another version or an import may have written it.
  */
 export function closedPhases(scenarioJson: string): readonly string[] {
   try {

@@ -12,9 +12,9 @@ import type { RunSummary } from './summary/shape.ts'
 import { fillTable } from './temp-table.ts'
 
 /**
- * A comparison as a page: what changed beyond chance first, then every figure.
+ * A comparison as a page: changes beyond chance first, then every figure.
  *
- * @param store where its rows are laid out for the queries of `reports/compare`, as `compared`
+ * @param store receives the rows for the queries of `reports/compare`, as the table `compared`
  */
 export async function renderComparison(
   store: Store,
@@ -98,7 +98,7 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
   return { tone: 'good', says, because, checks }
 }
 
-/** The metric that is worse by the largest share; null where none is, or only shares of requests are. */
+/** The metric that got worse by the largest share; null if none did. Shares of requests do not count. */
 function mostWorse(among: readonly Difference[]): Difference | null {
   const size = ({ change }: Difference) => Math.abs(change ?? 0)
   const [most] = among
@@ -114,13 +114,13 @@ const units: Readonly<Record<Difference['unit'], readonly [string, number]>> = {
   credits: ['credits', 1],
 }
 
-/** A figure in its unit; null where its samples are too few for it. */
+/** A figure in its display unit; null if it has too few samples. */
 function inUnit({ unit, marks, ...figures }: Difference, side: 'a' | 'b'): number | null {
   const value = marks[side === 'a' ? 0 : 1] === 'too-few' ? null : figures[side]
   return value === null ? null : value * units[unit][1]
 }
 
-/** The interval of a change, and which figures timeouts cut off, so that they can only be larger. */
+/** The interval of a change, and the figures that timeouts cut off, which can only be larger. */
 function rangeOf(difference: Difference): string | null {
   const cutOff = ['a', 'b'].filter((_, at) => difference.marks[at] === 'at-least')
   const said = [
@@ -130,7 +130,7 @@ function rangeOf(difference: Difference): string | null {
   return said.length === 0 ? null : said.join('; ')
 }
 
-/** Lays the differences out as the temporary table `compared`, which `reports/compare` reads. */
+/** Creates the temporary table `compared`, which `reports/compare` reads. */
 export async function fillCompared(store: Store, { differences }: Comparison): Promise<void> {
   await fillTable(
     store,

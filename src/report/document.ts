@@ -11,15 +11,15 @@ const filterScript = new URL('../../src/report/filter.js', import.meta.url)
 export interface Document {
   readonly title: string
   readonly body: Html
-  /** Charts for the runtime by the id of their figure; none leaves the runtime out. */
+  /** Live charts by the id of their figure. If empty, the runtime is omitted. */
   readonly charts: Readonly<Record<string, InteractiveChart>>
-  /** Listens to news of the server that the page came from; a file has none. */
+  /** Listens to events of the server that delivers the page. Absent in a file. */
   readonly live?: { readonly script: string; readonly head: Html }
 }
 
 /**
- * One HTML file that needs nothing else: styles and the one script inline and allowed by their
- * hash, every other source forbidden, so that nothing a service sent can run, load or submit.
+ * One standalone HTML file. Styles and the script are inline and allowed by their hash; every other source is
+ * forbidden. So nothing that a service sent can run, load or submit.
  */
 export function renderDocument({ title, body, charts, live }: Document): string {
   const style = pageStyle(new URL('../../src/report/page.css', import.meta.url))

@@ -5,20 +5,20 @@ import { type Html, html, trusted } from '../user/html.ts'
 import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
 
-/** Widths of the drawings of a page, pixels: the whole column, half of it, a phone. */
+/** Widths of drawings, pixels: the full column, half of it, and a phone. */
 const widths = { whole: 860, half: 500, phone: 311 } as const
 
-/** A part as it stands in a page. */
+/** A rendered part. */
 export interface Figure {
   readonly section: string | null
   readonly body: Html
   readonly chart: { readonly id: string; readonly live: InteractiveChart } | null
   readonly warnings: readonly string[]
-  /** The same across the page; null where it is so already. */
+  /** Renders the figure across the page; null if it is already wide. */
   readonly wider: (() => Promise<Figure>) | null
 }
 
-/** Draws a part with its rows; null when it has none and asked to be left out then. */
+/** Renders a part with its rows; null for an optional part without rows. */
 export async function renderFigure(part: Part, rows: readonly Row[]): Promise<Figure | null> {
   if (rows.length === 0 && part.front.optional === true) return null
   if (part.chart === null) return tableFigure(part, rows)
@@ -26,7 +26,7 @@ export async function renderFigure(part: Part, rows: readonly Row[]): Promise<Fi
   return figure.chart === null && part.front.optional === true ? null : figure
 }
 
-/** A name as an id: rules are named by a store, which somebody else may have written. */
+/** A name as an id. The name may come from a foreign store. */
 const anchorOf = (name: string) => name.replace(/[^\w-]+/g, '-').slice(0, 80)
 
 const asWide = (part: Part): Part => ({ ...part, front: { ...part.front, wide: true } })
@@ -72,7 +72,7 @@ ${front.note !== undefined && html`<p class="note">${front.note}</p>`}</figure>`
   }
 }
 
-/** The figures, with the last narrow one of a section widened where it would leave a hole beside it. */
+/** Widens the last half-width figure of a section if it would have no neighbour. */
 export async function withoutHoles(figures: readonly Figure[]): Promise<readonly Figure[]> {
   const filled = [...figures]
   for (const section of new Set(figures.map((figure) => figure.section))) {

@@ -1,5 +1,5 @@
-// Lets a reader choose the rows of a table by its columns, and tells the sums of what is left.
-// Runs in the reader's browser; what a cell holds is set as text, never as markup.
+// Adds filters to the columns of a table, and shows the sums of the remaining rows. Runs in the reader's browser.
+// Cells are set as text, never as markup.
 ;(() => {
   const sum = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 

@@ -11,7 +11,7 @@ import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
 import { fillTable } from './temp-table.ts'
 
-/** A stored verdict, read leniently: another version may have written it. */
+/** A stored verdict. It is read leniently, because another version may have written it. */
 const detail = z.looseObject({
   expected: z.string().optional(),
   came: z.string().optional(),
@@ -30,7 +30,7 @@ const detail = z.looseObject({
     .default([]),
 })
 
-/** A finding of the audit that a page shows. */
+/** A finding of the audit, as stored. */
 export interface StoredFinding {
   readonly rule: string
   readonly severity: string
@@ -47,7 +47,7 @@ export const tones: Readonly<Record<string, Tone>> = {
   'not-observed': 'none',
 }
 
-/** The findings of the latest audit that looked at a shown run; empty where none did. */
+/** The findings of the latest audit of a shown run; empty without one. */
 export async function latestFindings(store: Store): Promise<readonly StoredFinding[]> {
   const rows = await store.rows<Omit<StoredFinding, 'detail'> & { detail_json: string }>(`
     SELECT rule, severity, verdict, observations, title, detail_json
@@ -71,7 +71,7 @@ function readDetail(json: string): z.infer<typeof detail> {
   }
 }
 
-/** What the audit answers: was every credit charged by the rules? */
+/** The answer of the audit: was every credit charged by the rules? */
 export function auditAnswer(findings: readonly StoredFinding[]): Answer {
   const of = (verdict: string) => findings.filter((finding) => finding.verdict === verdict)
   const binding = of('fail').filter((finding) => finding.severity !== 'advice')
@@ -107,17 +107,17 @@ export function auditAnswer(findings: readonly StoredFinding[]): Answer {
   return { tone: 'good', says: 'No rule failed', because: tally, checks: [] }
 }
 
-/** What a page shows of an audit, and the drawings that stand in it. */
+/** The part of a page about an audit, and its figures. */
 export interface RenderedFindings {
   readonly body: Html
   readonly figures: readonly Figure[]
 }
 
 /**
- * The answer, every failure with its evidence, and every rule in one sheet.
+ * The answer, every failure with its evidence, and all rules in one table.
  *
- * @param parts drawn under each failure, with `getvariable('rule')` its rule and `shown_witnesses`
- * (rule, run_id, slot, retry, shows) the witnesses of all
+ * @param parts drawn under each failure; their queries read `getvariable('rule')`, the failed rule, and
+ * `shown_witnesses` (rule, run_id, slot, retry, shows), the witnesses of all failures
  */
 export async function renderFindings(
   store: Store,
@@ -191,13 +191,13 @@ async function renderFailure(
     rows.length > 0 && html`<dt>reproduce</dt><dd><code>${againText(store, finding)}</code></dd>`
   }</dl>
 ${witnesses}`
-  // A link to an id within a fold opens it.
+  // Browsers open a fold if a link leads to an id inside it.
   return folded
     ? html`<details class="card finding"><summary>${head}</summary><div id="${finding.rule}">${body}</div></details>`
     : html`<article class="card finding" id="${finding.rule}"><header>${head}</header>${body}</article>`
 }
 
-/** The command that prints what sends the witness again; a key never stands in it. */
+/** The command that prints how to repeat the witness. It never contains a key. */
 function againText(store: Store, { rule, detail }: StoredFinding): Html {
   const runs = [...new Set(detail.witnesses.map(({ runId }) => runId))]
   const db = store.path === ':memory:' ? 'assay.duckdb' : basename(store.path)
@@ -206,10 +206,10 @@ function againText(store: Store, { rule, detail }: StoredFinding): Html {
 }
 
 const mostWitnesses = 25
-/** As many show what happened; the rest stands behind a click. */
+/** Witnesses that are shown at once; the others are folded. */
 const fewWitnesses = 3
 
-/** The attempts that show it, as rows; what they show comes with the verdict. */
+/** The witness attempts as rows. The verdict has what each shows. */
 async function witnessRows(store: Store, finding: StoredFinding): Promise<readonly Row[]> {
   const witnesses = finding.detail.witnesses.slice(0, mostWitnesses)
   if (witnesses.length === 0) return []
@@ -235,7 +235,7 @@ async function witnessRows(store: Store, finding: StoredFinding): Promise<readon
   })
 }
 
-/** What could not be decided stands open, the rest behind a click; what failed has its evidence above. */
+/** Undecided rules are shown; the others are folded, because failures have their evidence above. */
 function renderSheet(findings: readonly StoredFinding[]): Html {
   const folds = [
     ['fail', 'failed, as shown above'],
@@ -262,7 +262,7 @@ function ruleTable(findings: readonly StoredFinding[], words: string): Html {
   )}</tbody></table></div>`
 }
 
-/** Ids and options stay on one line; what a store calls so may be longer. */
+/** Keeps ids and options on one line, unless they are too long. */
 const wrapOf = (word: string) => (word.length <= 24 ? 'nowrap' : '')
 
 function reasonOf({ detail, verdict }: StoredFinding): Html | false {

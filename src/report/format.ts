@@ -1,6 +1,6 @@
 import { momentIn } from './zone-words.ts'
 
-/** What a column's name ends with tells its unit: `p99_ms`, `used_credits`, `error_ratio`. */
+/** The suffix of a column's name is its unit: `p99_ms`, `used_credits`, `error_ratio`. */
 const units = {
   ms: 'ms',
   s: 's',
@@ -20,13 +20,13 @@ function suffixOf(column: string): Suffix | null {
   return suffixes.find((suffix) => column === suffix || column.endsWith(`_${suffix}`)) ?? null
 }
 
-/** The unit of a column as it is written in a heading; empty without one. */
+/** The unit of a column for its heading; empty without one. */
 export function unitOf(column: string): string {
   const suffix = suffixOf(column)
   return suffix === null ? '' : units[suffix]
 }
 
-/** The name without its unit, in words. */
+/** The column's name without its unit, in words. */
 export function wordsOf(column: string): string {
   const suffix = suffixOf(column)
   const bare = suffix !== null && column !== suffix ? column.slice(0, -suffix.length - 1) : column
@@ -35,7 +35,7 @@ export function wordsOf(column: string): string {
 
 const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
-/** 4 significant digits, thousands apart: 0.1234, 12.34, 1,234. */
+/** 4 significant digits, grouped thousands: 0.1234, 12.34, 1,234. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   const size = Math.abs(value)
@@ -44,7 +44,7 @@ export function formatNumber(value: number): string {
   return value.toFixed(decimals)
 }
 
-/** A cell as it reads in a table; null is "not measured", never 0. */
+/** A cell as text; null is "not measured", never 0. */
 export function formatCell(column: string, value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (value instanceof Date) return `${momentIn(value.getTime() * 1000, 'UTC', 'medium')} UTC`
@@ -67,7 +67,7 @@ export function formatCell(column: string, value: unknown): string {
   }
 }
 
-/** 0 to 1 as per cent; a share that is small and not zero never reads as 0. */
+/** 0 to 1 in per cent; a small share is never shown as 0. */
 export function formatShare(share: number): string {
   const percent = share * 100
   if (percent === 0 || percent === 100) return `${percent}`
@@ -76,7 +76,7 @@ export function formatShare(share: number): string {
   return percent < 1 || percent > 99 ? percent.toFixed(2) : percent.toFixed(1)
 }
 
-/** Seconds as a person says them: 850 ms, 12.3 s, 4 min 05 s, 2 h 07 min. */
+/** Seconds as text: 850 ms, 12.3 s, 4 min 05 s, 2 h 07 min. */
 export function formatDuration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
   if (seconds < 60) return `${seconds.toFixed(1)} s`

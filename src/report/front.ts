@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
 
 /**
- * The comment that leads a query, as YAML: what its table or chart is called and how its columns
- * read. A table must have a title; a chart has its own.
+ * The comment at the head of a query, as YAML: the title of its table or chart, and the format of its columns. A table
+ * must have a title; a chart has its own.
  *
  *     -- title: Latency by step
  *     -- section: Latency
@@ -14,19 +14,21 @@ import { UserError } from '../user/user-error.ts'
  */
 const columnFront = z.strictObject({
   label: z.string().optional(),
-  /** Columns of one group stand under one heading. */
+  /** Columns of one group share a heading. */
   group: z.string().optional(),
-  /** Which percentile the figure is, and the column that counts its samples: too few print "n too small". */
+  /**
+   * The percentile in this column, and the column with its samples. If they are too few, the cell reads "n too small".
+   */
   needs: z.tuple([z.templateLiteral(['p', z.number()]), z.string()]).optional(),
-  /** A column with the shortest time that was cut off: a figure beyond it reads "≥". */
+  /** The column with the shortest duration that was cut off. A figure from there on reads "≥". */
   at_least: z.string().optional(),
-  /** Drawn as a bar behind the number, of the column's largest. */
+  /** Draws a bar behind the number, relative to the column's maximum. */
   bar: z.boolean().optional(),
-  /** Left out where no row has a value. */
+  /** Omits the column if no row has a value. */
   optional: z.boolean().optional(),
-  /** Where scripts run, the reader chooses rows by it; the table tells the sums of what is left. */
+  /** Adds a filter on this column, and the sums of the remaining rows; needs scripts. */
   filter: z.boolean().optional(),
-  /** Counted by others, not shown. */
+  /** Other columns use it, but it is not shown. */
   hidden: z.boolean().optional(),
 })
 export type ColumnFront = z.infer<typeof columnFront>
@@ -36,19 +38,19 @@ const front = z.strictObject({
   section: z.string().optional(),
   note: z.string().optional(),
   empty: z.string().optional(),
-  /** Takes the whole width of a page. */
+  /** Full width of the page. */
   wide: z.boolean().optional(),
-  /** Left out where it has no rows, in place of an empty state. */
+  /** Omits the part if it has no rows, instead of showing an empty state. */
   optional: z.boolean().optional(),
-  /** The whole of a table stands behind a click on its title. */
+  /** Folds the whole table under its title. */
   folded: z.boolean().optional(),
-  /** What rows are whose column `folded` is true: `3 rules that passed`; they stand behind a click. */
+  /** Names the folded rows, whose column `folded` is true: `3 rules that passed`. */
   fold: z.string().optional(),
   columns: z.record(z.string(), columnFront).optional(),
 })
 export type Front = z.infer<typeof front>
 
-/** @throws UserError when the comment is not the YAML it should be */
+/** @throws UserError when the comment is not valid YAML of this shape */
 export function readFront(sql: string, from: string): Front {
   const lines: string[] = []
   for (const line of sql.split('\n')) {

@@ -3,7 +3,7 @@ import { histogramDecoder } from '../store/gaps.ts'
 import type { Store } from '../store/open.ts'
 import { fillTable } from './temp-table.ts'
 
-/** Cells of the heat map: twelve to a factor of ten, so that a cell is 21 % wide. */
+/** Cells of the heat map per factor of ten: a cell is 21 % wide. */
 const cellsPerDecade = 12
 
 interface StoredHistogram {
@@ -12,7 +12,7 @@ interface StoredHistogram {
   readonly hdr: string
 }
 
-/** Number of samples by interval of time and cell of latency. */
+/** Number of samples in an interval of time and a range of latency. */
 interface Cell {
   readonly from_s: number
   readonly to_s: number
@@ -22,8 +22,8 @@ interface Cell {
 }
 
 /**
- * Unpacks the stored HDR histograms of service time, which SQL cannot do, into the table `shown_heat`
- * (from_s, to_s, from_ms, to_ms, n). Counts of steps, threads and intervals add up.
+ * Decodes the stored HDR histograms of service time, which SQL cannot, into the table `shown_heat` (from_s, to_s,
+ * from_ms, to_ms, n). Counts add up over steps, threads and intervals.
  */
 export async function prepareHistograms(store: Store): Promise<void> {
   const stored = await store.rows<StoredHistogram>(`
@@ -41,7 +41,7 @@ export async function prepareHistograms(store: Store): Promise<void> {
   )
 }
 
-/** At most this many columns: neighbours are merged beyond it. */
+/** Most columns of the heat map. Beyond it, neighbours are merged. */
 const mostColumns = 90
 
 function heatCells(
@@ -75,7 +75,7 @@ function heatCells(
   })
 }
 
-/** Walks the recorded values of one histogram, in microseconds, into cells of latency. */
+/** Sums the recorded values of a histogram, in microseconds, by cell of latency. */
 function cellsOf(histogram: JsHistogram): ReadonlyMap<number, number> {
   const cells = new Map<number, number>()
   const values = histogram.recordedValuesIterator

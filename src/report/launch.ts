@@ -18,7 +18,7 @@ import { failureShare, tokenReport } from './summary/figures.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import type { Distribution, Percentile, SummaryGroup } from './summary/shape.ts'
 
-/** The line under the title of a page: what was run, against what, when. */
+/** The line under a page's title: scenario, service and time of the runs. */
 export async function aboutRuns(store: Store): Promise<Html> {
   const runs = await shownRuns(store)
   const first = runs[0]
@@ -32,7 +32,10 @@ export async function aboutRuns(store: Store): Promise<Html> {
   )}${machinesText(runs.map((run) => machinesOf(machineOf(run.machine_json))))}. Run <span class="mono">${runs.map((run) => run.run_id).join(', ')}</span>, Assay ${first.assay_version}.`
 }
 
-/** The answer of the launch page, from the tables that it makes ready: may the numbers be believed, and did the deployment hold? */
+/**
+ * The answer of the launch page: are the figures reliable, and did the deployment hold? It also prepares the page's
+ * tables.
+ */
 export async function launchTop(store: Store): Promise<Html> {
   const runs = await shownRuns(store)
   const all = await prepareFigures(store)
@@ -55,15 +58,15 @@ function shownRuns(store: Store): Promise<readonly RunRow[]> {
 }
 
 interface Known {
-  /** Whether any request was answered. */
+  /** Whether any request got a response. */
   readonly reached: boolean
   /** Phases of a closed load. */
   readonly closed: readonly string[]
-  /** Unexpected failures at rates that a sweep found to be too high. */
+  /** Unexpected failures at rates above the safe rate of a sweep. */
   readonly failedAbove: number
 }
 
-/** A sweep goes on until requests fail: those say where the limit is, not that it does not hold. */
+/** A sweep goes on until requests fail. Those failures show the limit; they are no fault of the deployment. */
 async function failuresAbove(
   store: Store,
   runs: readonly RunRow[],
@@ -152,7 +155,7 @@ function answerOf(
       )
 }
 
-/** A good verdict never stands above failures that nobody planned without a word of them. */
+/** A good verdict must mention unexpected failures. */
 function yet(counts: SummaryGroup['counts'], failedAbove: number): string {
   if (counts.failed === 0) return ''
   const share = `${formatShare(failureShare(counts)!)} % failed unexpectedly`
@@ -175,7 +178,7 @@ function failuresOf(counts: SummaryGroup['counts'], failedAbove: number): readon
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
-/** @param closed whether some of it is of a closed load, which claims no rate and leaves waiting out */
+/** @param closed whether part of the load is closed: it claims no rate and omits waiting */
 function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
   const { counts, metrics, spanS, sentPerS, completionTokens, completionTokensPerS, goodput } = all
   const { service, response, ttft } = metrics

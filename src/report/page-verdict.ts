@@ -3,8 +3,8 @@ import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
 
 /**
- * What a run says of itself, as `runs.verdict_json` keeps it. Read leniently: a store may have been
- * written by another version, and no verdict is never a good one.
+ * The verdict of a run in `runs.verdict_json`. It is read leniently, because another version may have written the
+ * store. A missing verdict never counts as good.
  */
 const shape = z.looseObject({
   verdict: z.string().nullable().default(null),
@@ -55,14 +55,14 @@ const shape = z.looseObject({
 })
 
 export interface PageVerdict {
-  /** What an invalid run may still be used for; empty otherwise. */
+  /** What an invalid run is still good for; empty otherwise. */
   readonly says: string
-  /** Why it ended before its plan did; null when it did not. */
+  /** Why the run ended before its plan; null if it did not. */
   readonly stopped: string | null
   readonly tests: readonly Check[]
   readonly thresholds: readonly Check[]
   readonly sweeps: readonly Check[]
-  /** The trials of sweeps at rates that are above the safe one, and that did not hold. */
+  /** Phases of sweep trials that did not hold, at rates above the safe one. */
   readonly tooFast: readonly string[]
 }
 
@@ -75,7 +75,7 @@ const tones: Readonly<Record<string, Tone>> = {
   'not judged': 'none',
 }
 
-/** @returns nothing said where nothing was stored or it cannot be read */
+/** @returns an empty verdict if none is stored, or if it is unreadable */
 export function readPageVerdict(json: string | null): PageVerdict {
   const parsed = shape.safeParse(parseJson(json))
   const { verdict, says, stopped, tests, thresholds, sweeps } = parsed.success
@@ -124,7 +124,7 @@ export function readPageVerdict(json: string | null): PageVerdict {
   }
 }
 
-/** `self-tests: 10 of 12 held; not judged: samples, …`: one that was not judged is none that held. */
+/** `self-tests: 10 of 12 held; not judged: samples, …`. Tests that were not judged do not count as held. */
 export function selfTestsText(of: number, unheld: number, notJudged: readonly string[]): string {
   const held = `self-tests: ${of - unheld - notJudged.length} of ${of} held`
   return notJudged.length === 0 ? held : `${held}; not judged: ${notJudged.join(', ')}`
@@ -142,7 +142,7 @@ interface Sweep {
 const failedAt = ({ trials }: Sweep, ratePerS: number) =>
   trials.find((trial) => !trial.held && trial.ratePerS === ratePerS)
 
-/** What lies above the rate of a sweep: a rate has failed when it failed twice. */
+/** What happened above the safe rate of a sweep. A rate has failed once it failed twice. */
 function sweepRemedy(sweep: Sweep): string {
   const { failedPerS, trials } = sweep
   if (failedPerS !== null) {
@@ -167,7 +167,7 @@ const endings: ReadonlyMap<string, string> = new Map([
   ['fleet', 'not every shard answered in time, so they could not agree on what comes next'],
 ])
 
-/** Why a run ended before its plan did, in a sentence. */
+/** Why a run ended before its plan, as a sentence. */
 export function stoppedText(stopped: string): string {
   return stopped === 'unreachable'
     ? 'The service was never reached: no request got a connection.'

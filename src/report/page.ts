@@ -26,10 +26,10 @@ import type { UsageOptions, UsagePage } from './usage/shape.ts'
 import { aboutUsage, usageTop } from './usage-page.ts'
 import { fillUsageTables } from './usage-tables.ts'
 
-/** What only the usage page asks; times are Unix microseconds. */
+/** Options of the usage page only. Times are Unix microseconds. */
 export interface UsageScopeOptions
   extends Omit<UsageOptions, 'timezone' | 'runIds' | 'nowUs' | 'seed'> {
-  /** Where the usage is summed; the store unless given. */
+  /** Sums the usage; the store if absent. */
   readonly engine?: UsageEngine
 }
 
@@ -37,22 +37,22 @@ export interface ReportOptions extends Work {
   readonly store: Store
   readonly page: PageName
   readonly contract: Contract
-  /** The runs that it tells of; none is the last one, and all of them for usage. */
+  /** The runs to report on. If empty: the last run, or all runs for usage. */
   readonly runIds: readonly string[]
   /** IANA zone of hours and days. */
   readonly timeZone: string
-  /** The moment of the report, Unix microseconds. */
+  /** Time of the report, Unix microseconds. */
   readonly nowUs: number
   readonly usage?: UsageScopeOptions
-  /** What `assay probe` wrote of the deployment; the audit page shows it. */
+  /** The profile from `assay probe`, for the audit page. */
   readonly profile?: DeploymentProfile
-  /** A folder of one's own charts, shown after (or in place of namesakes among) ours. */
+  /** A folder of the user's own charts. They follow ours; a file with the same name replaces ours. */
   readonly reportsFolder?: string
 }
 
 export interface Report {
   readonly html: string
-  /** What charts had to say; ours say nothing. */
+  /** Warnings of charts. Our charts have none. */
   readonly warnings: readonly string[]
 }
 
@@ -73,21 +73,21 @@ const folders: Readonly<Record<PageName, readonly string[]>> = {
 const shipped = (folder: string) =>
   fileURLToPath(new URL(`../../reports/${folder}/`, import.meta.url))
 
-/** The queries and pictures of a page: ours, then the reader's own. */
+/** The parts of a page: ours, then the user's own. */
 export function partsOf(page: PageName, reportsFolder?: string): readonly Part[] {
   const own = reportsFolder === undefined ? [] : [reportsFolder]
   return readParts([...folders[page].map(shipped), ...own])
 }
 
-/** The parts that come with Assay, by the names of their folders. */
+/** The built-in parts in the given folders. */
 export function partsIn(names: readonly string[]): readonly Part[] {
   return readParts(names.map(shipped))
 }
 
 /**
- * Makes one page from a store: the answer first, then its proof.
+ * Makes one page from a store: the answer first, then its evidence.
  *
- * @throws UserError for runs, zones and chart files that cannot be used
+ * @throws UserError for unusable runs, zones and chart files
  */
 export function makeReport(options: ReportOptions): Promise<Report> {
   return interruptible(options.store, options, () => drawReport(options))
@@ -125,7 +125,6 @@ ${sections(figures)}
   }
 }
 
-/** Makes a page and writes it to a file. */
 export async function writeReport(
   options: ReportOptions & { readonly out: string },
 ): Promise<Report> {
@@ -134,14 +133,14 @@ export async function writeReport(
   return report
 }
 
-/** What stands above the charts: what the page is about, and the answer that it is there to give. */
+/** The top of a page, above the charts: its subject and its answer. */
 interface Top {
   readonly about: Html
   readonly body: Html
   readonly figures: readonly Figure[]
 }
 
-/** Makes the tables ready that a page's queries read, and answers its question. */
+/** Prepares the tables for a page's queries, and makes the top. */
 export async function prepareTop(options: ReportOptions): Promise<Top> {
   const { store, page, timeZone } = options
   if (page === 'usage') return prepareUsageTop(options)
@@ -168,7 +167,7 @@ async function prepareUsageTop(options: ReportOptions): Promise<Top> {
   return { about: aboutUsage(page), body: usageTop(page), figures: [] }
 }
 
-/** The usage page as data, as its options ask for it. */
+/** The usage page as data. */
 export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
   const { store, timeZone, nowUs, usage = allUsage } = options
   const asked = {
@@ -176,7 +175,7 @@ export async function readUsageOf(options: ReportOptions): Promise<UsagePage> {
     timezone: timeZone,
     runIds: options.runIds.length > 0 ? await meantRuns(options) : [],
     nowUs,
-    // The same page twice says the same dates.
+    // Fixed, so that a repeated page has the same dates.
     seed: 1,
   }
   return readUsage(store, asked, usage.engine)
@@ -187,14 +186,14 @@ const allUsage: UsageScopeOptions = {
 }
 
 /**
- * The runs that a person named, by id, the beginning of one, or `latest`; the last one when none is
- * named, and no run at all in a store without any.
+ * The runs that the user named, by id, the beginning of one, or `latest`. If none is named, the last run; an empty
+ * store gives none.
  */
 export function meantRuns({ store, runIds }: ReportOptions): Promise<readonly string[]> {
   return runIds.length === 0 ? lastRun(store) : resolveRuns(store, runIds)
 }
 
-/** Rows of a part, once `prepareTop` has made its tables ready. */
+/** Rows of a part. `prepareTop` must have made its tables. */
 export async function rowsOf(store: Store, part: Part) {
   try {
     return await store.rows(part.sql)
@@ -213,7 +212,7 @@ async function lastRun(store: Store): Promise<readonly string[]> {
   return rows.map((row) => row.run_id)
 }
 
-/** Figures of one section stand under its heading. */
+/** Groups figures under the headings of their sections. */
 export function sections(figures: readonly Figure[]): Html {
   const groups = new Map<string, Figure[]>()
   for (const figure of figures) {

@@ -4,21 +4,21 @@ import { type ChartSpec, parseChart } from '../chart/spec.ts'
 import { UserError } from '../user/user-error.ts'
 import { type Front, readFront } from './front.ts'
 
-/** A query of a page, and its picture where it has one. */
+/** A query of a page, with its chart if it has one. */
 export interface Part {
-  /** `03-time-to-first-token`: the order on the page, and the anchor. */
+  /** `03-time-to-first-token`: the position on the page, and the anchor. */
   readonly name: string
   readonly sql: string
   readonly front: Front
-  /** Null is a table. */
+  /** Null for a table. */
   readonly chart: ChartSpec | null
 }
 
 /**
- * Reads the parts of a page from its folders: `NN-name.sql`, and `NN-name.vl.json` beside it for a
- * chart. They come in the order of their names; a later folder's part replaces a namesake.
+ * Reads the parts of a page from its folders: `NN-name.sql`, and for a chart also `NN-name.vl.json`. They are in the
+ * order of their names. A part in a later folder replaces one with the same name.
  *
- * @throws UserError for a folder that is not there, a picture without a query, a table untitled
+ * @throws UserError for a missing folder, a chart without a query, or a table without a title
  */
 export function readParts(folders: readonly string[]): readonly Part[] {
   const parts = new Map<string, Part>()

@@ -9,9 +9,9 @@ import { partsOf, prepareTop, type ReportOptions, rowsOf } from './page.ts'
 const widths = { whole: 1040, half: 640 } as const
 
 /**
- * Writes each chart of a page as a PNG picture, `NN-name.png`, into a folder.
+ * Writes each chart of a page as a PNG, `NN-name.png`, into a folder.
  *
- * @returns the files, and what charts had to say
+ * @returns the files, and the charts' warnings
  * @throws UserError as `makeReport` does
  */
 export async function writePictures(

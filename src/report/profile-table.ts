@@ -9,8 +9,8 @@ import type { Store } from '../store/open.ts'
 import { fillTable } from './temp-table.ts'
 
 /**
- * What the deployment answers where the specification is silent, as `shown_profile` (gap, question,
- * status, answer, evidence) for the queries of the audit page; without a profile it is empty.
+ * Creates the table `shown_profile` (gap, question, status, answer, evidence) for the queries of the audit page: the
+ * deployment's answers where the specification is silent. Without a profile it is empty.
  */
 export async function fillProfile(store: Store, profile: DeploymentProfile | null): Promise<void> {
   await fillTable(

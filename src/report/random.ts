@@ -1,7 +1,7 @@
-/** A source of numbers in [0, 1): passed in, so that every resample can be repeated. */
+/** A source of numbers in [0, 1), passed as a parameter to make every resample repeatable. */
 export type Random = () => number
 
-/** sfc32 after a splitmix of the seed: small, fast, and the same everywhere. */
+/** sfc32, seeded by a splitmix: small, fast, and the same everywhere. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0
   const mix = () => {

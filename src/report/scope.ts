@@ -13,10 +13,10 @@ import type { Store } from '../store/open.ts'
 import { UserError } from '../user/user-error.ts'
 import { checkTimeZone } from './usage/zone.ts'
 
-/** What a report is about: runs, and how their time is told. */
+/** The subject of a report: runs, and the zone of its times. */
 export interface Scope {
   readonly runIds: readonly string[]
-  /** IANA name; hours and days are told in it. */
+  /** IANA name, for hours and days. */
   readonly timeZone: string
 }
 
@@ -24,22 +24,23 @@ export interface Scope {
 export const hasObjectives = `coalesce(${objectiveNames.map((name) => `"${name}"`).join(', ')}) IS NOT NULL`
 
 /**
- * Makes ready what the queries of `reports/` read, in this connection only:
+ * Prepares what the queries of `reports/` read, in this connection only:
  *
- * - variables: `getvariable('run_ids')`, `'timezone'`, `'bucket_s'` (width of a bucket of time),
- *   `'coarse_p50_s'` and `'coarse_p95_s'` (the same, wide enough that a bucket has samples for the
- *   percentile), `'needs_p50'` and `'needs_p95'` (as many samples as it takes), `'curve_quantiles'`
- *   (as many quantiles as the samples carry, evenly on a log axis)
+ * - variables: `getvariable('run_ids')`, `'timezone'`, `'bucket_s'` (width of a time bucket), `'coarse_p50_s'` and
+ * `'coarse_p95_s'` (widths with enough samples for the percentile), `'needs_p50'` and `'needs_p95'` (the samples that
+ * it needs), `'curve_quantiles'` (as many quantiles as the samples support, evenly spaced on a log axis)
  * - `shown_runs`: the runs, with `offset_us` since the first of them began
- * - `shown_attempts`: `attempt_times` of those runs, with `at_s` and `ended_s` since then, and `good`
- *   (null without objectives)
- * - `shown_latency`: those of them that count and have a service time: successes, and timeouts as at
- *   least their deadline; a fast failure never flatters a percentile
- * - `shown_intervals` (measure, at_s, statistic, ms, n): median and 95th percentile of TTFT and TPOT in
- *   each interval of time, but for those whose samples are too few
- * - `buckets`: the start of each bucket of time from the first request on, `at_s`, without gaps
+ * - `shown_attempts`: `attempt_times` of those runs, with `at_s` and `ended_s` since that start, and `good` (null
+ *   without
+ * objectives)
+ * - `shown_latency`: the counted ones with a service time, which are successes, and timeouts as at least their
+ *   deadline.
+ * A fast failure never improves a percentile
+ * - `shown_intervals` (measure, at_s, statistic, ms, n): median and 95th percentile of TTFT and TPOT in each time
+ * interval with enough samples
+ * - `buckets`: the start `at_s` of each time bucket from the first request on, without gaps
  *
- * @throws UserError for a run that is not in the store or a zone that nobody knows
+ * @throws UserError for a run that is not in the store, or an unknown zone
  */
 export async function prepareScope(store: Store, scope: Scope): Promise<void> {
   await checkRuns(store, scope.runIds)
@@ -56,7 +57,7 @@ export async function prepareScope(store: Store, scope: Scope): Promise<void> {
   const [bounded] = await store.rows<Record<ObjectiveName, boolean>>(
     `SELECT ${objectiveNames.map((name) => `count("${name}") > 0 AS "${name}"`).join(', ')} FROM shown_runs`,
   )
-  // A bound that no run has would cost its measure in every query.
+  // Bounds that no run has are omitted: their measures would slow down every query.
   const good = goodSql((name) => (bounded![name] ? `"${name}"` : null))
   await store.execute(`
     CREATE OR REPLACE TEMP VIEW shown_attempts AS
@@ -78,7 +79,7 @@ export async function prepareScope(store: Store, scope: Scope): Promise<void> {
 const boundOf = (name: ObjectiveName) =>
   `try_cast(try_cast(scenario_json AS JSON) ->> '$.objectives.${name}' AS DOUBLE)`
 
-/** What is drawn over time. */
+/** Measures that are drawn over time. */
 const intervalNames = ['ttft', 'tpot'] as const
 
 const intervalsSql = (name: MeasureName) => `
@@ -109,16 +110,16 @@ async function checkRuns(store: Store, runIds: readonly string[]): Promise<void>
   }
 }
 
-/** A chart over time shows at most this many points for each line. */
+/** Most points of a line in a chart over time. */
 const mostBuckets = 120
 const widthsS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600]
 
-/** The narrowest round width that cuts a span into at most so many buckets. */
+/** The narrowest round width that cuts a span into at most this many buckets. */
 export function bucketWidthS(spanS: number, most: number): number {
   return widthsS.find((width) => spanS / width <= most) ?? 3600 * Math.ceil(spanS / 3600 / most)
 }
 
-/** Samples that a bucket should have on average, for each that a percentile takes. */
+/** Average samples per bucket, as a multiple of those that the percentile needs. */
 const plenty = 1.5
 
 async function prepareBuckets(store: Store): Promise<void> {

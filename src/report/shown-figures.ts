@@ -7,18 +7,17 @@ import { readGroups } from './summary/groups.ts'
 import { percentiles, type SummaryGroup } from './summary/shape.ts'
 import { fillTable } from './temp-table.ts'
 
-/** The measures that pages show. */
 const shown: readonly MeasureName[] = ['service', 'response', 'ttft', 'responseTtft', 'tpot']
 
 /**
- * Lays the summary of the shown runs out for the queries of a page, all steps under a null step:
- * `shown_figures` (place, step, metric, n, cut_ms, mean_ms, p50_ms … p999_ms) and `shown_counts`
- * (place, step, and each count). A page shows the figures of the terminal because it reads them.
+ * Creates the summary tables for the queries of a page; a null step is all steps together. They are `shown_figures`
+ * (place, step, metric, n, cut_ms, mean_ms, p50_ms … p999_ms) and `shown_counts` (place, step, and each count). Pages
+ * thus show the same figures as the terminal.
  *
  * @returns all steps together
  */
 export async function prepareFigures(store: Store): Promise<SummaryGroup> {
-  // Gaps are read on a connection of their own, which has no temporary tables.
+  // Gaps are read on a separate connection, which has no temporary tables.
   const runs = await store.rows<{ run_id: string; has_objectives: boolean }>(
     `SELECT run_id, ${hasObjectives} AS has_objectives FROM shown_runs`,
   )
@@ -33,7 +32,7 @@ export async function prepareFigures(store: Store): Promise<SummaryGroup> {
     },
     shown,
   )
-  // The whole comes last.
+  // All steps together come last.
   const groups = [...steps, all!]
   const ms = (us: number | null) => (us === null ? null : us / 1000)
   await fillTable(

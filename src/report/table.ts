@@ -5,16 +5,16 @@ import type { ColumnFront, Front } from './front.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** Letters beyond which a cell is a sentence, which needs a line to read well. */
+/** A cell of more letters is a sentence, which needs a wide column. */
 const longText = 24
-/** Letters of a name, which stays on one line. */
+/** A name of at most this many letters stays on one line. */
 const shortText = 16
 
 const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'
 
 /**
- * Rows as a table: headings with units, numbers to the right and one under another. A figure whose
- * samples are too few reads "n too small"; one that was not measured is a dash.
+ * Rows as a table: headings with units, numbers aligned to the right. A figure with too few samples reads "n too
+ * small"; an unmeasured one is a dash.
  */
 export function renderTable(rows: readonly Row[], front: Front): Html {
   const { fold = 'more', ...rest } = front
@@ -34,7 +34,7 @@ function renderRows(rows: readonly Row[], front: Front): Html {
       told[name]?.hidden !== true &&
       !(told[name]?.optional === true && rows.every((row) => row[name] === null)),
   )
-  // A percentile that no row has samples for is told once, below the table.
+  // A percentile without enough samples in any row is mentioned once, below the table.
   const scarce = offered.filter((name) => rows.every((row) => tooFew(row, told[name]) !== null))
   const columns = offered.filter((name) => !scarce.includes(name))
   const numeric = new Set(
@@ -82,7 +82,7 @@ function heading(name: string, told: ColumnFront | undefined): Html {
   return html`${label}${!label.split(' ').includes(unit) && html` <small>${unit}</small>`}`
 }
 
-/** The headings above headings, where columns are grouped. */
+/** A row of group headings. */
 function groupRow(columns: readonly string[], told: Readonly<Record<string, ColumnFront>>): Html {
   const groups: { name: string; span: number }[] = []
   for (const column of columns) {
@@ -102,7 +102,7 @@ function groupRow(columns: readonly string[], told: Readonly<Record<string, Colu
 const neededBy = (needs: ColumnFront['needs']) =>
   needs === undefined ? 0 : samplesNeeded(Number(needs[0].slice(1)) / 100)
 
-/** How many samples a percentile has and needs; null where they are enough, or there is none. */
+/** The samples of a percentile and those it needs; null if they suffice, or if there are none. */
 function tooFew(row: Row, told: ColumnFront | undefined): string | null {
   if (told?.needs === undefined) return null
   const [samples, needed] = [Number(row[told.needs[1]] ?? 0), neededBy(told.needs)]
@@ -117,7 +117,7 @@ function cellOf(name: string, row: Row, told: ColumnFront | undefined): Html {
   return html`${beyond && '≥ '}${formatCell(name, row[name])}`
 }
 
-/** Drawn, since a width in a style attribute is what the page's policy forbids. */
+/** Drawn as SVG: the page's policy forbids a width in a style attribute. */
 function bar(value: unknown, largest: number | undefined): Html {
   if (largest === undefined || !isNumber(value) || largest <= 0) return html``
   const width = (100 * Number(value)) / largest

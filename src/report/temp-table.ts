@@ -2,10 +2,10 @@ import { literal } from '../store/import/literal.ts'
 import type { Store } from '../store/open.ts'
 
 /**
- * Makes a temporary table of rows that were not computed in SQL, so that a chart is a query all the
- * same. The rows cross as one JSON parameter: they are data, never part of the statement.
+ * Makes a temporary table of rows that were not computed in SQL, so that charts can query them. The rows are one JSON
+ * parameter, never part of the statement.
  *
- * @param columns DuckDB type of each column; a row's other properties are left out
+ * @param columns DuckDB type of each column; other properties of a row are ignored
  */
 export async function fillTable<Name extends string>(
   store: Store,

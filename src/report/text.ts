@@ -11,8 +11,8 @@ import type { UsagePage } from './usage/shape.ts'
 import { usageAnswer } from './usage-page.ts'
 
 /**
- * What a page says, without pictures: for a pull request, a pipeline or a spreadsheet. The pages
- * launch and run are the summaries of their runs, audit is its findings, usage its days.
+ * A page as text, for a pull request, a pipeline or a spreadsheet. The pages launch and run give the summaries of
+ * their runs, audit its findings, usage its days.
  *
  * @throws UserError as `makeReport` does
  */
@@ -41,7 +41,7 @@ async function runsText(options: ReportOptions, format: TextFormat): Promise<str
     else texts.push(format === 'csv' ? csvSummary(summary) : jsonSummary(summary))
   }
   if (format !== 'csv') return texts.join('\n')
-  // One header for all runs: each row names its own.
+  // One header for all runs, since each row names its run.
   return texts.map((text, at) => (at === 0 ? text : text.slice(text.indexOf('\r\n') + 2))).join('')
 }
 
@@ -110,7 +110,7 @@ function usageText(page: UsagePage, format: TextFormat): string {
 
 type TextRow = Readonly<Record<string, string | number | boolean | null>>
 
-/** RFC 4180; no cell can start a formula. */
+/** RFC 4180. No cell can run as a formula. */
 function csvTable(rows: readonly TextRow[]): string {
   const names = Object.keys(rows[0] ?? {})
   const lines = [names, ...rows.map((row) => names.map((name) => csvCell(row[name] ?? null)))]

@@ -11,7 +11,7 @@ import {
 } from './usage/shape.ts'
 import { longDayIn } from './zone-words.ts'
 
-/** The line under the title: which time, from where. */
+/** The line under the title: the period, and the sources. */
 export function aboutUsage({ scope }: UsagePage): Html {
   const from = longDayIn(scope.fromUs, scope.timezone)
   const to = longDayIn(scope.toUs - 1, scope.timezone)
@@ -26,7 +26,7 @@ export function aboutUsage({ scope }: UsagePage): Html {
   return html`${period}, in ${scope.timezone}, from ${origins.join(' and ')}.`
 }
 
-/** The answer of the usage page: when will it run out? Then what was used. */
+/** The answer of the usage page (when do the credits run out?), and the cards. */
 export function usageTop(page: UsagePage): Html {
   return html`${renderAnswer(usageAnswer(page))}${renderCards(page.cards.map((card) => cardOf(card, page.scope.creditUsd)))}${page.scope.notes.map(
     (note) => html`<p class="note">${note}</p>`,
@@ -35,7 +35,7 @@ export function usageTop(page: UsagePage): Html {
 
 const dayUs = 86_400e6
 
-/** When it runs out, what to buy, whether the service agrees, which rate bands are lost. */
+/** When the credits run out, what to buy, whether the service agrees, and which rate bands are lost. */
 export function usageAnswer(page: UsagePage): Answer {
   const { depletion, scope } = page
   const checks = [...planChecks(page), reconciliationCheck(page), ...bandChecks(page)]
@@ -67,10 +67,10 @@ export function usageAnswer(page: UsagePage): Answer {
   }
 }
 
-/** The share of the balance from which credits that expire unused are the news. */
+/** From this share of the balance on, credits that expire unused become the headline. */
 const newsShare = 0.02
 
-/** What is lost without a request comes before what is spent: the reader can still use it. */
+/** Expiring credits come before depletion, because the reader can still use them. */
 function expiringUnused(
   { scope }: UsagePage,
   { wasted, balance }: Extract<Depletion, { known: true }>,
@@ -118,7 +118,7 @@ function reconciliationCheck({ reconciliation }: UsagePage): Check {
   }
 }
 
-/** The rate bands that will be lost, in a sentence: their intervals are in a table. */
+/** The rate bands to be lost, in a sentence. A table has their intervals. */
 function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
   const days = new Map<string, string[]>()
   for (const { band, lost, requestsPerMinute } of [...bandLosses].reverse()) {

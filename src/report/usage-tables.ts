@@ -3,13 +3,12 @@ import { fillTable } from './temp-table.ts'
 import type { Anomaly, DateBand, UsagePage } from './usage/shape.ts'
 import { longDayIn, momentIn } from './zone-words.ts'
 
-/** What stands out of these is hours, whose names are dates. */
+/** Anomalies of these kinds are hours, which dates name. */
 const ofHours: ReadonlySet<Anomaly['kind']> = new Set(['unusual-hour', 'error-jump', 'limit-jump'])
 
 /**
- * What of the usage page was not computed in SQL, as temporary tables beside those of
- * `prepareUsage`, so that its charts are queries too: `usage_balance`, `usage_outlook`,
- * `usage_bands`, `usage_expiring`, `usage_reconciliation`, `usage_anomalies`. Dates are local words.
+ * Creates temporary tables of the values that were not computed in SQL, for the charts' queries: `usage_balance`,
+ * `usage_outlook`, `usage_bands`, `usage_expiring`, `usage_reconciliation`, `usage_anomalies`. Dates are local text.
  */
 export async function fillUsageTables(store: Store, page: UsagePage): Promise<void> {
   const { timezone } = page.scope
@@ -62,7 +61,7 @@ export async function fillUsageTables(store: Store, page: UsagePage): Promise<vo
       min_balance: loss.minBalance,
       per_minute: loss.requestsPerMinute,
       ...band(loss.lost),
-      // Where there is a date, the note above the table says why.
+      // The note above the table explains the dates.
       says: typeof loss.lost?.medianUs === 'number' ? null : loss.says,
     })),
   )
@@ -128,20 +127,19 @@ function wordsOf(dates: DateBand | null, us: number | null, timezone: string): s
   return us === null ? `after ${dates.horizonDays} days` : longDayIn(us, timezone)
 }
 
-/** Days that the outlook looks ahead when nothing runs out. */
+/** Days of the outlook if nothing runs out. */
 const outlookDays = 45
 const dayUs = 86_400e6
 
 const whole = (us: number | null) => (us === null ? null : Math.round(us))
 
 /**
- * The balance to come in the early, the median and the late future: an even burn to where each is
- * empty (at the daily burn of the forecast where that lies beyond what was looked at), and a step
- * where credits expire unused.
+ * The balance to come in the early, median and late future. It burns evenly until it is empty, or at the forecast's
+ * daily burn if that is beyond the horizon, with a step where credits expire unused.
  */
 function outlookOf({ depletion, forecast, scope }: UsagePage) {
   if (!depletion.known || !forecast.known) return []
-  // Where the forecast begins: the dates of the page are counted from there.
+  // The start of the forecast, from which the page counts its dates.
   const fromUs = Math.min(scope.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)))
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
   const future = (
@@ -162,7 +160,7 @@ function outlookOf({ depletion, forecast, scope }: UsagePage) {
   const low = future(earlyUs, forecast.highPerDay, 'creditsLow')
   const median = future(medianUs, forecast.medianPerDay, 'creditsMedian')
   const high = future(lateUs, forecast.lowPerDay, 'creditsHigh')
-  // As far as the dates that the page gives: a reader looks for them in the drawing.
+  // The drawing covers the dates that the page mentions.
   const untilUs = Math.min(
     high.endUs,
     Math.max(fromUs + outlookDays * dayUs, earlyUs ?? 0, medianUs ?? 0, lateUs ?? 0),

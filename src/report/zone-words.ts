@@ -1,6 +1,6 @@
-/** Moments as a reader of a zone says them. */
+/** Dates and times as text, in a zone. */
 
-/** `Sun 1 Nov 2026`. Every date of a page reads so, but for those of an axis: `1 Nov`. */
+/** `Sun 1 Nov 2026`. All dates of a page have this form, except on axes: `1 Nov`. */
 export function longDayIn(us: number, timeZone: string): string {
   return (
     new Intl.DateTimeFormat('en-GB', {
@@ -12,7 +12,7 @@ export function longDayIn(us: number, timeZone: string): string {
     })
       .format(us / 1000)
       .replaceAll(',', '')
-      // A chart's axis has three letters of every month.
+      // The axes of charts have three letters for every month.
       .replace('Sept', 'Sep')
   )
 }

@@ -18,7 +18,7 @@ import {
   type TableColumn,
 } from './layout.ts'
 
-/** SQL that creates the tables of attempts, and the views that put them together. */
+/** SQL for the tables of attempts and the views that join them. */
 export function attemptTablesSql(): string {
   const names = columnNames.map(sqlName)
   const flagNames = Object.keys(flags) as readonly (keyof typeof flags)[]
@@ -26,7 +26,6 @@ export function attemptTablesSql(): string {
     ...sharedTables.map((table) => tableSql(table, sharedColumnsOf(table))),
     ...forms.map((form) => tableSql(form.table, columnsOf(form))),
     `CREATE VIEW all_rows AS ${forms.map(selectSql).join(' UNION ALL ')}`,
-    // One row for each HTTP attempt.
     `CREATE VIEW attempts AS SELECT ${names.join(', ')}
      FROM all_rows JOIN request_kinds USING (request_kind) JOIN endings USING (ending)`,
     ...columnNames.map(
@@ -41,7 +40,7 @@ export function attemptTablesSql(): string {
 
 function tableSql(table: string, columns: readonly TableColumn[]): string {
   const lines = columns.map(({ name, type, nullable }) => {
-    // Text of rows is ids, of which no two are alike: packing them costs more than all the rest.
+    // Text of rows is ids, which never repeat. Compressing them costs more than all other columns.
     const packing = type === 'VARCHAR' && isRows(table) ? ' USING COMPRESSION uncompressed' : ''
     return `${name} ${type}${nullable ? '' : ' NOT NULL'}${packing}`
   })
@@ -50,7 +49,7 @@ function tableSql(table: string, columns: readonly TableColumn[]): string {
 
 const isRows = (table: string) => forms.some((form) => form.table === table)
 
-/** Rows of a form in the shape of the row type. */
+/** Selects the rows of a form in the shape of the row type. */
 function selectSql(form: Form): string {
   const own = form.struct ? 'own.' : ''
   const numbers = sharedTables.map((table) => `${own}${numberOf[table]} AS ${numberOf[table]}`)

@@ -18,17 +18,17 @@ import type { Store } from './open.ts'
 import { RowAppender } from './row-appender.ts'
 import { SharedValues } from './shared-values.ts'
 
-/** What one sending thread has told: its words, and the numbers of what its rows share. */
+/** State of one sending thread: its words, and the numbers of its shared values. */
 interface Sender {
   readonly words: string[]
   readonly shared: Readonly<Record<SharedTable, SharedValues>>
 }
 
 /**
- * Moves batches into DuckDB: one memcpy for each column, and none of DuckDB's own conversions.
+ * Moves batches into DuckDB with one memcpy per column, without DuckDB's own conversions.
  *
- * What rows share is numbered here; the rest goes through a `RowAppender`. DuckDB gets rows by the row
- * group, and at the end; until then they are safe in a journal, where one was asked for.
+ * Shared values get their numbers here; the other columns go through a `RowAppender`. DuckDB receives rows by the row
+ * group, and at the end. Until then a journal, if requested, keeps them safe.
  */
 export class BatchAppender {
   private readonly rows: RowAppender
@@ -63,9 +63,8 @@ export class BatchAppender {
   }
 
   /**
-   * @param journalPath where rows are kept until DuckDB has them; null for rows that need not
-   *   outlive a kill
-   * @throws UserError when the tables are not those of the row type
+   * @param journalPath where rows are kept until DuckDB has them; null for rows that need not survive a kill
+   * @throws UserError when the tables do not match the row type
    */
   static async open(store: Store, journalPath: string | null): Promise<BatchAppender> {
     return new BatchAppender(
@@ -81,7 +80,10 @@ export class BatchAppender {
     )
   }
 
-  /** Appends the rows of a batch; words of `sender` are codes into its own list. */
+  /**
+   * Appends the rows of a batch; word codes refer to the list of `sender`.
+   * @returns the number of rows
+   */
   append(sender: number, message: BatchMessage): number {
     const known = this.senderOf(sender)
     for (const word of message.newWords) known.words.push(word)
@@ -94,7 +96,7 @@ export class BatchAppender {
     }
     const numbered = { batch, rows, ...this.numbers, arenaUsed: arenaUsedOf(batch, rows) }
     const place = this.rows.flushed + this.rows.waiting
-    // Rows that cannot be made safe from a kill still go on to DuckDB.
+    // Rows that the journal cannot take still go to DuckDB.
     let unsafe: unknown = null
     try {
       this.journal ??= this.openJournal?.() ?? null
@@ -105,7 +107,7 @@ export class BatchAppender {
     const before = this.rows.flushed
     this.rows.append(numbered, 0)
     if (this.rows.flushed > before) {
-      // The journal goes back to its head. Rows past the row group begin it.
+      // DuckDB has the row group, so the journal restarts with the overflow rows.
       this.journal?.restart()
       if (this.rows.waiting > 0) this.journal?.write(numbered, place)
     }
@@ -113,18 +115,18 @@ export class BatchAppender {
     return rows
   }
 
-  /** Appends rows that have their numbers, from `from` on, past the journal. */
+  /** Appends numbered rows from index `from` on, without the journal. */
   appendNumbered(numbered: NumberedRows, from: number): void {
     this.rows.append(numbered, from)
   }
 
-  /** Makes what was appended safe, in the journal where there is one. */
+  /** Makes the appended rows safe: in the journal, or in DuckDB without one. */
   flush(): void {
     if (this.journal === null) this.rows.flush()
     else this.journal.sync()
   }
 
-  /** Gives DuckDB everything. */
+  /** Hands all rows to DuckDB and removes the journal. */
   close(): void {
     this.rows.close()
     for (const table of sharedTables) this.sharedAppenders[table].closeSync()
@@ -145,7 +147,7 @@ export class BatchAppender {
     return known
   }
 
-  /** Rows that DuckDB has must find what they share, so this is committed before them. */
+  /** Commits shared values before the rows that refer to them. */
   private appendShared(
     table: SharedTable,
     fresh: readonly number[],
@@ -169,7 +171,7 @@ export class BatchAppender {
 
 const nextNumbers = new WeakMap<Store, Record<SharedTable, number>>()
 
-/** Whoever appends to a store takes numbers from the same count. */
+/** All appenders to a store share one count. */
 async function nextNumbersOf(store: Store): Promise<Record<SharedTable, number>> {
   const [found] = await store.rows<Record<SharedTable, number>>(
     `SELECT (SELECT coalesce(max(request_kind) + 1, 0) FROM request_kinds)::INTEGER AS request_kinds,

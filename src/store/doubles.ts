@@ -1,10 +1,10 @@
 import { DuckDBDoubleVector, type DuckDBResult } from '@duckdb/node-api'
 
 /**
- * A result as columns of doubles, NaN for null, chunk by chunk: what a million rows fit in.
+ * A query's result as columns of doubles, NaN for null, read chunk by chunk. A million rows fit in memory.
  *
- * The client's own reader asks for the validity of each cell by a shift of bigints, which takes longer
- * than all else together; whole chunks and the bytes of the mask are read here instead.
+ * The client's own reader checks the validity of each cell with a bigint shift, which takes longer than everything
+ * else. This code reads whole chunks and the bytes of the mask instead.
  *
  * @throws Error for a column that is not of type DOUBLE
  */
@@ -28,7 +28,7 @@ export async function readDoubles(result: DuckDBResult): Promise<readonly Float6
 
 const firstRows = 8192
 
-/** Half as much again: at most a third of a column is spare, and never all columns are there twice. */
+/** Grows a column by half: at most a third of it is spare, and columns are never all in memory twice. */
 function grown(column: Float64Array): Float64Array<ArrayBuffer> {
   const larger = new Float64Array(Math.ceil(column.length * 1.5))
   larger.set(column)

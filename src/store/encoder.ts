@@ -1,12 +1,12 @@
 import { batchRows, nullCount } from '../attempt/batch.ts'
 
-/** Adding this rounds to a whole number: next to it the bits of a double count in ones, to 2^51. */
+/** 1.5 * 2^52. Adding it rounds a double to a whole number; the low bits of the sum count in ones, to 2^51. */
 const rounder = 6755399441055744
 
 /**
- * Turns the cells of one column into what DuckDB's vector of it holds, in a scratch that the next
- * column takes again. A mask has a bit for each row, 1 where there is a value; what makes one returns
- * whether every row has. One loop for each kind of cell: a call for each would cost more.
+ * Converts the cells of one column into the layout of DuckDB's vector, in a scratch buffer that all columns reuse. A
+ * mask has one bit per row, 1 for a value. Methods that make a mask return whether every row has a value. Each kind of
+ * cell has its own loop, because a call per cell would cost more.
  */
 export class Encoder {
   /** The widest cell is 16 bytes. */
@@ -15,13 +15,13 @@ export class Encoder {
   private readonly doubles = new Float64Array(this.scratch.buffer)
   private readonly base = new Float64Array(batchRows)
 
-  /** Rounds the times that others are told from. */
+  /** Sets the base times of `since-intended`, rounded. */
   setBase(cells: Float64Array, from: number, rows: number): void {
     const { base } = this
     for (let row = 0; row < rows; row++) base[row] = cells[from + row]! + rounder - rounder
   }
 
-  /** Doubles as 32-bit numbers: as they are, or as rounded microseconds since the base. */
+  /** Doubles as 32-bit numbers: unchanged, or as rounded microseconds since the base. */
   toInt32(
     cells: Float64Array,
     from: number,
@@ -51,7 +51,7 @@ export class Encoder {
     return nulls === 0 ? 'valid' : values === 0 ? 'null' : 'mixed'
   }
 
-  /** Whole float64 numbers as little-endian int64. NaN may become anything. */
+  /** Whole float64 numbers as little-endian int64. The result for NaN is undefined. */
   toInt64(cells: Float64Array, from: number, rows: number, kind: 'micros' | 'index'): void {
     const { scratch, doubles } = this
     if (kind === 'micros') {

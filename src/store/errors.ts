@@ -2,10 +2,10 @@ import { dirname } from 'node:path'
 import { UserError } from '../user/user-error.ts'
 
 /**
- * What DuckDB could not read or write, whoever's query met it; null for every other error.
+ * DuckDB's reason for a failed read or write; null for every other error.
  *
- * A file that was cut off opens as long as its first blocks are whole, and fails in the middle of a
- * query, which may be one of another thread's: only the message is left of it there.
+ * A truncated file opens as long as its first blocks are whole. It fails in the middle of a query, possibly in another
+ * thread, and only the error's message survives.
  */
 export function storeFailure(error: unknown): string | null {
   const [, why] = /\bIO Error: ([^\n]*)/.exec(error instanceof Error ? error.message : '') ?? []
@@ -14,7 +14,7 @@ export function storeFailure(error: unknown): string | null {
     : `The store cannot be read or written: ${why}. The file may be cut off or damaged, or its disk full; use a copy that is whole.`
 }
 
-/** A file that cannot be written: which, why, and what to do. */
+/** The error for a file that cannot be written: the file, the cause and the remedy. */
 export function cannotWrite(path: string, error: unknown): UserError {
   if (error instanceof UserError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
@@ -42,7 +42,7 @@ const reasons: Readonly<Record<string, (path: string) => string>> = {
   EFBIG: () => tooLarge,
 }
 
-/** DuckDB passes the words of the system on, or says how many bytes it could not write. */
+/** DuckDB quotes the system's message, or reports how many bytes it could not write. */
 function fullDisk(message: string): boolean {
   return /No space left|Disk quota|Could not write all bytes/i.test(message)
 }

@@ -8,7 +8,7 @@ import { cellsSql, quartersSql } from './quarters/quarters.ts'
 export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** What can be exported, and the query of each; `run_id` or `source` names the run. */
+/** The query of each export. `run` is the column with the id of the run or the source. */
 const exported = {
   attempts: { sql: 'SELECT * FROM attempts', run: 'run_id', order: 'run_id, slot, retry' },
   times: { sql: 'SELECT * FROM attempt_times', run: 'run_id', order: 'run_id, slot, retry' },
@@ -29,7 +29,7 @@ const exported = {
 export const exportable = Object.keys(exported) as readonly (keyof typeof exported)[]
 export type Exportable = keyof typeof exported
 
-/** The format by the name of a file; null for a name that tells none. */
+/** The format by a file's extension; null if it is unknown. */
 export function exportFormatOf(file: string): ExportFormat | null {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
   if (ending === 'ndjson') return 'jsonl'
@@ -40,7 +40,7 @@ export function exportFormatOf(file: string): ExportFormat | null {
  * Writes rows of the store to a file. JSON Lines of attempts can be replayed as a trace.
  *
  * @param runIds only these runs; empty for all
- * @returns how many rows were written
+ * @returns the number of rows
  */
 export async function exportTable(
   store: Store,
@@ -61,7 +61,10 @@ export async function exportTable(
   )
 }
 
-/** Writes rows that are no table, such as a summary, with a column for each of their names. */
+/**
+ * Writes rows that are not in a table, such as a summary, with a column for each key of `types`.
+ * @returns the number of rows
+ */
 export function exportRows(
   store: Store,
   rows: readonly SqlRow[],
@@ -96,7 +99,7 @@ async function copy(
   format: ExportFormat,
 ): Promise<number> {
   const query = format === 'csv' ? await guarded(store, sql) : sql
-  // The name that it is written under has no ending of its own.
+  // DuckDB can't infer the compression, because the partial file lacks the extension.
   const packed = format === 'parquet' ? '' : (/\.(gz|zst)$/i.exec(file)?.[1]?.toLowerCase() ?? '')
   const compression = { gz: ', COMPRESSION gzip', zst: ', COMPRESSION zstd' }[packed] ?? ''
   return writeOutputBy(file, async (partial) => {
@@ -107,7 +110,7 @@ async function copy(
   })
 }
 
-/** Text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/** Puts an apostrophe before text that a spreadsheet would run as a formula. */
 async function guarded(store: Store, sql: string): Promise<string> {
   const columns = await store.rows<{ column_name: string; column_type: string }>(`DESCRIBE ${sql}`)
   const cells = columns.map(({ column_name, column_type }) => {

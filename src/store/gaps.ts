@@ -4,23 +4,23 @@ import type { Store } from './open.ts'
 
 /** Gaps between events with text (ITL), in microseconds. */
 export interface Gaps {
-  /** Each is known; else figures are of histograms, and within 0.1 %. */
+  /** True if each gap is known. Otherwise values come from histograms and are within 0.1 %. */
   readonly exact: boolean
   readonly n: number
   readonly mean: number
   readonly min: number
   readonly max: number
-  /** The gap that a share of all gaps does not pass. */
+  /** The quantile: the smallest gap that at least this share of gaps does not exceed. */
   atShare(share: number): number
-  /** The share of gaps that this one is not below. */
+  /** The share of gaps that are at most `us`. */
   within(us: number): number
 }
 
 /**
- * ITL of each step, and of all steps under null. Gaps of our runs have no rows: their stored histograms
- * merge exactly over threads, intervals and runs. Where all are imported, each is known.
+ * ITL of each step, and of all steps under null. Our runs store histograms, which merge exactly over threads,
+ * intervals and runs. If all runs are imported, each gap is known.
  *
- * @param where SQL over `histograms` that chooses them
+ * @param where an SQL condition on `histograms`
  */
 export async function readGaps(
   store: Store,
@@ -67,9 +67,9 @@ function exactGaps(sorted: Float64Array): Gaps {
 }
 
 /**
- * A plain run has no gaps: only who reads some waits for the library.
+ * Loads the library only when needed: a run without streams has no gaps.
  *
- * @returns a function that takes a histogram as the store has it, in base64
+ * @returns a function that decodes a stored histogram, given in base64
  */
 export async function histogramDecoder(): Promise<(hdr: string) => JsHistogram> {
   const { decodeFromCompressedBase64, JsHistogram } = await import('hdr-histogram-js')
@@ -86,7 +86,7 @@ function gapsOf(histogram: JsHistogram): Gaps {
     exact: false,
     n: histogram.totalCount,
     mean: histogram.mean,
-    // Events of one packet come at once: their gap is 0.
+    // Events of one packet arrive together: their gap is 0.
     min: histogram.getCountAtIndex(0) > 0 ? 0 : histogram.minNonZeroValue,
     max: histogram.maxValue,
     atShare: (share) => histogram.getValueAtPercentile(share * 100),

@@ -1,7 +1,7 @@
 import type { Work } from '../user/work.ts'
 import type { Store } from './open.ts'
 
-/** Work on a store whose query under way ends when a signal comes. @throws the signal's reason then */
+/** Does work on a store; a signal interrupts its query. @throws the reason of the signal in that case */
 export async function interruptible<T>(
   store: Pick<Store, 'interrupt'>,
   { signal }: Pick<Work, 'signal'>,

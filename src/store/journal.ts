@@ -15,26 +15,26 @@ import { UserError } from '../user/user-error.ts'
 import { cannotWrite } from './errors.ts'
 import { rowColumns } from './layout.ts'
 
-/** Rows of a batch whose shared values have their numbers. */
+/** Rows of a batch whose shared values are numbered. */
 export interface NumberedRows {
   readonly batch: Batch
   readonly rows: number
   readonly request_kinds: Int32Array
   readonly endings: Int32Array
-  /** Bytes of the arena that are in use. */
+  /** Bytes of the arena in use. */
   readonly arenaUsed: number
 }
 
 /**
- * The file beside the store that holds what DuckDB has not yet: DuckDB takes rows by the row group,
- * which costs half of what a commit each second does, and a kill must not wait for that.
+ * The file next to the store that holds rows until DuckDB has them. DuckDB takes rows by the row group, at half the
+ * cost of a commit each second; the journal protects them from a kill until then.
  *
  *     head      64 bytes of text: the version
  *     records   mark, length, rows, arena bytes, place of its first row, first request_kind of the journal,
  *               id of the journal, CRC of what follows, CRC of all this; then the columns
  *
- * Once DuckDB has everything, the file is cut back to its head. The place of a row counts all rows
- * since the journal began.
+ * Once DuckDB has everything, the file is truncated to its head. The place of a row counts all rows since the journal
+ * began.
  */
 export class Journal {
   private readonly path: string
@@ -44,7 +44,7 @@ export class Journal {
   private position = headBytes
   private synced = true
 
-  /** @param firstRequestKind every request_kind of the rows to come has this number or a higher one */
+  /** @param firstRequestKind a lower bound for every request_kind of the rows to come */
   constructor(path: string, firstRequestKind: number) {
     this.path = path
     this.firstRequestKind = firstRequestKind
@@ -83,19 +83,19 @@ export class Journal {
     this.synced = false
   }
 
-  /** Begins anew: DuckDB has every row. */
+  /** Truncates the journal to its head, once DuckDB has every row. */
   restart(): void {
     ftruncateSync(this.file, headBytes)
     this.position = headBytes
   }
 
-  /** Makes what was written safe from a loss of power, too. */
+  /** Makes written rows safe from a loss of power, too. */
   sync(): void {
     if (!this.synced) fdatasyncSync(this.file)
     this.synced = true
   }
 
-  /** Closes the file and takes it away. */
+  /** Closes and deletes the file. */
   remove(): void {
     closeSync(this.file)
     unlinkSync(this.path)
@@ -106,26 +106,26 @@ export function journalPath(storePath: string): string {
   return `${storePath}.journal`
 }
 
-/** A whole record. A journal may have thousands of a few rows each, so they are not all unpacked. */
+/** A complete record. It unpacks on demand, because a journal may have thousands of small ones. */
 export interface JournalRecord {
   readonly rows: number
-  /** Of its first row, counted since the journal began. */
+  /** Of the first row, counted since the journal began. */
   readonly place: number
   unpack(): NumberedRows
 }
 
 export interface FoundJournal {
-  /** Of the journal, and the first request_kind of its rows; null where no record is whole. */
+  /** Id of the journal and first request_kind of its rows; null if no record is complete. */
   readonly from: { readonly id: string; readonly firstRequestKind: number } | null
-  /** Every whole record, in order. */
+  /** Every complete record, in order. */
   readonly records: readonly JournalRecord[]
-  /** Rows of records that are damaged or cut off, as far as they can be counted. */
+  /** Rows in damaged or truncated records, as far as they can be counted. */
   readonly rowsLost: number
-  /** Bytes that are part of no whole record. */
+  /** Bytes outside complete records. */
   readonly bytesLost: number
 }
 
-/** Reads what a killed process left. @throws UserError when the file is of another version */
+/** Reads the journal of a killed process. @throws UserError when the file is of another version */
 export function readJournal(path: string): FoundJournal {
   const bytes = readFileSync(path)
   const [, version] = /^assay journal (\d+)\b/.exec(bytes.toString('latin1', 0, headBytes)) ?? []
@@ -140,7 +140,7 @@ export function readJournal(path: string): FoundJournal {
   let bytesLost = version === undefined ? Math.min(bytes.length, headBytes) : 0
   let rowsLost = 0
   let expected: number | null = null
-  // Rows of a damaged record that its own head still counts.
+  // Rows in a damaged record whose head is intact.
   let counted = 0
   for (let position = headBytes; position < bytes.length; ) {
     const found = recordAt(bytes, position)
@@ -168,11 +168,11 @@ interface FoundRecord {
   readonly firstRequestKind: number
   readonly rows: number
   readonly length: number
-  /** Null where what follows the head is damaged or cut off. */
+  /** Null if the columns are damaged or truncated. */
   readonly record: JournalRecord | null
 }
 
-/** Null where there is no whole head of a record. */
+/** Null if there is no intact record head at this position. */
 function recordAt(bytes: Buffer, position: number): FoundRecord | null {
   const head = bytes.subarray(position, position + recordHeadBytes)
   if (head.length < recordHeadBytes || head.readUInt32LE(at.mark) !== mark) return null
@@ -212,7 +212,7 @@ const title = 'assay journal 3'
 const headBytes = 64
 const mark = 0x524a5341
 const markBytes = Buffer.from([0x41, 0x53, 0x4a, 0x52])
-/** Where the fields of a record's head lie. */
+/** Byte offsets of the fields of a record's head. */
 const at = {
   mark: 0,
   length: 4,
@@ -226,7 +226,7 @@ const at = {
 } as const
 const recordHeadBytes = 48
 
-/** The parts of a record behind its head, in order. */
+/** The parts of a record after its head, in order. */
 function piecesOf(
   batch: Batch,
   rows: number,
@@ -246,7 +246,10 @@ function piecesOf(
   ]
 }
 
-/** @throws the system's own error, which a write that is only half done does not bring */
+/**
+ * Writes all bytes, in several calls if need be: `writev` may write only a part without an error.
+ * @throws the system's own error
+ */
 function writeAll(file: number, pieces: readonly Uint8Array[], position: number): number {
   const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
   let written = writevSync(file, pieces, position)

@@ -7,16 +7,16 @@ import {
 } from '../attempt/columns.ts'
 
 /**
- * How attempts lie in the store. What many of them share is kept once: how they were asked, and how
- * they ended. A row holds two numbers for it, and what is its own.
+ * The layout of attempts in the store. Values that many attempts share are stored once: the request's fields and how
+ * it ended. A row holds a number for each, and its own values.
  *
  *     request_kinds (request_kind, run_id, step, model, ...)   endings (ending, outcome, status, ...)
  *                     ▲                                        ▲
  *                     └──── attempt_rows (request_kind, ending, slot, sent_us, ...)
  *                           narrow_rows: the same, smaller
  *
- * `attempt-tables.ts` makes the tables from this, and the view `attempts` that puts them together
- * again: readers know nothing else. A column that is not listed here is a row's own.
+ * `attempt-tables.ts` makes the tables from this, and the view `attempts` that joins them: readers know only the view.
+ * Columns that are not listed here are a row's own.
  */
 export const shared = {
   request_kinds: [
@@ -51,7 +51,7 @@ export const shared = {
 export type SharedTable = keyof typeof shared
 export const sharedTables = Object.keys(shared) as readonly SharedTable[]
 
-/** The column by which a row names its row of a shared table. */
+/** The column with the number of a shared row. */
 export const numberOf: Readonly<Record<SharedTable, string>> = {
   request_kinds: 'request_kind',
   endings: 'ending',
@@ -59,12 +59,12 @@ export const numberOf: Readonly<Record<SharedTable, string>> = {
 
 const isShared: ReadonlySet<string> = new Set(Object.values(shared).flat())
 
-/** The columns that a row has to itself: those of `attempt_rows` after `request_kind` and `ending`. */
+/** A row's own columns: those of `attempt_rows` after `request_kind` and `ending`. */
 export const rowColumns: readonly ColumnName[] = columnNames.filter((name) => !isShared.has(name))
 
-/** How a cell of a row lies in its table. Those that are not as in the row type need a value to fit. */
+/** How a table stores a cell. Encodings other than `same` cannot hold every value. */
 export type Encoding =
-  /** As the row type has it. */
+  /** As in the row type. */
   | 'same'
   /** A whole number of 32 bits, INTEGER. */
   | 'whole'
@@ -72,25 +72,25 @@ export type Encoding =
   | 'since-intended'
 
 /**
- * A table of rows. A cell of 32 bits costs half of what a cell of 64 does; a field of a STRUCT is not
- * sampled for DuckDB's planner, which is a fifth of the rest.
+ * A table of rows. A 32-bit cell costs half as much as a 64-bit one. DuckDB's planner does not sample the fields of a
+ * STRUCT, which saves a fifth of the rest.
  */
 export interface Form {
   readonly table: 'narrow_rows' | 'attempt_rows'
   encodingOf(name: ColumnName): Encoding
-  /** All but the text lies in one STRUCT named `own`, the text before it. */
+  /** Whether all columns but text are in one STRUCT named `own`, after the text. */
   readonly struct: boolean
 }
 
 function narrow(name: ColumnName): Encoding {
   const { kind } = attemptColumns[name]
-  // Its base, and a gap between two clock readings, which has fractions.
+  // `intendedUs` is the base of the others. `itlMaxUs` is a difference of two clock readings, with fractions.
   if (name === 'intendedUs' || name === 'itlMaxUs') return 'same'
   if (kind === 'micros') return 'since-intended'
   return kind === 'index' || kind === 'number' ? 'whole' : 'same'
 }
 
-/** The tables that hold rows, the smaller first; the last one holds any row. */
+/** The tables that hold rows, smallest first. The last one holds any row. */
 export const forms: readonly Form[] = [
   { table: 'narrow_rows', encodingOf: narrow, struct: true },
   { table: 'attempt_rows', encodingOf: () => 'same', struct: false },
@@ -98,17 +98,16 @@ export const forms: readonly Form[] = [
 
 export interface TableColumn {
   readonly name: string
-  /** In DuckDB. */
+  /** DuckDB type. */
   readonly type: string
   readonly nullable: boolean
 }
 
-/** The columns of a shared table, in order. */
 export function sharedColumnsOf(table: SharedTable): readonly TableColumn[] {
   return [numberColumn(table), ...shared[table].map((name) => columnAs(name, 'same'))]
 }
 
-/** The columns of a form's table, in order. */
+/** Columns of a form's table, in order. */
 export function columnsOf(form: Form): readonly TableColumn[] {
   const numbers = sharedTables.map(numberColumn)
   const own = rowColumns.map((name) => columnAs(name, form.encodingOf(name)))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { cpus, platform, release, totalmem } from 'node:os'
 
-/** What a run was measured on; figures of different machines are not compared unseen. */
+/** The machine that sends. Comparisons warn if it differs. */
 export function machineJson(): string {
   const processors = cpus()
   return JSON.stringify({
@@ -22,8 +22,7 @@ interface Package {
 const packageJson = (): Package =>
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Package
 
-/** Version of this Assay. */
 export const assayVersion = (): string => packageJson().version
 
-/** The lowest version of Node that it runs on, as `22.19`. */
+/** The lowest supported version of Node, as `22.19`. */
 export const neededNode = (): string => packageJson().engines.node.replace('>=', '')

@@ -8,20 +8,20 @@ import { openExistingStore, type Store } from './open.ts'
 import { PackedBodies, readPackedBodies } from './packed-bodies.ts'
 import { type RunShard, readShards, tryId, wholeOf } from './run-shards.ts'
 
-/** A try of a shard, as a store has it. */
+/** One try of a shard, and its store. */
 interface Try {
   readonly path: string
   readonly shard: RunShard
 }
 
 /**
- * Takes the parts of one run from several stores into this one. What it has already is not taken
- * again, so parts may come in any order, in groups that were merged before, or twice. Of several tries of a
- * shard the first whole one counts; each other is kept as a run of its own, for what it spent.
+ * Merges the parts of one run from several stores into this store. Parts that it already has are skipped, so they may
+ * come in any order, in merged groups, or twice. If a shard has several tries, the first complete one counts. Each
+ * other try is kept as a run of its own, because it spent credits.
  *
  * @param allowMissing whether parts may be missing
  * @returns the id of the run
- * @throws UserError for parts that are of no run, of another, missing, or that ran twice at once
+ * @throws UserError for stores without parts, parts of another run, missing parts, or a shard that ran twice at once
  */
 export async function mergeParts(
   store: Store,
@@ -78,7 +78,7 @@ export async function mergeParts(
 
 const refused = (why: string) => new UserError('store', `merge: ${why}`)
 
-/** @returns the tries that count, one of each shard */
+/** @returns the `attempt` ids of the tries that count, one per shard */
 function countingOf(all: readonly Try[], allowMissing: boolean): ReadonlySet<string> {
   const first = all[0]!
   const runId = wholeOf(first.shard.runId)
@@ -111,7 +111,7 @@ function countingOf(all: readonly Try[], allowMissing: boolean): ReadonlySet<str
   return new Set([...shards.values()].map((tries) => firstWhole(tries).shard.attempt))
 }
 
-/** Of the tries of one shard, the one that counts: where none came to its end, the first. */
+/** The try of a shard that counts: the first complete one, else the first. */
 function firstWhole(tries: readonly Try[]): Try {
   const inOrder = tries.toSorted((a, b) => a.shard.beganUs - b.shard.beganUs)
   for (const [at, { path, shard }] of inOrder.entries()) {
@@ -128,7 +128,7 @@ function firstWhole(tries: readonly Try[]): Try {
 const isWhole = ({ verdictJson }: RunShard) =>
   (JSON.parse(verdictJson ?? 'null') as { readonly rowsHold?: boolean } | null)?.rowsHold === true
 
-/** All or nothing of a run in another store, which DuckDB reads beside this one, by a name in this one. */
+/** Copies a run from another store, all or nothing, under the id `to`. DuckDB attaches the other store. */
 async function take(store: Store, path: string, from: string, to: string): Promise<void> {
   await store.execute(`ATTACH ${literal(path)} AS part (READ_ONLY)`)
   try {
@@ -179,7 +179,7 @@ async function copySql(store: Store, to: string): Promise<readonly string[]> {
     ),
     `INSERT INTO templates BY NAME SELECT ${renamed} FROM part.templates WHERE run_id = $1
        AND template NOT IN (SELECT template FROM templates WHERE run_id = ${literal(to)})`,
-    // Several of one interval add up in every reader, as those of intervals do.
+    // Rows of the same interval need no merging: every reader adds them up, as it does those of several intervals.
     ...['histograms', 'health', 'run_shards'].map(
       (table) =>
         `INSERT INTO ${table} BY NAME SELECT ${renamed} FROM part.${table} WHERE run_id = $1`,
@@ -201,10 +201,10 @@ async function copyBodies(store: Store, path: string, from: string, to: string):
   )
 }
 
-/** Bodies that are read before the next are: enough to open the file seldom, and few in memory. */
+/** Bodies per batch: enough to open the file rarely, few enough for memory. */
 const atOnce = 64
 
-/** Copies packed bodies behind those of another store; each as `(its place, its new place)`. */
+/** Appends packed bodies to those of another store; each result is `(old place, new place)`. */
 function movedBodies(
   to: string,
   from: string,

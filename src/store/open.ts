@@ -10,10 +10,10 @@ import { runShardsSql } from './run-shards.ts'
 
 const schemaUrl = new URL('../../src/store/schema.sql', import.meta.url)
 
-/** Raised by any later build that changes a table; a file of another version is refused. */
+/** Increases with each change of a table. A file of another version is refused. */
 const storeVersion = 1
 
-/** A cell: whole numbers are numbers where that is exact and bigint beyond, TIMESTAMP is a Date. */
+/** A cell. Whole numbers are numbers if exact, else bigint. TIMESTAMP is a Date. */
 export type Cell =
   | string
   | number
@@ -27,29 +27,29 @@ export type Cell =
 
 export type SqlRow = Readonly<Record<string, Cell>>
 
-/** An open DuckDB file. Only one process can hold it; during a run the recorder does. */
+/** An open DuckDB file. Only one process can hold it; during a run this is the recorder. */
 export interface Store {
   readonly path: string
-  /** All rows of a query; parameters are `$1`, `$2` … and never part of the SQL text. */
+  /** All rows of a query. Parameters are `$1`, `$2` … and never part of the SQL text. */
   rows<Row = SqlRow>(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Row[]>
   /**
-   * A query's result as columns of doubles, NaN for null: what a million rows fit in.
-   * Every column of the query must be of type DOUBLE.
+   * A query's result as columns of doubles, NaN for null. A million rows fit in memory. Every column of the query must
+   * be of type DOUBLE.
    */
   doubles(sql: string, parameters?: readonly DuckDBValue[]): Promise<readonly Float64Array[]>
-  /** Runs statements without reading a result. */
+  /** Runs statements without a result. */
   execute(sql: string, parameters?: readonly DuckDBValue[]): Promise<void>
-  /** For the store's own rows: an appender of a table. It blocks its thread on every call. */
+  /** An appender of a table, for code of this room. It blocks its thread on every call. */
   createAppender(table: string): Promise<DuckDBAppender>
-  /** Shows only attempts for which a condition in SQL holds, to every query; null shows all again. */
+  /** Limits every query to attempts that meet an SQL condition; null lifts the limit. */
   showOnly(condition: string | null): Promise<void>
-  /** Ends the query under way with an error. */
+  /** Ends the running query with an error. */
   interrupt(): void
   close(): void
 }
 
 /**
- * Opens a store that must be there already: what only reads never leaves an empty file behind.
+ * Opens an existing store. Commands that only read must not leave an empty file behind.
  *
  * @throws UserError when there is none, and as `openStore` does
  */
@@ -64,10 +64,10 @@ export async function openExistingStore(path: string): Promise<Store> {
 }
 
 /**
- * Opens a store, creating it and its tables where they are missing.
+ * Opens a store; creates it and its tables if they are missing.
  *
  * @param path file, or `:memory:`
- * @throws UserError when another process holds the file, or it is of another version or another program
+ * @throws UserError when another process holds the file, or when it is of another version or another program
  */
 export async function openStore(path: string): Promise<Store> {
   const instance = await DuckDBInstance.create(path, {
@@ -77,7 +77,7 @@ export async function openStore(path: string): Promise<Store> {
     throw openFailure(path, String(error))
   })
   const connection = await instance.connect()
-  /** Makes a view that comes before its namesake; a temporary one is of one connection. */
+  /** SQL for the temporary view that hides the view `attempts`. Each connection needs its own. */
   let narrowed: string | null = null
   const store: Store = {
     path,
@@ -86,7 +86,7 @@ export async function openStore(path: string): Promise<Store> {
       return reader.getRowObjectsJS().map(narrowRow) as unknown as readonly Row[]
     },
     async doubles(sql, parameters = []) {
-      // A result that is read bit by bit ends with the next query on its connection: it has its own.
+      // The next query on a connection ends a result that is still being streamed, so this one has its own.
       const own = await instance.connect()
       try {
         if (narrowed !== null) await own.run(narrowed)
@@ -139,7 +139,7 @@ async function prepareTables(store: Store): Promise<void> {
         `${store.path} is not an Assay store: it has tables of another program (${some.join(', ')}). Use another --db.`,
       )
     }
-    // All or nothing: half a store would be taken for another program's.
+    // All or nothing: half a store would look like a file of another program.
     await store.execute(
       `BEGIN; ${attemptTablesSql()}; ${readFileSync(schemaUrl, 'utf8')};
        INSERT INTO store_version VALUES (${storeVersion}); COMMIT`,
@@ -155,7 +155,7 @@ async function prepareTables(store: Store): Promise<void> {
   }
 }
 
-/** The views of measures are always those of this build, whichever build made the store. */
+/** Replaces the views of measures with those of this build if they differ. */
 async function defineMeasures(store: Store): Promise<void> {
   const { sql, digest } = measureViews
   const [known] = await store.rows<{ comment: string | null }>(
@@ -166,7 +166,7 @@ async function defineMeasures(store: Store): Promise<void> {
 }
 
 function openFailure(path: string, error: string): UserError {
-  // Not `lock` alone, which is in each word of a damaged block, too.
+  // Not `lock` alone: messages about a damaged block contain it, too.
   if (/\b(?:set|conflicting) lock\b/i.test(error)) {
     return new UserError(
       'store-held',
@@ -193,7 +193,7 @@ function narrowRow(row: Record<string, unknown>): Record<string, Cell> {
   return row as Record<string, Cell>
 }
 
-/** bigint becomes number where nothing is lost. */
+/** Turns bigint into number where that is exact. */
 function narrow(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value)

@@ -10,8 +10,8 @@ import {
 import { cannotWrite } from './errors.ts'
 
 /**
- * Files that others read are written under another name first, `FILE.partial`, and renamed when they
- * are whole: what a killed command leaves looks like no result, and the next one writes over it.
+ * Writes a file under the name `FILE.partial` and renames it when it is complete. So a killed command leaves no
+ * incomplete result, and the next command overwrites the partial file.
  *
  * @throws UserError with the file, the cause and the remedy
  */
@@ -26,7 +26,7 @@ export function writeOutput(path: string, content: string | Uint8Array): void {
   }
 }
 
-/** The same for a file that DuckDB writes, by the name that it is given. */
+/** The same for a file that DuckDB writes, to the path that `write` receives. */
 export async function writeOutputBy<T>(
   path: string,
   write: (partial: string) => Promise<T>,
@@ -46,7 +46,7 @@ export async function writeOutputBy<T>(
 
 interface Output {
   readonly partial: string
-  /** Gives it its own name. */
+  /** Gives the file its final name. */
   finish(): void
   discard(): void
 }
@@ -54,11 +54,11 @@ interface Output {
 function outputAt(path: string): Output {
   try {
     const there = statSync(path, { throwIfNoEntry: false })
-    // A pipe or a device has no other name.
+    // A pipe or a device cannot be renamed.
     if (there !== undefined && !there.isFile() && !there.isDirectory()) {
       return { partial: path, finish: () => {}, discard: () => {} }
     }
-    // Behind a link lies what is meant.
+    // A link is followed, not replaced.
     const target = there === undefined ? path : realpathSync(path)
     const partial = `${target}.partial`
     closeSync(openSync(there?.isDirectory() ? target : partial, 'w'))

@@ -4,9 +4,8 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { cannotWrite } from './errors.ts'
 
 /**
- * Long bodies lie packed in a file of their own beside the store, one after the other; their rows hold
- * the place. DuckDB handles 2,048 rows at a time, so bodies of 64 KiB would take all the memory that a
- * recorder may use, and it would write them three times.
+ * Long bodies are packed in a file next to the store, one after the other; their rows hold the place. DuckDB handles
+ * 2,048 rows at a time, so bodies of 64 KiB would take all of a recorder's memory and be written three times.
  *
  *     length of what follows (4 bytes) | body in UTF-8, packed by zstd with its checksum
  */
@@ -14,10 +13,10 @@ export function bodiesPath(storePath: string): string {
   return `${storePath}.bodies`
 }
 
-/** Shorter bodies lie in their rows, where SQL reads them: errors, balances, short answers. */
+/** Shorter bodies stay in their rows, where SQL can read them: errors, balances, short answers. */
 export const longestInline = 16 * 1024
 
-/** Room on the disk that bodies leave to rows. */
+/** Disk space that bodies must leave for rows. */
 const leftToRowsBytes = 256 << 20
 
 const quick = {
@@ -27,7 +26,6 @@ const quick = {
   },
 }
 
-/** Appends bodies to the file of a store. */
 export class PackedBodies {
   private readonly path: string
   private readonly file: number
@@ -54,7 +52,7 @@ export class PackedBodies {
       try {
         const bytes = writeSync(this.file, record, written)
         written += bytes
-        // What is left of one that failed is passed over by the next one.
+        // The next body is written after the remains of a failed one.
         this.position += bytes
       } catch (error) {
         throw cannotWrite(this.path, error)
@@ -68,7 +66,7 @@ export class PackedBodies {
   }
 }
 
-/** Whether the disk has room for bodies, too; rows come first. */
+/** Whether the disk has room for bodies. Rows have priority. */
 export function hasRoomForBodies(storePath: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(storePath))
@@ -78,10 +76,7 @@ export function hasRoomForBodies(storePath: string): boolean {
   }
 }
 
-/**
- * Reads bodies of a store by their places; null for one that is gone or damaged, as in a store that
- * was copied without them.
- */
+/** Reads bodies of a store by their places; null for a missing or damaged one, as in a store copied without them. */
 export function readPackedBodies(
   storePath: string,
   places: readonly (number | null)[],

@@ -8,7 +8,7 @@ import { journalPath } from './journal.ts'
 import type { Store } from './open.ts'
 import { hasRoomForBodies, longestInline, PackedBodies } from './packed-bodies.ts'
 
-/** One HDR histogram of an interval, as `histograms` keeps it. */
+/** A row of `histograms`: one HDR histogram of an interval. */
 export interface HistogramRow {
   readonly runId: string
   readonly phase: string
@@ -21,14 +21,14 @@ export interface HistogramRow {
   readonly hdr: Uint8Array
 }
 
-/** One second of one thread of the client, as `health` keeps it. */
+/** A row of `health`: one second of one thread of the client. */
 export interface HealthRow {
   readonly runId: string
   /** Sending thread; -1 is the recorder. */
   readonly shard: number
   readonly atUs: number
   readonly loopDelayP99Us: number
-  /** The longest time in which the thread did nothing else, and when it was over. */
+  /** The longest time for which the event loop did not run, and its end. */
   readonly loopGapUs: number
   readonly loopGapEndUs: number | null
   readonly utilisation: number
@@ -37,7 +37,7 @@ export interface HealthRow {
   readonly queuedBatches: number
 }
 
-/** A body in its row, or its place beside the store. */
+/** A body in its row, or its place in the file next to the store. */
 interface StoredBody extends Omit<BodyRow, 'body'> {
   readonly body: string | null
   readonly packedAt: number | null
@@ -50,7 +50,7 @@ interface EvidenceTables {
   readonly health: HealthRow
 }
 
-/** Columns of the lesser tables in the order of the schema; `bigint` ones are marked. */
+/** Columns of the evidence tables, in the order of the schema. */
 const evidenceColumns = {
   templates: [
     'runId',
@@ -100,15 +100,15 @@ const bigintColumns: ReadonlySet<string> = new Set([
   'loopGapEndUs',
 ])
 
-/** DuckDB gets text by so many characters, however few rows they are. */
+/** DuckDB receives text in chunks of this size, even if they have few rows. */
 const chunkCharacters = 1 << 20
 const flushCharacters = 4 << 20
 
 /**
  * Appends rows to an open store, in columns.
  *
- * Every call blocks its thread (a flush of a second's rows takes tens of milliseconds), so during
- * a run it lives in a thread of its own. Rows are safe from a kill once `flush` returned.
+ * Every call blocks its thread (a flush of a second's rows takes tens of milliseconds), so a run has a thread for it.
+ * Rows are safe from a kill once `flush` has returned.
  */
 export class Recorder {
   private readonly attempts: BatchAppender
@@ -116,7 +116,7 @@ export class Recorder {
   private readonly store: Store
   private packedBodies: PackedBodies | null = null
   private roomForBodies = true
-  /** Bodies that were not kept, since the disk had no room for them. */
+  /** Bodies that were dropped because the disk was full. */
   bodiesGivenUp = 0
 
   private constructor(store: Store, attempts: BatchAppender) {
@@ -125,18 +125,17 @@ export class Recorder {
   }
 
   /**
-   * @param memoryMiB what DuckDB may keep in memory, for a store that is only written to: without a
-   *   bound every block that was written stays there while there is room
-   * @throws UserError when the tables of attempts are not those of the row type
+   * @param memoryMiB memory limit of DuckDB, for a store that is only written to: without a limit every written block
+   * stays in memory while there is room
+   * @throws UserError when the tables of attempts do not match the row type
    */
   static async open(store: Store, memoryMiB: number | null = null): Promise<Recorder> {
     if (memoryMiB !== null) await store.execute(`SET memory_limit = '${memoryMiB}MiB'`)
-    // A checkpoint stalls the recorder: seldom, but before evidence fills the memory. It is to take
-    // no second core from the threads that send.
+    // A checkpoint stalls the recorder, so it is rare, but early enough that evidence does not fill the memory. One
+    // thread: it must not take a second core from the sending threads.
     await store.execute(`SET checkpoint_threshold = '32MiB'`)
     await store.execute('SET threads = 1')
-    // Whole numbers are nearly all there is. Trying every other way to pack them costs more than the
-    // few bytes that it would save.
+    // Nearly all cells are whole numbers. Trying other compressions costs more than they would save.
     await store.execute(`SET force_compression = 'bitpacking'`)
     const journal = store.path === ':memory:' ? null : journalPath(store.path)
     const recorder = new Recorder(store, await BatchAppender.open(store, journal))
@@ -149,8 +148,8 @@ export class Recorder {
   /**
    * Appends a batch. Its buffer is free for the next fill when this returns.
    *
-   * @param sender the thread that filled it: codes of words are its own
-   * @returns how many rows were appended
+   * @param sender the thread that filled it, whose list the word codes refer to
+   * @returns the number of rows
    */
   appendBatch(sender: number, message: BatchMessage): number {
     return this.attempts.append(sender, message)
@@ -160,7 +159,7 @@ export class Recorder {
     this.appendEvidence('templates', rows)
   }
 
-  /** Keeps bodies while the disk has room for them: rows come first. */
+  /** Keeps bodies while the disk has room. Rows have priority. */
   appendBodies(rows: readonly BodyRow[]): void {
     const kept: StoredBody[] = []
     for (const row of rows) {
@@ -190,16 +189,16 @@ export class Recorder {
     this.appendEvidence('health', rows)
   }
 
-  /** Commits what was appended. */
+  /** Makes the appended rows safe. */
   flush(): void {
     this.attempts.flush()
     for (const appender of this.appenders.values()) appender.flushSync()
     this.roomForBodies = hasRoomForBodies(this.store.path)
   }
 
-  /** Commits and lets go of the appenders; the store stays open. */
+  /** Commits and closes the appenders; the store stays open. */
   async close(): Promise<void> {
-    // The last rows go straight into the file, not into DuckDB's log first.
+    // Writes the last rows directly into the file, without DuckDB's log.
     await this.store.execute(`SET checkpoint_threshold = '1KiB'`)
     this.attempts.close()
     for (const appender of this.appenders.values()) appender.closeSync()
@@ -249,7 +248,7 @@ function cellOf(name: string, value: unknown) {
   return value as string | number | boolean | null
 }
 
-/** Writes rows given as objects, and commits them: for probes, imports and tests. */
+/** Writes and commits rows given as objects, for probes, imports and tests. */
 export async function appendAttempts(store: Store, rows: readonly AttemptRow[]): Promise<void> {
   const appender = await BatchAppender.open(store, null)
   const words = new Words()
@@ -266,7 +265,7 @@ export async function appendAttempts(store: Store, rows: readonly AttemptRow[]):
   appender.close()
 }
 
-/** Names of the columns of a lesser table in SQL; a test holds them equal to the schema. */
+/** SQL column names of an evidence table. A test compares them with the schema. */
 export function evidenceColumnsOf(table: keyof EvidenceTables): readonly string[] {
   return evidenceColumns[table].map((name) => sqlName(name as never))
 }

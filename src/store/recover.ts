@@ -4,11 +4,10 @@ import { type FoundJournal, journalPath, type NumberedRows, readJournal } from '
 import type { Store } from './open.ts'
 
 /**
- * Gives DuckDB the rows that a killed process left in the journal: every whole record, all or nothing.
- * DuckDB has a first part of them, of a length that can be counted, so none is there twice.
+ * Gives DuckDB the rows in the journal of a killed process: every complete record, all or nothing. DuckDB already has
+ * a prefix of the rows, whose length can be counted, so no row is stored twice.
  *
- * A journal that was taken in whole is removed. One that is damaged, or whose store is not the one
- * that it was written for, is set aside and never deleted.
+ * A complete journal is removed. A journal that is damaged or belongs to another store is renamed and never deleted.
  */
 export async function recover(store: Store): Promise<void> {
   const path = journalPath(store.path)
@@ -35,7 +34,7 @@ export async function recover(store: Store): Promise<void> {
   process.stderr.write(`${words.join('')}.\n`)
 }
 
-/** @returns rows that DuckDB took, and rows whose run it does not know */
+/** @returns the number of rows that DuckDB took, and of rows with unknown shared values */
 async function takeIn(
   store: Store,
   { from, records }: FoundJournal,
@@ -63,7 +62,7 @@ async function takeIn(
       const rows = record.unpack()
       const first = Math.max(0, known!.rows - record.place)
       if (!isKnown(rows)) strangers += record.rows
-      // Killed between the commit and the end of the file, it was taken in before.
+      // If the process was killed after the commit but before the file's removal, the journal was taken in before.
       else if (first < record.rows && !known!.before) {
         appender.appendNumbered(rows, first)
         taken += record.rows - first
@@ -83,7 +82,7 @@ async function takeIn(
 const highest = (numbers: Int32Array, rows: number) =>
   numbers.subarray(0, rows).reduce((most, number) => Math.max(most, number), -1)
 
-/** Under a name that no other has. */
+/** Renames the file to an unused name. */
 function setAside(path: string): string {
   for (let nth = 1; ; nth++) {
     const aside = `${path}${nth === 1 ? '' : `-${nth}`}.damaged`

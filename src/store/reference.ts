@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { attemptColumns, sqlName, sqlTypes } from '../attempt/columns.ts'
 
-/** docs/tables.md, made of the schema and of the columns of an attempt. */
+/** docs/tables.md, made from the schema and the columns of an attempt. */
 export function tablesReference(): string {
   const schema = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8')
   return `# Tables
@@ -35,7 +35,7 @@ ${tablesOf(schema).join('\n\n')}
 `
 }
 
-/** A part for each table of the schema: the comment above it, and its columns with theirs. */
+/** A section for each table of the schema: the comment above it, and its columns with their comments. */
 const tablesOf = (schema: string): readonly string[] =>
   [...schema.matchAll(/((?:^--.*\n)*)^CREATE TABLE (\w+) \(\n([\s\S]*?)^\);/gm)].map(
     ([, comment, name, body]) =>

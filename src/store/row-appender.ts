@@ -3,21 +3,20 @@ import type { NumberedRows } from './journal.ts'
 import { type Form, forms } from './layout.ts'
 import { RowChunk } from './row-chunk.ts'
 
-/** Rows that DuckDB takes at once, past its log: what it compresses together. */
+/** Rows that DuckDB takes at once, without its log, and compresses together. */
 export const rowGroupRows = 122_880
 
 export type RowAppenders = Readonly<Record<Form['table'], DuckDBAppender>>
 
 /**
- * Gives DuckDB rows by the row group, each into the smallest table that holds them. Rows that do not
- * fit end the group and take the next table, and so do all after them: tables are filled one after
- * the other, so DuckDB always has a first part of the rows, and a mixture does not end group after
- * group before it is full.
+ * Hands rows to DuckDB by the row group, each into the smallest table that holds them. Rows that do not fit end the
+ * group and go to the next table, and so do all later rows. Tables are filled one after the other, so DuckDB always
+ * has a prefix of the rows, and mixed rows do not end each group early.
  */
 export class RowAppender {
-  /** Rows that DuckDB has. */
+  /** Rows handed to DuckDB. */
   flushed = 0
-  /** Rows that wait for their row group. */
+  /** Rows waiting for their row group. */
   waiting = 0
   private readonly appenders: RowAppenders
   private readonly chunks: readonly RowChunk[]
@@ -34,7 +33,7 @@ export class RowAppender {
     })
   }
 
-  /** Appends rows from `from` on, and hands each full row group to DuckDB. */
+  /** Appends rows from index `from` on, and hands each full row group to DuckDB. */
   append(numbered: NumberedRows, from: number): void {
     for (let at = from; at < numbered.rows; ) {
       const rows = Math.min(numbered.rows - at, rowGroupRows - this.waiting)
@@ -51,14 +50,14 @@ export class RowAppender {
     }
   }
 
-  /** Gives DuckDB what waits. */
+  /** Hands the waiting rows to DuckDB. */
   flush(): void {
     this.appender.flushSync()
     this.flushed += this.waiting
     this.waiting = 0
   }
 
-  /** The same, and lets go of the tables. */
+  /** Flushes and closes the appenders. */
   close(): void {
     this.flush()
     for (const { table } of forms) this.appenders[table].closeSync()

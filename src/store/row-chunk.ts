@@ -7,19 +7,19 @@ import type { NumberedRows } from './journal.ts'
 import { type Form, rowColumns } from './layout.ts'
 import { StringHeaders } from './strings.ts'
 
-/** A column of a chunk that rows are copied to. */
+/** A column of the chunk that rows are copied to. */
 interface Target {
   readonly name: ColumnName
   readonly vector: duckdb.Vector
-  /** What its mask says of all rows of a full chunk: each has a value, none has, or it differs. */
+  /** The current mask over a full chunk: all rows have a value, none has, or some have. */
   mask: 'valid' | 'null' | 'mixed'
 }
 
 /**
- * One chunk of a table of rows, filled again and again from the columns of batches: one memcpy for each
- * column, of the batch's own bytes or of what an `Encoder` makes of them.
+ * One chunk of a table of rows, refilled from the columns of batches with one memcpy per column. The source is the
+ * batch itself or the output of an `Encoder`.
  *
- * `copy_data_to_vector` trusts its caller: the types must be those of the table, compared before.
+ * `copy_data_to_vector` trusts its caller: the types must match the table, and are compared before.
  */
 export class RowChunk {
   private readonly form: Form
@@ -49,8 +49,8 @@ export class RowChunk {
   }
 
   /**
-   * @returns the chunk with `rows` rows from `from` on, good until the next call; null when the rows do
-   *   not fit the form
+   * @returns the chunk with `rows` rows from index `from` on, valid until the next call; null if they do not fit the
+   * form
    */
   fill(numbered: NumberedRows, from: number, rows: number): DuckDBDataChunk | null {
     const { batch } = numbered
@@ -79,7 +79,7 @@ export class RowChunk {
     if (encoding === 'whole' || encoding === 'since-intended') {
       const found = encoder.toInt32(cells as Float64Array, from, rows, encoding)
       if (found === 'misfit') return false
-      // What only streams have is null in row after row of a plain load.
+      // Columns that only streams fill stay null in a plain load.
       if (found === 'null' && target.mask === 'null') return true
       allNull = found === 'null' && rows === batchRows
       valid = found === 'valid'
@@ -114,7 +114,7 @@ export class RowChunk {
       }
     }
     duckdb.copy_data_to_vector(vector, 0, source, start, rows * bytes)
-    // A mask that says what it said before need not be copied again.
+    // An unchanged mask need not be copied again.
     if (!valid || target.mask !== 'valid') {
       // DuckDB reads the mask in words of 64 rows.
       const maskBytes = Math.ceil(rows / 64) * 8

@@ -1,48 +1,47 @@
 import type { Store } from './open.ts'
 import type { RunEnd } from './runs.ts'
 
-/** What a machine enters when it begins its part of a run. */
+/** The entry of a machine that begins its part of a run. */
 export interface ShardStart {
   /** From 0. */
   readonly shard: number
-  /** How many there are of the run. */
+  /** Number of shards of the run. */
   readonly shards: number
-  /** Of this process alone: a shard that runs again is another try. */
+  /** Id of this process: a shard that runs again is another try. */
   readonly attempt: string
-  /** What every shard of a run has in common: scenario, prompts, seed, contract, version, number of shards. */
+  /** Hash of what all shards share: scenario, prompts, seed, contract, version, number of shards. */
   readonly planHash: string
-  /** Unix microseconds: when this process began, by its own clock. */
+  /** When this process began, Unix microseconds of its own clock. */
   readonly beganAtUs: number
 }
 
-/** One part of a run, as a store has it. */
 export interface RunShard {
   readonly runId: string
   readonly shard: number
   readonly shards: number
   readonly attempt: string
   readonly planHash: string
-  /** The agreed start of the run, by the clock of the machine; text of a timestamp. */
+  /** The agreed start of the run by the machine's clock, a timestamp as text. */
   readonly startedAt: string
-  /** Unix microseconds: when its process began, and its last request ended; null of a shard that was killed. */
+  /** Unix microseconds: when its process began, and when its last request ended; the end is null if it was killed. */
   readonly beganUs: number
   readonly endedUs: number | null
   readonly machineJson: string
-  /** These are null of a shard that was killed. */
+  /** Null if the shard was killed. */
   readonly attemptCountsJson: string | null
   readonly verdict: RunEnd['verdict'] | null
   readonly verdictJson: string | null
-  /** How far its clock was from that of shard 0 at most, where it measured that. */
+  /** Upper bound of the offset between its clock and that of shard 0, if measured. */
   readonly clockErrorUs: number | null
 }
 
-/** A try of a shard that does not count is kept as a run of its own, by a name that `--run-id` refuses. */
+/** The run id of a try that does not count. `--run-id` refuses such names. */
 export const tryId = (runId: string, { shard, attempt }: RunShard) => `${runId}~${shard}.${attempt}`
 
-/** The run that a stored one is, or is another try of. */
+/** The id of the run that a stored run is, or is a try of. */
 export const wholeOf = (runId: string) => runId.split('~')[0]!
 
-/** Names of the other tries of a run, in order. */
+/** Ids of the other tries of a run, in order. */
 export async function otherTries(store: Store, runId: string): Promise<readonly string[]> {
   const tries = await store.rows<{ runId: string }>(
     `SELECT run_id AS "runId" FROM runs WHERE starts_with(run_id, $1 || '~') ORDER BY run_id`,
@@ -51,7 +50,7 @@ export async function otherTries(store: Store, runId: string): Promise<readonly 
   return tries.map((each) => each.runId)
 }
 
-/** The parts of runs on several machines, beside the run as a whole in `runs`. */
+/** The parts of a run on several machines; `runs` has the run as a whole. */
 export const runShardsSql = `CREATE TABLE IF NOT EXISTS run_shards (
   run_id VARCHAR NOT NULL, shard INTEGER NOT NULL, shards INTEGER NOT NULL, attempt VARCHAR NOT NULL,
   plan_hash VARCHAR NOT NULL, began_at TIMESTAMP NOT NULL, machine_json VARCHAR NOT NULL,
@@ -97,7 +96,7 @@ export async function endShard(
   )
 }
 
-/** The parts that a store holds, of one run or of all, in order. */
+/** Parts in the store, of one run or of all, in order. */
 export function readShards(
   store: Store,
   runId: string | null = null,

@@ -3,7 +3,7 @@ import { forms } from './layout.ts'
 import type { Store } from './open.ts'
 import { type ShardStart, startShard } from './run-shards.ts'
 
-/** What is known when a run begins. */
+/** What is known at the start of a run. */
 export interface RunStart {
   readonly runId: string
   readonly kind: 'run' | 'probe' | 'calibrate' | 'import'
@@ -11,21 +11,21 @@ export interface RunStart {
   readonly scenario: string
   readonly scenarioJson: string
   readonly seed: number
-  /** Credentials in it are removed before it is kept. */
+  /** Stored without credentials. */
   readonly baseUrl: string
   /** Name of the contract. */
   readonly contract: string
   /** Unix microseconds of microsecond 0 of the run's clock. */
   readonly startedAtUs: number
-  /** Seconds of the service's time in one of ours. */
+  /** Seconds of service time per second. */
   readonly timeScale: number
   readonly assayVersion: string
   readonly machineJson: string
-  /** Which part of the run this machine sends; not given where it sends all. */
+  /** The part of the run that this machine sends; absent if it sends all. */
   readonly part?: ShardStart
 }
 
-/** What is known when it ended. */
+/** What is known at the end of a run. */
 export interface RunEnd {
   readonly endedUs: number
   readonly attemptCountsJson: string
@@ -33,7 +33,7 @@ export interface RunEnd {
   readonly verdictJson: string
 }
 
-/** Enters a run, before its first attempt. */
+/** Enters a run before its first attempt. @throws UserError when the id is taken */
 export async function startRun(store: Store, run: RunStart): Promise<void> {
   const known = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [run.runId])
   if (known.length > 0) {
@@ -63,7 +63,6 @@ export async function startRun(store: Store, run: RunStart): Promise<void> {
   )
 }
 
-/** Enters how a run ended. */
 export async function endRun(store: Store, runId: string, end: RunEnd): Promise<void> {
   await store.execute(
     `UPDATE runs SET ended_us = $2, attempt_counts_json = $3, verdict = $4, verdict_json = $5
@@ -72,14 +71,13 @@ export async function endRun(store: Store, runId: string, end: RunEnd): Promise<
   )
 }
 
-/** A base URL as it may be kept and printed: no user, no password, no query. */
+/** A base URL that is safe to keep and print: no user, password or query. */
 export function withoutCredentials(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return '(not a URL)'
   const url = new URL(baseUrl)
   return `${url.origin}${url.pathname.replace(/\/$/, '')}`
 }
 
-/** A run as the store keeps it. */
 export interface RunRow {
   readonly run_id: string
   readonly kind: string
@@ -89,7 +87,7 @@ export interface RunRow {
   readonly base_url: string
   readonly contract: string
   readonly started_at: Date
-  /** Null while it runs, and after a kill. */
+  /** Null during the run, and after a kill. */
   readonly ended_us: number | null
   readonly time_scale: number
   readonly assay_version: string
@@ -98,13 +96,12 @@ export interface RunRow {
   readonly verdict_json: string | null
 }
 
-/** A run as a list shows it. */
 export interface ListedRun {
   readonly runId: string
   readonly kind: string
   readonly scenario: string
   readonly startedAt: Date
-  /** Null while it runs, and after a kill. */
+  /** Null during the run, and after a kill. */
   readonly endedUs: number | null
   readonly attempts: number
   readonly verdict: string | null
@@ -122,7 +119,7 @@ export async function listRuns(store: Store): Promise<readonly ListedRun[]> {
 }
 
 /**
- * The run that a person means: its id, the beginning of one, `latest`, or `previous`, the one before.
+ * Finds a run by its id, the beginning of an id, `latest`, or `previous` (the one before).
  *
  * @throws UserError when none or several fit
  */
@@ -147,7 +144,7 @@ export async function resolveRun(store: Store, meant: string): Promise<string> {
   )
 }
 
-/** The runs that are meant, one after the other as `resolveRun` finds each. */
+/** Finds each run as `resolveRun` does. */
 export async function resolveRuns(
   store: Store,
   meant: readonly string[],
@@ -157,14 +154,14 @@ export async function resolveRuns(
   return runIds
 }
 
-/** What this machine was measured to send, at most. */
+/** The highest rates that this machine was measured to send. */
 export interface Ceiling {
   readonly plainPerS: number
   readonly eventsPerS: number
   readonly threads: number
 }
 
-/** The latest calibration in the store of a machine like this one; null when there is none. */
+/** The latest calibration in the store of an equal machine with as many threads; null if there is none. */
 export async function latestCeiling(
   store: Store,
   machineJson: string,
@@ -182,7 +179,7 @@ export async function latestCeiling(
   return null
 }
 
-/** Takes the attempts of a run away; what is known of the run itself stays. */
+/** Deletes the attempts of a run but keeps its row in `runs`. */
 export async function dropAttempts(store: Store, runId: string): Promise<void> {
   for (const { table, struct } of forms) {
     await store.execute(

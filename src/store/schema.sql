@@ -11,7 +11,7 @@ CREATE TABLE recovered_journals (id VARCHAR NOT NULL);
 
 CREATE TABLE runs (
   run_id VARCHAR PRIMARY KEY,
-  kind VARCHAR NOT NULL,                -- run, probe or calibrate
+  kind VARCHAR NOT NULL,                -- run, probe, calibrate or import
   scenario VARCHAR NOT NULL,            -- its name
   scenario_json VARCHAR NOT NULL,       -- as checked and frozen
   seed BIGINT NOT NULL,
@@ -161,14 +161,14 @@ CREATE TABLE model_prices (
   PRIMARY KEY (contract, model)
 );
 
--- The clock of the service, as each run saw it. An answer whose Date header says second d allows an
--- interval of offsets: service time - scaled run time lies in [d - headers, d + 1 s - sent]. A header is
--- evidence, not the clock: the offset is where most of the answers agree (with that of the median answer, to
--- two seconds and a thousandth of the run), at least two, and no further than 31 days, scaled, from our
--- own clock. Else it is not known, and the run's own clock holds.
+-- The clock of the service, as each run saw it. A response whose Date header is second d allows an interval of
+-- offsets: service time - scaled run time lies in [d - headers, d + 1 s - sent]. A Date header can be wrong. So more
+-- than half of the responses, and at least two, must agree with the median response, to two seconds plus a thousandth
+-- of the run. The offset must be within 31 days, scaled, of our own clock. Otherwise it is unknown, and the run's own
+-- clock counts.
 CREATE OR REPLACE VIEW run_clocks AS
 WITH dated AS (
-  -- Answers of one second are one piece of evidence with their number.
+  -- Responses of the same second form one piece of evidence, weighted by their number.
   SELECT
     run_id, date_s, count(*) AS n,
     date_s * 1000000::DOUBLE - min(headers_us) * any_value(time_scale) AS lower_us,
@@ -197,15 +197,15 @@ SELECT
   run_id, contract, time_scale,
   epoch_us(started_at) AS started_us,
   coalesce(((lower_us + upper_us) / 2)::BIGINT, epoch_us(started_at)) AS service_start_us,
-  ((lower_us + upper_us) / 2)::BIGINT - epoch_us(started_at) AS offset_us,  -- null where it is not known
-  ((upper_us - lower_us) / 2)::BIGINT AS offset_error_us                    -- negative when it was moved
+  ((lower_us + upper_us) / 2)::BIGINT - epoch_us(started_at) AS offset_us,  -- null if unknown
+  ((upper_us - lower_us) / 2)::BIGINT AS offset_error_us                    -- negative if the service's clock was moved
 FROM runs LEFT JOIN (
   SELECT agreed.* FROM agreed JOIN runs USING (run_id)
   WHERE abs((lower_us + upper_us) / 2 - epoch_us(started_at)) <= 31 * 86400e6 * greatest(1, time_scale)
 ) USING (run_id);
 
--- Polls on the service's time: our clock with the median offset of the polls of that service; in scaled time
--- (which its runs know) the Date header itself. Neither goes further from our clock than for runs.
+-- Polls on the service's time: our clock plus the median offset of that service's polls. In scaled time (which the
+-- service's runs know) it is the Date header itself. Either is within 31 days of our clock, as for runs.
 CREATE OR REPLACE VIEW poll_times AS
 SELECT
   polls.*,
@@ -222,9 +222,8 @@ FROM (
 ) AS polls;
 
 -- Every request that reached a service, from runs and from imported logs, in one shape.
--- Time is the service's own: the run's clock with the offset of the service's. The charge comes at the end
--- of an answer.
--- credits: surely charged (null: not measured); possible_credits: what it can have cost at most.
+-- Time is the service's own: the run's clock plus the service's offset. A request is charged when its response ends.
+-- credits: charged for certain (null: not measured); possible_credits: the most that it can have cost.
 CREATE OR REPLACE VIEW usage AS
 SELECT
   'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, outcome, status,
@@ -240,7 +239,7 @@ SELECT
   CASE outcome WHEN 'http_error' THEN 0 ELSE model_prices.credits END AS possible_credits,
   prompt_tokens::BIGINT AS prompt_tokens, cached_tokens::BIGINT AS cached_tokens,
   completion_tokens::BIGINT AS completion_tokens,
-  1 AS requests, NULL AS ttft_us, NULL AS latency_us  -- of runs, attempt_times has them
+  1 AS requests, NULL AS ttft_us, NULL AS latency_us  -- for runs, see attempt_times
 FROM attempts
 JOIN run_clocks USING (run_id)
 LEFT JOIN model_prices

@@ -1,28 +1,28 @@
 import { type BatchColumns, batchRows } from '../attempt/batch.ts'
 import type { ColumnName } from '../attempt/columns.ts'
 
-/** A hostile service can make every row differ: then numbers are given anew instead of kept. */
+/** A hostile service can make every row different. Beyond this limit the kept values are dropped and numbered anew. */
 const maxKept = 65_536
 
 /**
- * Numbers the distinct values of a few columns, taken together, over the rows of one sender. All of
- * the columns hold 32-bit cells, so no string is made or compared.
+ * Numbers the distinct combinations of a few columns over the rows of one sender. All columns hold 32-bit cells, so no
+ * string is made or compared.
  */
 export class SharedValues {
   private readonly columns: readonly ColumnName[]
   private readonly nextNumber: () => number
   private readonly cells: Int32Array[]
   private varying: Int32Array[] = []
-  /** The last row of this batch with that hash of what varies: one look-up serves many rows. */
+  /** The last row of this batch for each hash of the varying columns. It saves a look-up for most rows. */
   private readonly recent = new Int32Array(64)
   private hash = 0
-  /** Open addressing: place + 1 of what is kept, 0 where nothing is. */
+  /** Open addressing: index + 1 of a kept combination; 0 is empty. */
   private places = new Int32Array(256)
   private kept = new Int32Array(0)
   private numbers = new Int32Array(128)
   private count = 0
 
-  /** @param nextNumber gives a number that no other has */
+  /** @param nextNumber returns an unused number */
   constructor(columns: readonly ColumnName[], nextNumber: () => number) {
     this.columns = columns
     this.nextNumber = nextNumber
@@ -31,15 +31,15 @@ export class SharedValues {
   }
 
   /**
-   * Writes the number of each row.
+   * Writes the number of each row into `into`.
    *
-   * @returns the rows whose values were not met before, each with a number of its own
+   * @returns rows with a new combination, each with a new number
    */
   number(columns: BatchColumns, rows: number, into: Int32Array): readonly number[] {
     this.take(columns, rows)
     this.recent.fill(-1)
     const fresh: number[] = []
-    // Where nothing varies, as in most batches of plain load, the first row speaks for all.
+    // If nothing varies, as in most batches of plain load, all rows get the first row's number.
     const differing = this.varying.length === 0 ? 1 : rows
     for (let row = 0; row < differing; row++) {
       const at = this.placeOfRecent(row)
@@ -60,7 +60,7 @@ export class SharedValues {
     return fresh
   }
 
-  /** Most columns hold one value in all of a batch: only the others are looked at row by row. */
+  /** Finds the varying columns. Most columns have one value in a whole batch and need no look-up per row. */
   private take(columns: BatchColumns, rows: number): void {
     this.varying = []
     for (const [at, name] of this.columns.entries()) {

@@ -1,6 +1,6 @@
 import { UserError } from '../user/user-error.ts'
 
-/** A store that outlives a command. @throws UserError for one in memory */
+/** Checks that a store outlives the command. @throws UserError for one in memory */
 export function storeFile(path: string): string {
   if (path !== '' && !path.startsWith(':memory:')) return path
   throw new UserError(

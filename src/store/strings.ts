@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import duckdb from '@duckdb/node-bindings'
 
 /**
- * Writes DuckDB's 16-byte headers of the strings of one column, without a call for each:
+ * Writes DuckDB's 16-byte headers of the strings of one column without a call per string:
  *
  *     0        4             8                16
  *     ┌────────┬─────────────┬─────────────────┐
@@ -11,8 +11,8 @@ import duckdb from '@duckdb/node-bindings'
  *     │ length │ first four  │ pointer to all  │      longer
  *     └────────┴─────────────┴─────────────────┘
  *
- * The strings of a batch lie one after the other in its arena. DuckDB gets one copy of that, as one
- * string, and the headers point into it: an append copies what they point to.
+ * The strings of a batch are contiguous in its arena. DuckDB gets one copy of them as one string, and the headers
+ * point into it. An append copies the bytes that they point to.
  */
 export class StringHeaders {
   private readonly chunk = duckdb.create_data_chunk([
@@ -21,8 +21,8 @@ export class StringHeaders {
   private readonly vector = duckdb.data_chunk_get_vector(this.chunk, 0)
 
   /**
-   * @param cells pairs of start and length in the arena; length -1 is null and gets an empty header
-   * @param into four numbers for each row, from the first on
+   * @param cells pairs of start and length in the arena; a length of -1 is null and gets an empty header
+   * @param into four numbers per row, starting with the first row written
    */
   write(cells: Int32Array, from: number, rows: number, arena: Buffer, into: Int32Array): void {
     duckdb.data_chunk_reset(this.chunk)
@@ -39,7 +39,7 @@ export class StringHeaders {
       if (length < 0) into.fill(0, row * 4, row * 4 + 4)
       else if (base !== null) writeHeader(into, row, base, arena, start, length)
       else {
-        // Bytes that are not UTF-8, or hardly any: each string for itself, mended where needed.
+        // The bytes are not UTF-8, or too few: each string is converted alone, and repaired if necessary.
         const mended = arena.toString('utf8', start, start + length)
         duckdb.vector_assign_string_element(this.vector, row, mended)
         into.set(this.headerAt(row), row * 4)
@@ -53,7 +53,7 @@ export class StringHeaders {
     return { low: header[2]! >>> 0, high: header[3]! }
   }
 
-  /** A header is read back from the vector: it holds the pointer. */
+  /** Reads a header back from the vector, because it holds the pointer. */
   private headerAt(row: number): Int32Array {
     const bytes = duckdb.vector_get_data(this.vector, (row + 1) * 16)
     const header = new Int32Array(4)
@@ -67,7 +67,7 @@ interface Pointer {
   readonly high: number
 }
 
-/** The header of a string that lies at `start` in memory that begins at `base`. */
+/** Writes the header of a string at `start` in memory that begins at `base`. */
 function writeHeader(
   headers: Int32Array,
   row: number,

@@ -17,19 +17,19 @@ async function readPriced(evidence: Evidence): Promise<PricedReadings> {
   return { prices, readings: oneSettlement(readings) }
 }
 
-/** What the service charges where the specification says nothing, as far as its values tell. */
+/** Prices that the specification leaves open, as far as the balances reveal them. */
 export async function openPricesOf(evidence: Evidence): Promise<OpenPrices> {
   return (await pricedReadingsOf(evidence)).prices
 }
 
-/** The balance readings of the audited runs, made once for all rules. */
+/** The balance readings of the audited runs, shared by all rules. */
 export async function readingsOf(evidence: Evidence): Promise<readonly BalanceReading[]> {
   return (await pricedReadingsOf(evidence)).readings
 }
 
 /**
- * A service that settles late does so for every account. Where one reading proves it, values of the
- * others that are a moment too early are no fault.
+ * A service that settles late does so for every account. If one reading proves it, early values in the others are no
+ * fault.
  */
 function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceReading[] {
   const settleUs = Math.max(
@@ -47,12 +47,12 @@ function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceRea
 export const takesCredits =
   'a service that shows its balance, in X-Credits-Remaining or at the credits endpoint'
 
-/** A rule about credits, which is decided by readings of balances. */
+/** A rule about credits, decided by balance readings. */
 export interface BillingRule extends Rule {
   decideBy(readings: readonly BalanceReading[], evidence: Evidence): Promise<Verdict> | Verdict
 }
 
-/** Where no value of a balance was ever seen, nothing was observed. */
+/** Without any balance value, the verdict is "not observed". */
 export function billingRule(rule: Omit<BillingRule, 'decide'>): BillingRule {
   return {
     ...rule,
@@ -65,7 +65,7 @@ export function billingRule(rule: Omit<BillingRule, 'decide'>): BillingRule {
   }
 }
 
-/** A pass, unless the values of an account fit only by what a wrong charge would look like, too. */
+/** A pass, unless the values of an account also fit a wrong charge. */
 export function passWithoutDoubt(
   readings: readonly BalanceReading[],
   observations: number,
@@ -91,7 +91,7 @@ export function witnessOf(
   return { runId, slot: history.slot[row]!, retry: history.retry[row]!, shows }
 }
 
-/** What credits that are missing may be besides a wrong charge. */
+/** Other causes of missing credits than a wrong charge. */
 export const othersLookSo = 'Traffic of others on this account would look the same.'
 
 /** `a fall by 3`, `a rise by 1`. */

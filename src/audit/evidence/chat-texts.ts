@@ -8,10 +8,10 @@ export function plainChoices(exchange: Exchange): readonly JsonObject[] | undefi
 }
 
 /**
- * The text of each choice of a chat success by its index, the fragments of a stream joined. A choice
- * without text is the empty text.
+ * The text of each choice of a chat success by its index; the fragments of a stream are joined. A choice may have
+ * empty text.
  *
- * @returns undefined for anything else, and where the answer was not captured whole
+ * @returns undefined for anything else, and if the response was not captured completely
  */
 export function chatTexts(exchange: Exchange): ReadonlyMap<number, string> | undefined {
   const parts = exchange.isStream

@@ -1,6 +1,6 @@
 import type { Evidence } from '../rule.ts'
 
-/** Other runs of the store that sent requests with a key of the account while this run did. */
+/** Other runs of the store that used a key of the account during this run. */
 export async function concurrentRuns(
   { store }: Evidence,
   runId: string,

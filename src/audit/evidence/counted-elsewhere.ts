@@ -2,18 +2,18 @@ import type { Evidence } from '../rule.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import { excessOf } from './billing/conservation.ts'
 
-/** Requests that were counted and have no row, where credits went that no row explains. */
+/** Counted requests without a row, where credits are unexplained. */
 export interface CountedElsewhere {
-  /** At least so many. */
+  /** A lower bound. */
   readonly requests: number
   /** Rows that show it. */
   readonly rows: readonly number[]
 }
 
 /**
- * Two instruments that know nothing of each other: X-RateLimit-Remaining fell by more than all attempts that
- * were sent, and the balance by more than they cost, from one idle answer to the next. In most stretches where
- * credits are missing and a count is shown, it must be both.
+ * Compares two independent instruments between idle responses: X-RateLimit-Remaining fell by more than the sent
+ * attempts, and the balance by more than their cost. Of the stretches with missing credits and a visible count, most
+ * must show both.
  */
 export async function countedElsewhere(
   { store }: Evidence,
@@ -34,7 +34,7 @@ export async function countedElsewhere(
     if (at === undefined) continue
     if (before !== null && missing > 0 && limit![before.at] === limit![at]) {
       const fell = remaining![before.at]! - remaining![at]!
-      // A window that began anew tells nothing.
+      // A new window shows nothing.
       if (fell >= 0) judged++
       if (fell > row - before.row) others.push({ row, requests: fell - (row - before.row) })
     }

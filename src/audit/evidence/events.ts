@@ -1,20 +1,20 @@
 import type { Json } from './exchange.ts'
 
-/** One server-sent event, as its lines say. */
+/** One server-sent event. */
 export interface StreamEvent {
-  /** Of the `event:` line; null for none. */
+  /** Of the `event:` line; null without one. */
   readonly name: string | null
   /** All `data:` lines, joined by line ends. */
   readonly data: string
   readonly dataLines: number
-  /** The data as JSON; undefined where it is none. */
+  /** The data as JSON; undefined if it is not JSON. */
   readonly json: Json | undefined
 }
 
-/** The body of a stream, taken apart by the rules of server-sent events. */
+/** The body of a stream, parsed as server-sent events. */
 export interface StreamEvents {
   readonly events: readonly StreamEvent[]
-  /** Whether the last event was ended by a blank line. */
+  /** Whether a blank line ended the last event. */
   readonly ended: boolean
   /** Lines that are neither fields nor comments. */
   readonly strays: readonly string[]

@@ -6,7 +6,7 @@ import type { Evidence } from '../rule.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'
 import { oncePerEvidence } from './once.ts'
 
-/** A row with what was asked and what came back, where it was captured. */
+/** A row with its request and response, as far as captured. */
 export interface ExchangeRow {
   readonly runId: string
   readonly slot: number
@@ -38,7 +38,6 @@ export interface ExchangeRow {
   readonly truncated: boolean | null
 }
 
-/** What JSON may be. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json | undefined }
 
@@ -52,25 +51,25 @@ export class Exchange {
     this.row = row
   }
 
-  /** The request's body; undefined for none or one that is not JSON. */
+  /** The request's body; undefined if it is missing or not JSON. */
   get requestJson(): Json | undefined {
     if (this.parsedRequest === null) this.parsedRequest = parse(this.row.requestBody)
     return this.parsedRequest
   }
 
-  /** A field of the request; undefined where it is absent. */
+  /** A field of the request; undefined if absent. */
   requestField(field: string): Json | undefined {
     return isObject(this.requestJson) ? this.requestJson[field] : undefined
   }
 
-  /** The body of a plain answer; undefined where none was captured whole, or it is not JSON. */
+  /** The body of a plain response; undefined if it was not captured completely or is not JSON. */
   get came(): Json | undefined {
     if (this.parsedCame === null)
       this.parsedCame = this.isWhole ? parse(this.row.responseBody) : undefined
     return this.parsedCame
   }
 
-  /** The events of a streamed answer; null where it was not captured whole. */
+  /** The events of a streamed response; null if it was not captured completely. */
   get events(): StreamEvents | null {
     if (!this.isWhole || !this.isStream) return null
     this.parsedEvents ??= decodeEvents(this.row.responseBody ?? '')
@@ -86,12 +85,12 @@ export class Exchange {
     return this.row.outcome === 'ok'
   }
 
-  /** Whether the answer said that it is a stream. */
+  /** Whether the response declared itself a stream. */
   get isStream(): boolean {
     return (this.row.flags & flags.sseType) !== 0
   }
 
-  /** A header of the answer; undefined where it is absent or nothing was captured. */
+  /** A header of the response; undefined if it is absent or nothing was captured. */
   header(name: string): string | undefined {
     const start = `${name}:`
     const line = this.row.responseHeaders
@@ -102,8 +101,8 @@ export class Exchange {
 }
 
 /**
- * What was asked and what came back, for a sample of the attempts: at most two hundred of each
- * template, status and error code, those with captured bodies first.
+ * Requests and responses of a sample of the attempts: at most two hundred per template, outcome, status and error
+ * code, those with captured bodies first, 50,000 in all.
  */
 export const exchangesOf = oncePerEvidence(load)
 
@@ -127,7 +126,7 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
      FROM attempts JOIN chosen USING (run_id, slot, retry)
        LEFT JOIN bodies USING (run_id, slot, retry)
        LEFT JOIN templates USING (run_id, template)
-     -- A run that was killed has rows of requests whose template it lost: nobody knows what they asked.
+     -- A killed run may have lost the template of a row, whose request is then unknown.
      WHERE attempts.template IS NULL OR method IS NOT NULL
      ORDER BY run_id, slot, retry LIMIT 50000`,
     [JSON.stringify(runIds)],

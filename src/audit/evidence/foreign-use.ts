@@ -9,19 +9,18 @@ import { listedByOthers } from './listed-requests.ts'
 import { loneFallsOf } from './lone-falls.ts'
 import { oncePerEvidence } from './once.ts'
 
-/** Somebody else used an account during a run. */
+/** Use of an account by others during a run. */
 export interface ForeignUse {
   readonly runId: string
-  /** Whose requests they were, and what shows it. */
+  /** Who sent the requests, and the evidence. */
   readonly shown: string
   readonly witnesses: readonly Witness[]
 }
 
 /**
- * Runs whose account others used meanwhile, by any of four signs: another run of the store at the same time,
- * requests that the account's own list has and the store has not, requests that the limiter counted while the
- * balance fell, and falls while nothing was sent.
- * Looked for where credits are unexplained: else nobody is accused by them.
+ * Runs whose account others used meanwhile, by any of four signs: another run of the store at the same time, requests
+ * in the account's own list that the store lacks, requests that the limiter counted while the balance fell, and falls
+ * while nothing was sent. Only accounts with unexplained credits are examined, because only those lead to blame.
  */
 export const foreignUseOf = oncePerEvidence(lookedFor)
 

@@ -2,19 +2,19 @@ import type { Evidence } from '../rule.ts'
 import { type Exchange, isList, isObject, type Json, type JsonObject } from './exchange.ts'
 import { usageReports } from './usage/reports.ts'
 
-/** A request that an answer of the credits endpoint lists as charged. */
+/** A request that the credits endpoint lists as charged. */
 interface Listed {
   readonly id: string
-  /** Unix milliseconds, by the clock of the service. */
+  /** Unix milliseconds on the service's clock. */
   readonly atMs: number
 }
 
 /**
- * Ids of requests that the credits endpoint lists as made during the run with this key, and that no attempt of
- * the store was: those newer than everything that the first answer of the run listed.
+ * Ids of requests with this key that the credits endpoint lists for the time of the run, but no attempt of the store
+ * has. These are the ids that are newer than everything in the first list of the run.
  *
- * Nothing is known where no listed id is one of ours, since then they are ids of another kind; and attempts
- * without an id of their own, such as failures, may be any of them.
+ * Empty if none of the listed ids is ours, because they are then ids of another kind. Attempts without an id, such as
+ * failures, may be any of them, so there must be more listed ids than such attempts.
  */
 export async function listedByOthers(
   evidence: Evidence,
@@ -47,7 +47,7 @@ export async function listedByOthers(
      WHERE base_url = (SELECT base_url FROM runs WHERE run_id = $1) AND response_id IS NOT NULL`,
     [runId],
   )
-  // `chatcmpl-4f2` and `msg_4f2` are the answers to request 4f2.
+  // `chatcmpl-4f2` and `msg_4f2` are responses to request 4f2.
   const ours = new Set(own.flatMap(({ id }) => [id!, id!.replace(/^[a-z]+[-_]/i, '')]))
   const others = [...since].filter((id) => !ours.has(id))
   if (others.length === since.size) return []
@@ -68,7 +68,7 @@ function listedBy({ came }: Exchange): readonly Listed[] {
   })
 }
 
-/** The lines of all lists of a body, however deep. */
+/** The objects of all lists in a body, at any depth. */
 function linesOf(value: Json | undefined): readonly JsonObject[] {
   if (isList(value)) return value.filter(isObject)
   return isObject(value) ? Object.values(value).flatMap(linesOf) : []

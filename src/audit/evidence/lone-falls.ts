@@ -4,16 +4,16 @@ import { excessOf, type Segment } from './billing/conservation.ts'
 import { effects, type History } from './billing/history.ts'
 import { otherCause } from './other-cause.ts'
 
-/** Falls of a balance while nothing was sent that could have cost them. */
+/** Falls of a balance while no request was sent that could cost as much. */
 export interface LoneFalls {
   readonly segments: readonly Segment[]
   readonly credits: Credits
 }
 
 /**
- * Credits that were gone from one idle value to the next with nothing but reads of the same key in between, on
- * no account of the run. One fall, or falls that reads of a credit each would explain, are no traffic; nor
- * are those that are made up for elsewhere, as charges that come late are.
+ * Credits that disappeared between two idle values with only reads of the same key in between, and nothing on other
+ * accounts of the run. One fall alone is no sign of other traffic, nor are falls that reads of a credit each explain,
+ * nor falls that are balanced elsewhere, as late charges are.
  *
  * @param readings those of one run
  */

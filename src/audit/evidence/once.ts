@@ -1,6 +1,6 @@
 import type { Evidence } from '../rule.ts'
 
-/** Computes a value at its first use. */
+/** Computes a value at its first use, once. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | null = null
   return () => {
@@ -9,7 +9,7 @@ export function once<Value>(make: () => Value): () => Value {
   }
 }
 
-/** Loads something once for all rules that look at the same evidence. */
+/** Loads something once for all rules with the same evidence. */
 export function oncePerEvidence<Value>(
   load: (evidence: Evidence) => Promise<Value>,
 ): (evidence: Evidence) => Promise<Value> {

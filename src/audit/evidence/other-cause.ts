@@ -3,7 +3,7 @@ import { credits } from './balances.ts'
 import { excessOf, type Segment } from './billing/conservation.ts'
 import { sumsOf } from './billing/gifts.ts'
 
-/** What besides a wrong charge explains the excess, as far as the contract knows of it. */
+/** Another explanation of the excess than a wrong charge, as far as the contract has one. */
 export function otherCause(
   { packages, grants }: Contract,
   segment: Segment,

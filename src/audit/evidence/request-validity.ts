@@ -2,14 +2,14 @@ import type { Contract, Range } from '../../contract/contract.ts'
 import { isList, isObject, type Json, type JsonObject } from './exchange.ts'
 
 /**
- * What the specification says of a request before the service has answered: which promises it
- * breaks, by the rule that tells them, and which of its parts the specification leaves open.
+ * The specification's judgement of a request, before the service responds: the promises that it breaks, each with its
+ * rule, and the parts that the specification leaves open.
  */
 export interface RequestValidity {
   readonly faults: readonly RequestFault[]
-  /** Parts that may be taken or refused (gaps G-29, G-31). */
+  /** Parts that may be accepted or refused (gaps G-29, G-31). */
   readonly open: readonly string[]
-  /** Parts that must be taken, by the rule that says so: ends of ranges, all listed roles. */
+  /** Parts that must be accepted, with the rule: ends of ranges, all listed roles. */
   readonly allowed: readonly RequestFault[]
 }
 
@@ -18,7 +18,7 @@ export interface RequestFault {
   readonly what: string
 }
 
-/** Judges the body of a generation request; null stands for absent where a default is null. */
+/** Judges the body of a generation request. Null counts as absent for fields whose default is null. */
 export function validityOf(
   contract: Contract,
   format: 'chat' | 'messages',
@@ -133,7 +133,7 @@ export function validityOf(
     }
   }
 
-  /** Null is the default of some fields and open for the others; it is never judged. */
+  /** Null is the default of some fields, and open for the others. It is never judged. */
   function given(field: string): Json | undefined {
     const value = (body as JsonObject)[field]
     if (value === null && !rules.nullable.includes(field)) open.push(`${field} null`)

@@ -3,18 +3,18 @@ import { unknownClocks } from '../runs.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 import { foreignUseOf } from './foreign-use.ts'
 
-/** Why what a run shows decides nothing. */
+/** Why the evidence of a run decides nothing. */
 interface Spoilt {
   readonly runId: string
   readonly why: string
   readonly witnesses: readonly Witness[]
-  /** Whether a pass is spoilt, too: requests without a row only ever accuse. */
+  /** Whether a pass is spoilt, too. Requests without a row can only cause wrong failures. */
   readonly sparesNobody: boolean
 }
 
 /**
- * The verdict of a rule, unless some evidence shows the runs that it rests on to be spoilt: then what the other
- * runs show, or nothing. What one rule has shown no other may forget.
+ * The verdict of a rule, unless its runs are spoilt. Then it is the verdict over the other runs if it is the same,
+ * else inconclusive. All rules see what spoils a run.
  */
 export async function unlessSpoilt(
   rule: Rule,

@@ -1,6 +1,6 @@
 import { printable } from './printable.ts'
 
-/** A suite of test cases, each a `<testcase>` of its own, with what the common schemas of JUnit require. */
+/** A suite of `<testcase>` elements, with the attributes that the common schemas of JUnit require. */
 export function junitSuite(
   name: string,
   { failed, skipped }: { readonly failed: number; readonly skipped: number },
@@ -18,7 +18,7 @@ export function junitSuite(
   ].join('\n')
 }
 
-/** Text of others as text of XML, with its control characters shown. */
+/** Escapes foreign text for XML, and shows its control characters. */
 export function xml(text: string): string {
   const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
   return text

@@ -7,7 +7,7 @@ import { summary } from './terminal.ts'
 
 type Commands = ReadonlyMap<string, string>
 
-/** Everything, as JSON. */
+/** The complete report as JSON. */
 export function jsonText(report: AuditReport, commands: Commands): string {
   const findings = report.findings.map((finding) => {
     const command = commands.get(finding.rule)
@@ -17,8 +17,8 @@ export function jsonText(report: AuditReport, commands: Commands): string {
 }
 
 /**
- * JUnit XML, with what its common schemas require: a rule is a test case; what was not decided is
- * skipped, never passed. Times are UTC; those of rules are not told.
+ * JUnit XML that meets the common schemas. A rule is a test case; an undecided rule is skipped, never passed. Times
+ * are UTC; durations of rules are omitted.
  */
 export function junitText(report: AuditReport, commands: Commands): string {
   const { findings } = report
@@ -54,7 +54,7 @@ function outcomeOf(finding: Finding, again: string | undefined): string {
   }
 }
 
-/** Markdown, for a pull request or a ticket: failures first, as on the terminal. */
+/** Markdown for a pull request or a ticket: failures first, as on the terminal. */
 export function markdownText(report: AuditReport, commands: Commands): string {
   const order = ['fail', 'inconclusive', 'not-observed']
   const rows = order
@@ -103,7 +103,7 @@ function attemptsOf({ verdict }: Finding): string {
     .join('\n')
 }
 
-/** Text of a service in a table of Markdown: it stays text. */
+/** Escapes a service's text for a table cell of Markdown. */
 function cell(text: string): string {
   return printable(text).replace(/[\\`*_{}[\]<>|#!&~$]/g, (character) => `\\${character}`)
 }

@@ -1,6 +1,6 @@
 import { jsonEscape, withoutHostile } from '../../user/hostile.ts'
 
-/** Text of a service as a terminal may print it: hostile characters are shown, not obeyed. */
+/** Makes a service's text safe for a terminal: hostile characters are shown as escapes. */
 export function printable(text: string): string {
   return withoutHostile(text, (character) => {
     const code = character.codePointAt(0)!

@@ -11,15 +11,14 @@ interface Asked {
   readonly path: string
   readonly headers: string
   readonly body: string | null
-  /** JSON of the keys of the run, with the variable that each came from; null where it tells none. */
+  /** JSON of the run's keys, each with its variable; null if unknown. */
   readonly keys: string | null
   readonly account: string | null
 }
 
 /**
- * For each rule that failed, a command that sends the request of its first witness again, the key
- * taken from the variable that the run took it from. Where requests in flight together broke it, those of the
- * first two are sent at once.
+ * For each failed rule, a command that sends the request of its first witness again, with the key from the variable of
+ * the run. If the rule is about concurrent requests, the command sends those of the first two witnesses at once.
  */
 export async function reproductions(
   store: Store,
@@ -52,16 +51,16 @@ async function askedBy(store: Store, witness: Witness): Promise<Asked | null> {
   return asked ?? null
 }
 
-/** Commands for one shell, each in a process of its own; lines that a command reads stay whole. */
+/** Runs commands in parallel in one shell. Commands with several lines get a subshell. */
 export function atOnce(commands: readonly string[]): string {
   const own = (command: string) => (command.includes('\n') ? `( ${command}\n)` : command)
   return `${commands.map((command) => `${own(command)} &`).join(' ')} wait`
 }
 
-/** A system takes 128 KiB in one argument, and some less. */
+/** Systems limit an argument to 128 KiB, some to less. */
 const longestArgument = 60_000
 
-/** A curl command for any POSIX shell; of several lines where the body is too long for an argument. */
+/** A curl command for any POSIX shell. It has several lines if the body is too long for an argument. */
 export function curlOf({ baseUrl, method, path, headers, body, keys, account }: Asked): string {
   const withKey = quotedWith(variableOf(keys, account))
   const parts = ['curl -sS -i']
@@ -76,19 +75,19 @@ export function curlOf({ baseUrl, method, path, headers, body, keys, account }: 
   return isLong ? `${parts.join(' ')} ${heredoc(body)}` : parts.join(' ')
 }
 
-/** Text for a command's input, kept as it is up to a line that is not in it. */
+/** A here-document, with an end line that the text does not contain. */
 function heredoc(text: string): string {
   let end = 'END-OF-BODY'
   while (text.includes(end)) end += '-'
   return `<<'${end}'\n${text}\n${end}`
 }
 
-/** Single quotes keep everything as it is. */
+/** Quotes a word if necessary. */
 export function shellWord(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : quoted(text)
 }
 
-/** How a shell makes of the key what was sent for it, by what stands there instead of it. */
+/** Shell words that produce the sent key from the real one, by placeholder. */
 const keyWords = new Map<string, (variable: string) => string>([
   [keyPlaceholder, (name) => `"$${name}"`],
   [
@@ -102,14 +101,14 @@ const scenarioKeys = z.array(
   z.object({ account: z.string(), source: z.object({ env: z.string().regex(/^[A-Za-z_]\w*$/) }) }),
 )
 
-/** The variable that held the first key of the account; the usual one where the run does not tell. */
+/** The variable with the first key of the account; ASSAY_API_KEY if unknown. */
 function variableOf(keys: string | null, account: string | null): string {
   const known = keys === null ? null : scenarioKeys.safeParse(JSON.parse(keys))
   const key = known?.data?.find((each) => each.account === account)
   return key?.source.env ?? 'ASSAY_API_KEY'
 }
 
-/** Single quotes keep everything as it is; only the placeholder of the key must be expanded. */
+/** Quotes text, but expands the placeholder of the key. */
 function quotedWith(variable: string): (text: string) => string {
   return (text) =>
     text

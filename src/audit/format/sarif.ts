@@ -5,11 +5,10 @@ import type { Finding, Witness } from '../verdict.ts'
 import { printable } from './printable.ts'
 
 /**
- * SARIF 2.1.0, for code scanning pages: failures, advice and what is inconclusive.
+ * SARIF 2.1.0, for code scanning pages: failures, advice and inconclusive verdicts.
  *
- * Such pages refuse a whole file for one result without a place in a file, so each is laid to the scenario
- * that asked; the attempt is its logical place. The fingerprint is the rule: audited again, it is the same
- * alert.
+ * Such pages refuse a file with a result that has no location, so each result points to the scenario's file. The
+ * attempt is its logical location. The fingerprint is the rule: a repeated audit updates the same alert.
  */
 export function sarifText(report: AuditReport, commands: ReadonlyMap<string, string>): string {
   const rules = report.findings.map(({ rule, title }) => {
@@ -51,7 +50,7 @@ export function sarifText(report: AuditReport, commands: ReadonlyMap<string, str
   )}\n`
 }
 
-/** Null where there is nothing to be told: a pass, or a question that never came up. */
+/** Null for verdicts without a result: passed or not observed. */
 function textOf({ verdict }: Finding): string | null {
   if (verdict.verdict === 'fail') return `expected ${verdict.expected}; observed ${verdict.came}`
   return verdict.verdict === 'inconclusive' ? `inconclusive: ${verdict.why}` : null
@@ -67,7 +66,7 @@ function locationsOf({ verdict }: Finding, { runs }: AuditReport): readonly obje
   }))
 }
 
-/** @param scenario its name; what its file is called, the record does not tell */
+/** @param scenario its name; the record does not have the name of its file */
 function physical(scenario = 'unknown') {
   return {
     physicalLocation: {

@@ -6,9 +6,9 @@ import { printable } from './printable.ts'
 const shownWitnesses = 6
 
 /**
- * The report for a person: failures first, what decides nothing last, passes counted.
+ * The report for a terminal: failures first, undecided rules last, passes as a count.
  *
- * @param width columns of the terminal, at which sentences are broken; commands stay whole, to be copied
+ * @param width columns at which sentences are broken; commands stay whole for copying
  */
 export function terminalText(
   report: AuditReport,
@@ -48,7 +48,7 @@ export function terminalText(
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** One line that says it all. */
+/** The counts of all verdicts, in one line. */
 export function summary({ findings }: AuditReport): string {
   const of = (verdict: string) =>
     findings.filter((finding) => finding.verdict.verdict === verdict).length
@@ -114,7 +114,7 @@ function section(title: string, lines: readonly string[]): string {
 
 const indent = 12
 
-/** A label and its text, as one paragraph: line ends are ours, those of a service are shown. */
+/** A label and its text as one paragraph. Line breaks in a service's text are shown as escapes. */
 function line(label: string, text: string, width: number): string {
   return wrapped(`  ${label.padEnd(indent - 2)}${printable(text)}`, ' '.repeat(indent), width).join(
     '\n',

@@ -4,8 +4,7 @@ import type { Evidence, Rule } from '../rule.ts'
 import type { Verdict, Witness } from '../verdict.ts'
 
 /**
- * Undefined where the rule does not speak of an exchange, null where it was kept, otherwise a few words
- * on what came instead.
+ * Undefined if the rule is not about the exchange, null if the promise was kept, else a few words on the observation.
  */
 export type Came = string | null | undefined
 
@@ -16,7 +15,7 @@ interface Described extends Omit<Rule, 'decide'> {
   readonly takes: string
 }
 
-/** A rule that looks at what was asked and what came back, one exchange at a time. */
+/** A rule that judges one exchange at a time. */
 export function exchangeRule({
   judge,
   ...rule
@@ -30,7 +29,7 @@ export function exchangeRule({
   })
 }
 
-/** A rule that judges each exchange by what it has seen of all. */
+/** A rule that judges each exchange by what it knows of all exchanges. */
 export function exchangesRule({
   judgeOf,
   ...rule
@@ -50,7 +49,7 @@ export function exchangesRule({
   })
 }
 
-/** A rule that says itself which exchanges it judges, and how. */
+/** A rule that selects and judges its exchanges itself. */
 export function judgedRule({
   expected,
   takes,
@@ -63,7 +62,7 @@ export function judgedRule({
   }
 }
 
-/** The verdict over judged exchanges: broken ones are grouped by what came, one witness each. */
+/** The verdict over judged exchanges. Broken ones are grouped by observation, with one witness each. */
 function verdictOf(judged: readonly Judged[], expected: string, takes: string): Verdict {
   const seen = judged.filter(([, came]) => came !== undefined)
   if (seen.length === 0) return { verdict: 'not-observed', takes }

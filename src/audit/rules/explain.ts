@@ -1,11 +1,11 @@
 import { wrapped } from '../../user/wrapped.ts'
 import type { Rule } from '../rule.ts'
 
-/** Longer lines are hard to read, however wide the terminal is. */
+/** Longer lines are hard to read, even on a wide terminal. */
 const widest = 100
 
 /**
- * A rule as `audit --explain` prints it.
+ * The text of `audit --explain` for a rule.
  *
  * @param width columns of the terminal
  */
@@ -25,7 +25,7 @@ export function explanationOf(rule: Rule, width = widest): string {
   ].join('\n')
 }
 
-/** Where a line of the source ends with a sentence, the next begins a paragraph. */
+/** A paragraph ends where a source line ends with a sentence. */
 function paragraphsOf({ explain }: Rule): readonly string[] {
   return explain
     .trim()

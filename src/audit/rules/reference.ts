@@ -17,7 +17,7 @@ const families: Readonly<Record<string, string>> = {
   PAGE: 'Usage page',
 }
 
-/** docs/rules.md, made of the rules themselves; a test holds both equal. */
+/** docs/rules.md, made from the rules; a test keeps them equal. */
 export function rulesReference(): string {
   const byFamily = Map.groupBy(allRules, (rule) => rule.id.split('-')[0]!)
   const sections = [...byFamily].map(([family, rules]) =>

@@ -5,7 +5,7 @@ import { allRules } from './list.ts'
 /**
  * @param wanted ids such as `BILL-11` or families such as `BILL`, in any case; empty for all
  * @param option that named them, for the error
- * @throws UserError naming what is no rule
+ * @throws UserError naming the unknown ones
  */
 export function selectRules(wanted: readonly string[], option = '--rule'): readonly Rule[] {
   if (wanted.length === 0) return allRules

@@ -12,21 +12,21 @@ interface Group {
 }
 
 export interface SqlRule extends Omit<Rule, 'decide'> {
-  /** What the rule expects of each row, for the case that one breaks it. */
+  /** The expectation for each row, for the failure message. */
   readonly expected: string | ((contract: Contract) => string)
   /**
-   * A SELECT of `run_id, slot, retry, came` over `seen`, the attempts of the audited runs: one row
-   * for each observation, `came` null where the promise was kept and otherwise a few words on what
-   * came instead. `looked` has all columns of the schema; a contract's values are quoted by `sql`.
+   * A SELECT of `run_id, slot, retry, came` over `seen`, the attempts of the audited runs. It returns one row per
+   * observation; `came` is null if the promise was kept, otherwise a few words on what was observed. Values of the
+   * contract must be quoted with `sqlList`.
    */
   readonly observe: (contract: Contract) => string
-  /** What it takes for the rule to be decided. */
+  /** The traffic that decides the rule. */
   readonly takes: string
-  /** Why one row alone that breaks it decides nothing; absent where it does. */
+  /** Why a single violation decides nothing; absent if it decides. */
   readonly lone?: string
 }
 
-/** A rule that looks at each row by itself: set-based, so a million rows are one query. */
+/** A rule that judges each row alone, in one query for any number of rows. */
 export function sqlRule({ expected, observe, takes, lone, ...rule }: SqlRule): Rule {
   return {
     ...rule,
@@ -37,7 +37,7 @@ export function sqlRule({ expected, observe, takes, lone, ...rule }: SqlRule): R
               looked AS (${observe(contract)})
          SELECT came, n, first.run_id AS "runId", first.slot::DOUBLE AS slot, first.retry AS retry
          FROM (SELECT came, count(*)::DOUBLE AS n,
-                      -- Several runs have the same slots, and threads bring them in any order.
+                      -- Runs share slot numbers, and threads write rows in any order.
                       min({slot: slot, run_id: run_id, retry: retry}) FILTER (came IS NOT NULL) AS first
                FROM looked GROUP BY came)
          ORDER BY n DESC, came`,
@@ -69,7 +69,7 @@ function witnessOf({ runId, slot, retry, came, n }: Group): Witness {
   return { runId, slot, retry, shows: n === 1 ? `${came}` : `${came} (first of ${n})` }
 }
 
-/** Values as a SQL list of literals: numbers as they are, words quoted. */
+/** Values as an SQL list of literals: numbers unchanged, text quoted. */
 export function sqlList(values: readonly (string | number)[]): string {
   const literals = values.map((value) =>
     typeof value === 'number' ? String(value) : literal(value),

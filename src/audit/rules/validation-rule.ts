@@ -7,8 +7,8 @@ import { type Came, exchangesRule } from './exchange-rule.ts'
 type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly takes: string }
 
 /**
- * Rules about which requests are accepted and which are refused: a request with faults of one rule
- * alone must get a 400, and one that is valid must not be refused as invalid.
+ * Rules about accepted and refused requests. A request with faults of only one rule must get a 400; a valid request
+ * must not be refused as invalid.
  */
 export function validationRules(
   format: 'chat' | 'messages',
@@ -74,19 +74,19 @@ function namesIn(headers: string | null): readonly string[] {
   return Object.keys(JSON.parse(headers ?? '{}') as object)
 }
 
-/** Whether the answer tells what the service thinks of the request itself. */
+/** Whether the response is a judgement of the request itself. */
 function isAboutTheRequest({ row }: Exchange): boolean {
   if (row.expects.endsWith('-key')) return false
   return row.status === 400 || (row.status !== null && row.status < 300)
 }
 
-/** A known model and a prompt that fits: nothing but the parameters could be refused. */
+/** A known model and a prompt that fits, so only the parameters can be refused. */
 function isServed(exchange: Exchange, contract: Contract): boolean {
   const known = contract.models.some((model) => model.id === exchange.requestField('model'))
   return known && (exchange.row.requestBody?.length ?? 0) < contract.limits.maxInputTokens / 2
 }
 
-/** A 400 with another code (model_not_found, context_length_exceeded) is no word on validity. */
+/** A 400 with another code (model_not_found, context_length_exceeded) is not about validity. */
 function isInvalidRequest({ row }: Exchange): boolean {
   return row.errorCode === null || row.errorCode === 'invalid_request'
 }

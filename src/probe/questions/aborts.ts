@@ -3,22 +3,22 @@ import type { AbortPoint } from '../../contract/request.ts'
 import type { Prober } from '../prober.ts'
 import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
-/** Requests left at each point; an answer is an answer only when all of them agree. */
+/** Requests aborted at each point. The result counts only if all agree. */
 const repeats = 3
-/** Requests left at a point that is told by the time, since one or two may be answered before. */
+/** Most requests aborted at a point given by time: one or two may finish earlier. */
 const mostEarly = 5
-/** Whole answers to know how long the service takes: one or two may be late by chance. */
+/** Complete requests, which measure how long the service takes: one or two may be slow by chance. */
 const wholes = 3
-/** Asked for, so that there is time to leave. */
+/** Large enough to leave time for the abort. */
 const maxTokens = 64
 
-/** Reads of the balance before and after, and one where no header told a limit. */
+/** Reads of the balance before and after, and one if no header showed a limit. */
 const readsPerPoint = 2 * idleReads + 1
 
-/** Where a request is left, and what must still be ahead of the service for that to tell anything. */
+/** A point of abort, and what the service must not have done yet for the result to count. */
 interface Point {
   readonly name: string
-  /** `early` is while the service is surely at work, by the time. */
+  /** `early`: by time, while the service is certainly at work. */
   readonly abort: AbortPoint | 'early'
   readonly ahead: 'headersUs' | 'doneUs' | null
 }
@@ -33,7 +33,7 @@ const points: readonly Point[] = [
   { name: 'before the end', abort: { at: 'before-done' }, ahead: null },
 ]
 
-/** G-14: streams left at each point, one phase each, between idle reads of the balance. */
+/** G-14: streams aborted at each point, in one phase per point, between idle reads of the balance. */
 export const abortedStreams: Question = {
   gaps: ['G-14'],
   price: ({ contract, readCredits }) =>
@@ -54,7 +54,7 @@ export const abortedStreams: Question = {
   },
 }
 
-/** G-15: plain requests left before their answer. */
+/** G-15: plain requests aborted before their response. */
 export const abortedPlain: Question = {
   gaps: ['G-15'],
   price: ({ contract, readCredits }) =>
@@ -67,7 +67,7 @@ export const abortedPlain: Question = {
   },
 }
 
-/** One that is not left, and more until it is known well how long the service works before headers. */
+/** Sends a complete request, and more until the time that the service works before headers is well known. */
 async function askWhole(prober: Prober, stream: boolean): Promise<void> {
   for (let sent = 0; sent < wholes; sent++) {
     await prober.chat({ stream, maxTokens }, { step: 'not left' })
@@ -80,11 +80,11 @@ async function leave(prober: Prober, { name, abort, ahead }: Point, stream: bool
   const most = abort === 'early' ? mostEarly : repeats
   const paceUs = await prober.roomFor(most + 2 * idleReads)
   const before = await prober.idleBalance()
-  // A limiter that paces might turn away all that is left after a read, unseen: the first one gets in.
+  // After a read, a limiter that paces might reject every aborted request, unseen. The rest lets the first one in.
   await prober.rest(paceUs)
   const gone: AttemptRow[] = []
   let served = 0
-  // One that was over before its end was heard of is charged by any policy.
+  // A request that finished before the service noticed its abort is charged by any policy.
   const inTime = () => gone.filter((row) => ahead === null || isInTime(row, prober, ahead)).length
   for (let sent = 0; sent < most && inTime() < repeats; sent++) {
     const us = Math.max(500, toHeadersUs(prober, stream) / 3)
@@ -95,13 +95,13 @@ async function leave(prober: Prober, { name, abort, ahead }: Point, stream: bool
     if (columns.outcome === 'aborted') gone.push(columns)
     else if (columns.outcome === 'ok') served++
   }
-  // A rejection is not seen by who has left: this one sees whether there was one.
+  // The client of an aborted request does not see a rejection. This request reveals whether there was one.
   const last = await prober.chat(
     { stream, maxTokens },
     { step: 'not left', expects: 'any', patient: false },
   )
   if (last.columns.outcome === 'ok') served++
-  // The service may finish the answers for itself and charge then.
+  // The service may complete the aborted responses and charge then.
   const slowestUs = Math.max(0, ...tookUs(prober, stream, 'sentUs', 'doneUs'))
   await prober.options.sleep(300_000 + slowestUs)
   const after = await prober.idleBalance()
@@ -112,29 +112,29 @@ async function leave(prober: Prober, { name, abort, ahead }: Point, stream: bool
   if (left > 0 && fell === 0 && last.status === 200) return { charged: 'free', evidence }
   const enough = ahead === null ? left > 0 : inTime() >= repeats
   if (enough && fell === left * price) return { charged: 'charged', evidence }
-  // Some may have been over before they were left, or it depends on more than the point.
+  // Some may have finished before their abort, or the charge depends on more than the point.
   return { charged: { oneOf: ['charged', 'free'] }, evidence }
 }
 
-/** Whether the service heard of the leaving, as far as is known, well before what was ahead of it. */
+/** Whether the service noticed the abort well before the event `ahead`, as far as the client can know. */
 function isInTime(row: AttemptRow, prober: Prober, ahead: 'headersUs' | 'doneUs'): boolean {
   const stream = row.streamed === 1
   if (ahead === 'headersUs') {
     return row.closedUs! - row.sentUs! <= 0.75 * toHeadersUs(prober, stream)
   }
-  // It hears of it a way later than it sent what was seen, and that came a way later, too.
+  // The service notices the abort one trip after it happens, and the headers took one trip, too.
   const heardUs = row.closedUs! - row.headersUs! + wayUs(prober)
   const wholeUs = tookUs(prober, stream, 'headersUs', 'doneUs')
   return wholeUs.length >= wholes && heardUs <= 0.75 * Math.min(...wholeUs)
 }
 
-/** How long the service surely works before headers: by the quickest so far, without its way. 0 if unknown. */
+/** A lower bound of the service's work before headers: the quickest so far minus the network. 0 if unknown. */
 function toHeadersUs(prober: Prober, stream: boolean): number {
   const us = Math.min(...tookUs(prober, stream, 'sentUs', 'headersUs')) - wayUs(prober)
   return Number.isFinite(us) ? Math.max(0, us) : 0
 }
 
-/** There and back, at most: the quickest read. Infinite where none was answered. */
+/** An upper bound of the network's round trip: the quickest read. Infinite without one. */
 function wayUs({ responses }: Prober): number {
   const reads = responses.filter(
     ({ spec: { endpoint }, columns }) =>
@@ -143,7 +143,7 @@ function wayUs({ responses }: Prober): number {
   return Math.min(...reads.map(({ columns }) => columns.headersUs! - columns.sentUs!))
 }
 
-/** What whole answers took between two moments; of shorter ones what they took to their headers alone. */
+/** Durations between two moments of complete responses. Shorter responses count only up to their headers. */
 function tookUs(
   { responses }: Prober,
   stream: boolean,

@@ -2,7 +2,7 @@ import { ofFacets, pricesOf, type Question } from '../question.ts'
 
 const wrongKey = 'assay-wrong-key-0000000000000000'
 
-/** G-08: the other endpoint's header, and both at once with one of them wrong. */
+/** G-08: the other endpoint's header, and both headers at once, one of them wrong. */
 export const otherHeader: Question = {
   gaps: ['G-08'],
   price: ({ contract }) => 6 * pricesOf(contract).least,
@@ -44,7 +44,7 @@ export const otherHeader: Question = {
   },
 }
 
-/** Whether a status tells of the key: an endpoint that is not there refuses none. */
+/** Whether the status rejects the key. A missing endpoint rejects no key. */
 function isRefusal(status: number | null): boolean {
   return status === 401 || status === 403
 }

@@ -5,10 +5,10 @@ import { ambiguous, answered, notAskable, pricesOf, type Question } from '../que
 
 const needsOperator = 'it takes a balance of an exact height: an operator (--operator)'
 
-/** Requests of a walk over an edge. */
+/** Requests of a walk across an edge. */
 const walkSteps = 6
 
-/** G-24, G-25: the limit shown at a balance just above an edge, on a shared edge, and at zero. */
+/** G-24, G-25: the limit shown just above an edge, on a shared edge, and at zero. */
 export const bandEdges: Question = {
   gaps: ['G-24', 'G-25'],
   price: ({ contract }) => (3 + walkSteps * edgesOf(contract).length) * pricesOf(contract).least,
@@ -26,7 +26,7 @@ export const bandEdges: Question = {
       )
       return response
     }
-    // For the auditor: each edge crossed slowly, with the limit on both sides.
+    // For the auditor: crosses each edge slowly, with the limit shown on both sides.
     for (const { upper } of edges) {
       await prober.setBalance(upper.minBalance + 2 * price)
       await prober.rest(121e6)
@@ -45,7 +45,7 @@ export const bandEdges: Question = {
     const just = clean && rowOf((await limitAt(clean.upper.minBalance)).columns.rateLimit, clean)
     const basis =
       just === 'upper' ? 'before the charge' : just === 'lower' ? 'after the charge' : null
-    // The balance that decides is the shared edge itself, before or after the charge.
+    // The balance that decides is exactly the shared edge, before or after the charge.
     const onEdge =
       shared &&
       rowOf(
@@ -68,18 +68,18 @@ export const bandEdges: Question = {
   },
 }
 
-/** Requests made above the edge before it is crossed. */
+/** Requests above the edge before it is crossed. */
 const usedAbove = 30
 
-/** Walks over the edge at most: a window may end in one, and none ends in the next. */
+/** Most walks across the edge: a window may end in one walk, but none ends in the next. */
 const mostWalks = 2
 
-/** What a bucket may put back during a walk, and of what is shown: less than sets the answers apart. */
+/** Requests that a bucket may regain during a walk. The answers differ by more than this. */
 const slack = 2
 
 type Edge = ReturnType<typeof edgesOf>[number]
 
-/** G-23: the count right after a fall into a lower band. */
+/** G-23: the count right after the balance falls into a lower band. */
 export const bandChange: Question = {
   gaps: ['G-23'],
   price: ({ contract }) => mostWalks * (usedAbove + 4) * pricesOf(contract).least,
@@ -123,8 +123,8 @@ async function walkOver({ upper }: Edge, prober: Prober): Promise<readonly Probe
 }
 
 /**
- * Whether the requests above the edge were counted one by one up to the first below it, in one window:
- * where one ended, or where what remains is no count, any of the answers may look like another.
+ * Whether the requests above the edge, up to the first one below, were counted one by one in one window. If a window
+ * ended, or the remaining value is no count, the answers are indistinguishable.
  */
 function isOneCount(responses: readonly ProbeResponse[], { upper }: Edge): boolean {
   const counts = responses.flatMap(({ columns: { rateLimit, rateRemaining } }, nth) =>

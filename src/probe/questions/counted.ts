@@ -7,7 +7,7 @@ import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
 interface Class {
   readonly name: string
-  /** How a call ends that belongs to the class. */
+  /** The statuses that confirm the class. */
   readonly statuses: readonly number[]
   call(prober: Prober): Promise<ProbeResponse>
 }
@@ -29,7 +29,7 @@ const classes: readonly Class[] = [
   { name: 'credits', statuses: [200], call: (prober) => prober.read('credits') },
 ]
 
-/** Another paid request, of which each is counted. */
+/** A paid request, which is always counted. */
 const paid: Class = {
   ...{ name: 'paid', statuses: [200] },
   call: (prober) => prober.chat({}, { step: 'counter' }),
@@ -38,16 +38,16 @@ const paid: Class = {
 /** Calls of a class between two paid requests whose headers are compared. */
 const calls = 2
 
-/** Paid requests of a look at a class, and of one at what is counted for certain. */
+/** Paid requests of a look at a class, and of a check against calls that are always counted. */
 const [lookPrice, checkPrice] = [2, calls + 2]
 
-/** Looks at a class after the first. */
+/** Repeated looks at a class, at most. */
 const moreLooks = 2
 
-/** Paid requests besides a look at each class: enough for a check of each, or for looks once more. */
+/** Paid requests in addition to one look at each class: enough for a check of each, or for repeated looks. */
 const spareRequests = 20
 
-/** G-18: what remains before and after a few calls of each class. 403 and 429 need other means. */
+/** G-18: the remaining requests before and after a few calls of each class. 403 and 429 need other means. */
 export const countedClasses: Question = {
   gaps: ['G-18'],
   price: ({ contract, readCredits }) =>
@@ -66,14 +66,14 @@ export const countedClasses: Question = {
     for (const each of classes) {
       const { name } = each
       let look = await remainingFall(prober, each)
-      // A window may have ended in between: one more look tells, or one more in the next window.
+      // A window may have ended in between. Then another look decides, or one more in the next window.
       for (let more = 0; more < moreLooks && !tells(look) && afford(lookPrice); more++) {
         look = await remainingFall(prober, each)
       }
       if (typeof look === 'string') evidence.push(`${name}: ${look}`)
       const seen = typeof look === 'string' ? null : look
       if (seen !== null) shown = true
-      // What took nothing may have been put back meanwhile.
+      // The limiter may have restored what the calls took.
       const seemsFree = seen?.fell === 0 && seen.mayComeBack >= calls
       const isSure =
         !seen?.mayBeNewWindow &&
@@ -98,15 +98,15 @@ export const countedClasses: Question = {
 }
 
 interface Fall {
-  /** What the calls between two paid requests took of what remains. */
+  /** Remaining requests that the calls between two paid requests took. */
   readonly fell: number
-  /** Whether as much would remain where a window had ended meanwhile and the calls were counted in the next. */
+  /** Whether the value also fits a window that ended meanwhile, with the calls counted in the next one. */
   readonly mayBeNewWindow: boolean
-  /** In the service's time. */
+  /** Service time. */
   readonly tookUs: number
-  /** Requests that were a window old then, which a log forgets all at once. */
+  /** Requests that reached the age of a window meanwhile. A sliding log drops them all at once. */
   readonly forgotten: number
-  /** What may have been put back meanwhile, by a limiter that gains as time passes or one that forgets. */
+  /** Most requests that the limiter may have restored meanwhile, by time or by dropping old ones. */
   readonly mayComeBack: number
 }
 
@@ -114,7 +114,7 @@ function tells(look: Fall | string): boolean {
   return typeof look !== 'string' && look.fell >= 0 && !look.mayBeNewWindow
 }
 
-/** What a few calls took of the remaining requests, or why that is not told. */
+/** How many remaining requests a few calls took, or why that is unknown. */
 async function remainingFall(
   prober: Prober,
   { statuses, call }: Pick<Class, 'statuses' | 'call'>,
@@ -124,7 +124,7 @@ async function remainingFall(
   const before = await prober.chat({}, { step: 'counter' })
   for (let nth = 0; nth < calls; nth++) await call(prober)
   const after = await prober.chat({}, { step: 'counter' })
-  // What was asked again may have been counted each time.
+  // Repeated requests may have been counted each time.
   const seen = prober.responses.slice(began).map(({ status }) => status)
   const expected = [[200], ...Array.from({ length: calls }, () => statuses), [200]]
   const isAsExpected = expected.every((each, nth) => each.includes(seen[nth] ?? 0))
@@ -156,7 +156,7 @@ async function remainingFall(
   }
 }
 
-/** Whether calls that took nothing did not only seem so: as many that are counted are seen to be. */
+/** Whether calls that took nothing are really free: an equal number of paid calls must show as counted. */
 async function nothingComesBack(prober: Prober, { tookUs, forgotten }: Fall): Promise<boolean> {
   if (forgotten >= calls) return false
   const counted = await remainingFall(prober, paid)

@@ -12,13 +12,13 @@ import {
   type Question,
 } from '../question.ts'
 
-/** G-09: the meaning of each number, by what three cheap requests and a dear one change in it. */
+/** G-09: the meaning of each number, by its change over three cheap requests and an expensive one. */
 export const creditsBody: Question = {
   gaps: ['G-09'],
   price: ({ contract, readCredits }) =>
     3 * pricesOf(contract).least + pricesOf(contract).most + 4 * idleReads * readCredits,
   async ask(prober) {
-    // Learns whether the reads themselves cost something.
+    // Finds out whether reads cost credits.
     await prober.idleBalance()
     const sinceUs = prober.now()
     const before = await settledLeaves(prober)
@@ -44,7 +44,7 @@ export const creditsBody: Question = {
     if (served < 4 || after === null) {
       return { 'G-09': notAskable(`only ${served} of 4 requests were served`) }
     }
-    // A clock, or a count of reads, may have moved by as much: as long again without requests tells.
+    // A clock or a count of reads may have changed by as much. An equal time without requests reveals it.
     const spentOnReads = balances.spentOnReads
     await prober.rest((prober.now() - sinceUs) * prober.options.timeScale)
     const idle = await settledLeaves(prober)
@@ -70,7 +70,7 @@ function dearestModel({ models }: Contract): Contract['models'][number] {
   return models.reduce((a, b) => (b.costCredits > a.costCredits ? b : a))
 }
 
-/** Read until two agree, as idle reads are; what moves by itself is told by a longer look. */
+/** Reads until two reads agree, as idle reads do. Values that change by themselves get a longer look. */
 async function settledLeaves(prober: Prober): Promise<ReadonlyMap<string, number> | null> {
   await prober.balances.chargesAreIn()
   let last: string | null = null
@@ -79,7 +79,7 @@ async function settledLeaves(prober: Prober): Promise<ReadonlyMap<string, number
     const leaves = leavesOf(json)
     if (status !== 200 || leaves.size === 0) return null
     const now = JSON.stringify([...leaves])
-    // Where a read changes what the next one tells, idle is all that can be waited for.
+    // If each read changes the next one, waiting for idle is all that can be done.
     if (now === last || nth === idleReads || prober.balances.readPrices.credits > 0) return leaves
     last = now
     await prober.options.sleep(nth * 70_000)
@@ -103,7 +103,7 @@ export const readsCharged: Question = {
       const balance = await balances.read()
       if (balance !== null) shown.push(balance - balances.spentOnReads)
     }
-    // The reads of the balance are reads themselves: first those alone, then others between two.
+    // Reads of the balance are reads themselves: first only those, then the others between two of them.
     for (let nth = 0; nth <= reads; nth++) await look()
     let served = 0
     for (let nth = 0; nth < reads; nth++) {
@@ -113,7 +113,7 @@ export const readsCharged: Question = {
     if (shown.length < reads + 2) return { 'G-17': notAskable('the balance could not be read') }
     const credits = (shown[0]! - shown[reads]!) / reads
     const models = (shown[reads]! - shown[reads + 1]! - credits) / served
-    // What failed costs nothing, so it tells nothing.
+    // Failed reads cost nothing and reveal nothing.
     if (served > 0) balances.readPrices.models = models === 1 ? 1 : 0
     if (credits === 0 && models === 0) prober.readCredits = 0
     return {
@@ -125,14 +125,14 @@ export const readsCharged: Question = {
   },
 }
 
-/** The cost of each read where it is whole; reads that cost it now and then, or gain it, leave it open. */
+/** The cost of each read if it is whole. It stays open if only some reads cost it, or if the balance rose. */
 function costOfRead(credits: number): string | Open {
   if (!Number.isInteger(credits) || credits < 0) return { oneOf: ['free', '1 credit each'] }
   if (credits === 0) return 'free'
   return `${credits} ${credits === 1 ? 'credit' : 'credits'} each`
 }
 
-/** What fits a facet that stays open. */
+/** The values that fit an open facet. */
 type Open = { readonly oneOf: readonly string[] }
 
 const kinds = [
@@ -142,7 +142,7 @@ const kinds = [
   ['messages', true],
 ] as const
 
-/** G-12: the header compared with the balance, for each endpoint and mode, and under concurrency. */
+/** G-12: compares the header with the balance, for each endpoint and mode, and under concurrency. */
 export const creditsHeader: Question = {
   gaps: ['G-12'],
   price: ({ contract, readCredits }) =>
@@ -152,7 +152,7 @@ export const creditsHeader: Question = {
   async ask(prober) {
     const { balances, contract } = prober
     const readsCost = prober.readCredits > 0 && balances.readPrices.credits > 0
-    // Where reads cost, a charge of more than theirs tells it from theirs.
+    // If reads cost credits, a more expensive charge distinguishes itself from theirs.
     const { id: model, costCredits: price } = readsCost
       ? dearestModel(contract)
       : cheapestModel(contract)
@@ -202,11 +202,11 @@ export const creditsHeader: Question = {
 const meanings = { after: 'after own charge', before: 'before own charge' } as const
 
 /**
- * What a header means that is lower than the balance read before it.
+ * The meaning of a header that is lower than the balance read before it.
  *
- * @param falls of each header, from the balance before it
- * @param leads credits by which that balance may have been told too high, in all reads alike: one
- *   where a read may be charged after its body is made
+ * @param falls the difference of each header to the balance before it
+ * @param leads credits by which all those balances may be too high: one if a read may be charged after its body is
+ * made
  */
 function meaningsOf(
   falls: readonly number[],
@@ -223,8 +223,8 @@ function meaningsOf(
 }
 
 /**
- * Values that repeat are no charge's own; values that do not are no proof, since a later snapshot repeats
- * only where two charges come before both reads. Null where a header tells nothing of its own charge.
+ * Repeated values are not each response's own charge. Distinct values prove nothing: a later snapshot repeats only if
+ * two charges precede both reads. Null if the header does not show its own charge.
  */
 function concurrentMeaning(
   alone: string | Open | undefined,
@@ -238,7 +238,7 @@ function concurrentMeaning(
 
 const burstSize = 16
 
-/** Streams that are opened for G-13: one may be over, or come late, before the balance is read. */
+/** Streams opened for G-13: one may end, or arrive late, before the balance is read. */
 const openStreams = 3
 
 /** G-13: the balance while a stream is open. */
@@ -272,7 +272,7 @@ export const chargeTime: Question = {
   },
 }
 
-/** Opens a stream, and reads the balance at its first event. */
+/** Opens a stream and reads the balance at its first event. */
 async function readWhileOpen(prober: Prober) {
   let during: Promise<number | null> | null = null
   let readUs = Number.POSITIVE_INFINITY
@@ -292,10 +292,7 @@ async function readWhileOpen(prober: Prober) {
   return { response, open, readUs }
 }
 
-/**
- * Whether events went on coming after the balance was read. What came all at once may have been sent
- * before, and have been late.
- */
+/** Whether events continued after the balance was read. Events that arrived all at once may have been delayed. */
 function wentOn(
   { events, columns }: Pick<ProbeResponse, 'events' | 'columns'>,
   readUs: number,

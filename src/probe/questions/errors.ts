@@ -4,7 +4,7 @@ import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
-/** G-26: requests with two faults; the status tells which was seen first. Asked after G-22. */
+/** G-26: requests with two faults. The status shows which one the service found first. Asked after G-22. */
 export const precedence: Question = {
   gaps: ['G-26'],
   price: ({ contract, readCredits }) => 4 * pricesOf(contract).least + readCredits,
@@ -92,7 +92,7 @@ export const refusals: Question = {
   },
 }
 
-/** G-29, G-30: requests that two limits speak about. */
+/** G-29, G-30: requests to which two limits apply. */
 export const sizes: Question = {
   gaps: ['G-29', 'G-30'],
   price: ({ contract }) => 4 * pricesOf(contract).most,
@@ -140,14 +140,14 @@ export const sizes: Question = {
 
 interface Beyond {
   readonly response: ProbeResponse
-  /** What became of the length: null where the answer may have another cause, or a prompt that was cut. */
+  /** How the service handled the length; null if the response may have another cause, or the prompt was cut. */
   readonly length: 'taken' | 'refused' | null
   readonly evidence: string
 }
 
 /**
- * Asks with a prompt of more tokens than a bound. A refusal that does not name the length speaks of it
- * where a short prompt to the same model is served.
+ * Sends a prompt of more tokens than a bound. A refusal that does not name the length counts only if a short prompt to
+ * the same model is served.
  */
 async function askBeyond(prober: Prober, model: string, tokens: number): Promise<Beyond> {
   const response = await prober.chat(
@@ -167,10 +167,10 @@ async function askBeyond(prober: Prober, model: string, tokens: number): Promise
   return { response, length, evidence: `${evidence}; status ${status} of a short prompt` }
 }
 
-/** Others speak of the key, of credits, or of bytes. */
+/** Other statuses are about the key, credits or bytes. */
 const mayNameLength: ReadonlySet<number | null> = new Set([400, 404, 422])
 
-/** G-31: parameters at bounds that no table gives. */
+/** G-31: parameters at bounds that are in no table. */
 export const parameters: Question = {
   gaps: ['G-31'],
   price: ({ contract }) => 20 * pricesOf(contract).least,
@@ -181,7 +181,7 @@ export const parameters: Question = {
       const why = `the same request without them ended with status ${plain.status ?? 'none'}`
       return { 'G-31': notAskable(why) }
     }
-    /** Null where its end says nothing of the parameter. */
+    /** Null if the outcome says nothing about the parameter. */
     const taken = async (body: Record<string, unknown>) => {
       const { status, columns } = await prober.chat({ body }, expects)
       if (columns.outcome === 'ok') return 'accepted'
@@ -196,7 +196,7 @@ export const parameters: Question = {
       'empty messages': await facet({ messages: [] }),
       'unknown field': await facet({ assay_unknown_field: 1 }),
     }
-    // Each success may be charged for each choice, so the search stays small.
+    // Each success may be charged per choice, so the search stays small.
     let accepted = 1
     let last: string | null = 'accepted'
     let refused: number | null = null
@@ -219,7 +219,7 @@ export const parameters: Question = {
   },
 }
 
-/** Whether a status says nothing of the request: a failure of the service, or its limit. */
+/** Whether a status says nothing about the request: a failure or the rate limit of the service. */
 function isFailure(status: number | null): boolean {
   return status === null || status >= 500 || status === 408 || status === 429
 }

@@ -6,7 +6,7 @@ import { routeOf } from '../limited-request.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, type Question } from '../question.ts'
 
-/** G-19, G-20: asked of nobody but of everything that came back so far. Stands last. */
+/** G-19, G-20: from all responses so far, without requests. It comes last. */
 export const headersShown: Question = {
   gaps: ['G-19', 'G-20'],
   price: () => 0,
@@ -40,14 +40,13 @@ function statusesWithHeaders({ responses }: Prober): GapAnswer {
 
 type Shown = Pick<LimitedRequest, 'status' | 'limit' | 'remaining'>
 
-/** So many changes are no share of one window that happens to pass another's. */
+/** This many changes are no coincidence of one window's share falling below another's. */
 const manyChanges = 6
 
 /**
- * The ways to choose a window that fit every answer: while the minute has the least left, most do.
+ * The ways to choose a window that fit every response. While the minute has the least left, most ways fit.
  *
- * @param routes answers in order of time, those of each key and route by themselves: one may have its own
- *   windows, so what it shows is compared with no other's
+ * @param routes responses in order of time, per key and route: each may have its own windows
  */
 export function windowShown(routes: readonly (readonly Shown[])[], contract: Contract): GapAnswer {
   const shown = routes.map((answers) => answers.flatMap((answer) => windowOf(answer, contract)))
@@ -59,9 +58,9 @@ export function windowShown(routes: readonly (readonly Shown[])[], contract: Con
   const free = shown.map((route) => route.filter(({ isRejection }) => !isRejection))
   const turns = free.flatMap(neighbours)
   const changes = turns.filter(([before, after]) => before.window !== after.window).length
-  // Answers that show no window may have had a turn, too.
+  // Responses without a window may have had a turn, too.
   const takesTurns = changes * 2 >= turns.length
-  // A window that rejects the very next request had nothing left, and the minute was shown that had.
+  // A window that rejects the next request had nothing left, but the minute, which had some, was shown.
   const passesOverLeast = shown
     .flatMap(neighbours)
     .some(

@@ -12,7 +12,7 @@ import {
   type Question,
 } from '../question.ts'
 
-/** Requests made with the first key before the second is looked at. */
+/** Requests with the first key before the second is used. */
 const usedByFirst = 6
 
 const obstacles = {
@@ -40,12 +40,12 @@ export const newKey: Question = {
 type Shown = Pick<AttemptRow, 'rateLimit' | 'rateRemaining'>
 
 /**
- * What the second key counts from.
+ * Where the count of the second key begins.
  *
- * A limiter that paces shows nothing remaining after any request, so only a count that was seen to fall
- * tells; and one that went on falling, that no window ended before the second key was used.
+ * A limiter that paces shows nothing remaining after any request, so the count must fall visibly. It must also go on
+ * falling, which shows that no window ended before the second key was used.
  *
- * @param first what the first key showed, the last time after the second
+ * @param first responses to the first key, the last one after the second key's
  */
 export function countsOf(first: readonly Shown[], second: Shown): GapAnswer {
   const { rateLimit, rateRemaining } = second
@@ -61,7 +61,7 @@ export function countsOf(first: readonly Shown[], second: Shown): GapAnswer {
   const fallsByOne = shown.slice(1).every(({ nth, remaining }, index) => {
     const before = shown[index]!
     const more = before.remaining - remaining - (nth - before.nth)
-    // Where both keys share a count, the second's request is in it.
+    // If the keys share a count, it includes the second key's request.
     return more === 0 || (more === 1 && nth === last)
   })
   if (shown.length < 2 || !fallsByOne) {
@@ -106,14 +106,14 @@ export const idempotency: Question = {
   },
 }
 
-/** What the second took of the balance, told only where the first was seen to be charged. */
+/** The charge of the second request, known only if the first was seen to be charged. */
 function secondCharge(before: number | null, between: number | null, after: number | null) {
   const wasSeen = before !== null && between !== null && after !== null && before > between
   if (!wasSeen || after > between) return { oneOf: ['free', 'charged'] }
   return after === between ? 'free' : 'charged'
 }
 
-/** G-34, G-35: answered by nobody's traffic. */
+/** G-34, G-35: no requests can answer these. */
 export const unaskable: Question = {
   gaps: ['G-34', 'G-35'],
   price: () => 0,

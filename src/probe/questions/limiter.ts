@@ -18,23 +18,23 @@ import type { Prober } from '../prober.ts'
 import { ambiguous, answered, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 import { askWhenFull } from './when-full.ts'
 
-/** Requests that come well before the others. */
+/** Requests sent well before the others. */
 const earlyOnes = 3
 
 /** A limit up to this is used up a second time. */
 const refillUpTo = 60
 
-/** Polls after the burst, so many for each request that a bucket would regain. */
+/** Polls after the burst, per request that a bucket regains. */
 const pollsPerToken = 2
 
 /**
- * G-22, and while the limit is used up also G-32 and the 429 part of G-18 and G-26.
+ * G-22; while the limit is used up also G-32 and the 429 part of G-18 and G-26.
  *
  *     rest 2 W ─▶ three ─▶ rest W/6 ─▶ in a row until rejected ─▶ rest 4 W/N ─▶ one ─▶ polls
  *
- * The three come back first in a log and in nothing else; a limit that is one too low stays full
- * after the rest, where a bucket would have regained some; polls end when several were admitted. Windows that
- * begin with the first request or with the clock are told apart by a second one, where both fit.
+ * The three come back first only in a log. A limit that is one too low stays full after the rest, but a bucket regains
+ * some. Polls end after several admissions. If windows may begin with the first request or with the clock, a second
+ * window decides.
  */
 export const limiter: Question = {
   gaps: ['G-22', 'G-32'],
@@ -57,7 +57,7 @@ export const limiter: Question = {
     const once = { patient: false, expects: 'any', step: 'limiter' } as const
     for (let nth = 0; nth < earlyOnes; nth++) await prober.chat({ maxTokens: 1 }, once)
     await prober.rest(windowUs.minute / 6)
-    // A bucket regains some while it is emptied, so it takes more than N.
+    // A bucket regains some while it is emptied, so it admits more than N.
     let rejected = 0
     let last: ProbeResponse | null = null
     for (let nth = 0; nth < 1.4 * limit + 4 && rejected < 2; nth++) {
@@ -83,7 +83,7 @@ export const limiter: Question = {
         for (let nth = 0; nth < limit + 2 && (await ask()) !== 429; nth++);
       }
       if (algorithm.status === 'ambiguous' && algorithm.between.algorithm?.every(isFixed)) {
-        // The window of the first request opened again where the clock's does: begin one half a window later.
+        // The first request's window reopened together with the clock's. Beginning half a window later separates them.
         const firstUs = prober.limited[began]!.fromUs
         const nowUs = prober.now() * prober.options.timeScale
         const intoUs = (nowUs - firstUs) % windowUs.minute
@@ -95,7 +95,7 @@ export const limiter: Question = {
         }
         algorithm = algorithmOf(prober, began, limit)
       } else {
-        // Not for the answer but for the auditor: the limit used up, and one request after its reset.
+        // Only for the auditor: uses up the limit, and sends one request after its reset.
         await useUp()
         await prober.rest(windowUs.minute + 2 * gapUs + 1e6)
         await ask()
@@ -109,7 +109,7 @@ function isFixed(algorithm: string): boolean {
   return algorithm.startsWith('fixed-')
 }
 
-/** @param began the first of its own requests */
+/** @param began index of the question's first request */
 export function algorithmOf(
   prober: Pick<Prober, 'limited' | 'contract'>,
   began: number,
@@ -122,7 +122,7 @@ export function algorithmOf(
   const evidence = [`${limited.length} attempts, ${rejected} rejections, limit ${limit}`]
   let names: readonly string[] | null = null
   for (const window of windows) {
-    // Longer windows remember what came before the question; whether by other routes, nothing shows.
+    // Longer windows count earlier requests. Whether they count those of other routes is unknown.
     const given =
       window === 'minute'
         ? limited
@@ -146,12 +146,12 @@ export function algorithmOf(
   return ofFacets({ algorithm: second === undefined ? only : { oneOf: names! } }, ...evidence)
 }
 
-/** A course of the minute, before which nothing was counted where it begins with the question, at rest. */
+/** A course of the minute. If it begins with the question, after the rest, nothing was counted before it. */
 function sinceRest(course: Course, own: readonly LimitedRequest[]): Course {
   return course.requests[0]?.slot === own[0]?.slot ? { ...course, earlierAtMost: 0 } : course
 }
 
-/** Where all was admitted: the limiters that would have done so, or no limiter of that limit. */
+/** If all was admitted: the limiters that would do so, or no limiter of that limit. */
 function withoutRejection(
   prober: Pick<Prober, 'limited' | 'contract'>,
   limited: readonly LimitedRequest[],
@@ -167,7 +167,7 @@ function withoutRejection(
       `answers came too slowly to pass the limit: ${most} of ${limit} in one minute`,
     )
   }
-  // The limit that is asked about holds for all, whatever windows the headers show.
+  // The limit in question applies to all, whatever windows the headers show.
   const placed = limited.map((each) => ({ ...each, limit, balance: everyBalance }))
   const clock = serviceClock(prober.limited)
   const courses = coursesOf(placed, prober.contract, 'minute', clock)
@@ -180,7 +180,7 @@ function withoutRejection(
   )
 }
 
-/** The most that began within one window of a length. */
+/** The most requests that began within one window of length `us`. */
 function mostWithin(limited: readonly LimitedRequest[], us: number): number {
   let first = 0
   let most = 0
@@ -195,7 +195,7 @@ function intersection<Each>(a: readonly Each[], b: readonly Each[]): readonly Ea
   return a.filter((name) => b.includes(name))
 }
 
-/** A bracket of a balance that is not known; the limit header tells the band. */
+/** Bounds of an unknown balance. The limit header identifies the band. */
 const everyBalance = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
 
 function namesOf(models: readonly Model[], limit: number): readonly string[] {
@@ -208,7 +208,7 @@ function nameOf(model: Model, limit: number): string {
   return model.burst === 1 ? 'gcra' : 'a bucket of fewer than the limit'
 }
 
-/** G-32: what rejections carried so far. */
+/** G-32: the Retry-After of the rejections so far. */
 function retryAfterOf(prober: Prober): GapAnswer {
   const rejections = prober.responses.filter(({ status }) => status === 429)
   if (rejections.length === 0) return notAskable('nothing was rejected')
@@ -231,14 +231,14 @@ function retryAfterOf(prober: Prober): GapAnswer {
 /** Paid requests whose resets are compared. */
 const slopeSamples = 8
 
-/** G-21, from every reset that was seen. */
+/** G-21, from all resets so far. */
 export const resetUnit: Question = {
   gaps: ['G-21'],
   price: ({ contract }) => slopeSamples * pricesOf(contract).least,
   obstacle: ({ contract: { headers } }) =>
     headers.rateReset === null ? 'the contract names no reset header' : null,
   async ask(prober) {
-    // A run of values some seconds apart, so that their slope shows.
+    // Values over some seconds, which reveal their slope.
     for (let nth = 0; nth < slopeSamples; nth++) {
       await prober.chat({ maxTokens: 1 }, { step: 'slope' })
       await prober.rest(1.5e6)
@@ -247,10 +247,10 @@ export const resetUnit: Question = {
   },
 }
 
-/** Values of a route from which it may say which unit is meant, where the values of most fit several. */
+/** Values that a route needs to decide the unit, if those of the route with most values fit several. */
 const enoughValues = 4
 
-/** The unit that fits the resets of the route with most of them, and of others where they agree. */
+/** The unit that fits the resets of the route with most of them, and of other routes if they agree. */
 export function unitOf({ limited, contract }: Pick<Prober, 'limited' | 'contract'>): GapAnswer {
   const samples = limited.flatMap((each) => {
     if (each.reset === null) return []
@@ -278,10 +278,10 @@ export function unitOf({ limited, contract }: Pick<Prober, 'limited' | 'contract
   return ofFacets({ unit: second === undefined ? only : { oneOf: fit } }, ...evidence)
 }
 
-/** Of so many values, one may be another limiter's, in front of the one that is asked about. */
+/** Among this many values, one may come from another limiter in front of the service. */
 const valuesForAStray = 8
 
-/** The units that fit the values, or all but a few of them. */
+/** The units that fit all values, or all but a few. */
 function unitsOfMost(
   values: readonly ResetSample[],
   clock: ServiceClock | null,

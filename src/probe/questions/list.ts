@@ -13,9 +13,8 @@ import { ends } from './stops.ts'
 import { chatStream, messagesStream, reasoning } from './streams.ts'
 
 /**
- * All questions, in the order of asking: what others build on comes first (how the balance is
- * read, whether reads are free), what changes the balance or uses up limits comes late, and what
- * looks back over everything comes last.
+ * All questions in the order of asking: those that others need first (how the balance is read, whether reads are
+ * free), those that change the balance or use up limits late, those that look back over all responses last.
  */
 export const questions: readonly Question[] = [
   modelList,

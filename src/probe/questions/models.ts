@@ -42,7 +42,7 @@ export const modelList: Question = {
   },
 }
 
-/** G-06, G-07: which header lets a read through, and whether one is needed at all. */
+/** G-06, G-07: which header opens a read, and whether it needs one. */
 export const readKeys: Question = {
   gaps: ['G-06', 'G-07'],
   price: ({ readCredits }) => 8 * readCredits,
@@ -73,7 +73,7 @@ async function askHeaders(prober: Prober, endpoint: 'models' | 'credits'): Promi
   return keyOf(['none', 'either', 'bearer', 'x-api-key'], [none, bearer, plain], evidence)
 }
 
-/** What each key says of a read without one, by the chat header, and by the messages header. */
+/** Whether a read succeeds without a key, with the chat header, and with the messages header, for each kind of key. */
 const opened = {
   none: [true, true, true],
   either: [false, true, true],
@@ -81,14 +81,14 @@ const opened = {
   'x-api-key': [false, false, true],
 } as const
 
-/** The keys that fit what was seen: a failure fits each. */
+/** The kinds of key that fit the statuses. A failure fits each. */
 function keyOf(
   keys: readonly (keyof typeof opened)[],
   statuses: readonly (number | null)[],
   evidence: string,
 ): GapAnswer {
   if (!statuses.includes(200)) return notAskable(`no header opens it: ${evidence}`)
-  // Nothing more is to be known of a read that needs no key.
+  // A read without a key succeeded; the other statuses add nothing.
   if (statuses[0] === 200) return answered({ key: 'none' }, evidence)
   const opens = statuses.map((status) => (status === 200 ? true : isRefusal(status) ? false : null))
   const fit = keys.filter((key) =>
@@ -97,7 +97,7 @@ function keyOf(
   return ofFacets({ key: fit.length === 1 ? fit[0]! : { oneOf: fit } }, evidence)
 }
 
-/** Whether a status speaks of the request: neither a failure of the service nor its limit. */
+/** Whether a status refuses the request: neither a failure nor the rate limit of the service. */
 function isRefusal(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429
 }

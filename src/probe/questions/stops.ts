@@ -2,10 +2,10 @@ import type { GapAnswer } from '../../contract/profile.ts'
 import { type ProbeResponse, textOf } from '../probe-response.ts'
 import { idleReads, notAskable, ofFacets, pricesOf, type Question } from '../question.ts'
 
-/** Characters of which any answer holds one soon; one of whitespace is refused by some services. */
+/** Common letters, one of which occurs early in any text. Some services refuse whitespace. */
 const stops = ['e', 'a', 'o', 'i']
 
-/** G-04, G-16, G-33: one request for each cause of an end, and what the shortest answers cost. */
+/** G-04, G-16, G-33: one request for each cause of an end, and the cost of the shortest responses. */
 export const ends: Question = {
   gaps: ['G-04', 'G-16', 'G-33'],
   price: ({ contract, readCredits }) => 6 * pricesOf(contract).least + 3 * idleReads * readCredits,
@@ -38,13 +38,13 @@ export const ends: Question = {
       'G-04': stopReasons({
         'natural end': natural,
         'token limit': byLength,
-        // One that is ignored ends nothing.
+        // An ignored stop sequence ends nothing.
         ...(goesOn(textOf(byStop)) ? {} : { 'stop sequence': byStop }),
       }),
       'G-16': ofFacets(
         {
           'one token': charged(isServed(short) && !isEmpty(short), start, between),
-          // Only an answer without a token tells what such a one costs.
+          // Only a response without a token shows what such a response costs.
           'no token': charged(isServed(empty) && isEmpty(empty), between, end),
         },
         `${short.columns.completionTokens} token, then ${empty.columns.completionTokens}: balance ${start}, ${between}, ${end}`,
@@ -60,7 +60,7 @@ export const ends: Question = {
   },
 }
 
-/** Where the first of the stops in a text ends; null where none is in it. */
+/** The end of the first stop sequence in a text; null without one. */
 function firstEnd(text: string): number | null {
   const ends = stops.flatMap((stop) =>
     text.includes(stop) ? [text.indexOf(stop) + stop.length] : [],
@@ -68,7 +68,7 @@ function firstEnd(text: string): number | null {
   return ends.length === 0 ? null : Math.min(...ends)
 }
 
-/** Whether a text did not end with the first stop: the service ignores them. */
+/** Whether a text continues after the first stop sequence, so the service ignores it. */
 function goesOn(text: string): boolean {
   const end = firstEnd(text)
   return end !== null && end < text.length
@@ -87,7 +87,7 @@ function chargeOf(fell: number, price: number): string {
   return fell === price ? 'charged' : `${fell} credits`
 }
 
-/** G-04: the reason in each message that was served; one that was refused ended for none. */
+/** G-04: the reason in each served message. A refused message has none. */
 function stopReasons(causes: Readonly<Record<string, ProbeResponse>>): GapAnswer {
   const served = Object.entries(causes).filter(([, response]) => isServed(response))
   if (served.length === 0) {

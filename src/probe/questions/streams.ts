@@ -28,7 +28,7 @@ export const messagesStream: Question = {
   },
 }
 
-/** G-11: what a chat stream carries, asked and unasked. */
+/** G-11: what a chat stream carries, with and without a request for usage. */
 export const chatStream: Question = {
   gaps: ['G-11'],
   price: ({ contract }) => 2 * pricesOf(contract).least,
@@ -75,7 +75,7 @@ function usageIn(response: ProbeResponse): string {
   return Array.isArray(choices) && choices.length === 0 ? 'chunk without choices' : 'last chunk'
 }
 
-/** G-01, G-05: where reasoning shows, and which blocks a message has. */
+/** G-01, G-05: where reasoning appears, and which blocks a message has. */
 export const reasoning: Question = {
   gaps: ['G-01', 'G-05'],
   price: ({ contract }) => 5 * pricesOf(contract).most,
@@ -126,7 +126,7 @@ export const reasoning: Question = {
   },
 }
 
-/** Where its reasoning is; null where that is not told by this response. */
+/** Where the reasoning is; null if this response does not show it. */
 function placeOf(response: ProbeResponse): string | { oneOf: readonly string[] } | null {
   if (isRefused(response)) return `status ${response.status}`
   if (response.columns.outcome !== 'ok') return null
@@ -148,7 +148,7 @@ function placeOf(response: ProbeResponse): string | { oneOf: readonly string[] }
   if (blocks.some((block) => /thinking|reasoning/.test(String(at(block, 'type'))))) {
     return 'thinking block'
   }
-  // Templates may open the thought themselves, so that only its end is in the text.
+  // A template may open the thought itself, so the text may have only its end.
   if (/<\/?think/i.test(textOf(response))) return 'inline <think>'
   const cutOff = ['length', 'max_tokens'].includes(response.columns.finishReason ?? '')
   return cutOff ? { oneOf: ['inline <think>', 'nowhere'] } : 'nowhere'

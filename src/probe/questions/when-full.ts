@@ -1,11 +1,11 @@
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 
-/** What was seen first of two faults: its status, or those that may be. */
+/** Which of two faults the service found first, as a status, or the statuses that fit. */
 export type SeenFirst = string | { readonly oneOf: readonly string[] }
 
 /**
- * Sends requests that are also wrong, right after a rejection.
+ * Sends requests with another fault right after a rejection.
  *
  * @param before the rejection
  * @param freesUs how long one request takes to come free, in our time
@@ -25,7 +25,7 @@ export async function askWhenFull(
     const after = await prober.chat({ maxTokens: 1 }, { ...once, step: 'limiter' })
     const wrong = [first.columns, second.columns] as const
     const seen = seenFirst(plain.columns, wrong, after.columns, freesUs)
-    // What took too long tells nothing, and the limit may be full still.
+    // A slow sequence decides nothing, and the limit may still be full.
     if (typeof seen === 'string' || after.status !== 429 || nth === mostPairs) return seen
     plain = after
   }
@@ -37,12 +37,12 @@ const mostPairs = 3
 type Met = Pick<ProbeResponse['columns'], 'status' | 'sentUs' | 'closedUs'>
 
 /**
- * A 429 tells at any time that the limit is seen first. Another status tells only of a limit that was
- * surely full then, and a wrong request may itself have taken what came free. So it takes two of them
- * between two rejections, in less time than one request takes to come free.
+ * A 429 always shows that the limit is checked first. Another status shows the opposite only if the limit was
+ * certainly full, and a wrong request may itself have taken the free place. So it takes two wrong requests between two
+ * rejections, in less time than one request takes to come free.
  *
  * @param before the plain request before the wrong ones
- * @param after the plain one after them
+ * @param after the plain request after them
  */
 export function seenFirst(
   before: Met,

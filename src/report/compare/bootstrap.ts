@@ -1,15 +1,14 @@
 import type { Random } from '../random.ts'
 
 /**
- * Quantiles of a bootstrap resample, without resampling.
+ * A quantile of a bootstrap resample, without resampling.
  *
- * The k-th smallest of n values drawn with replacement from n sorted ones stands at the place
- * ceil(n U), U the k-th smallest of n uniforms, which is Beta(k, n + 1 - k). Its neighbour is
- * U + (1 - U) Beta(1, n - k). So a draw costs two gammas whatever n is: a million rows are
- * compared as fast as a hundred.
+ * The k-th smallest of n values, drawn with replacement from n sorted values, has rank ceil(n U). U is the k-th
+ * smallest of n uniforms, which is Beta(k, n + 1 - k). The next one has U + (1 - U) Beta(1, n - k). So a draw costs
+ * two gammas for any n: comparing a million rows is as fast as a hundred.
  *
  * @param sorted ascending, not empty
- * @param p between 0 and 1; R-7 between the two neighbours, as everywhere
+ * @param p between 0 and 1; interpolated between the two neighbours (R-7), as everywhere
  */
 export function resampledQuantile(sorted: ArrayLike<number>, p: number, random: Random): number {
   const n = sorted.length
@@ -23,7 +22,7 @@ export function resampledQuantile(sorted: ArrayLike<number>, p: number, random: 
   return low + (pick(sorted, upper) - low) * share
 }
 
-/** Beyond so many values the mean of a resample is drawn from its limit, the normal. */
+/** Above this many values, the mean of a resample is drawn from its normal limit. */
 const mostResampled = 2_000
 
 /** Mean of a bootstrap resample. */
@@ -41,7 +40,7 @@ export function resampledMean(sorted: ArrayLike<number>, random: Random): number
 /** Share of successes among n in a resample. */
 export function resampledShare(successes: number, n: number, random: Random): number {
   if (n === 0) return Number.NaN
-  // Beta(k, n - k) is the limit of the resampled share, and stays within 0 and 1.
+  // Beta(k, n - k) is the limit of the resampled share, and stays between 0 and 1.
   if (successes === 0 || successes === n) return successes / n
   return beta(successes, n - successes, random)
 }
@@ -73,7 +72,7 @@ function beta(a: number, b: number, random: Random): number {
   return x / (x + gamma(b, random))
 }
 
-/** Marsaglia and Tsang, for shapes of at least 1, which all of ours are. */
+/** Marsaglia and Tsang's method. It needs shapes of at least 1, which all shapes here are. */
 function gamma(shape: number, random: Random): number {
   const d = shape - 1 / 3
   const c = 1 / Math.sqrt(9 * d)

@@ -19,7 +19,7 @@ export type Statistic = 'p50' | 'p90' | 'p95' | 'p99' | 'mean' | 'rate' | 'share
 
 export type Mark = Percentile['mark']
 
-/** A figure of both runs, and what lies between them. */
+/** A figure of both runs, and its change. */
 export interface Difference {
   /** Null for all steps together. */
   readonly step: string | null
@@ -28,22 +28,22 @@ export interface Difference {
   readonly unit: 'us' | 'per s' | 'share' | 'credits'
   readonly a: number | null
   readonly b: number | null
-  /** Whether `a` and `b` may be believed, as the summary of each run marks them. */
+  /** Reliability of `a` and `b`, as in the summary of each run. */
   readonly marks: readonly [Mark, Mark]
   readonly na: number
   readonly nb: number
-  /** b / a - 1; for shares b - a, in points. Null without a figure on both sides. */
+  /** b / a - 1; for shares b - a, in points. Null if either figure is missing. */
   readonly change: number | null
-  /** 95 % bootstrap interval of the change; null where samples are too few for one. */
+  /** 95 % bootstrap interval of the change; null with too few samples. */
   readonly interval: readonly [number, number] | null
-  /** Beyond chance, and which way; `unclear` when the interval holds 0, or there is none. */
+  /** The direction of a change beyond chance. `unclear` if the interval includes 0, or there is none. */
   readonly verdict: 'better' | 'worse' | 'unclear'
 }
 
 export interface Comparison {
   readonly a: RunSummary
   readonly b: RunSummary
-  /** What else differs than what was to be compared. */
+  /** Other differences between the runs than the one to compare. */
   readonly warnings: readonly string[]
   readonly differences: readonly Difference[]
 }
@@ -55,14 +55,14 @@ const statistics = [
   ['p95', 0.95],
   ['p99', 0.99],
 ] as const
-/** Seconds of a run that a bootstrap of its rate needs. */
+/** Least duration for a bootstrap of a rate, seconds. */
 const fewestSeconds = 5
 
 /**
- * Compares two runs: latency, throughput, errors and credits, each difference with a bootstrap
- * interval. Latencies are those of the summary: successes, with timeouts at their deadline.
+ * Compares two runs: latency, throughput, errors and credits, each difference with a bootstrap interval. Latencies are
+ * those of the summary: successes, with timeouts at their deadline.
  *
- * @param seed of the bootstrap: the same comparison twice says the same
+ * @param seed of the bootstrap, which makes comparisons repeatable
  */
 export async function compareRuns(
   a: Side,
@@ -115,7 +115,7 @@ async function compareBoth(
   return { a: runA, b: runB, warnings: warningsOf(runA, runB), differences }
 }
 
-/** What a group of attempts is compared by: its figures, and their samples for the intervals. */
+/** One side of a group: its figures, and their samples for the intervals. */
 interface Half extends Samples {
   readonly group: SummaryGroup
 }
@@ -170,7 +170,7 @@ function groupDifferences(
         { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
         both((group) => ({ value: group[figure], mark: 'exact' })),
         'more',
-        // Whole seconds are drawn, since requests of one second are not independent.
+        // Whole seconds are resampled, because requests within a second are not independent.
         seconds >= fewestSeconds
           ? () => resampledMean(right, random) / resampledMean(left, random) - 1
           : null,
@@ -210,7 +210,7 @@ function errorDifference(step: string | null, a: Half, b: Half, random: Random):
   }
 }
 
-/** Credits for each success: a price is no sample, so any difference is one. */
+/** Credits for each success. A price is not a sample, so any difference counts. */
 async function creditsDifference(
   a: Side,
   b: Side,
@@ -255,7 +255,7 @@ interface Figure {
 
 const percentileFigure = ({ us, mark }: Percentile): Figure => ({ value: us, mark })
 
-/** A mean that timeouts are part of can only be larger. */
+/** A mean that includes timeouts can only be larger. */
 const meanFigure = ({ meanUs, censored }: Distribution): Figure => ({
   value: meanUs,
   mark: censored > 0 ? 'at-least' : 'exact',
@@ -272,7 +272,7 @@ function relative(
   const interval = change === null || draw === null ? null : intervalOf(draw)
   const marks = [left.mark, right.mark] as const
   const verdict = verdictOf(interval, good)
-  // A figure of a that is "at least" makes the true change smaller, one of b makes it larger.
+  // If `a` is "at least", the true change is smaller; if `b` is, it is larger.
   const open = verdict === 'worse' ? 0 : 1
   return {
     ...head,

@@ -17,9 +17,9 @@ const titles: Readonly<Record<Difference['metric'], string>> = {
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
 
 /**
- * A comparison as a terminal shows it: at most 80 columns.
+ * A comparison for a terminal, at most 80 columns wide.
  *
- * @param all whether to show every figure of every step, not only what is beyond chance
+ * @param all whether to show every figure of every step, not only changes beyond chance
  */
 export function terminalComparison(
   comparison: Comparison,
@@ -62,7 +62,7 @@ export function terminalComparison(
   return `${lines.join('\n')}\n`
 }
 
-/** The same for a pull request: what is beyond chance first, all figures folded away. */
+/** A comparison for a pull request: changes beyond chance first, all figures folded. */
 export function markdownComparison(comparison: Comparison, gates: readonly GateResult[]): string {
   const clear = comparison.differences.filter((difference) => difference.verdict !== 'unclear')
   const failed = gates.filter((gate) => gate.result !== 'passed')

@@ -8,18 +8,18 @@ export interface Gate {
   readonly metric: Difference['metric']
   readonly statistic: Difference['statistic']
   readonly operator: '>' | '<'
-  /** A share of a, or points for `errors`. */
+  /** A share of `a`; points for `errors`. */
   readonly bound: number
 }
 
-/** `inconclusive` is no pass: it ends with the exit code of `failed`. */
+/** `inconclusive` is not a pass: its exit code is that of `failed`. */
 export interface GateResult {
   readonly gate: Gate
   readonly result: 'passed' | 'failed' | 'inconclusive'
   readonly says: string
 }
 
-/** Each metric with the one statistic that it has; null where one of `statistics` is named. */
+/** The only statistic of each metric; null for a metric that has all of `statistics`. */
 const metrics: Readonly<Record<Difference['metric'], Difference['statistic'] | null>> = {
   service: null,
   response: null,
@@ -33,12 +33,12 @@ const metrics: Readonly<Record<Difference['metric'], Difference['statistic'] | n
 const statistics: readonly Difference['statistic'][] = ['p50', 'p90', 'p95', 'p99', 'mean']
 
 /**
- * Reads a gate:
+ * Parses a gate:
  *
  *     [step.][metric.][statistic] > +10%      p95 > +10%, chat.ttft.p99 > 5%, errors > +1%,
  *                                             throughput < -5%, credits > 0%
  *
- * A statistic alone is of the response time.
+ * A statistic without a metric is that of the response time.
  *
  * @throws UserError with the grammar
  */
@@ -73,9 +73,9 @@ export function parseGate(text: string): Gate {
 }
 
 /**
- * Holds a comparison to a gate. It fails when the change is beyond the bound and beyond chance. A
- * change beyond the bound that chance explains, one of too few samples, one that was not measured, and
- * one that samples cut off by timeouts leave open are inconclusive.
+ * Judges a comparison by a gate. The gate fails if the change exceeds the bound and chance. It is inconclusive if
+ * chance explains the change, if samples are too few, if the figure was not measured, or if timeouts leave the change
+ * open.
  */
 export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   const found = comparison.differences.find(
@@ -83,7 +83,7 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
       difference.metric === gate.metric &&
       difference.statistic === gate.statistic &&
       (difference.step === gate.step ||
-        // A run of one step is told by its whole.
+        // In a run of one step, that step is the whole run.
         (difference.step === null &&
           comparison.a.all.step === null &&
           isOnlyStep(comparison, gate.step))),
@@ -97,7 +97,7 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   if (found.interval === null) {
     return { gate, result: 'inconclusive', says: `${says}; too few samples for an interval` }
   }
-  // A figure of a that is "at least" makes the true change smaller, one of b makes it larger.
+  // If `a` is "at least", the true change is smaller; if `b` is, it is larger.
   const open = beyond === (gate.operator === '>') ? found.marks[0] : found.marks[1]
   if (open === 'at-least') {
     return { gate, result: 'inconclusive', says: `${says}; timeouts cut samples off` }
@@ -126,12 +126,12 @@ export function changeText(difference: Difference): string {
   return interval === null ? changeAlone(difference) : `${changeAlone(difference)} ${interval}`
 }
 
-/** `+12.3 %`, or `-` where there is none. */
+/** `+12.3 %`, or `-` without a change. */
 export function changeAlone({ change, unit }: Difference): string {
   return change === null ? '-' : `${percent(change)} ${unit === 'share' ? 'points' : '%'}`
 }
 
-/** `[+8.0, +16.9]`, in the unit of the change; null where nothing can be said. */
+/** `[+8.0, +16.9]`, in the unit of the change; null without an interval. */
 export function intervalText({ change, interval }: Difference): string | null {
   return change === null || interval === null ? null : `[${interval.map(percent).join(', ')}]`
 }

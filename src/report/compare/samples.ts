@@ -4,16 +4,16 @@ import type { Store } from '../../store/open.ts'
 export const sampledMetrics = ['service', 'response', 'ttft', 'tpot'] as const
 export type SampledMetric = (typeof sampledMetrics)[number]
 
-/** What is compared of one group of attempts. */
+/** Samples of one group of attempts. */
 export interface Samples {
   /** Microseconds, ascending: successes, and timeouts at their deadline. */
   readonly metrics: Readonly<Record<SampledMetric, Float64Array>>
-  /** Successes, and their output tokens, in each whole second of the span. */
+  /** Successes, and their output tokens, per whole second of the span. */
   readonly okBySecond: Float64Array
   readonly tokensBySecond: Float64Array
 }
 
-/** Reads the samples of a run; `step` null for all of them. */
+/** Reads the samples of a run; with a null step, of all steps. */
 export async function readSamples(
   store: Store,
   runId: string,

@@ -29,7 +29,7 @@ export function ms(us: number | null): string {
   })
 }
 
-/** A percentile with what keeps it from being exact: `>1,234` at least, `~12` within 0.1 %, `few` samples for it. */
+/** A percentile with its reliability: `>1,234` at least, `~12` within 0.1 %, `few` for too few samples. */
 export function percentileText(percentile: Percentile): string {
   switch (percentile.mark) {
     case 'none':
@@ -49,7 +49,7 @@ export function percentileTitle(name: string): string {
   return name === 'p999' ? 'p99.9' : name
 }
 
-/** `few: p99 needs 662 samples, p99.9 6,636`, for the percentiles that no row may show; null for none. */
+/** `few: p99 needs 662 samples, p99.9 6,636`, for percentiles with too few samples; null if there are none. */
 export function fewText(distributions: readonly Distribution[]): string | null {
   const takes = percentiles.flatMap(([name]) => {
     const few = distributions.map((each) => each[name]).find(({ mark }) => mark === 'too-few')
@@ -59,7 +59,7 @@ export function fewText(distributions: readonly Distribution[]): string | null {
   return `few: ${takes.map(([name, n], at) => (at === 0 ? `${name} needs ${n} samples` : `${name} ${n}`)).join(', ')}`
 }
 
-/** What each group has to show: the metrics with samples, of all steps together and of each. */
+/** The metrics of a group that have samples. */
 export function measuredMetrics(
   group: SummaryGroup,
   names: readonly MetricName[] = metricNames,
@@ -69,12 +69,12 @@ export function measuredMetrics(
     .filter(([, distribution]) => distribution.n > 0)
 }
 
-/** Groups as a reader wants them: a single step says nothing beside the whole. */
+/** The groups to show. A single step equals the whole and is omitted. */
 export function groupsOf(summary: RunSummary): readonly SummaryGroup[] {
   return summary.steps.length > 1 ? [summary.all, ...summary.steps] : [summary.all]
 }
 
-/** One row for each step and metric: what CSV and Parquet hold. */
+/** One row for each step and metric, for CSV and Parquet. */
 export function flatRows(
   summary: RunSummary,
 ): readonly Readonly<Record<string, string | number | null>>[] {
@@ -120,7 +120,7 @@ export function flatRows(
   )
 }
 
-/** Which answers the output tokens are of, where some report none; null where all do. */
+/** A note on missing token counts: which responses the output tokens come from; null if all responses report them. */
 export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): string | null {
   const { answers, reported, estimated } = tokenReports
   if (reported === answers) return null
@@ -133,7 +133,7 @@ export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): s
     : `${head} The streams among ${reported === 0 ? 'them' : 'the others'} had ${whole(estimated)} content events, an estimate of their tokens. With include_usage: true in its step, a stream asks for its counts.`
 }
 
-/** What became of the requests: the share that failed unexpectedly, and goodput where there are objectives. */
+/** The share of unexpected failures, and goodput if there are objectives. */
 export function outcomeTexts({ counts, goodput }: SummaryGroup): readonly string[] {
   const failures = `${shareText(failureShare(counts))} unexpected failures: ${whole(counts.failed)} of ${whole(counts.sent)} sent`
   return goodput === null
@@ -146,7 +146,7 @@ export function outcomeTexts({ counts, goodput }: SummaryGroup): readonly string
 
 const shareText = (share: number | null) => (share === null ? '-' : `${formatShare(share)} %`)
 
-/** Unexpected failures among the requests that were sent; null where none was. */
+/** Unexpected failures as a share of the sent requests; null if none was sent. */
 export function failureShare({ failed, sent }: SummaryGroup['counts']): number | null {
   return sent === 0 ? null : failed / sent
 }

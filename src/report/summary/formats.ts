@@ -18,12 +18,12 @@ import { type MetricName, percentiles, type RunSummary } from './shape.ts'
 
 const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure']
 
-/** A run's summary as a terminal shows it: at most 80 columns, no escape sequence. */
+/** A run's summary for a terminal: at most 80 columns, no escape sequences. */
 export function terminalSummary(summary: RunSummary): string {
   return `${terminalFigures(summary)}\nResult: ${summary.verdict?.toUpperCase() ?? 'not judged'}\n`
 }
 
-/** The same without the last line: for who says more of the result. */
+/** The same without the line of the result, for callers that add their own. */
 export function terminalFigures(summary: RunSummary): string {
   const { run, all, credits } = summary
   const { counts } = all
@@ -73,7 +73,7 @@ export function terminalFigures(summary: RunSummary): string {
   return `${lines.join('\n')}\n`
 }
 
-/** What the percentiles that are not shown would take. */
+/** The samples that the missing percentiles need. */
 const fewOf = (summary: RunSummary): string | null =>
   fewText(
     groupsOf(summary).flatMap((group) =>
@@ -81,14 +81,14 @@ const fewOf = (summary: RunSummary): string | null =>
     ),
   )
 
-/** A sentence or more, on lines of at most 80 columns. */
+/** Wraps text to lines of at most 80 columns. */
 function paragraph(text: string | null): readonly string[] {
   return text === null
     ? []
     : (text.match(/.{1,78}(?: |$)/g) ?? []).map((line) => `  ${line.trimEnd()}`)
 }
 
-/** The same as Markdown, for a pull request or an issue. */
+/** A run's summary as Markdown, for a pull request or an issue. */
 export function markdownSummary(summary: RunSummary): string {
   const { run, all } = summary
   const { counts } = all
@@ -154,7 +154,6 @@ export function markdownSummary(summary: RunSummary): string {
   return `${lines.join('\n')}\n`
 }
 
-/** One row for each step and metric. */
 export function csvSummary(summary: RunSummary): string {
   const rows = flatRows(summary)
   const names = Object.keys(rows[0]!)
@@ -196,7 +195,7 @@ function creditsText({ spent, spentAtMost, balances, otherTries }: RunSummary['c
     : `${own}${again}`
 }
 
-/** Names are in the self-tests. */
+/** The self-tests list their names. */
 function triesText(tries: RunSummary['credits']['otherTries']): string {
   const spent = tries.map((each) => each.spent)
   const sum = spent.some((each) => each === null) ? null : spent.reduce((a, b) => a! + b!, 0)

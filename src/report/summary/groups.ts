@@ -12,33 +12,32 @@ import { type Gaps, readGaps } from '../../store/gaps.ts'
 import type { Cell, Store } from '../../store/open.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
 
-/** One measure of one group as SQL hands it over; all of it null without samples. */
+/** One measure of one group, as SQL returns it. Without samples all values are null. */
 interface Figures {
   readonly n: number
   readonly censored: number
   readonly lowest_censored: number | null
   readonly mean: number | null
-  /** The least, each percentile, the greatest. */
+  /** The minimum, each percentile, the maximum. */
   readonly q: readonly number[] | null
 }
 
 type GroupRow = Readonly<Record<string, Cell>> & { readonly step: string | null }
 
-/** The rows that figures are of. */
+/** The rows that count in the figures. */
 export interface Counted {
   /** A relation with the columns of `attempt_values`. */
   readonly from: string
-  /** SQL over `histograms`: those of the same attempts. */
+  /** SQL condition on `histograms` for the same attempts. */
   readonly histograms: string
-  /** Of both. */
+  /** For both. */
   readonly parameters: readonly string[]
-  /** SQL of when the run of a row began, after the first of them, in microseconds. */
+  /** SQL: microseconds from the start of the first run to that of the row's run. */
   readonly offsetUs: string
-  /** SQL of whether a row is good; null without objectives. */
+  /** SQL: whether a row is good; null without objectives. */
   readonly good: string | null
 }
 
-/** The rows of one run that count. */
 export function countedOf(runId: string, scenarioJson: string): Counted {
   const where = `run_id = $1 AND ${countedSql(`EXISTS (FROM request_kinds WHERE run_id = $1 AND part = 'steady')`)}`
   return {
@@ -56,16 +55,16 @@ function goodOf(scenarioJson: string): string | null {
   try {
     bounds = (JSON.parse(scenarioJson) as { objectives?: Record<string, unknown> }).objectives ?? {}
   } catch {
-    // A scenario that cannot be read has no objectives.
+    // An unreadable scenario has no objectives.
   }
   const boundOf = (name: string) => (typeof bounds[name] === 'number' ? bounds[name] : null)
   return objectiveNames.every((name) => boundOf(name) === null) ? null : goodSql(boundOf)
 }
 
 /**
- * The figures as a whole (step null), then of each step.
+ * The figures of all steps together (step null), then of each step.
  *
- * @param names the measures to read: each takes a pass over its values; the others are without samples
+ * @param names measures to read, each at the cost of a pass over its values; the others have no samples
  */
 export async function readGroups(
   store: Store,
@@ -200,7 +199,7 @@ function distributionOf(figures: Figures, exact: 'exact' | 'rounded' = 'exact'):
   }
 }
 
-/** Gaps of our runs come from histograms: these figures alone are within 0.1 %, and not exact. */
+/** Gaps of our runs come from histograms. Only these figures are inexact, to within 0.1 %. */
 function gapDistribution(gaps: Gaps | undefined): Distribution {
   if (gaps === undefined) return distributionOf(noFigures)
   const { exact, n, mean, min, max } = gaps

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { summaryShape } from './shape.ts'
 
-/** The published JSON Schema of a run's summary, as `docs/schema/run-summary.json` holds it. */
+/** The JSON Schema of a run's summary, published as `docs/schema/run-summary.json`. */
 export function summarySchema(): string {
   return `${JSON.stringify(z.toJSONSchema(summaryShape, { reused: 'ref' }), null, 2)}\n`
 }

@@ -1,4 +1,4 @@
-/** What a run says of its machine; nothing where that is no object. */
+/** The machine record of a run; empty if it is not an object. */
 export function machineOf(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
@@ -10,12 +10,12 @@ export function machineOf(text: string): Record<string, unknown> {
   }
 }
 
-/** How many machines sent a run, by what it says of the machine; 1 where it says nothing. */
+/** The number of machines that sent a run; 1 if the record has none. */
 export function machinesOf({ machines }: Readonly<Record<string, unknown>>): number {
   return typeof machines === 'number' ? machines : 1
 }
 
-/** What follows a start, of runs of several machines: `, from 4 machines`; empty of one. */
+/** Follows a start time: `, from 4 machines`; empty for one machine. */
 export function machinesText(machines: readonly number[]): string {
   const most = Math.max(...machines)
   return most > 1 ? `, from ${most} machines` : ''

@@ -1,12 +1,12 @@
 import { safeJson, visible, withoutHostile } from '../../user/hostile.ts'
 
-// Escape sequences whole: CSI, then OSC and its kin up to their end, then any other pair.
+// Whole escape sequences: CSI, then OSC and its kin up to their end, then any other pair.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -~])?/g
 
 /**
- * What a service sends, made fit for a terminal: escape sequences and control characters fall
- * away, as do the marks that turn the direction of text, and it is cut to a length.
+ * Makes a service's text safe for a terminal. It removes escape sequences, control characters and direction marks, and
+ * cuts the text to a length.
  */
 export function printable(text: string, longest = 60): string {
   const plain = withoutHostile(text.replace(escapes, ''), () => ' ')
@@ -21,12 +21,12 @@ export function markdownCell(text: string, longest = 80): string {
   return printable(text, longest).replace(/[\\`*_{}[\]<>|#&!~]/g, (sign) => `\\${sign}`)
 }
 
-/** JSON that a terminal shows as it is. */
+/** JSON that is safe to print on a terminal. */
 export const jsonText = (value: unknown): string => safeJson(JSON.stringify(value, null, 2))
 
 /**
- * A cell of CSV (RFC 4180), as `visible`. Text that a spreadsheet would take for a formula gets an
- * apostrophe; numbers are as they are, null is empty.
+ * A CSV cell (RFC 4180), as `visible`. Text that a spreadsheet would run as a formula gets an apostrophe. Numbers stay
+ * unchanged; null is empty.
  */
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return ''

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { measureNames } from '../../measure/measures.ts'
 
 /**
- * The shape of a run's summary: the one source of figures for the terminal, the pages, the
- * comparison and the exports. `docs/schema/run-summary.json` is made from it and held equal.
- * Times are microseconds; null is "not measured", never zero.
+ * The shape of a run's summary: the only source of figures for the terminal, the pages, the comparison and the
+ * exports. `docs/schema/run-summary.json` is generated from it, and a test keeps them equal. Times are microseconds;
+ * null is "not measured", never zero.
  */
 
 const count = z.number().int().nonnegative()
 const measured = z.number().nullable()
 
-/** A percentile and whether it may be believed. */
+/** A percentile and its reliability. */
 export const percentileShape = z.object({
   us: measured,
   mark: z
@@ -57,7 +57,7 @@ export const countsShape = z.object({
   good: count.nullable().describe('successes that met every objective; null without objectives'),
 })
 
-/** Gaps between events are not of an attempt: they come from histograms. */
+/** Gaps between events do not belong to single attempts: they come from histograms. */
 export const metricNames = [...measureNames, 'itl'] as const
 
 export const groupShape = z.object({
@@ -146,7 +146,7 @@ export type MetricName = (typeof metricNames)[number]
 export type SummaryGroup = z.infer<typeof groupShape>
 export type RunSummary = z.infer<typeof summaryShape>
 
-/** The percentiles of every table, and where they stand in a distribution. */
+/** The percentiles of every table, as shares. */
 export const percentiles = [
   ['p50', 0.5],
   ['p90', 0.9],

@@ -11,9 +11,8 @@ import { machineOf } from './machines.ts'
 import type { RunSummary } from './shape.ts'
 
 /**
- * Everything that is said about a run, from its rows: percentiles exact by linear interpolation
- * (R-7), latencies of successes with timeouts entered as "at least the deadline", failures apart.
- * Figures cover the steady part where there is one.
+ * All figures of a run, from its rows. Percentiles are exact, with linear interpolation (R-7). Latencies are those of
+ * successes, with timeouts as "at least the deadline"; failures are separate. Figures cover the steady part, if any.
  *
  * @param contract prices of the successes
  * @throws UserError when the store holds no such run
@@ -142,7 +141,7 @@ async function readSpent(store: Store, runId: string, contract: Contract): Promi
   }
 }
 
-/** The verdict as the run kept it: a list of tests, or an object that holds one. */
+/** The tests of a stored verdict: a list, or an object with a list. */
 function testsOf(text: string | null): unknown[] {
   if (text === null) return []
   try {
@@ -153,7 +152,7 @@ function testsOf(text: string | null): unknown[] {
       return list ?? [value]
     }
   } catch {
-    // A verdict that cannot be read says nothing.
+    // An unreadable verdict has no tests.
   }
   return []
 }

@@ -20,8 +20,8 @@ export interface VllmFigures {
 }
 
 /**
- * The run as `vllm bench serve` would tell it, by its definitions (`foreignMeasures`): the first token
- * is the first event of a stream, even an empty one; failures are nowhere but in their count.
+ * The figures of a run by the definitions of `vllm bench serve` (`foreignMeasures`). The first token is the first
+ * event of a stream, even an empty one. Failures count only in their number.
  */
 export async function vllmFigures(store: Store, runId: string): Promise<VllmFigures> {
   const three = (value: string) =>
@@ -40,7 +40,7 @@ export async function vllmFigures(store: Store, runId: string): Promise<VllmFigu
   return figures!
 }
 
-/** The block that people paste, in its layout. What was not measured is `nan`, never 0.00. */
+/** The result block of `vllm bench serve`, in its layout. Unmeasured values are `nan`, never 0.00. */
 export function vllmBlock(figures: VllmFigures, summary: RunSummary): string {
   const { durationS } = figures
   const line = (label: string, value: string) => `${label.padEnd(40)} ${value.padEnd(10)}`
@@ -81,7 +81,7 @@ export function vllmBlock(figures: VllmFigures, summary: RunSummary): string {
   ].join('\n')}\n`
 }
 
-/** Python's centring, 50 wide: the odd sign goes to the right. */
+/** Python's `center`, 50 wide: the odd character goes to the right. */
 function centred(text: string, sign: string): string {
   const room = 50 - text.length
   return sign.repeat(Math.floor(room / 2)) + text + sign.repeat(Math.ceil(room / 2))

@@ -2,19 +2,19 @@ import type { Band, Contract } from '../../contract/contract.ts'
 import { cheapestPlan, nearTiePlan, planInWords, usd } from './packages.ts'
 import type { Peak, PlanAdvice } from './shape.ts'
 
-/** What the next month asks for. */
+/** The needs of the next month. */
 export interface MonthNeed {
-  /** Credits that will be burned and that what expires in the month does not cover. */
+  /** Expected burn, less what expiring credits cover. */
   readonly burnCredits: number
-  /** Credits in hand that last through the month. */
+  /** Credits in hand that do not expire within the month. */
   readonly lastingCredits: number
   readonly peak: Peak
 }
 
 /**
- * What to buy for the next month: the cheapest packs that cover the burn, unless the balance
- * would fall below the band that the observed peak needs; then the cheapest that keep it.
- * Bought at the start of the month and burned through it, so its end is the lowest point.
+ * What to buy for the next month: the cheapest packs that cover the burn. If the balance would then fall below the
+ * band that the observed peak needs, it is the cheapest packs that keep the band. Packs are bought at the start of the
+ * month and burned through it, so the balance is lowest at its end.
  */
 export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
   const { packages } = contract
@@ -76,7 +76,7 @@ export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
   }
 }
 
-/** The lowest band whose limits carry the peak of one key; the highest when none does. */
+/** The lowest band whose limits carry the peak of one key; the highest band if none does. */
 export function bandFor(contract: Contract, peak: Peak): Band {
   const rising = [...contract.bands].sort((a, b) => a.minBalance - b.minBalance)
   return rising.find((band) => carries(band, peak)) ?? rising.at(-1)!

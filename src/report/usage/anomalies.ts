@@ -7,17 +7,14 @@ import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 
 const rowsShown = 5
-/** Hours with fewer requests than this are too small to have an error rate. */
+/** Hours with fewer requests are too small for an error rate. */
 const fewestRequests = 20
-/** Successes in a row under an unchanging balance before it is called flat. */
+/** Successes in a row with an unchanged balance before it is called flat. */
 const flatRun = 20
 
 type Row = Anomaly['rows'][number]
 
-/**
- * What in the period wants a person's look, each with rows behind it. A flag is no verdict: the
- * audit gives those.
- */
+/** Anomalies of the period that a person should check, with rows as examples. Only the audit gives verdicts. */
 export async function findAnomalies(
   store: Store,
   engine: UsageEngine,
@@ -34,7 +31,7 @@ export async function findAnomalies(
   return found.filter((anomaly) => anomaly.count > 0)
 }
 
-/** A kind of request that wants a look, as SQL: which they are, and what is shown of one. */
+/** A kind of odd request: an SQL condition, and SQL for what to show of a request. */
 interface OddKind {
   readonly kind: Anomaly['kind']
   readonly when: string
@@ -59,7 +56,7 @@ function oddByContract({ limits }: Contract): readonly OddKind[] {
       says: (n) => `${n} successes on priced models were charged nothing.`,
     },
     {
-      // A row can stand for many requests: their mean is held to the limit.
+      // A row can be many requests, so their mean is compared with the limit.
       kind: 'tokens-over-limit',
       when: `completion_tokens >= ${maxOutputTokens + 1} * requests
              OR prompt_tokens >= ${maxInputTokens + 1} * requests`,
@@ -120,13 +117,13 @@ async function oddHours(store: Store): Promise<readonly Anomaly[]> {
   return judgeHours(hours)
 }
 
-/** Chance of a false alarm that one hour may have. */
+/** Accepted chance of a false alarm per hour. */
 const falseAlarm = 1e-5
 
 /**
- * Hours over three robust sigmas (1.4826 times the median absolute deviation, and no less than
- * counting itself would scatter) of the hours of their time of day, and hours whose errors or
- * 429s are more than twice the usual share and beyond chance against all other hours.
+ * Finds two kinds of hours. Unusual hours exceed the usual burn of their time of day by three robust sigmas (1.4826
+ * times the median absolute deviation, but at least the scatter of counts). Jumps have more than twice the usual share
+ * of errors or 429s, beyond chance against all other hours.
  */
 export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
   const usualOf = usualCredits(hours)
@@ -188,8 +185,8 @@ interface Usual {
 }
 
 /**
- * What is usual for an hour: busy hours of its time of day where there are a week of them, else
- * all busy hours; null when a day of them was not seen.
+ * The usual burn of an hour: that of busy hours at the same time of day if there is a week of them, else of all busy
+ * hours; null with less than a day of them.
  */
 function usualCredits(hours: readonly HourFigures[]): (hour: HourFigures) => Usual | null {
   const busy = hours.filter((hour) => (hour.credits ?? 0) > 0)
@@ -224,11 +221,11 @@ function medianOf(values: readonly number[]): number {
   )
 }
 
-/** Chance of at least `count` where `mean` are expected, by Poisson. */
+/** Poisson probability of at least `count` if `mean` are expected. */
 export function chanceOfAtLeast(count: number, mean: number): number {
   let term = Math.exp(-mean)
   if (term === 0) {
-    // The exponential is 0 beyond a mean of 745; the bound of the normal tail stands for it.
+    // The exponential is 0 for means above 745, so the bound of the normal tail replaces it.
     const deviations = (count - mean) / Math.sqrt(mean)
     return deviations <= 0 ? 1 : Math.exp(-(deviations ** 2) / 2) / 2
   }
@@ -240,7 +237,7 @@ export function chanceOfAtLeast(count: number, mean: number): number {
   return Math.max(0, 1 - below)
 }
 
-/** Keys first seen in the period, once a whole day of usage before it knew none of them. */
+/** Keys first seen in the period, if there is a whole day of earlier usage. */
 async function newKeys(store: Store, engine: UsageEngine): Promise<readonly Anomaly[]> {
   await engine.fill(store, 'usage_new_keys', queryText('new-keys'))
   const rows = await store.rows<Row & { n: number }>(
@@ -259,7 +256,7 @@ async function newKeys(store: Store, engine: UsageEngine): Promise<readonly Anom
   ]
 }
 
-/** Balances that stand still under successes that cost: a header from a cache, or nothing charged. */
+/** Balances that do not fall despite successes with a price: a cached header, or no charge. */
 async function flatRemaining(store: Store): Promise<readonly Anomaly[]> {
   const rows = await store.rows<Row>(
     `SELECT run_id AS source, any_value(coalesce(account, key_fp)) || ' at ' || remaining AS id,

@@ -4,8 +4,8 @@ import { quarterUs } from './prepare.ts'
 import type { BalancePoint } from './shape.ts'
 
 /**
- * Every balance that was seen, as rows of account, time, credits and where it was read. A poll is of
- * the account whose runs had its key.
+ * SQL for all observed balances: account, time, credits and source. A poll belongs to the account that runs gave its
+ * key.
  */
 const seen = `
   SELECT 'header' AS seen_in, coalesce(account, key_fp, '(unknown)') AS account,
@@ -31,8 +31,8 @@ export function readBalance(store: Store): Promise<readonly BalancePoint[]> {
 }
 
 /**
- * What is held now: the grants that the last poll of each key tells, else its balance, else the
- * last X-Credits-Remaining of each account, as one grant without expiry. Null when nothing says.
+ * The grants held now: those in the last poll of each key, else that poll's balance, else the last X-Credits-Remaining
+ * of each account, as one grant without expiry. Null without any of these.
  */
 export async function readGrants(store: Store, nowUs: number): Promise<readonly Grant[] | null> {
   const polls = await store.rows<{ remaining: number | null; grants_json: string | null }>(

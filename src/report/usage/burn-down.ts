@@ -1,10 +1,10 @@
 import type { Grant } from '../../contract/grant.ts'
 
-/** What became of a balance on its way down. */
+/** How a balance declines. */
 export interface BurnDown {
-  /** When the last credit went, with demand still there; null when it lasts. */
+  /** When the last credit was spent while demand went on; null if credits last. */
   readonly emptyUs: number | null
-  /** When the balance first fell below each threshold; null when it never does. */
+  /** When the balance first fell below each threshold; null if never. */
   readonly belowUs: readonly (number | null)[]
   /** Credits of each grant that expired unused. */
   readonly expired: readonly number[]
@@ -12,7 +12,7 @@ export interface BurnDown {
   readonly left: readonly number[]
 }
 
-/** One stretch of even demand. */
+/** A period of even demand. */
 export interface Demand {
   readonly startUs: number
   readonly endUs: number
@@ -20,8 +20,7 @@ export interface Demand {
 }
 
 /**
- * Burns grants down under a demand, earliest expiry first (as the service spends them; it wastes
- * least), each stretch cut where a grant expires.
+ * Spends grants on a demand, earliest expiry first, as the service does; this wastes least. Each expiry cuts a period.
  *
  *     balance ▲ ╲
  *             │  ╲___ a grant expires: a step, not a slope
@@ -40,11 +39,11 @@ export function burnDown(
   const expired = grants.map(() => 0)
   const belowUs: (number | null)[] = thresholds.map(() => null)
   let emptyUs: number | null = null
-  /** When the balance came to nothing, whether or not anything was asked of it then. */
+  /** When the balance reached zero, with or without demand. */
   let zeroUs: number | null = null
   let balance = left.reduce((sum, credits) => sum + credits, 0)
 
-  /** Notes a fall from `before` to `balance` that took from `startUs` to `endUs`. */
+  /** Notes a fall from `before` to `balance`, between `startUs` and `endUs`. */
   const noteFall = (before: number, startUs: number, endUs: number) => {
     for (const [at, threshold] of thresholds.entries()) {
       if (belowUs[at] !== null || balance >= threshold) continue
@@ -77,7 +76,7 @@ export function burnDown(
     const spentUs = credits === 0 ? endUs : startUs + (spent / credits) * (endUs - startUs)
     noteFall(before, startUs, spentUs)
     if (left.every((credits) => credits === 0)) zeroUs ??= spentUs
-    // A rest smaller than the arithmetic can see is not unmet demand.
+    // A rounding error is not unmet demand.
     if (due > credits * 1e-12) emptyUs ??= zeroUs
   }
 
@@ -92,7 +91,7 @@ export function burnDown(
       from = to
     }
     expireUntil(endUs)
-    // Nothing is left to fall.
+    // The balance cannot fall further.
     if (emptyUs !== null) break
   }
   return { emptyUs, belowUs, expired, left }

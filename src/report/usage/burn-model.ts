@@ -1,39 +1,39 @@
 import type { Random } from '../random.ts'
 
-/** A local day of the past and what it burned, or the part of one that was measured. */
+/** The burn of a past local day, or of its measured part. */
 export interface PastDay {
   readonly startUs: number
   /** 1 is Monday. */
   readonly weekday: number
   readonly credits: number
-  /** How much of the day was measured: 1 of a full day. */
+  /** The measured share of the day; 1 is a full day. */
   readonly share: number
 }
 
-/** Days that the model looks at: six of each weekday. */
+/** Days in the model: six of each weekday. */
 const windowDays = 42
-/** Days from which the level has a trend. */
+/** Measured days from which the model has a trend. */
 const trendDays = 6.5
-/** The least level that noise is measured by, as a share of the mean. */
+/** The least level that scales the noise, as a share of the mean. */
 const leastLevel = 0.1
-/** What the doubt of the coefficients is widened by, for what the model itself gets wrong. */
+/** Widens the uncertainty of the coefficients, because the model itself is an approximation. */
 const caution = 1.05
 
 /**
- * What a day burns, in one of the futures that the past allows.
+ * The burn of a day in one possible future.
  *
- * @param ahead days from the last one that was seen
+ * @param ahead days after the last measured one
  * @param share of the day
  */
 export type BurnDraw = (ahead: number, weekday: number, share: number) => number
 
 export interface BurnModel {
-  /** What a full day is expected to burn. */
+  /** Expected burn of a full day. */
   readonly expected: (ahead: number, weekday: number) => number
   readonly draw: (random: Random) => BurnDraw
 }
 
-/** What days have in common: one level, working days and weekends, or each weekday its own. */
+/** Weekly patterns: one level, working days and weekends, or each weekday its own. */
 const rhythms: readonly ((weekday: number) => readonly number[])[] = [
   () => [1],
   (weekday) => (weekday <= 5 ? [1, 0] : [0, 1]),
@@ -41,14 +41,14 @@ const rhythms: readonly ((weekday: number) => readonly number[])[] = [
 ]
 
 /**
- * The burn of a day as a linear model of the last days: a level, which may be one for each weekday or for
- * weekends, and a trend. Part of a day counts as that part of an observation.
+ * A linear model of daily burn, fitted to the last days: a level, possibly per weekday or for weekends, and a trend. A
+ * part of a day counts as that part of an observation.
  *
  *     credits / share = level of the weekday + trend * days + noise / sqrt(share)
  *
- * A future draws the noise's scale, then the coefficients that go with it, then a residual for each day: so
- * the doubt of few days, which is most of it, widens the interval as Student's t does. The trend goes on for
- * as many days as were seen, and then stays.
+ * A future draws the scale of the noise, then coefficients that fit it, then a residual for each day. So the
+ * uncertainty of few days widens the interval as Student's t does. The trend continues for as many days as were
+ * measured, then stays constant.
  *
  * @param past oldest first, of at least two days
  */
@@ -74,9 +74,9 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
     return fit === null ? [] : [{ features, fit, cost: costOf(fit, days.length, mean) }]
   })
   const { features, fit } = fits.reduce((best, each) => (each.cost < best.cost ? each : best))
-  // What arithmetic leaves of an even burn is no noise.
+  // Rounding errors of an even burn are not noise.
   const deviation = fit.deviation < 1e-9 * mean ? 0 : fit.deviation
-  // Noise grows with the root of the level, as that of counts does.
+  // Noise grows with the square root of the level, as for counts.
   const rootOf = (x: readonly number[]) =>
     Math.sqrt(Math.max(leastLevel * mean, dot(fit.coefficients, x)))
   const noises = fit.residuals.flatMap((residual, at) =>
@@ -99,7 +99,7 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
   }
 }
 
-/** Akaike's criterion, corrected for few observations, but for what all fits of these days have in common. */
+/** Akaike's criterion, corrected for few observations, without the terms that all fits share. */
 function costOf(fit: LeastSquares, n: number, mean: number): number {
   const size = fit.coefficients.length
   const least = (1e-9 * mean) ** 2
@@ -109,17 +109,20 @@ function costOf(fit: LeastSquares, n: number, mean: number): number {
 
 interface LeastSquares {
   readonly coefficients: readonly number[]
-  /** Observations beyond coefficients. */
+  /** Observations minus coefficients. */
   readonly freedom: number
   /** Of the noise of a whole observation. */
   readonly deviation: number
-  /** Of each observation as if it were whole and had not pulled the fit; null where it alone decided. */
+  /**
+   * Residual of each observation, scaled to a whole observation and corrected for its leverage; null if it alone
+   * decided its fit.
+   */
   readonly residuals: readonly (number | null)[]
-  /** Coefficients that the observations allow, where the noise has that deviation. */
+  /** Draws coefficients that fit the observations, for noise of this deviation. */
   readonly drawCoefficients: (deviation: number, random: Random) => readonly number[]
 }
 
-/** Least squares over observations of which some are but a share; null where they do not determine it. */
+/** Weighted least squares, since observations may be parts of days; null if they do not determine the coefficients. */
 function fitLeastSquares(
   observed: readonly {
     readonly x: readonly number[]
@@ -176,7 +179,7 @@ function chiSquare(freedom: number, random: Random): number {
   return sum
 }
 
-/** The lower triangle whose product with its transpose is the matrix; null of one that is singular. */
+/** The lower triangular factor of the matrix; null if it is singular. */
 function cholesky(matrix: readonly (readonly number[])[]): readonly (readonly number[])[] | null {
   const lower: number[][] = []
   for (const [i, row] of matrix.entries()) {
@@ -201,7 +204,7 @@ function solveLower(lower: readonly (readonly number[])[], right: readonly numbe
   return x
 }
 
-/** With the transpose of the triangle. */
+/** Solves with the transposed triangle. */
 function solveUpper(lower: readonly (readonly number[])[], right: readonly number[]): number[] {
   const x = [...right]
   for (let i = lower.length - 1; i >= 0; i--) {

@@ -3,12 +3,12 @@ import type { ComingDay } from './forecast.ts'
 import type { SeriesPoint, UsageScope } from './shape.ts'
 import { endOfDayUs, startOfDayUs, weekdayOf } from './zone.ts'
 
-/** A part of a day that is too small to tell anything of the whole. */
+/** The least measured part of a day that counts. */
 const leastShare = 0.02
 
 /**
- * Days that were measured, in the order of `days`: the first and the last of them in part where usage was seen in part of them.
- * What the last request stands for lasts as long as from one request to the next.
+ * Measured days in the order of `days`. The first and the last may be partly measured. The last request is taken to
+ * last for the mean time between requests.
  */
 export function pastDays(days: readonly SeriesPoint[], scope: UsageScope): readonly PastDay[] {
   const { sources, timezone, nowUs } = scope
@@ -28,7 +28,7 @@ export function pastDays(days: readonly SeriesPoint[], scope: UsageScope): reado
     const startUs = startOfDayUs(fromUs, timezone)
     const seenUs = Math.min(endUs, seenToUs) - Math.max(fromUs, firstUs)
     const part = seenUs / (endOfDayUs(fromUs, timezone) - startUs)
-    // No first request comes on the stroke of midnight.
+    // The first request of a full day is not exactly at midnight.
     const share = part > 0.9999 ? 1 : part
     return credits === null || share < leastShare
       ? []
@@ -36,7 +36,7 @@ export function pastDays(days: readonly SeriesPoint[], scope: UsageScope): reado
   })
 }
 
-/** So many local days from a moment on, of which the first has begun. */
+/** The next `count` local days; the first one has begun. */
 export function comingDays(fromUs: number, timezone: string, count: number): readonly ComingDay[] {
   const days: ComingDay[] = []
   for (let startUs = fromUs; days.length < count; startUs = days.at(-1)!.endUs) {

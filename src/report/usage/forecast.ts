@@ -6,25 +6,25 @@ import { burnDown, type Demand } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
 import type { BandLoss, DateBand, Depletion, Forecast } from './shape.ts'
 
-/** A local day to come. */
+/** A future local day. */
 export interface ComingDay {
   readonly startUs: number
   readonly endUs: number
   readonly weekday: number
-  /** How much of the day is still to come: less than 1 for the day that has begun. */
+  /** The part of the day still to come: less than 1 for the current day. */
   readonly share: number
 }
 
 const fewestDays = 3
 const futures = 500
-/** Futures behind the burn of a day, each of a week. */
+/** Simulated weeks behind the daily burn. */
 const weeks = 200
 
 /**
- * Burn a day: the median and 80 % interval of a day of the coming week.
+ * Daily burn: the median and 80 % interval over a day of the coming week.
  *
- * @param past oldest first; the first and the last may be part of a day
- * @param random seeded: the same page twice says the same band
+ * @param past oldest first; the first and the last may be partly measured
+ * @param random seeded, so that a repeated page has the same interval
  */
 export function forecastBurn(past: readonly PastDay[], random: Random): Forecast {
   const full = past.filter((day) => day.share === 1).length
@@ -64,12 +64,12 @@ export function expectedBurn(past: readonly PastDay[], coming: readonly ComingDa
   )
 }
 
-/** Days from the last one that was seen. A day that has begun begins now, but ends at its midnight. */
+/** Days after the last measured one. The current day begins now but ends at its midnight. */
 function aheadOf({ endUs }: ComingDay, past: readonly PastDay[]): number {
   return Math.round((endUs - past.at(-1)!.startUs) / 86_400e6) - 1
 }
 
-/** One future, drawn from what the past allows. A day that gives back credits burns none, nor do the next. */
+/** Draws one future. A day with a negative burn burns nothing, nor do later days until that is made up for. */
 function* drawFuture(
   model: BurnModel,
   past: readonly PastDay[],
@@ -87,19 +87,19 @@ function* drawFuture(
   }
 }
 
-/** What a balance will go through, told from many futures. */
+/** The future of a balance, from many simulated futures. */
 export interface Outlook {
   readonly depletion: Depletion
   readonly bandLosses: readonly BandLoss[]
 }
 
 /**
- * When the credits run out, which expire unused, and when each rate band is lost.
+ * When the credits run out, which credits expire unused, and when each rate band is lost.
  *
- * @param grants what is held now; expired ones count nothing
- * @param burn the forecast of a day, which says why there is none
+ * @param grants those held now; expired ones do not count
+ * @param burn the forecast of a day, or the reason why there is none
  * @param coming local days from now on, the first one cut at now
- * @param random seeded: the same page twice says the same dates
+ * @param random seeded, so that a repeated page has the same dates
  */
 export function lookAhead(
   contract: Contract | null,
@@ -119,7 +119,7 @@ export function lookAhead(
   }
   const thresholds = bands.map((band) => band.minBalance)
   const model = fitBurn(past)
-  // Each future has draws of its own: with more credits, the same futures go on for longer.
+  // Each future has its own seed, so more credits extend the same futures.
   const walks = Array.from({ length: futures }, () => {
     const own = randomOf(random() * 2 ** 32)
     return burnDown(grants, drawFuture(model, past, coming, own), thresholds)

@@ -13,14 +13,14 @@ const grantsShape = z.array(
 )
 
 /**
- * What an account holds, from a YAML list of `name`, `credits` and `expires` (a date, or null).
+ * Parses an account's grants from a YAML list of `name`, `credits` and `expires` (a date, or null).
  *
  * @throws UserError with every fault
  */
 export function parseGrants(text: string, name: string, timezone: string): readonly Grant[] {
   let value: unknown
   try {
-    // Dates stay text: a time zone belongs to them.
+    // Keeps dates as text: they need the time zone.
     value = parseYaml(text, { schema: 'core' })
   } catch (error) {
     throw new UserError('report', `${name} is not YAML: ${String(error).split('\n')[0]}`)

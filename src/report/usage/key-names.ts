@@ -8,15 +8,15 @@ export type KeyNames = Readonly<Record<string, string>>
 const longestName = 60
 
 /**
- * Names of keys, from YAML of `fingerprint: name`. A fault is told by its place alone, since what
- * stands there may be a key.
+ * Parses names of keys from YAML of `fingerprint: name`. Errors give only the place of a fault, because the text may
+ * be a key.
  *
- * @throws UserError for what is no such list, and for a key in place of its fingerprint or name
+ * @throws UserError for any other YAML, and for a key in place of a fingerprint or name
  */
 export function parseKeyNames(text: string, from: string): KeyNames {
   let value: unknown
   try {
-    // Fingerprints of digits alone stay text.
+    // Keeps fingerprints of digits as text.
     value = parseYaml(text, { schema: 'failsafe' })
   } catch {
     throw fault(`${from} is not YAML`)

@@ -1,10 +1,12 @@
 import type { Package } from '../../contract/contract.ts'
 import type { PackagePlan } from './shape.ts'
 
-/** Prices that differ by one in this many buy the larger plan: two Standards cost one cent less than a Premium. */
+/**
+ * A price difference below one in this many favours the larger plan: two Standards cost one cent less than a Premium.
+ */
 const nearTie = 1000
 
-/** Packs that hold some credits: the last of them, and the cover without it; null of no packs. */
+/** A set of packs as a linked list: the last pack, and the rest; null for none. */
 interface Cover {
   readonly price: number
   readonly credits: number
@@ -14,12 +16,12 @@ interface Cover {
 }
 
 /**
- * The cheapest packs that together hold at least `needCredits`; of equal prices the most credits,
- * then the fewest packs. Exact: a covering knapsack over the common measure of the pack sizes.
+ * The cheapest packs that hold at least `needCredits`; of equal prices the most credits, then the fewest packs. It is
+ * exact: a covering knapsack in units g, the common divisor of the pack sizes.
  *
- * Beyond a bound all further packs can be of the best price per credit, p*: of k = size(p*)/g
- * other packs some add up to a multiple of size(p*) (pigeonhole on prefix sums), and p* holds as
- * much for no more. So at most k - 1 others, and the search stays small at any need.
+ * Beyond a bound, all further packs can be p*, the pack with the best price per credit. Among any k = size(p*)/g other
+ * packs, some sum to a multiple of size(p*) (pigeonhole on prefix sums), and p* holds as much for no more money. So at
+ * most k - 1 packs are others, and the search stays small for any need.
  */
 export function cheapestPlan(packages: readonly Package[], needCredits: number): PackagePlan {
   const need = Math.max(0, Math.ceil(needCredits))
@@ -31,7 +33,7 @@ export function cheapestPlan(packages: readonly Package[], needCredits: number):
   const bulk = Math.max(0, Math.floor((need - others) / best.credits))
   const units = Math.max(0, Math.ceil((need - bulk * best.credits) / unit))
 
-  // The best cover of each count of units, from none on.
+  // The best cover for each number of units, from zero.
   const covers: Cover[] = [{ price: 0, credits: 0, packs: 0, last: 0, rest: null }]
   while (covers.length <= units) {
     const ways = packages.map((pack, last): Cover => {
@@ -62,8 +64,8 @@ export function cheapestPlan(packages: readonly Package[], needCredits: number):
 }
 
 /**
- * The plan with the most credits for at most a thousandth more than `plan` costs, if it holds at
- * least half as much again; else null. A cent is no reason to forgo 10,000 credits.
+ * The plan with the most credits for at most a thousandth more than the price of `plan`, if it holds at least half as
+ * much again; else null. A cent is no reason to forgo 10,000 credits.
  */
 export function nearTiePlan(packages: readonly Package[], plan: PackagePlan): PackagePlan | null {
   const budget = Math.floor(plan.priceUsdCents + plan.priceUsdCents / nearTie)
@@ -88,7 +90,7 @@ export function nearTiePlan(packages: readonly Package[], plan: PackagePlan): Pa
   return planOf(packages, counts)
 }
 
-/** `2 Standard + 1 Starter (59.97 USD, 10,500 credits)`; `nothing` of no packs. */
+/** `2 Standard + 1 Starter (59.97 USD, 10,500 credits)`; `nothing` without packs. */
 export function planInWords(plan: PackagePlan): string {
   const packs = plan.packs.filter((pack) => pack.count > 0)
   if (packs.length === 0) return 'nothing'

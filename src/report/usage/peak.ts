@@ -3,7 +3,7 @@ import type { Store } from '../../store/open.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Peak } from './shape.ts'
 
-/** Busiest clock minute, hour and day of any one key; a sliding window can hold up to twice. */
+/** The busiest clock minute, hour and day of any key. A sliding window can hold up to twice as many requests. */
 export async function readPeak(
   store: Store,
   engine: UsageEngine,

@@ -5,7 +5,7 @@ import type { PastDay } from './burn-model.ts'
 import { type ComingDay, expectedBurn } from './forecast.ts'
 import type { Forecast, Peak, PlanAdvice } from './shape.ts'
 
-/** What to buy for the month to come, from what it is expected to burn and what is held. */
+/** What to buy for the next month, given the expected burn and the grants. */
 export function planFor(
   contract: Contract,
   past: readonly PastDay[],
@@ -32,7 +32,7 @@ export function planFor(
   }
 }
 
-/** What is spent of grants that expire within the month, at an even burn. */
+/** Credits spent from grants that expire within the month, at an even burn. */
 function usableBefore(
   grants: readonly Grant[],
   month: readonly ComingDay[],

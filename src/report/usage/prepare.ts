@@ -7,32 +7,34 @@ import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
 import type { UsageOptions, UsageScope } from './shape.ts'
 import { checkTimeZone, endOfDayUs, shiftDaysUs, startOfDayUs } from './zone.ts'
 
-/** Usage is summed in quarters of an hour: every zone of today differs from UTC by whole ones. */
+/** Usage is summed in quarters of an hour: the offset of every current zone is a multiple of one. */
 export const quarterUs = 900e6
 
-/** What a series is called: a key by its name. A log can call a model by a megabyte, which would stand in every hour. */
+/**
+ * The name of a series; the user's name for a key. Names are cut, because a log's model may be a megabyte long and
+ * repeats in every hour.
+ */
 const shortened = (name: string) =>
   `left(coalesce(CASE getvariable('usage_by') WHEN 'key' THEN getvariable('usage_key_names')[${name}] END, ${name}), 200)`
 
-/** A month of any length, whenever in a day it began. */
+/** The longest month, in days. */
 const mostDefaultDays = 31
 
 /**
- * Makes ready what the usage page and its charts read, in this connection only:
+ * Prepares what the usage page and its charts read, in this connection only:
  *
- * - variables `usage_from`, `usage_to`, `usage_before_from`, `usage_before_to` (Unix microseconds),
- *   `usage_timezone`, `usage_by`, `usage_now`, `usage_covered_from`, `usage_covered_to`
- * - `usage_cells` and what else the engine reads (`engine/`)
+ * - variables `usage_from`, `usage_to`, `usage_before_from`, `usage_before_to` (Unix microseconds), `usage_timezone`,
+ * `usage_by`, `usage_now`, `usage_covered_from`, `usage_covered_to`
+ * - `usage_cells` and the engine's other relations (`engine/`)
  * - `usage_calendar`: every quarter hour of the period with its local hour and day
- * - `usage_quarters`: sums of each quarter and series; `usage_outcomes`: of each outcome, too
- * - `usage_hours`, `usage_days`: the same by local hour and day, gaps filled: 0 where it was
- *   measured that nothing came, null where nothing was measured; `wall_ms` is what the local clock
- *   shows at their start, as milliseconds of UTC, for the axis of a chart
+ * - `usage_quarters`: sums of each quarter and series; `usage_outcomes`: also by outcome
+ * - `usage_hours`, `usage_days`: sums by local hour and day without gaps: 0 if covered without requests, null if not
+ * covered; `wall_ms` is the local clock at their start, as milliseconds of UTC, for chart axes
  * - `usage_week_hours`: means by local weekday and hour
- * - `usage_key_sums`: all sums of the first twenty keys; `usage_key_models`: the same by model
- * - `usage_key_names`, a variable: names of keys by their fingerprint; `usage_credit_usd`: what a credit costs, or null
+ * - `usage_key_sums`: all sums of the twenty keys with the most credits; `usage_key_models`: the same by model
+ * - `usage_key_names`, a variable: names of keys by fingerprint; `usage_credit_usd`: the price of a credit, or null
  *
- * The engine reads requests a handful of times whatever the page shows; all that follows is over quarters.
+ * The engine reads requests only a few times per page; everything else works on quarters.
  *
  * @throws UserError for an unknown zone, an empty period, or a store without usage
  */
@@ -56,12 +58,12 @@ export async function prepareUsage(
   `)
   await engine.begin(store, options)
   const sources = await readSources(store, engine)
-  // A service in scaled time is ahead of our clock: what was seen is not in the future.
+  // A service in scaled time is ahead of our clock, but its past usage is not in the future.
   const nowUs = Math.max(Math.round(options.nowUs), ...sources.map((each) => each.lastUs + 1))
   const scope = scopeOf({ ...options, nowUs }, sources)
   const [beforeFrom, beforeTo] = periodBefore(scope, sources)
   const polls = sources.every(({ origin }) => origin === 'poll')
-  // A balance does not tell that there were no requests.
+  // A balance does not show that there were no requests.
   const covering = polls ? [{ firstUs: scope.toUs, lastUs: scope.fromUs }] : sources
   await store.execute(`
     SET VARIABLE usage_now = ${nowUs}::BIGINT;
@@ -79,7 +81,7 @@ export async function prepareUsage(
   return scope
 }
 
-/** Prices of the contract, so that attempts have a cost in the view `usage`. */
+/** Enters the prices of the contract, which give attempts a cost in the view `usage`. */
 export async function enterPrices(store: Store, contract: Contract): Promise<void> {
   for (const model of contract.models) {
     await store.execute('INSERT OR REPLACE INTO model_prices VALUES ($1, $2, $3)', [
@@ -133,7 +135,7 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
   return { fromUs, toUs, timezone, by, nowUs, sources, creditUsd, notes: notesOf(sources) }
 }
 
-/** The local day on which usage begins, and at most a month before the end. */
+/** The first local day with usage, but at most 31 days before the end. */
 function firstDayUs(sources: UsageScope['sources'], toUs: number, timezone: string): number {
   const firstUs = startOfDayUs(Math.min(...sources.map((each) => each.firstUs)), timezone)
   const monthUs = shiftDaysUs(toUs, -mostDefaultDays, timezone)
@@ -156,12 +158,12 @@ function notesOf(sources: UsageScope['sources']): readonly string[] {
   return notes
 }
 
-/** How much of the period before may be missing at its beginning: no log begins on the second. */
+/** Share of the preceding period that may be missing at its start: no log begins exactly on time. */
 const mostMissing = 0.02
 
 /**
- * The period before, as long in local days, and cut to what has passed of this one: half a month
- * is held against half a month. Empty where it was not measured from its beginning.
+ * The preceding period of as many local days. It is cut to the elapsed part of this one, to compare half a month with
+ * half a month. Empty if it was not measured from its start.
  */
 function periodBefore(
   scope: UsageScope,
@@ -181,8 +183,8 @@ function periodBefore(
 }
 
 /**
- * The columns of `UsageSums` (in snake case) from sums of each kind of outcome: two steps, since a
- * filter on each of ten sums costs more than a few more groups.
+ * The columns of `UsageSums` (in snake case), from sums by outcome. Two steps are cheaper: a filter on each of ten
+ * sums costs more than a few more groups.
  */
 const usageSums = (() => {
   const sum = (column: string, when: string, name: string) =>
@@ -204,7 +206,7 @@ const usageSums = (() => {
   ].join(',\n')
 })()
 
-/** Hours of UTC of each key, and all sums of those that spent the most. */
+/** UTC hours of each key, and all sums of the keys with the most credits. */
 async function prepareKeys(store: Store, engine: UsageEngine): Promise<void> {
   await engine.enterPeriod(store)
   await engine.fill(store, 'usage_top_keys', queryText('top-keys'))
@@ -246,10 +248,10 @@ async function prepareCalendar(store: Store): Promise<void> {
         (epoch_us(clock) - at_us) // 60000000 AS offset_min
       FROM local)
     SELECT quarter, at_us::BIGINT AS at_us, offset_min,
-      -- Where the hour stands on an axis of local time: a repeated one shares its place.
+      -- Position of the hour on a local time axis. Repeated hours share one hour of it.
       epoch_ms(hour_clock) + 3600000 * (dense_rank() OVER (PARTITION BY hour_clock ORDER BY offset_min DESC) - 1)
         // count(DISTINCT offset_min) OVER (PARTITION BY hour_clock) AS wall_ms,
-      -- The hour that a clock change repeats is two hours: its offset tells them apart.
+      -- An hour that a clock change repeats counts as two, with different offsets.
       (min(at_us) OVER (PARTITION BY hour_clock, offset_min))::BIGINT AS hour_us,
       (min(at_us) OVER (PARTITION BY day_clock))::BIGINT AS day_us,
       strftime(hour_clock, '%Y-%m-%d %H:%M ') || CASE WHEN offset_min < 0 THEN '-' ELSE '+' END
@@ -263,11 +265,11 @@ async function prepareCalendar(store: Store): Promise<void> {
   `)
 }
 
-/** Sums over the quarters of a bucket; null where none of it was covered. */
+/** Sums over the quarters of a bucket; null if none was covered. */
 const bucketSums = (() => {
   const count = (name: string) =>
     `CASE WHEN bool_or(covered) THEN coalesce(sum(${name}), 0)::BIGINT END AS ${name}`
-  // Requests that do not tell their credits are no reason to say 0: their sum is null.
+  // Null, not 0, for requests without a known value.
   const known = (name: string, of: string) =>
     `CASE WHEN NOT bool_or(covered) THEN NULL WHEN coalesce(sum(${of}), 0) = 0 THEN 0
           ELSE sum(${name})::DOUBLE END AS ${name}`

@@ -27,7 +27,7 @@ const horizonDays = 365
 const planDays = 30
 
 /**
- * Everything that the usage page shows, from the store.
+ * Everything on the usage page, from the store.
  *
  * @throws UserError as `prepareUsage` does
  */
@@ -48,7 +48,7 @@ export async function readUsage(
   const days = await readSeries(store, 'usage_days')
   const past = pastDays(days, scope)
   const burn = forecastBurn(past, randomOf(options.seed))
-  // A forecast begins where the figures end: at the end of what was seen, not of what was asked.
+  // The forecast begins where usage ends, not at the end of the requested period.
   const fromUs = Math.min(options.nowUs, Math.max(...scope.sources.map((each) => each.lastUs)) + 1)
   const grants = options.grants ?? (await readGrants(store, fromUs))
   const coming = comingDays(fromUs, options.timezone, horizonDays)
@@ -85,7 +85,7 @@ const contractNote = `Rate bands, packages and limits are left out: no contract 
 
 const quartersNote = 'These are sums of quarters of an hour: flags on single requests are left out.'
 
-/** The contract of usage for which none was chosen: null where any of it may be of another service. */
+/** The default contract, if all usage comes from runs with it; else null. */
 async function contractOf(
   store: Store,
   sources: UsagePage['scope']['sources'],
@@ -99,7 +99,7 @@ async function contractOf(
     : null
 }
 
-/** Balances of several accounts are no balance of one: who reads the dates must know. */
+/** Balances of several accounts are added up. The reader must know this to judge the dates. */
 function accountNotes(
   balance: readonly BalancePoint[],
   { grants }: UsageOptions,
@@ -128,7 +128,7 @@ function readWeekHours(store: Store): Promise<readonly WeekHour[]> {
   )
 }
 
-/** A forecast begins where usage ends, so it can end before now: then the sentence is about the past. */
+/** A forecast begins where usage ends, so its date can be in the past. The sentence then says so. */
 function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): Depletion {
   if (!depletion.known || (depletion.runsOut.medianUs ?? nowUs) >= nowUs) return depletion
   const days = Math.round((nowUs - fromUs) / 86_400e6)
@@ -178,7 +178,7 @@ async function readCards(store: Store): Promise<readonly Card[]> {
       unmeasured: now === undefined ? 0 : now[all] - now[known],
     }
   }
-  // Sum over sum of the successes that tell both tokens: never a mean of means.
+  // Sum over sum, for successes with both token counts: never a mean of means.
   const average = ({ both_tokens, tokens_known }: Sums) =>
     both_tokens === null ? null : both_tokens / tokens_known
   return [

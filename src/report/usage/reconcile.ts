@@ -2,7 +2,7 @@ import type { Store } from '../../store/open.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
 import type { Reconciliation, ReconciliationRow } from './shape.ts'
 
-/** A poll of a key and what was seen since the one before. */
+/** A poll of a key, and the usage since the previous poll. */
 interface Interval {
   readonly account: string
   readonly fromUs: number
@@ -14,9 +14,8 @@ interface Interval {
 }
 
 /**
- * What the service says against what was seen: between two polls of GET /user/credits, its
- * consumed credits must have grown by what the requests of that time cost; at least the sure
- * ones, at most those and the ambiguous ones.
+ * Compares the service's figures with observed usage. Between two polls of GET /user/credits, the consumed credits
+ * must grow by the cost of the requests in between: at least that of certain charges, at most with the ambiguous ones.
  */
 export function judge(intervals: readonly Interval[]): Reconciliation {
   if (intervals.length === 0) {
@@ -57,10 +56,9 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
   }
 }
 
-/** Pairs of polls that one query asks about: their keys and times are its parameters. */
+/** Pairs of polls per query. Their keys and times are its parameters. */
 const pairsAtOnce = 5000
 
-/** Reads the polls of the period and judges them. */
 export async function reconcile(store: Store, engine: UsageEngine): Promise<Reconciliation> {
   await store.execute(
     `CREATE OR REPLACE TEMP TABLE usage_pairs AS

@@ -4,14 +4,14 @@ import type { UsageDimension } from '../pages.ts'
 import type { KeyNames } from './key-names.ts'
 
 /**
- * What the usage page shows, as data. Times are Unix microseconds UTC, credits are credits; null
- * is "not measured" and never 0. Days and hours are local to `scope.timezone`.
+ * The usage page as data. Times are Unix microseconds UTC; null is "not measured" and never 0. Days and hours are
+ * local to `scope.timezone`.
  */
 
 export interface UsageOptions {
-  /** Null where nobody chose one: runs of the specification's contract keep it, others have none. */
+  /** Null for the default: the specification's contract if all usage comes from runs with it, else none. */
   readonly contract: Contract | null
-  /** Inclusive; null for 30 local days that end with `toUs`. */
+  /** Inclusive; null for the first local day with usage, at most 31 days before `toUs`. */
   readonly fromUs: number | null
   /** Exclusive; null for the end of the last local day with usage. */
   readonly toUs: number | null
@@ -20,17 +20,17 @@ export interface UsageOptions {
   readonly by: UsageDimension
   /** Only these runs; empty for all. */
   readonly runIds: readonly string[]
-  /** Only these imported sources; empty for all (none at all when only runs are named). */
+  /** Only these imported sources; empty for all (for none if only runs are named). */
   readonly sources: readonly string[]
-  /** The moment of the report: what is later is open. */
+  /** Time of the report; later buckets are open. */
   readonly nowUs: number
-  /** Seed of the bootstrap of the forecast. */
+  /** Seed of the simulated futures. */
   readonly seed: number
-  /** What the account holds and until when; null to take it from polls and headers. */
+  /** The account's grants; null to derive them from polls and headers. */
   readonly grants: readonly Grant[] | null
-  /** What keys are called in place of their fingerprints. */
+  /** Names that replace fingerprints. */
   readonly keyNames?: KeyNames
-  /** US dollars that a credit costs its reader; without it there is no cost in money. */
+  /** Price of a credit in US dollars; without it, costs are omitted. */
   readonly creditUsd?: number | null
 }
 
@@ -47,7 +47,7 @@ export interface UsagePage {
   readonly forecast: Forecast
   readonly depletion: Depletion
   readonly bandLosses: readonly BandLoss[]
-  /** Null without a contract, whose packages it is made of. */
+  /** Null without a contract, whose packages it uses. */
   readonly plan: PlanAdvice | null
   readonly reconciliation: Reconciliation
   readonly anomalies: readonly Anomaly[]
@@ -60,33 +60,33 @@ export interface UsageScope {
   readonly by: UsageDimension
   readonly nowUs: number
   readonly sources: readonly {
-    /** A poll has a balance and no requests; polls are sources where there is nothing else. */
+    /** A poll has a balance but no requests. Polls are sources only if there are no others. */
     readonly origin: 'run' | 'import' | 'poll'
     readonly source: string
     readonly requests: number
     readonly firstUs: number
     readonly lastUs: number
   }[]
-  /** US dollars of a credit; null where nobody gave a price. */
+  /** Price of a credit in US dollars; null if none was given. */
   readonly creditUsd: number | null
-  /** What a reader must know before believing the figures, in sentences. */
+  /** Caveats for the reader, as sentences. */
   readonly notes: readonly string[]
 }
 
 export interface Card {
   readonly name: 'credits' | 'requests' | 'tokens' | 'averageTokens'
   readonly value: number | null
-  /** The same over the period of equal length before; null where that was not measured as a whole. */
+  /** The same over the preceding period of equal length; null if that was not measured completely. */
   readonly before: number | null
   /** value / before - 1. */
   readonly change: number | null
   /** Requests behind the value. */
   readonly n: number
-  /** Requests that do not tell it. */
+  /** Requests without the value. */
   readonly unmeasured: number
 }
 
-/** What a value that some requests do not tell is of; null where all tell it. */
+/** The share of requests with the value, if some lack it; else null. */
 export function measuredShare({ name, n, unmeasured }: Card): string | null {
   if (unmeasured === 0) return null
   const of = name === 'tokens' || name === 'averageTokens' ? 'answers' : 'requests'
@@ -95,7 +95,7 @@ export function measuredShare({ name, n, unmeasured }: Card): string | null {
 
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 
-/** What the credits cost in money; null of another card, and where nobody gave a price. */
+/** The credits in money; null for other cards, and without a price. */
 export function costText({ name, value }: Card, creditUsd: number | null): string | null {
   if (name !== 'credits' || value === null || creditUsd === null) return null
   return `${dollars.format(value * creditUsd)} at ${creditUsd} USD a credit`
@@ -106,14 +106,14 @@ export interface UsageSums {
   readonly requests: number
   readonly ok: number
   readonly failed: number
-  /** Status 429, also among `failed`. */
+  /** Status 429, also part of `failed`. */
   readonly limited: number
-  /** Broken, aborted or timed out: may have been charged. */
+  /** Broken, aborted or timed out; they may have been charged. */
   readonly ambiguous: number
   readonly credits: number | null
   readonly possibleCredits: number | null
   readonly promptTokens: number | null
-  /** Tokens of prompts that a cache held; null where nothing told of them. */
+  /** Prompt tokens from a cache; null if no request reported them. */
   readonly cachedTokens: number | null
   readonly completionTokens: number | null
 }
@@ -133,7 +133,7 @@ export interface WeekHour {
   /** 1 is Monday. */
   readonly weekday: number
   readonly hour: number
-  /** Mean over `hours` covered hours; null when none was. */
+  /** Mean over `hours` covered hours; null if there are none. */
   readonly credits: number | null
   readonly requests: number | null
   readonly hours: number
@@ -163,8 +163,8 @@ export interface KeyRow extends UsageSums {
 }
 
 /**
- * The busiest clock minute, hour and day (UTC) of one key: what the band must carry. A minute is
- * exact above the lowest limit of the contract; below it, it is that of the busiest hours.
+ * The busiest clock minute, hour and day (UTC) of one key, which the band must allow. Minutes are exact above the
+ * lowest limit of the contract; below it, they come from the busiest hours.
  */
 export interface Peak {
   readonly minute: number | null
@@ -175,7 +175,7 @@ export interface Peak {
 export type Forecast =
   | {
       readonly known: true
-      /** Median and 80 % interval of what a day of the coming week burns. */
+      /** Median and 80 % interval of the burn on a day of the coming week. */
       readonly medianPerDay: number
       readonly lowPerDay: number
       readonly highPerDay: number
@@ -184,7 +184,7 @@ export type Forecast =
     }
   | { readonly known: false; readonly fullDays: number; readonly says: string }
 
-/** A date as an 80 % interval: 10 % of the futures have it before `earlyUs`, 10 % after `lateUs`. */
+/** A date with an 80 % interval: 10 % of the futures are before `earlyUs`, 10 % after `lateUs`. */
 export interface DateBand {
   /** Null: not within `horizonDays`. */
   readonly earlyUs: number | null
@@ -210,18 +210,18 @@ export type Depletion =
     }
   | { readonly known: false; readonly says: string }
 
-/** When the balance falls below what a rate band asks for. */
+/** When the balance falls below the minimum of a rate band. */
 export interface BandLoss {
   readonly band: string
   readonly minBalance: number
   readonly requestsPerMinute: number
-  /** Null when the balance is below it already. */
+  /** Null if the balance is already below it. */
   readonly lost: DateBand | null
   readonly says: string
 }
 
 export interface PackagePlan {
-  /** Packs of each package, in the order of the contract; none left out. */
+  /** Every package in the order of the contract, even with a count of 0. */
   readonly packs: readonly { readonly name: string; readonly count: number }[]
   readonly credits: number
   readonly priceUsdCents: number
@@ -231,14 +231,14 @@ export type PlanAdvice =
   | {
       readonly known: true
       readonly needCredits: number
-      /** Balance that the observed peak needs at all times; 0 when any band carries it. */
+      /** Balance that the observed peak needs at all times; 0 if any band allows it. */
       readonly floorBalance: number
-      /** Cheapest that pays for the month, whatever the band. */
+      /** The cheapest plan for the month's burn, whatever the band. */
       readonly cheapest: PackagePlan
       readonly chosen: PackagePlan
-      /** Cheapest without the veto, where it differs. */
+      /** The cheapest plan, if the band rules it out. */
       readonly vetoed: PackagePlan | null
-      /** Expiring credits that would be left over. */
+      /** Expiring credits left over. */
       readonly wastedCredits: number
       readonly reasons: readonly string[]
     }
@@ -249,11 +249,11 @@ export interface ReconciliationRow {
   readonly toUs: number
   readonly account: string
   readonly serviceSays: number
-  /** Surely charged, and at most charged with what is ambiguous. */
+  /** Certainly charged; `seenAtMost` adds the ambiguous ones. */
   readonly seen: number
   readonly seenAtMost: number
   readonly verdict: 'agrees' | 'differs'
-  /** Beyond the seen interval; positive when the service charged more. */
+  /** Outside the observed interval; positive if the service charged more. */
   readonly difference: number
 }
 
@@ -279,7 +279,7 @@ export interface Anomaly {
     | 'flat-remaining'
   readonly says: string
   readonly count: number
-  /** Some of the rows behind it: source and id, or the bucket. */
+  /** Examples: source and id, or the bucket. */
   readonly rows: readonly {
     readonly source: string
     readonly id: string

@@ -20,7 +20,7 @@ const cardTitles: Readonly<Record<Card['name'], string>> = {
 const barColumns = 34
 const shownDays = 14
 
-/** The usage page as a terminal shows it: at most 80 columns. */
+/** The usage page for a terminal, at most 80 columns wide. */
 export function terminalUsage(page: UsagePage): string {
   const { scope } = page
   const day = (us: number) => dayLabel(us, scope.timezone)
@@ -97,7 +97,7 @@ function dayLines(page: UsagePage): readonly string[] {
   ]
 }
 
-/** The period by model, key or endpoint, as `--by` chose. */
+/** Rows by model, key or endpoint (`--by`). */
 function seriesLines({ days, scope }: UsagePage): readonly string[] {
   const tellsCached = days.some(({ ok, cachedTokens }) => ok > 0 && cachedTokens !== null)
   const columns = [
@@ -118,7 +118,7 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
     }
     const credits = sum((point) => point.credits)
     const requests = sum((point) => point.requests)
-    // A day without an answer has 0 tokens, and tells nothing of whether answers report them.
+    // A day without successes has 0 tokens and does not show whether responses report them.
     const answered = points.filter(({ ok }) => ok > 0)
     const tokens = columns.map(({ of }) => (answered.length === 0 ? 0 : sum(of, answered)))
     return { credits: credits ?? 0, text: row(name, [requests, credits, ...tokens].map(whole)) }

@@ -1,8 +1,8 @@
 import { UserError } from '../../user/user-error.ts'
 
-/** Local days of an IANA zone, from the calendar that the runtime itself carries. */
+/** Local days of an IANA zone, from the runtime's own calendar. */
 
-/** @throws UserError for a name that is no IANA zone */
+/** @throws UserError for a name that is not an IANA zone */
 export function checkTimeZone(timezone: string): void {
   try {
     clockOf(timezone)
@@ -15,8 +15,7 @@ export function checkTimeZone(timezone: string): void {
 }
 
 /**
- * A moment as a person writes it: a date is the start of that local day, a date and time local
- * time, and one with an offset (or Z) is itself.
+ * Parses a moment. A date is the start of that local day; a date with a time is local, or exact with an offset (or Z).
  *
  * @returns Unix microseconds
  * @throws UserError for anything else
@@ -48,13 +47,13 @@ export function endOfDayUs(us: number, timezone: string): number {
   return midnightUs(us, 1, timezone)
 }
 
-/** When the local day begins that is so many days after the one that holds a moment. */
+/** Start of the local day that is this many days after the one with the moment. */
 function midnightUs(us: number, days: number, timezone: string): number {
   const wall = wallMs(us, timezone)
   return localToUs(wall - mod(wall, 86_400e3) + days * 86_400e3, timezone)
 }
 
-/** The same time of day, so many local days later: 23 or 25 hours lie between across a change. */
+/** The same time of day, this many local days later. A day across a clock change has 23 or 25 hours. */
 export function shiftDaysUs(us: number, days: number, timezone: string): number {
   return localToUs(wallMs(us, timezone) + days * 86_400e3, timezone)
 }
@@ -64,7 +63,7 @@ export function weekdayOf(us: number, timezone: string): number {
   return new Date(wallMs(us, timezone)).getUTCDay() || 7
 }
 
-/** What the clock on the wall shows, as if it were UTC, in milliseconds. */
+/** The local clock's time as if it were UTC, milliseconds. */
 function wallMs(us: number, timezone: string): number {
   const ms = Math.floor(us / 1000)
   const parts = Object.fromEntries(
@@ -77,17 +76,17 @@ function wallMs(us: number, timezone: string): number {
 }
 
 /**
- * The moment at which a wall clock shows a time: the first of two where a change repeats it, and
- * the moment of the change where it is skipped (as a day whose midnight is skipped begins).
+ * The moment of a local time: the first of two if a clock change repeats it; the moment of the change if it skips it
+ * (a day whose midnight is skipped begins there).
  */
 function localToUs(wall: number, timezone: string): number {
-  // Offsets lie within 15 hours, so one of the two days around tells the offset that holds.
+  // Offsets are within 15 hours, so one of the neighbouring days has the right offset.
   const tried = [wall - 86_400e3, wall + 86_400e3].map(
     (ms) => wall - (wallMs(ms * 1000, timezone) - ms),
   )
   const fitting = tried.filter((ms) => wallMs(ms * 1000, timezone) === wall)
   if (fitting.length > 0) return Math.min(...fitting) * 1000
-  // Skipped: walk to the change itself, which lies on a quarter hour.
+  // The clock skips this time: walk to the change, which is on a quarter hour.
   let at = Math.min(...tried)
   at -= mod(at, 900e3)
   while (wallMs(at * 1000, timezone) < wall) at += 900e3

@@ -2,42 +2,42 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { UserError } from '../../user/user-error.ts'
 
-/** Values of the parameters of a query, `{name:Type}` in its text. */
+/** Values for the query parameters, which the SQL writes as `{name:Type}`. */
 export type Parameters = Readonly<Record<string, string | number | readonly (string | number)[]>>
 
-/** A database of ClickHouse, over HTTP. */
+/** A ClickHouse database, over HTTP. */
 export interface ClickHouse {
-  /** Its address without a password. */
+  /** The address without the password. */
   readonly name: string
   command(sql: string, parameters?: Parameters): Promise<void>
   rows<Row>(sql: string, parameters?: Parameters): Promise<readonly Row[]>
-  /** Writes the answer of a query to a file. */
+  /** Writes the result of a query to a file. */
   writeParquet(sql: string, parameters: Parameters, file: string): Promise<void>
   insertParquet(table: string, columns: readonly string[], file: string): Promise<void>
   insertRows(table: string, rows: readonly object[]): Promise<void>
   close(): Promise<void>
 }
 
-/** What SQL of both engines means the same by. */
+/** Settings that give SQL the same meaning as in DuckDB. */
 const settings = {
   join_use_nulls: 1,
   cast_keep_nullable: 1,
   aggregate_functions_null_for_empty: 1,
   union_default_mode: 'DISTINCT',
   output_format_json_quote_64bit_integers: 0,
-  // A file may tell of many days; a partition is one of them, and no id is in two.
+  // A file may cover many days. A partition is one day, and an id is in one partition only.
   max_partitions_per_insert_block: '0',
   do_not_merge_across_partitions_select_final: 1,
-  // Over shards: an insert ends when the rows are there, and sums go to the shard of their hash.
+  // For clusters: an insert returns once the rows are on their shards, and sums go to the shard of their hash.
   distributed_foreground_insert: 1,
   parallel_distributed_insert_select: '0',
 } as const
 
 /**
- * Opens `clickhouse://user:password@host:port/database` (`clickhouses://` by TLS). The password may also
- * come from CLICKHOUSE_PASSWORD; no error holds it.
+ * Opens `clickhouse://user:password@host:port/database`, or `clickhouses://` for TLS. CLICKHOUSE_PASSWORD may hold the
+ * password instead. No error contains it.
  *
- * @throws UserError for another kind of address, and where the client is not installed
+ * @throws UserError for another kind of address, and if the client is not installed
  */
 export async function openClickhouse(
   address: string,
@@ -59,7 +59,7 @@ export async function openClickhouse(
     ...{ url: `http${isSecure ? 's' : ''}://${host}`, username: username || 'default' },
     ...{ password: secret, database, clickhouse_settings: settings },
     request_timeout: 3_600_000,
-    // Its own lines on standard error would stand among ours.
+    // The client's log lines would mix with ours on standard error.
     log: { level: 127 },
   })
   const orUserError = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -106,7 +106,7 @@ const wrongAddress = (why: string) =>
     `--engine: expected clickhouse://user:password@host:port/database, or clickhouses:// for TLS${why}.`,
   )
 
-/** A part of an address; the part itself may be a password, so no error shows it. */
+/** Decodes a part of an address. Errors never show the part, because it may be a password. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -115,7 +115,7 @@ function decoded(part: string): string {
   }
 }
 
-/** It is installed by who has a ClickHouse. @throws UserError where it is not */
+/** The client is an optional install. @throws UserError if it is missing */
 async function loadClient() {
   try {
     return await import('@clickhouse/client')

@@ -14,10 +14,10 @@ const columns = [
 ]
 
 /**
- * Imports a log into ClickHouse: a store for the moment checks its lines, and keys do not leave it. Of ids
- * that are there already, those lines count as known; their content is not compared.
+ * Imports a log into ClickHouse. A temporary local store checks its lines, and keys never leave it. Lines whose ids
+ * exist already count as duplicates; their content is not compared.
  *
- * @throws UserError as `importFile` does, and for records, which become a run
+ * @throws UserError as `importFile` does, and for records, which would become a run
  */
 export async function importToClickhouse(
   clickhouse: ClickHouse,

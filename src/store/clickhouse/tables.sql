@@ -1,5 +1,5 @@
--- Requests of imported logs. A row is known by source, quarter and id: one that comes again counts once, as it
--- came first. A partition is a day.
+-- Requests of imported logs. Source, quarter and id identify a row. If it is imported again, it counts once, in its
+-- first version. A partition is a day.
 CREATE TABLE IF NOT EXISTS usage_events (
   source LowCardinality(String),
   id String,
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS usage_events (
   requests Int64
 ) ENGINE = ReplacingMergeTree(first_wins)
 PARTITION BY intDiv(at_us, 86400000000) ORDER BY (source, quarter, id);
--- Closed days, as quarters of an hour (docs/usage.md). A day that is closed again replaces its sums.
+-- Closed days, as quarters of an hour (docs/usage.md). Closing a day again replaces its sums.
 CREATE TABLE IF NOT EXISTS usage_quarters (
   source LowCardinality(String),
   quarter Int64,
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS usage_quarters (
 PARTITION BY intDiv(quarter, 96)
 ORDER BY (source, quarter, key_fp, account, model, endpoint, outcome, status, error_code)
 SETTINGS allow_nullable_key = 1;
--- What the service itself said of balances.
+-- The balances that the service itself reported.
 CREATE TABLE IF NOT EXISTS usage_polls (
   polled_us Int64,
   service_us Nullable(Int64),

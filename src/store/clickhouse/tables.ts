@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What the shard of a row hangs on. */
+/** Columns whose hash decides the shard of a row. */
 const shardKeys: Readonly<Record<string, string>> = {
   usage_events: 'source, id',
   usage_quarters: 'source, quarter, key_fp, account, model, endpoint, outcome, status, error_code',
@@ -8,9 +8,9 @@ const shardKeys: Readonly<Record<string, string>> = {
 }
 
 /**
- * Statements that make the tables. On a cluster each is `<table>_local` on every shard, and the name that
- * queries read is spread over them: an event by the hash of its source and id, so that an id that comes again
- * meets itself; sums by that of what they are of.
+ * Statements that create the tables. On a cluster each table is `<table>_local` on every shard, and queries use a
+ * distributed table of the plain name. Events are sharded by source and id, so a repeated id meets its first row; sums
+ * are sharded by their group.
  */
 export function tablesSql(cluster: string | null): readonly string[] {
   const text = readFileSync(

@@ -4,14 +4,14 @@ import type { ForeignAttempt, ForeignRun, Reject } from './foreign-attempt.ts'
 
 const metric = z.looseObject({ value: z.union([z.number(), z.array(z.number()), z.null()]) })
 
-/** A line of AIPerf's profile_export.jsonl; fields beyond these are passed over. */
+/** A line of AIPerf's profile_export.jsonl. Other fields are ignored. */
 const recordShape = z.looseObject({
   metadata: z.looseObject({
     session_num: z.number().nullish(),
     x_request_id: z.string().nullish(),
     turn_index: z.number().nullish(),
     credit_issued_ns: z.number().nullish(),
-    /** Of older records `timestamp_ns`. */
+    /** `timestamp_ns` in older records. */
     request_start_ns: z.number(),
     request_ack_ns: z.number().nullish(),
     request_end_ns: z.number().nullish(),
@@ -30,13 +30,13 @@ const recordShape = z.looseObject({
 
 type AiperfRecord = z.infer<typeof recordShape>
 
-/** Nanoseconds since 1970 pass 2^53, so digits are cut before they become a number. */
+/** Nanoseconds since 1970 exceed 2^53, so this cuts them to microseconds before they are parsed. */
 const nanoseconds =
   /("(?:request_(?:start|ack|end)|credit_issued|cancellation_time|timestamp)_ns"\s*:\s*)(\d{13,})(\d{3})\b/g
 
 /**
- * AIPerf's per-request records. Its TTFT is the first non-empty content, as ours; its latencies
- * begin when the request was sent.
+ * Reads AIPerf's per-request records. Its TTFT is the first non-empty content, as in our runs. Its latencies begin
+ * when the request was sent.
  *
  * @throws UserError when no line is such a record
  */
@@ -92,7 +92,7 @@ function parse(line: string): AiperfRecord | string {
   return `${issue.path.join('.')}: ${issue.message}`
 }
 
-/** Before version 0.3 some fields had other names. */
+/** Some fields had other names before version 0.3. */
 function inTodaysNames(value: unknown): unknown {
   const { metadata, metrics } = value as { readonly metadata?: object; readonly metrics?: object }
   if (typeof metadata !== 'object' || !('timestamp_ns' in metadata)) return value
@@ -109,7 +109,7 @@ function inTodaysNames(value: unknown): unknown {
   }
 }
 
-/** The stamps of a parsed line are microseconds already: see `nanoseconds`. */
+/** The times of a parsed line are already microseconds (see `nanoseconds`). */
 function firstUs({ metadata }: AiperfRecord): number {
   return Math.min(metadata.credit_issued_ns ?? Infinity, metadata.request_start_ns)
 }

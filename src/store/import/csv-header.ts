@@ -4,7 +4,7 @@ import { textOf } from './documents.ts'
 
 const longestBeginning = 1 << 20
 
-/** The first text of a file; compressed files are looked into. */
+/** The first MiB of a file as text. Compressed files are decompressed. */
 export function beginningOf(file: string): string {
   const bytes = Buffer.alloc(longestBeginning)
   const handle = openSync(file, 'r')
@@ -14,9 +14,9 @@ export function beginningOf(file: string): string {
 }
 
 /**
- * Names of the columns of a CSV file, from its first record.
+ * Column names of a CSV file, from its first record.
  *
- * @throws UserError when there is no header to read
+ * @throws UserError when there is no header, or a name occurs twice
  */
 export function headerOf(file: string, delimiter: string): readonly string[] {
   const names = firstRecord(beginningOf(file), delimiter)
@@ -32,7 +32,7 @@ export function headerOf(file: string, delimiter: string): readonly string[] {
   return names
 }
 
-/** Cells of the first record; a quoted cell may hold the delimiter, quotes (doubled) and lines. */
+/** Cells of the first record. A quoted cell may hold delimiters, quotes (doubled) and line breaks. */
 export function firstRecord(text: string, delimiter: string): readonly string[] {
   const cells: string[] = []
   let cell = ''

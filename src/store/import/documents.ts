@@ -3,9 +3,9 @@ import type { z } from 'zod'
 import { UserError } from '../../user/user-error.ts'
 
 /**
- * The text of a file's bytes, without the mark that some begin with; compressed files are seen through.
+ * The text of a file's bytes, without a byte order mark. Compressed files are decompressed.
  *
- * @param isWhole false where the bytes are only the beginning of the file
+ * @param isWhole false if the bytes are only the beginning of the file
  */
 export function textOf(file: string, bytes: Buffer, isWhole: boolean): string {
   const { Z_FINISH, Z_SYNC_FLUSH, ZSTD_e_end, ZSTD_e_flush } = constants
@@ -18,9 +18,9 @@ export function textOf(file: string, bytes: Buffer, isWhole: boolean): string {
 }
 
 /**
- * The documents of a text: one, or one on each line.
+ * The JSON documents of a text: one, or one per line.
  *
- * @throws UserError for what is no JSON
+ * @throws UserError for text that is not JSON
  */
 export function documentsOf(text: string, file: string): readonly unknown[] {
   try {
@@ -36,9 +36,9 @@ export function documentsOf(text: string, file: string): readonly unknown[] {
 }
 
 /**
- * A document as its shape has it.
+ * Parses a document with its shape.
  *
- * @throws UserError that says what was expected of the file, and where the document (by its name) differs
+ * @throws UserError with the expected kind of file and the place of the first fault; `name` names the document
  */
 export function shaped<T>(
   shape: z.ZodType<T>,

@@ -2,20 +2,20 @@ import { outcomes } from '../../attempt/outcome.ts'
 import { literal } from './literal.ts'
 import type { DurationPlace, FieldName, Mapping, Place } from './mapping.ts'
 
-/** A column of the staged table: its SQL, and what is wrong with a value that gives null. */
+/** A column of the staged table: its SQL, and the check of its values. */
 export interface StagedField {
   readonly name: string
   readonly sql: string
-  /** Null where any value will do; else SQL that is true of a value that cannot be taken. */
+  /** SQL that is true for an unacceptable value; null if every value is acceptable. */
   readonly wrong: string | null
   readonly expected: string
-  /** What came, as SQL. */
+  /** SQL for the original value. */
   readonly came: string
 }
 
 /**
- * How the format reads a column: `text` is VARCHAR, `kind` the type where the file has types. A column
- * of whole numbers or decimals is `exact`: a cast of its own type loses nothing that its text has.
+ * How a format reads a column: `text` as VARCHAR, `raw` as the file has it, `kind` its type if the file has types. A
+ * column of whole numbers or decimals is `exact`: a cast of its own type loses nothing.
  */
 export interface ColumnReader {
   text(column: string | readonly string[]): string
@@ -23,15 +23,15 @@ export interface ColumnReader {
   raw(column: string | readonly string[]): string
 }
 
-/** As DuckDB names them: one holds the credits of most logs in 64 bits, the other those of any log. */
+/** DuckDB types: one holds the credits of most logs in 64 bits, the other those of any log. */
 export const creditsTypes = { most: 'DECIMAL(18,6)', any: 'DECIMAL(38,18)' } as const
 
-/** Staged credits, which stand in one of two columns. */
+/** Staged credits are in one of two columns. */
 export const stagedCredits = 'coalesce(credits_wide, credits)'
 
 const longestText = 200
 
-/** The fields of an event as SQL over one line of the file. */
+/** The fields of an event, as SQL over one line of the file. */
 export function stagedFields(mapping: Mapping, read: ColumnReader): readonly StagedField[] {
   const { fields } = mapping
   const text = (field: FieldName) => {
@@ -127,8 +127,8 @@ export function stagedFields(mapping: Mapping, read: ColumnReader): readonly Sta
 }
 
 /**
- * Credits where 64 bits are proven to hold all of them, else null. To read text as 128 bits is slow, so
- * the proof for text is that numbers of 15 characters that differ are different doubles.
+ * Credits if 64 bits provably hold them, else null. Reading text as 128 bits is slow. The quick proof for text:
+ * different numbers of at most 15 characters are different doubles.
  */
 function narrowCreditsSql(came: string, isExact: boolean): string {
   const most = `TRY_CAST(${came} AS ${creditsTypes.most})`
@@ -150,7 +150,7 @@ export function mappedColumns(mapping: Mapping): readonly (string | readonly str
   })
 }
 
-/** The column of a place that is taken as it is, where the file has exact numbers in it. */
+/** The raw column of an unmapped place, if its numbers are exact in the file. */
 export function exactColumn(at: Place | undefined, read: ColumnReader): string | null {
   if (at === undefined) return null
   const column = typeof at === 'string' ? at : 'column' in at && !at.values ? at.column : null
@@ -168,18 +168,18 @@ function placeSql(at: Place, read: ColumnReader): string {
   return cases.length === 0 ? came : `(CASE ${came} ${cases.join(' ')} ELSE ${came} END)`
 }
 
-/** Paths of the two generation endpoints are told by our words for them. */
+/** Maps the paths of the two generation endpoints to their names here. */
 function endpointSql(text: string): string {
   return `CASE WHEN ends_with(${text}, '/chat/completions') THEN 'chat'
                WHEN ends_with(${text}, '/messages') THEN 'messages' ELSE ${text} END`
 }
 
-/** Of a key as it is, or of the SHA-256 of one, as gateways log them: both are the same fingerprint. */
+/** The fingerprint of a key, or of the SHA-256 of a key, which gateways log. Both give the same. */
 function fingerprintSql(key: string): string {
   return `left(CASE WHEN regexp_full_match(${key}, '[0-9a-f]{64}') THEN ${key} ELSE sha256(${key}) END, 12)`
 }
 
-/** Longer than a month: a unit was mistaken. */
+/** Anything longer than a month is a wrong unit. */
 const longestUs = 31 * 86_400e6
 const unitUs = { s: 1e6, ms: 1e3, us: 1, ns: 1e-3 } as const
 
@@ -216,7 +216,7 @@ function durationField(
   }
 }
 
-/** From 2000 to 2100: beyond it a unit was mistaken. */
+/** 2000 to 2100. Anything outside is a wrong unit. */
 const earliestUs = 946_684_800_000_000
 const latestUs = 4_102_444_800_000_000
 
@@ -232,7 +232,7 @@ function timeField(at: Mapping['fields']['time'], read: ColumnReader): StagedFie
   }
 }
 
-/** Unix microseconds of a time of any of the usual forms; null of anything else. */
+/** Unix microseconds of a time in any of the usual forms; null for anything else. */
 function timeSql(
   column: string | readonly string[],
   unit: 'auto' | 'iso' | 's' | 'ms' | 'us' | 'ns',
@@ -243,7 +243,7 @@ function timeSql(
   const raw = read.raw(column)
   const scaled = (factor: number) => `(round(TRY_CAST(${raw} AS DOUBLE) * ${factor})::BIGINT)`
   const whole = `TRY_CAST(${raw} AS HUGEINT)`
-  // A time without an offset is of the session's zone, which the import sets to the mapping's.
+  // A time without an offset is in the session's zone, which the import sets to the mapping's.
   const iso = `epoch_us(TRY_CAST(${text} AS TIMESTAMPTZ))`
   const magnitude = `abs(TRY_CAST(${raw} AS DOUBLE))`
   const byUnit = {

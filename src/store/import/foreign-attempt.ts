@@ -1,10 +1,10 @@
 import { type AttemptRow, attemptColumns, columnNames } from '../../attempt/columns.ts'
 
-/** What a record of another tool tells of one attempt; all else of the row stays empty. */
+/** An attempt as another tool recorded it. All other columns stay empty. */
 export type ForeignAttempt = Pick<AttemptRow, 'slot' | 'intendedUs' | 'outcome'> &
   Partial<AttemptRow>
 
-/** A row of ours from what another tool recorded: what it did not record is null, never made up. */
+/** Makes a row. Values that the tool did not record are null, never made up. */
 export function attemptFrom(runId: string, record: ForeignAttempt): AttemptRow {
   const empty = Object.fromEntries(
     columnNames.map((name) => {
@@ -15,17 +15,17 @@ export function attemptFrom(runId: string, record: ForeignAttempt): AttemptRow {
   return { ...empty, phase: 'import', part: 'steady', expects: 'ok', ...record, runId }
 }
 
-/** The records of a file, as runs of ours hold them. */
+/** Records of one run in a file. */
 export interface ForeignRun {
-  /** Unix microseconds of the run's microsecond 0. */
+  /** Unix microseconds of microsecond 0 of the run. */
   readonly startedAtUs: number
   readonly name: string
   readonly attempts: readonly ForeignAttempt[]
-  /** Gaps between content events, microseconds, where the tool kept them. */
+  /** Gaps between content events, microseconds, if the tool kept them. */
   readonly gapsUs: readonly number[]
-  /** What the tool was asked to do. */
+  /** The tool's settings. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** What its records do not hold, in words. */
+  /** What the records lack, in words. */
   readonly lacks: readonly string[]
   readonly rejects: readonly Reject[]
 }

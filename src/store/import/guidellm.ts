@@ -5,7 +5,7 @@ import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
 const seconds = z.number().nullish()
 const tokens = z.looseObject({ text_tokens: seconds, total_tokens: seconds }).nullish()
 
-/** A request: its times under `info.timings`, and of files before version 0.4 beside its tokens. */
+/** A request. Its times are under `info.timings`; files before version 0.4 have them next to the tokens. */
 const requestShape = z.looseObject({
   request_id: z.string().nullish(),
   response_id: z.string().nullish(),
@@ -54,10 +54,10 @@ type Request = z.infer<typeof requestShape>
 type Outcome = 'ok' | 'aborted' | 'broken'
 
 /**
- * The report of GuideLLM, `benchmarks.json`: a run for each benchmark, in Unix seconds. Its TTFT is the first
- * event with content, reasoning or a tool call, as ours; it keeps no gaps between tokens.
+ * Reads GuideLLM's report, `benchmarks.json`: one run for each benchmark, times in Unix seconds. Its TTFT is the first
+ * event with content, reasoning or a tool call, as in our runs. It keeps no gaps between tokens.
  *
- * @throws UserError when it is no such report, or holds no requests
+ * @throws UserError when it is no such report, or has no requests
  */
 export function readGuidellm(
   text: string,
@@ -136,7 +136,7 @@ function attemptOf(
 ): ForeignAttempt {
   const times = timesOf(request)
   const sentUs = Math.round((times.startS! - firstS) * 1e6)
-  // From when it was sent: a difference of two Unix times is exact to a quarter of a microsecond.
+  // Relative to the send time: the difference of two Unix times is exact to a quarter of a microsecond.
   const after = (s: number | null) =>
     s === null ? null : sentUs + Math.round((s - times.startS!) * 1e6)
   const error = request.info?.error ?? request.error ?? null

@@ -17,15 +17,15 @@ import { formatOf, type ImportedLog, importUsageLog } from './usage-log.ts'
 
 export interface FileImport extends Work {
   readonly file: string
-  /** Which column is which field; not needed for logs and records that are known. */
+  /** Maps columns to fields; not needed for known logs and records. */
   readonly mapping?: Mapping
-  /** By the file's content and name unless given. */
+  /** By content and name if absent. */
   readonly format?: LogFormat | RecordTool
-  /** Ids are unique within it; by the mapping or the file's name unless given. */
+  /** The namespace of ids; by the mapping or the file's name if absent. */
   readonly source?: string
-  /** Where bad lines go; beside the file unless given. */
+  /** For rejected lines; `FILE.rejects.jsonl` if absent. */
   readonly rejectsFile?: string
-  /** Model of records that do not name theirs. */
+  /** Model of records that do not name one. */
   readonly model?: string
 }
 
@@ -34,9 +34,9 @@ export type FileImported =
   | ({ readonly kind: 'log' } & ImportedLog)
 
 /**
- * Imports a file: a log of usage, or the records of another tool, as its content tells.
+ * Imports a file: a usage log, or the records of another tool. The content decides which.
  *
- * @throws UserError when it cannot be read, or nobody said what it is
+ * @throws UserError when it cannot be read, or its kind is unknown
  */
 export async function importFile(store: Store, options: FileImport): Promise<FileImported> {
   const { file } = options

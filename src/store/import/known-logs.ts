@@ -3,16 +3,16 @@ import { beginningOf, firstRecord } from './csv-header.ts'
 import { documentsOf, textOf } from './documents.ts'
 import { type Mapping, mappingFrom } from './mapping.ts'
 
-/** A log that needs no mapping file. */
+/** A log that needs no mapping. */
 export interface KnownLog {
   readonly source: string
   readonly mapping: Mapping
   readonly format: 'jsonl' | 'csv'
-  /** Its lines, where the file holds them inside of something else; null where it can be read as it is. */
+  /** The lines, if the file nests them in another structure; null if the file can be read directly. */
   readonly lines: readonly object[] | null
 }
 
-/** LiteLLM's table LiteLLM_SpendLogs, as its API and its database give it. Costs are US dollars. */
+/** LiteLLM's table LiteLLM_SpendLogs, as its API and its database export it. Costs are US dollars. */
 const litellm = {
   id: 'request_id',
   time: { column: 'startTime', unit: 'auto', timezone: 'UTC' },
@@ -31,7 +31,7 @@ const litellm = {
   latency: { from: 'startTime', to: 'endTime' },
 } as const
 
-/** A bucket of OpenAI's usage: many requests, at the time where it begins. */
+/** A bucket of OpenAI's usage: many requests, at the bucket's start. */
 const openai = {
   id: 'id',
   time: { column: 'start_time', unit: 's', timezone: 'UTC' },
@@ -45,7 +45,7 @@ const openai = {
   requests: 'num_model_requests',
 } as const
 
-/** Buckets of the usage endpoint that came before. */
+/** Buckets of OpenAI's older usage endpoint. */
 const openaiOlder = {
   id: 'id',
   time: { column: 'aggregation_timestamp', unit: 's', timezone: 'UTC' },
@@ -59,7 +59,7 @@ const openaiOlder = {
   requests: 'n_requests',
 } as const
 
-/** The log that a file is, by what its beginning says; null of any other. */
+/** Recognises a known log by its beginning; null for any other file. */
 export function knownLog(file: string): KnownLog | null {
   const text = beginningOf(file)
   const has = (name: string) => new RegExp(`"${name}"\\s*:`).test(text)
@@ -93,7 +93,7 @@ export function knownLog(file: string): KnownLog | null {
 function knownCsv(text: string): KnownLog | null {
   const names = firstRecord(text, ',')
   const isOf = (fields: readonly string[]) => fields.every((name) => names.includes(name))
-  // A column that one version of the tool has and another has not is no fault.
+  // A column may be absent in other versions of the tool.
   const present = (fields: object) =>
     Object.fromEntries(
       Object.entries(fields).filter(([, at]) =>
@@ -123,7 +123,7 @@ function knownCsv(text: string): KnownLog | null {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The documents of a file: one, one on each line, or those of a list. */
+/** The documents of a file: one, one per line, or the elements of a list. */
 function pagesOf(file: string): readonly Fields[] {
   const documents = documentsOf(textOf(file, readFileSync(file), true), file)
   return documents.flat() as readonly Fields[]
@@ -134,7 +134,7 @@ function listOf(value: Fields | undefined, name: string): readonly Fields[] {
   return Array.isArray(list) ? list.filter((each) => typeof each === 'object' && each !== null) : []
 }
 
-/** Buckets have no ids: what they are of is theirs, with a number where two are of the same. */
+/** Buckets have no ids. An id is made of their dimensions, with a number if several share them. */
 function numbered(rows: readonly Fields[], requests: string): readonly object[] {
   const seen = new Map<string, number>()
   return rows.flatMap((row) => {

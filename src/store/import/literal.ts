@@ -1,22 +1,21 @@
 /**
- * Text inside a statement, where DuckDB takes no parameter (COPY, ATTACH, names of columns). The
- * two only ways in which anything from outside ever becomes part of SQL.
+ * Quoting for SQL where DuckDB takes no parameters (COPY, ATTACH, column names). Outside text enters SQL only here.
  */
 
-/** A string of SQL: quotes doubled, no other character means anything. */
+/** An SQL string. Doubling the quotes suffices: no other character is special. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''").replaceAll('\0', '')}'`
 }
 
-/** A list of strings, as DuckDB has it. */
+/** A DuckDB list of strings. */
 export const textList = (texts: readonly string[]) => `[${texts.map(literal).join()}]::VARCHAR[]`
 
-/** A name of SQL. */
+/** An SQL identifier. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""').replaceAll('\0', '')}"`
 }
 
-/** A path as DuckDB's readers take it: they would expand `*`, `?` and `[`, which names may hold. */
+/** A path for DuckDB's readers, which would expand `*`, `?` and `[`. File names may contain them. */
 export function pathLiteral(path: string): string {
   return literal(path.replace(/[*?[]/g, (sign) => `[${sign}]`))
 }

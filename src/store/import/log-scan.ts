@@ -7,7 +7,7 @@ import type { Mapping } from './mapping.ts'
 
 export type LogFormat = 'jsonl' | 'csv' | 'parquet'
 
-/** A file as it is named to a user, and where its lines are read. */
+/** `file` is the name for users; lines are read from `read`. */
 interface ScannedLog {
   readonly file: string
   readonly read: string
@@ -15,27 +15,24 @@ interface ScannedLog {
   readonly mapping: Mapping
 }
 
-/** How a log is read as a table. */
+/** SQL that reads a log as a table. */
 export interface Scan {
   readonly scan: string
   readonly reader: ColumnReader
-  /** A line as it goes to the rejects file. */
+  /** SQL for a line as the rejects file shows it. */
   readonly raw: string
 }
 
 const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
 
-/**
- * @param log what to read; its format decides how
- * @throws UserError when a mapped column is missing
- */
+/** @throws UserError when a mapped column is missing */
 export async function scanOf(store: Store, log: ScannedLog): Promise<Scan> {
   const { read } = log
   const path = pathLiteral(read)
   const secret = secretColumn(log.mapping)
   switch (log.format) {
     case 'jsonl': {
-      // Each line as one column: a delimiter that no line holds, no quotes, no escapes.
+      // Reads each line as one column: a delimiter that no line holds, no quotes, no escapes.
       const pointers = [...new Set(mappedColumns(log.mapping).map((column) => pointerOf(column)))]
       const at = (column: string | readonly string[]) =>
         `v[${pointers.indexOf(pointerOf(column)) + 1}]`
@@ -58,7 +55,7 @@ export async function scanOf(store: Store, log: ScannedLog): Promise<Scan> {
       }
     }
     case 'csv': {
-      // Columns from the header, nothing sniffed: a bad row must not change how the rest is read.
+      // Takes columns from the header and sniffs nothing: a bad row must not change how the others are read.
       const columns = headerOf(log.file, log.mapping.delimiter).map(
         (name) => `${literal(name)}: 'VARCHAR'`,
       )
@@ -72,7 +69,7 @@ export async function scanOf(store: Store, log: ScannedLog): Promise<Scan> {
   }
 }
 
-/** A scan of a file that has columns; a mapped one that is missing is told with those there are. */
+/** Scans a file that has columns. The error for a missing mapped column lists the existing ones. */
 async function tableScan(
   store: Store,
   log: ScannedLog,
@@ -115,7 +112,7 @@ async function tableScan(
   }
 }
 
-/** The column that holds API keys: its values never reach a file of ours. */
+/** The column with API keys, whose values never reach a file of ours. */
 function secretColumn(mapping: Mapping): string | null {
   const at = mapping.fields.key
   if (at === undefined || (typeof at === 'object' && 'value' in at)) return null
@@ -123,7 +120,7 @@ function secretColumn(mapping: Mapping): string | null {
   return typeof column === 'string' ? column : column.join('.')
 }
 
-/** `usage.prompt_tokens` as a JSON pointer; a list names each step, dots and all. */
+/** `usage.prompt_tokens` as a JSON pointer. In a list each element is one step, even with dots. */
 function pointerOf(column: string | readonly string[]): string {
   const steps = typeof column === 'string' ? column.split('.') : column
   return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')

@@ -2,15 +2,15 @@ import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { UserError } from '../../user/user-error.ts'
 
-/** A column, or its path in JSON as a list of steps. */
+/** A column, or a path in JSON as a list of steps. */
 const columnName = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
 
-/** Where a field comes from: a column (a path in JSON, `usage.prompt_tokens`), or a constant. */
+/** Source of a field: a column (or a path in JSON, `usage.prompt_tokens`), or a constant. */
 const place = z.union([
   z.string().min(1),
   z.strictObject({
     column: columnName,
-    /** Words of the log to words of ours; what is not listed stays as it is. */
+    /** Maps the log's values to ours; other values stay unchanged. */
     values: z.record(z.string(), z.string()).optional(),
   }),
   z.strictObject({ value: z.string() }),
@@ -21,12 +21,12 @@ const timePlace = z.union([
   z.strictObject({
     column: columnName,
     unit: z.enum(['auto', 'iso', 's', 'ms', 'us', 'ns']).default('auto'),
-    /** Of times that name no offset. */
+    /** For times without an offset. */
     timezone: z.string().default('UTC'),
   }),
 ])
 
-/** A duration: a column with its unit, or from one time to another. */
+/** A duration: a column with a unit, or the difference of two times. */
 const durationPlace = z.union([
   z.strictObject({ column: columnName, unit: z.enum(['s', 'ms', 'us', 'ns']) }),
   z.strictObject({ from: columnName, to: columnName }),
@@ -35,17 +35,17 @@ const durationPlace = z.union([
 const mappingShape = z.strictObject({
   source: z.string().min(1).max(100).optional(),
   format: z.enum(['jsonl', 'csv', 'parquet']).optional(),
-  /** Of CSV. */
+  /** CSV only. */
   delimiter: z.string().min(1).max(1).default(','),
   fields: z.strictObject({
-    /** Unique within the source; several columns are joined. */
+    /** Unique within the source. Several columns are joined. */
     id: z.union([place, z.array(z.string().min(1)).min(2)]),
     time: timePlace,
     model: place.optional(),
     endpoint: place.optional(),
-    /** The API key itself, or its SHA-256: only its fingerprint is kept. */
+    /** The API key itself, or its SHA-256. Only its fingerprint is kept. */
     key: place.optional(),
-    /** What already is a fingerprint, or a name of a key. */
+    /** A fingerprint, or the name of a key. */
     keyFp: place.optional(),
     account: place.optional(),
     credits: place.optional(),
@@ -55,7 +55,7 @@ const mappingShape = z.strictObject({
     status: place.optional(),
     outcome: place.optional(),
     errorCode: place.optional(),
-    /** How many requests a line stands for; 1 unless mapped. */
+    /** Number of requests per line; 1 unless mapped. */
     requests: place.optional(),
     ttft: durationPlace.optional(),
     latency: durationPlace.optional(),
@@ -68,10 +68,10 @@ export type DurationPlace = z.infer<typeof durationPlace>
 export type FieldName = keyof Mapping['fields']
 
 /**
- * Reads a mapping from YAML; every fault is told at once.
+ * Reads a mapping from YAML.
  *
  * @param name of the file, for messages
- * @throws UserError
+ * @throws UserError that lists every fault
  */
 export function parseMapping(text: string, name: string): Mapping {
   let value: unknown
@@ -105,12 +105,12 @@ export function parseMapping(text: string, name: string): Mapping {
   return parsed.data
 }
 
-/** A mapping of ours, with what is usual where it leaves something out. */
+/** A built-in mapping, with defaults. */
 export function mappingFrom(fields: object): Mapping {
   return mappingShape.parse({ fields })
 }
 
-/** The mapping of our own `assay export usage`. */
+/** The mapping of `assay export usage`. */
 export const ownMapping: Mapping = {
   source: 'assay-export',
   delimiter: ',',

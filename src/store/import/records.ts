@@ -20,7 +20,7 @@ export type RecordTool = (typeof recordTools)[number]
 export interface RecordsImport {
   readonly file: string
   readonly tool: RecordTool
-  /** Model of records that do not name theirs. */
+  /** Model of records that do not name one. */
   readonly model: string | null
   readonly rejectsFile: string
 }
@@ -44,7 +44,7 @@ const readers = {
   (text: string, file: string, model: string | null) => readonly ForeignRun[]
 >
 
-/** Whether the beginning of a file is that of another tool's records; null when it is neither. */
+/** The tool whose records a file begins with; null for any other file. */
 export function looksLikeRecords(file: string): RecordTool | null {
   const text = beginningOf(file)
   if (!text.trimStart().startsWith('{')) return null
@@ -58,8 +58,8 @@ export function looksLikeRecords(file: string): RecordTool | null {
 }
 
 /**
- * Makes runs of another tool's records, so that they can be reported and compared. A run is known
- * by what the file holds: importing it again adds nothing.
+ * Imports another tool's records as runs, for reports and comparisons. The file's content identifies a run, so
+ * importing it again adds nothing.
  *
  * @throws UserError when the file does not hold such records
  */
@@ -132,7 +132,7 @@ async function enter(
   return { ...counts, accepted: count, duplicates: 0 }
 }
 
-/** A histogram holds the gaps, as in our runs; since they are few and known, they have rows as well. */
+/** Stores gaps in a histogram, as our runs do, and in rows: here they are few and each is known. */
 async function keepGaps(store: Store, runId: string, run: ForeignRun): Promise<void> {
   const histogram = hdr.build({
     lowestDiscernibleValue: 1,

@@ -10,13 +10,13 @@ import type { Mapping } from './mapping.ts'
 
 export interface UsageLogImport extends Work {
   readonly file: string
-  /** Its lines as JSON, where the file holds them inside of something else. */
+  /** The lines as JSON, if the file nests them in another structure. */
   readonly lines?: readonly object[] | null
   readonly mapping: Mapping
-  /** Ids are unique within it. */
+  /** The namespace of ids. */
   readonly source: string
   readonly format: LogFormat
-  /** Where bad lines go, as JSON Lines. */
+  /** For rejected lines, as JSON Lines. */
   readonly rejectsFile: string
   readonly nowUs: number
 }
@@ -33,16 +33,16 @@ export interface ImportedLog {
 }
 
 /**
- * Imports a log of usage: all or nothing, each id of a source once, whenever and however often.
+ * Imports a usage log, all or nothing. Each id of a source counts once, however often it is imported.
  *
  *     file ─▶ staged (typed, with the reason where a line is bad) ─▶ usage_events
  *                 ├─▶ bad lines, and ids whose content differs ─▶ rejects file
- *                 └─▶ ids known already ─▶ counted as duplicates
+ *                 └─▶ known ids ─▶ counted as duplicates
  *
- * Staging is a database of its own beside the store, so the store does not grow by it and memory
- * stays bounded at any size of file.
+ * Staging uses a database of its own next to the store. The store does not grow by it, and memory is bounded for any
+ * file.
  *
- * A signal ends the import, and leaves nothing of it, unless its last step is under way.
+ * A signal before the commit ends the import and leaves no rows.
  *
  * @throws UserError when the file cannot be read, or lacks a mapped column
  */
@@ -62,7 +62,7 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
   log.signal?.addEventListener('abort', interrupt)
   try {
     log.signal?.throwIfAborted()
-    // What lives for a minute is not worth compressing.
+    // Staged data lives for a minute, so compression does not pay.
     await store.execute(`SET force_compression = 'uncompressed'`)
     if (log.lines) {
       const text = log.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
@@ -73,7 +73,7 @@ export async function importUsageLog(store: Store, log: UsageLogImport): Promise
     beginPart(log, 'looking for lines that are known', 1, 3)
     await store.execute(`SET force_compression = 'auto'`)
     await findKnown(store, log.source)
-    // One that came between two queries ended neither of them.
+    // Catches a signal that came between two queries and interrupted neither.
     beginPart(log, 'entering lines', 2, 3)
     const counts = await enter(store, log)
     return { ...counts, rejectsFile: await writeRejects(store, log, counts.rejected) }
@@ -104,7 +104,7 @@ function explain(file: string, error: string): string {
   return `${file} cannot be imported: ${error.split('\n')[0]}`
 }
 
-/** The format by the name of the file; compression is seen through. */
+/** The format by a file's extension, ignoring .gz and .zst. */
 export function formatOf(file: string): LogFormat | null {
   const name = file.toLowerCase().replace(/\.(gz|zst)$/, '')
   if (/\.(jsonl|ndjson|json|log)$/.test(name)) return 'jsonl'
@@ -118,7 +118,7 @@ async function stage(store: Store, log: UsageLogImport): Promise<void> {
   const fields = stagedFields(log.mapping, reader)
   const unread = log.format === 'jsonl' ? `WHEN v IS NULL THEN 'line: expected JSON'` : ''
   const checked = fields.filter((field) => field.wrong !== null)
-  // Values first, then what is wrong with them; the line itself only where something is.
+  // Values first, then their faults. The line itself is kept only if it has a fault.
   await store.execute(
     `CREATE TABLE staging.lines AS
      SELECT ${fields.map((field) => field.name).join(', ')}, reason,
@@ -158,12 +158,12 @@ const contentWith = (credits: string) =>
   content.map((name) => (name === 'credits' ? credits : name))
 
 /**
- * Lines whose id was seen before, in this file or an earlier one, and whether they differ. Rows
- * are held against each other by a hash of their content, and only ids whose hashes collide are
- * compared as text: millions of wide rows would not fit the memory that an import may have.
+ * Finds lines whose id was seen before, in this file or an earlier one, and whether they differ. Content is compared
+ * by hash, and within the file only ids with equal hashes are compared as text: millions of wide rows would exceed the
+ * memory limit of an import.
  */
 async function findKnown(store: Store, source: string): Promise<void> {
-  // A hash is of a type, too.
+  // The hash depends on the type, so both sides need the same.
   const hashOf = (credits: string) => `hash(${contentWith(credits).join(', ')})`
   await store.execute(
     `CREATE TABLE staging.known AS
@@ -242,8 +242,8 @@ async function enter(store: Store, log: UsageLogImport): Promise<Omit<ImportedLo
 }
 
 /**
- * The staged credits as the store's type has them. Those of most logs fit 64 bits, which cost a third
- * of the room and add up faster; the first log with finer or larger ones widens the column.
+ * The staged credits in the store's type. 64 bits suffice for most logs; they take a third of the space and add up
+ * faster. The first log with finer or larger credits widens the column.
  */
 async function storedCredits(store: Store): Promise<string> {
   const wide = await store.rows(
@@ -253,14 +253,14 @@ async function storedCredits(store: Store): Promise<string> {
   const [stored] = await store.rows<{ type: string }>(
     `SELECT column_type AS type FROM (DESCRIBE usage_events) WHERE column_name = 'credits'`,
   )
-  // Each change of a type writes the whole table anew.
+  // Each change of the type rewrites the whole table.
   if (stored!.type !== creditsTypes.any) {
     await store.execute(`ALTER TABLE usage_events ALTER credits TYPE ${creditsTypes.any}`)
   }
   return stagedCredits
 }
 
-/** Whether the reader of CSV told of lines that it could not read. */
+/** Whether the CSV reader reported unreadable lines. */
 async function hasErrors(store: Store): Promise<boolean> {
   const tables = await store.rows(
     `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
@@ -275,7 +275,7 @@ async function writeRejects(
 ): Promise<string | null> {
   if (rejected === 0) return null
   const errorsAreThere = await hasErrors(store)
-  // What no mapping could read may still hold a key: anything that looks like one is masked.
+  // An unreadable line may hold a key, so anything that looks like one is masked.
   const masked = (sql: string) =>
     `regexp_replace(${sql}, '(sk-|[Bb]earer +)[A-Za-z0-9_.-]{6,}', '\\1[key]', 'g')`
   const again = 'id: it was seen before with other content; the first is kept'

@@ -4,7 +4,7 @@ import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
 
 const numbers = z.array(z.number().nullable())
 
-/** The result of `vllm bench serve --save-result --save-detailed`; the rest is its settings. */
+/** The result of `vllm bench serve --save-result --save-detailed`; other fields are its settings. */
 const resultShape = z.looseObject({
   date: z.string().nullish(),
   backend: z.string().nullish(),
@@ -34,9 +34,8 @@ const settingNames = [
 ] as const
 
 /**
- * Detailed results of vLLM's benchmark: one run for each object (`--append-result` writes several
- * into a file). Its times are seconds on a clock of its own; its TTFT is the first chunk with
- * choices, even an empty one, so it can lie before ours.
+ * Reads detailed results of vLLM's benchmark: one run per object (`--append-result` writes several into a file). Times
+ * are seconds on its own clock. Its TTFT is the first chunk with choices, even an empty one, so it may be earlier.
  *
  * @throws UserError when the file is no such result, or was saved without the details
  */
@@ -93,7 +92,7 @@ function attemptOf(
   const sentUs = us(arrivalS + (result.queue_times?.[at] ?? 0) - firstS)
   const summed = (ttftS ?? 0) + gaps.reduce((sum, gap) => sum + gap, 0)
   const latencyUs = us(result.latencies?.[at] ?? summed)
-  // One token has no gap, and a TTFT all the same. Answers that were not streamed have none.
+  // A single token has a TTFT but no gap. Responses that were not streamed have neither.
   const streamed = ok && ttftS !== null && ttftS > 0
   const chat = /chat/.test(result.backend ?? result.endpoint_type ?? '')
   return {
@@ -111,7 +110,7 @@ function attemptOf(
     doneUs: ok ? sentUs + latencyUs : null,
     closedUs: ok || latencyUs > 0 ? sentUs + latencyUs : null,
     outcome: ok ? 'ok' : /timeout/i.test(error) ? 'timeout' : 'broken',
-    // The message can hold anything: its last line tells the kind of error.
+    // The message can hold anything. Its last line has the kind of error.
     reason: ok ? null : (error.trim().split('\n').at(-1)?.slice(0, 120) ?? 'failed') || 'failed',
     promptTokens: result.input_lens[at] ?? null,
     completionTokens: ok ? (result.output_lens[at] ?? null) : null,
@@ -121,7 +120,7 @@ function attemptOf(
   }
 }
 
-/** `20261101-093000` is when the result was written; the run began its duration before. */
+/** `20261101-093000` is when the result was written. The run began `duration` seconds earlier. */
 function startOf({ date, duration }: VllmResult): number {
   const parts = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)$/.exec(date ?? '')
   if (parts === null) return 0

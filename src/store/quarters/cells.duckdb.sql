@@ -1,4 +1,4 @@
--- What each request adds to the sums of its quarter of an hour (docs/usage.md, "The table of quarters").
+-- The contribution of each request to the sums of its quarter of an hour (docs/usage.md, "The table of quarters").
 SELECT origin, source, at_us // 900000000 AS quarter, at_us // 3600000000 AS hour,
   at_us AS first_us, at_us AS last_us, key_fp, account, model, endpoint, outcome, status, error_code,
   requests, credits, possible_credits,

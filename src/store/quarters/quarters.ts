@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs'
 
-/** The text of a file of this folder. */
 const textOf = (name: string) =>
   readFileSync(new URL(`../../../src/store/quarters/${name}.sql`, import.meta.url), 'utf8')
 
-/** What each request of `usage_shown` adds to the sums of its quarter of an hour. */
+/** SQL for the contribution of each request of `usage_shown` to the sums of its quarter of an hour. */
 export const cellsSql = () => textOf('cells.duckdb')
 
-/** The table of quarters, as sums of `usage_cells`. */
+/** SQL for the table of quarters, as sums of `usage_cells`. */
 export const quartersSql = () => textOf('quarters')
 
 interface QuarterColumn {
   readonly type: string
-  /** What stands where a file lacks the column, as SQL over the others; undefined where it must be there. */
+  /** SQL over other columns for a file without this column; undefined if the column is required. */
   readonly without?: string
 }
 

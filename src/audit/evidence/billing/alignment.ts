@@ -1,43 +1,43 @@
-/** When something happened, at the earliest and at the latest. */
+/** An event with its earliest and latest time. */
 interface Moment {
   readonly fromUs: number
   readonly toUs: number
-  /** Moments of one number are of one thing, which may be left over as a whole. */
+  /** Number of the thing that it belongs to. Moments of one thing may be left over together. */
   readonly of: number
 }
 
-/** When something is thought to happen, how exactly, and how likely it happens at all. */
+/** An expected event: its time, the accuracy of that time, and its probability. */
 interface Prediction {
   readonly atUs: number
   readonly scaleUs: number
   readonly share: number
 }
 
-/** How far the matching may run ahead of the clock: predictions on each side of a moment. */
+/** Predictions in the band on each side of a moment. */
 const band = 32
 const width = 2 * band + 1
 /**
- * What a moment costs that nothing was predicted for, as the exponent of its chance: dearer than a pair that
- * a busy machine has torn apart, since wrong charges are few.
+ * Cost of a moment without a prediction, as the exponent of its chance. It exceeds that of a pair that a busy machine
+ * has separated, because wrong charges are rare.
  */
 const leaving = 24
-/** And each further one of the same thing, of which no more than so many are taken together. */
+/** Cost of each further moment of the same thing; at most `mostTogether` are left over together. */
 const leavingMore = 1
 const mostTogether = 4
 const leavingOf = (together: number) => leaving + leavingMore * (together - 1)
 
 /**
- * Moments and predictions, both in order of time, matched in order at the least total cost (global
- * alignment, Needleman and Wunsch, in a band); the answer is for each moment what the best matching costs
- * that leaves it over, alone or as the first of some that are left over together. Costs are exponents of chances: for a pair by Cauchy's law, since
- * a busy machine now and then is late by many times its habit.
+ * Matches moments with predictions, both in order of time, at the least total cost (global alignment, Needleman and
+ * Wunsch, in a band). For each moment it returns the cost of the best matching that leaves it over, alone or as the
+ * first of several. Costs are exponents of chances. A pair follows Cauchy's law, because a busy machine is sometimes
+ * late by many times its usual delay.
  */
 export function costOfLeaving(
   moments: readonly Moment[],
   predictions: readonly Prediction[],
 ): Float64Array {
   const count = moments.length
-  // Row `at` of the table knows matchings of predictions first[at] .. first[at] + width - 1.
+  // Row `at` of the table covers predictions first[at] .. first[at] + width - 1.
   const first = new Int32Array(count + 1)
   for (let at = 0, next = 0; at < count; at++) {
     while (next < predictions.length && predictions[next]!.atUs < moments[at]!.fromUs) next++
@@ -45,7 +45,7 @@ export function costOfLeaving(
   }
   first[count] = Math.max(first[count - 1] ?? 0, predictions.length - width + 1)
   const skips = Float64Array.from(predictions, ({ share }) => -Math.log(1 - share))
-  /** What all predictions cost together that are before this one, when none is matched. */
+  /** Total cost of leaving all predictions before this one unmatched. */
   const skipped = new Float64Array(predictions.length + 1)
   for (let at = 0; at < predictions.length; at++) skipped[at + 1] = skipped[at]! + skips[at]!
   const pair = (at: number, nth: number) => {
@@ -55,7 +55,7 @@ export function costOfLeaving(
     return Math.log1p(off ** 2) - Math.log(share)
   }
 
-  // forward[at][nth]: the first `at` moments are done, and the first `nth` predictions.
+  // forward[at][nth]: least cost of the first `at` moments and the first `nth` predictions.
   const forward = new Float64Array((count + 1) * width).fill(Infinity)
   for (let at = 0; at <= count; at++) {
     for (let offset = 0; offset < width; offset++) {
@@ -67,7 +67,7 @@ export function costOfLeaving(
           least = Math.min(least, cell(forward, from, nth) + leavingOf(at - from))
         }
         if (nth > 0) least = Math.min(least, cell(forward, at - 1, nth - 1) + pair(at - 1, nth - 1))
-        // A band that leapt has left predictions behind that nobody took.
+        // The band may have jumped over unmatched predictions.
         if (offset === 0) least = Math.min(least, leapt(at, nth))
       }
       if (offset > 0) least = Math.min(least, forward[at * width + offset - 1]! + skips[nth - 1]!)
@@ -116,7 +116,7 @@ export function costOfLeaving(
     return offset >= 0 && offset < width ? table[at * width + offset]! : Infinity
   }
 
-  /** From the row before, the best that was done with fewer predictions than this band knows. */
+  /** The least cost from the previous row with fewer predictions than this band covers. */
   function leapt(at: number, nth: number): number {
     let least = Infinity
     for (let offset = 0; offset < width; offset++) {
@@ -133,7 +133,7 @@ export function costOfLeaving(
     return least
   }
 
-  /** What is yet to come after moment `at`, with `nth` predictions done. */
+  /** The cost after moment `at`, with `nth` predictions done. */
   function onward(at: number, nth: number): number {
     const start = first[at + 1]!
     return nth >= start

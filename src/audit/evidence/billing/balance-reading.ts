@@ -12,10 +12,10 @@ import type { Operations } from './operations.ts'
 import { readTiles, type TileReading } from './tiles.ts'
 
 /**
- * All that the values of one account say together.
+ * The conclusions from all values of one account.
  *
- * The meaning of the header is not known, so each legal one is tried, the most telling first; a
- * history is at fault only when none explains it.
+ * The meaning of the header is unknown, so each legal meaning is tried, the most specific first. A history is at fault
+ * only if none explains it.
  *
  *     exact    every value shows the balance right after (or before) its own charge: tier 3
  *     loose    values are honest but taken a moment earlier or later, or requests hold credits that
@@ -25,7 +25,7 @@ import { readTiles, type TileReading } from './tiles.ts'
  */
 export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
   readonly history: History
-  /** Values seen. */
+  /** Number of values. */
   readonly observations: number
   readonly charges: number
   readonly ambiguous: number
@@ -33,28 +33,25 @@ export interface BalanceReading extends Omit<Abandoned, 'openCredits'> {
   /** All meanings that the header may have. */
   readonly meanings: readonly HeaderMeaning[]
   readonly fits: 'exact' | 'loose' | 'late' | 'none'
-  /** How long after the response charges settle, for `late`. */
+  /** Delay of charges after the response, for `late`. */
   readonly settleUs: number
-  /** Why values that fit are no proof that every charge was right; null where nothing speaks against it. */
+  /** Why fitting values do not prove that every charge was right; null without such a reason. */
   readonly doubt: string | null
   readonly conservation: Conservation
-  /** What came in during the run; tiers 1 to 3 read the values without it. */
+  /** Credits that came in during the run. Tiers 1 to 3 read the values without them. */
   readonly gifts: readonly Gift[]
   readonly tiles: TileReading
-  /**
-   * Where the credits may be that nothing accounts for, the likeliest first; empty where a fault of the
-   * tiles has its one place.
-   */
+  /** Possible places of the unexplained credits, likeliest first; empty if a fault of the tiles has only one place. */
   readonly places: () => readonly Place[]
-  /** Tiers 2 and 1, worked out when they are asked for: where tier 3 fits, nobody does. */
+  /** Tiers 2 and 1, computed on demand: if tier 3 fits, nobody needs them. */
   readonly bounds: () => BoundsReading
   readonly majorization: () => Majorization
 }
 
-/** Delays that are tried for late settlement; 0 is a header that is merely stale. */
+/** Delays to try for late settlement. 0 is a header that is merely stale. */
 const gracesUs = [0, 0.1e6, 0.5e6, 1e6, 2e6, 5e6, 10e6, 30e6, 60e6]
 
-/** @param giftSizes what may come in at once by the contract: packages and grants */
+/** @param giftSizes credits that may come in at once by the contract: packages and grants */
 export function readBalance(history: History, giftSizes: readonly Credits[] = []): BalanceReading {
   const meanings = possibleMeanings(history)
   const asShown = best(eachMeaning(meanings, (meaning) => readAs(history, meaning, meanings)))
@@ -66,12 +63,12 @@ export function readBalance(history: History, giftSizes: readonly Credits[] = []
   })
   if (fallen.length === 0) return asShown
   const reading = best(fallen)
-  // Idle values keep the gift in them: rules of grants look there.
+  // Idle values keep the gift, because rules about grants look for it there.
   const conservation = readConservation(history, includesOwnCharge(history, reading.meaning))
   return { ...reading, history, conservation }
 }
 
-/** What the history says by each meaning, as far as the first that leaves nothing open. */
+/** Reads the history by each meaning, until one leaves nothing open. */
 function eachMeaning(
   meanings: readonly HeaderMeaning[],
   read: (meaning: HeaderMeaning) => BalanceReading | null,
@@ -81,13 +78,13 @@ function eachMeaning(
     const reading = read(meaning)
     if (reading === null) continue
     readings.push(reading)
-    // Exact without the streams, a reading may still have their meaning wrong.
+    // A reading that is exact without the streams may have a wrong meaning for them.
     if (reading.fits === 'exact' && isConserved(reading)) break
   }
   return readings
 }
 
-/** Where evidence leaves the meaning open, nothing is accused that one of the meanings explains. */
+/** If the meaning is open, nothing is reported that one of the meanings explains. */
 function best(readings: readonly BalanceReading[]): BalanceReading {
   const conserved = readings.filter(isConserved)
   const chosen =
@@ -101,7 +98,7 @@ function best(readings: readonly BalanceReading[]): BalanceReading {
 }
 
 function isConserved({ conservation: { segments, whole } }: BalanceReading): boolean {
-  // An ambiguous attempt may stand in two segments, and pays once in the whole.
+  // An ambiguous attempt may be in two segments, but pays once in the whole.
   return [...segments, ...(whole === null ? [] : [whole])].every((each) => excessOf(each) === 0)
 }
 
@@ -112,7 +109,7 @@ function readAs(
 ): BalanceReading {
   const { effect, value, size } = history
   const includesOwn = includesOwnCharge(history, meaning)
-  // A stream's header may stand before its charge: then the charge is placed by nobody.
+  // A stream's header may come before its charge, whose place is then unknown.
   const whole = readTiles(tileOperations(history, meaning, true))
   const plainOnly =
     whole.faultCount > 0 && history.streamed.includes(1)
@@ -171,8 +168,8 @@ function readAs(
 }
 
 /**
- * Charges that settle late show in no value at first and in the balance in the end, which must be
- * seen: a lost update looks the same until then.
+ * Late charges are missing in the values at first, but not in the final balance. That must be seen, because a lost
+ * update looks the same until then.
  */
 function lateOrNone(reading: BalanceReading): BalanceReading {
   const { history, conservation } = reading
@@ -189,7 +186,7 @@ function lateOrNone(reading: BalanceReading): BalanceReading {
 /**
  * The history as operations of tier 3.
  *
- * @param streams whether the values of streams are taken as the balance at their own charge
+ * @param streams whether values of streams show the balance at their own charge
  */
 export function tileOperations(
   history: History,

@@ -3,24 +3,23 @@ import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
 /**
- * Tier 2, for any meaning of the header: each value bounds the balance at the start.
+ * Tier 2, for any meaning of the header. Each value bounds the balance at the start:
  *
- *     surely gone before the call  <=  start - value  <=  possibly gone when it was read
+ *     certainly gone before the call  <=  start - value  <=  possibly gone when it was read
  *
- * A correct history leaves one start that all bounds allow. This is the single pass of Jepsen's
- * `counter` checker with its sign turned, and with the start unknown; charges that a value surely
- * includes (its own) or surely does not are counted as such. The order of real time
- * bounds them too: a request called after another had read cannot see more than that one saw.
+ * A correct history has a start that all bounds allow. This is the single pass of Jepsen's `counter` checker with the
+ * opposite sign and an unknown start. Charges that a value certainly includes (its own) or excludes count as such.
+ * Real time gives further bounds: a request called after another one's read cannot see more than that one saw.
  *
- * The own charge of a stream whose header comes early is either in its value (charged at the
- * start) or foretold by it (`balance - cost`), and both give the same bounds.
+ * The own charge of a stream with an early header is either in its value (charged at the start) or announced by it
+ * (`balance - cost`). Both give the same bounds.
  */
 export interface BoundsReading {
   readonly observations: number
-  /** Bounds of the balance at the start. Empty (least above most) when they contradict. */
+  /** Bounds of the balance at the start. They contradict each other if least is above most. */
   readonly least: StartBound
   readonly most: StartBound
-  /** The worst rise against the clock; null for none. */
+  /** The largest rise against the clock; null if there is none. */
   readonly rise: {
     readonly earlier: number
     readonly later: number
@@ -29,17 +28,17 @@ export interface BoundsReading {
 }
 
 export interface StartBound {
-  /** The row that gives the bound; -1 for none. */
+  /** The row with the bound; -1 if there is none. */
   readonly row: number
   readonly credits: number
 }
 
-/** Whether a value of this row shows the balance with its own charge taken. */
+/** Whether the value of this row includes its own charge. */
 export type IncludesOwn = (row: number) => boolean
 
 export interface BoundsOptions {
   readonly includesOwn: IncludesOwn
-  /** How long after a response its charge may still settle. */
+  /** How long after a response its charge may settle. */
   readonly graceUs: number
   /** Whether a failing request may hold its price while it runs (reserve and refund, gap G-13). */
   readonly holds: boolean
@@ -72,7 +71,7 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
   )
   const mayBeHeld = (row: number) =>
     holds ? held.upTo(readUs[row]!) - released.before(callUs[row]!) : 0
-  // What an ambiguous one holds is no more than what it may have cost, which is counted as such.
+  // An ambiguous request holds at most its cost, which is counted already.
   const failing = holding.filter((row) => effect[row] === effects.failure)
   const heldByFailures = new RunningSum(failing, (row) => callUs[row]!, cost)
   const releasedByFailures = new RunningSum(failing, (row) => endUs[row]!, cost)
@@ -100,7 +99,7 @@ export function readBounds(history: History, options: BoundsOptions): BoundsRead
   return { observations, least, most, rise: worstRise(history, options, mayBeHeld) }
 }
 
-/** Sweeps calls against earlier reads, keeping the lowest balance that was surely reached. */
+/** Sweeps calls and earlier reads, and keeps the lowest balance that was certainly reached. */
 function worstRise(
   { size, callUs, readUs, endUs, effect, costCredits, value }: History,
   { includesOwn, graceUs }: BoundsOptions,
@@ -110,7 +109,7 @@ function worstRise(
   const charged = (row: number) => effect[row] === effects.charge
   const byCall = rowsWhere(size, seen, (a, b) => callUs[a]! - callUs[b]!)
   const byRead = rowsWhere(size, seen, (a, b) => readUs[a]! - readUs[b]!)
-  // A charge that its own value does not show yet has settled when its response was over.
+  // A charge that its own value does not include has settled when its response ends.
   const settled = (row: number) => charged(row) && !includesOwn(row)
   const byEnd = rowsWhere(
     size,

@@ -5,29 +5,29 @@ import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
 /**
- * Tier 0: between two moments at which nothing was in flight, the balance falls by what the
- * successes cost, and by no more than that and what the ambiguous ones cost.
+ * Tier 0: between two moments without requests in flight, the balance falls by at least the cost of the successes, and
+ * at most by that and the cost of the ambiguous requests.
  */
 export interface Conservation {
-  /** Values seen while nothing else was in flight, in the order of time. */
+  /** Values seen while nothing else was in flight, in order of time. */
   readonly idle: Int32Array
   /** The balance after each of them. */
   readonly balance: Float64Array
   readonly segments: readonly Segment[]
-  /** From the first idle value to the last; null with less than two. */
+  /** From the first idle value to the last; null with fewer than two. */
   readonly whole: Segment | null
 }
 
-/** What happened from one idle value to the next. */
+/** The time from one idle value to the next. */
 export interface Segment {
   readonly from: number
   readonly to: number
   readonly taken: Credits
-  /** What the successes cost. */
+  /** Cost of the successes. */
   readonly sure: Credits
-  /** What the ambiguous requests may have cost on top. */
+  /** Additional cost of the ambiguous requests, at most. */
   readonly ambiguous: Credits
-  /** What ambiguous requests may have held before and given back since (gap G-13). */
+  /** Credits that ambiguous requests may have held before and returned since (gap G-13). */
   readonly returned: Credits
   readonly charges: number
 }
@@ -57,7 +57,7 @@ export function readConservation(history: History, includesOwn: IncludesOwn): Co
   const countBy = new RunningSum(charges, (row) => callUs[row]!)
   const possibleBy = new RunningSum(ambiguous, (row) => callUs[row]!, cost)
   const expiredBy = new RunningSum(ambiguous, (row) => settlesByUs[row]!, cost)
-  /** What was taken beyond the successes until now: all that ambiguous requests can give back. */
+  /** Credits taken beyond the successes so far: ambiguous requests can return at most these. */
   let extra = 0
   const segmentOf = (first: number, last: number): Segment => {
     const [from, to] = [idle[first]!, idle[last]!]
@@ -85,7 +85,7 @@ export function readConservation(history: History, includesOwn: IncludesOwn): Co
   return { idle, balance, segments, whole }
 }
 
-/** Credits beyond what can be explained: above zero taken too much, below zero too little. */
+/** Unexplained credits: positive if too many were taken, negative if too few. */
 export function excessOf({ taken, sure, ambiguous, returned }: Segment): Credits {
   if (taken < sure) return Math.min(0, taken - sure + returned)
   return Math.max(0, taken - sure - ambiguous)

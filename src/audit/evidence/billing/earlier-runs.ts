@@ -4,9 +4,8 @@ import { abandonments, columnsOf, effects, type History } from './history.ts'
 import { highestPrice, priceTable } from './price-table.ts'
 
 /**
- * The history with what earlier runs left on the same keys: a service may finish and charge such an
- * attempt (gap G-14) while this run reads its balances, until its own deadline has passed. They stand
- * first, called before the run's clock began.
+ * Adds attempts that earlier runs abandoned on the same keys. A service may finish and charge such an attempt (gap
+ * G-14) while this run reads its balances, until its own deadline. They come first: their calls precede the run.
  */
 export async function withEarlier(
   { store, contract }: Evidence,

@@ -4,7 +4,7 @@ import { effects, type History } from './history.ts'
 import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
-/** Credits that came in during a run: a package that was bought, a grant. */
+/** Credits that came in during a run: a bought package or a grant. */
 export interface Gift {
   readonly credits: Credits
   /** The first row, by its reading, that shows them. */
@@ -12,16 +12,14 @@ export interface Gift {
 }
 
 /**
- * The history as if nothing had come in: values that show a gift are lowered by it, so that the charges
- * before and after are still one falling line, and both sides of it are decided.
+ * Subtracts gifts from the values that show them. So all charges form one falling line, and both sides can be decided.
  *
- * A rise is taken for a gift when requests in flight at the time cannot have caused it, and it is the size of
- * one that the contract knows but for what they cost: rows are put on the side of the gift to which they
- * are nearer. A wrong credit of just that size would pass as a gift; no client can tell them
- * apart.
+ * A rise counts as a gift if requests in flight cannot have caused it, and if it equals a size in the contract, up to
+ * the cost of those requests. Rows are assigned to the nearer side of the gift. A wrong credit of exactly that size
+ * passes as a gift; no client can distinguish them.
  *
- * @param sizes what may come in at once
- * @param includesOwn what the header means; a balance that is shown before its own charge is lower at once
+ * @param sizes credits that may come in at once
+ * @param includesOwn the meaning of the header; a balance shown before its own charge is lower right after
  */
 export function withoutGifts(
   history: History,
@@ -38,7 +36,7 @@ export function withoutGifts(
   )
   const charging = rowsWhere(size, (row) => costCredits[row]! > 0)
   const cost = (row: number) => costCredits[row]!
-  /** What a value does not show yet. */
+  /** The row's charge if its value excludes it. */
   const toCome = (row: number) =>
     effect[row] === effects.charge && !includesOwn(row) ? cost(row) : 0
   const called = new RunningSum(charging, (row) => callUs[row]!, cost)
@@ -49,11 +47,11 @@ export function withoutGifts(
   const lowered = value.slice()
   let [received, before, lowest] = [0, 0, Infinity]
   for (const row of order) {
-    // In flight while the gift came in: it may show the balance from before.
+    // A request in flight during the gift may show the balance before it.
     const sides = [value[row]! - received, value[row]! - before]
     let normal = Number.isFinite(lowest) ? nearest(sides, lowest) : sides[0]!
     const rise = normal - lowest
-    // Requests in flight together are shown their charges in any order.
+    // Requests in flight together may show their charges in any order.
     const inFlight = callsUpTo(row) - endsBefore(row)
     const gift = rise > inFlight && Number.isFinite(lowest) ? nearest(positive, rise) : Infinity
     if (Math.abs(rise - gift) <= inFlight) {
@@ -68,7 +66,7 @@ export function withoutGifts(
   return { history: { ...history, value: lowered }, gifts }
 }
 
-/** What may come in between two values: one of the sizes, or two or three of them together. */
+/** Credits that may come in between two values: one of the sizes, or the sum of two or three. */
 export function sumsOf(sizes: readonly Credits[]): readonly Credits[] {
   const ones = sizes.filter((credits) => credits > 0)
   const plusOne = (sums: readonly Credits[]) =>

@@ -3,11 +3,11 @@ import { effects, type History } from './history.ts'
 import { rowsWhere } from './operations.ts'
 
 /**
- * Whether X-Credits-Remaining shows the balance after its own charge or before it (gap G-12), for
- * plain answers and for streams: inferred, never assumed.
+ * Whether X-Credits-Remaining shows the balance after or before its own charge (gap G-12), for plain responses and for
+ * streams. It is inferred, never assumed.
  *
- * A charge between two reads that nobody else disturbed tells: reads 100 and 99 around a charge of
- * 1 that showed 99 mean `after`, and `before` if it showed 100.
+ * A charge next to an undisturbed read reveals it: with reads of 100 and 99 around a charge of 1, a header of 99 means
+ * `after`, and one of 100 `before`.
  */
 export interface HeaderMeaning {
   readonly plain: OwnCharge
@@ -16,7 +16,7 @@ export interface HeaderMeaning {
 
 export type OwnCharge = 'after' | 'before'
 
-/** @returns what the evidence allows, the likeliest first; never empty */
+/** @returns the meanings that the evidence allows, likeliest first; never empty */
 export function possibleMeanings(history: History): readonly HeaderMeaning[] {
   const votes = { plain: { after: 0, before: 0 }, stream: { after: 0, before: 0 } }
   const { size, callUs, endUs, effect, costCredits, value, streamed } = history
@@ -33,7 +33,7 @@ export function possibleMeanings(history: History): readonly HeaderMeaning[] {
     const cost = costCredits[charge]!
     const votesOf = streamed[charge] === 1 ? votes.stream : votes.plain
     const difference = value[first]! - value[second]!
-    // Read then charge falls by the cost, or charge then read does, depending on which shows it.
+    // The balance falls by the cost between read and charge, or between charge and read, depending on the meaning.
     const falls = difference === cost
     if (!falls && difference !== 0) continue
     votesOf[falls === (read === first) ? 'after' : 'before']++
@@ -43,7 +43,7 @@ export function possibleMeanings(history: History): readonly HeaderMeaning[] {
   return plains.flatMap((plain) => streams.map((stream) => ({ plain, stream })))
 }
 
-/** Five clear votes decide; before that both stay possible, `after` first where they are even. */
+/** Five clear votes decide. Until then both are possible, with `after` first if they are even. */
 function ranked({ after, before }: Record<OwnCharge, number>): readonly OwnCharge[] {
   if (after >= 5 && after > 20 * before) return ['after']
   if (before >= 5 && before > 20 * after) return ['before']

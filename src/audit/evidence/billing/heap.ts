@@ -1,10 +1,10 @@
-/** Rows ordered by a key of theirs, the smallest on top. */
+/** Rows ordered by a key, smallest on top. */
 export class Heap {
   private readonly keys: Float64Array
   private readonly rows: Int32Array
   private count = 0
 
-  /** @param capacity most rows that it ever holds at once */
+  /** @param capacity most rows at once */
   constructor(keys: Float64Array, capacity: number) {
     this.keys = keys
     this.rows = new Int32Array(capacity)

@@ -1,68 +1,68 @@
-/** What a request to the service may have done to the balance. */
+/** The possible effect of a request on the balance. */
 export const effects = { charge: 0, ambiguous: 1, failure: 2, read: 3 } as const
 
-/** How a client left a request that it did not see the end of. */
+/** How a client gave up a request. */
 export const abandonments = { no: 0, aborted: 1, timeout: 2 } as const
 
 /**
- * One account's traffic in one run, in the order of calls, as columns: what a million attempts
- * fit in. Times are microseconds of the run's clock.
+ * One account's requests in one run, in the order of calls, as columns: a million attempts fit in memory. Times are
+ * microseconds of the run's clock.
  */
 export interface History {
   readonly runId: string
   readonly account: string
   readonly size: number
-  /** Runs of the first rows, which are attempts that earlier runs left on the account; mostly none. */
+  /** Run ids of the first rows, if these are attempts that earlier runs abandoned on the account. */
   readonly earlierRunIds?: readonly string[]
   readonly slot: Float64Array
   readonly retry: Float64Array
-  /** When the socket began to carry the request: no effect is earlier. */
+  /** When the socket began to carry the request; no effect is earlier. */
   readonly callUs: Float64Array
-  /** When the response head was complete, and with it the value decided; NaN for none. */
+  /** When the response head was complete, which fixes the value; NaN without one. */
   readonly readUs: Float64Array
-  /** When the response was over for the client. */
+  /** When the response ended for the client. */
   readonly endUs: Float64Array
   /** One of `effects`. */
   readonly effect: Float64Array
-  /** Price of the request, were it charged. */
+  /** Price of the request if it is charged. */
   readonly costCredits: Float64Array
-  /** X-Credits-Remaining, or the balance that the credits endpoint told; NaN for none. */
+  /** X-Credits-Remaining, or the balance from the credits endpoint; NaN without one. */
   readonly value: Float64Array
-  /** 1 where a stream was asked for. */
+  /** 1 if a stream was requested. */
   readonly streamed: Float64Array
-  /** Index of the model in the contract, -1 for none. */
+  /** Index of the model in the contract; -1 if unknown. */
   readonly model: Float64Array
-  /** Number of the API key among those of the account. */
+  /** Number of the API key in the account. */
   readonly key: Float64Array
-  /** HTTP status; NaN for none. */
+  /** HTTP status; NaN without one. */
   readonly status: Float64Array
-  /** 1 where the service refused it for insufficient credits, by its own words. */
+  /** 1 if the service's error named insufficient credits. */
   readonly insufficient: Float64Array
-  /** Number of the step among those of the run: requests that are alike. */
+  /** Number of the step in the run. Requests of one step are alike. */
   readonly step: Float64Array
-  /** How many events with text the client saw. */
+  /** Number of events with text that the client received. */
   readonly contentEvents: Float64Array
   /** One of `abandonments`. */
   readonly abandonment: Float64Array
   /**
-   * Until when an ambiguous request may still be charged: its end where its answer is complete, the service's
-   * own deadline where its client left it or it broke.
+   * Until when an ambiguous request may be charged: its end if its response is complete; the service's own deadline if
+   * it was abandoned or broke.
    */
   readonly settlesByUs: Float64Array
-  /** How long after its call the service's deadline is. */
+  /** The service's deadline after a call, microseconds. */
   readonly lifetimeUs: number
-  /** Credits that reads had cost by then, by which values were raised; left out where reads are free. */
+  /** Credits that reads had cost so far, which were added to the values; absent if reads are free. */
   readonly spentOnReads?: Float64Array
 }
 
-/** Whether a row shows the balance and, as far as the contract says, took nothing from it. */
+/** Whether a row shows the balance and, by the contract, took nothing from it. */
 export function showsBalance({ effect, value }: History, row: number): boolean {
   return (
     (effect[row] === effects.read || effect[row] === effects.failure) && !Number.isNaN(value[row]!)
   )
 }
 
-/** The columns of a history, in the order in which the store gives them. */
+/** Columns of a history, in the order of the query. */
 const columnNames = [
   ...(['slot', 'retry', 'callUs', 'readUs', 'endUs', 'effect', 'costCredits', 'value'] as const),
   ...(['streamed', 'model', 'key', 'status', 'step', 'contentEvents', 'abandonment'] as const),
@@ -79,7 +79,7 @@ export function columnsOf(
   >
 }
 
-/** Rows of a history that `keep`, in their order. */
+/** The rows for which `keep` holds, in order. */
 export function filterHistory(
   { spentOnReads: _, ...history }: History,
   keep: (row: number) => boolean,

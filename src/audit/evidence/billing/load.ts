@@ -14,8 +14,7 @@ interface Account {
 }
 
 /**
- * One history for each account of each run: a run has one clock, an account one balance.
- * Attempts that were never sent have no part in it.
+ * One history for each account of each run: a run has one clock, an account one balance. Unsent attempts are omitted.
  */
 export async function loadHistories(evidence: Evidence): Promise<readonly History[]> {
   const accounts = await evidence.store.rows<Account>(
@@ -43,7 +42,7 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
        keys AS (SELECT key_fp, row_number() OVER (ORDER BY key_fp) AS nth
          FROM (SELECT DISTINCT key_fp FROM attempts
                WHERE run_id = $1 AND coalesce(account, key_fp, '') = $2)),
-       -- Steps that send the same are alike: one that is always left, and one that is not.
+       -- Steps with the same request are alike, even if one always aborts it.
        steps AS (SELECT step, dense_rank() OVER (ORDER BY coalesce(min(path || body), step)) AS nth
          FROM (SELECT DISTINCT run_id, step, template FROM attempts WHERE run_id = $1)
            LEFT JOIN (SELECT run_id, template, path, body FROM templates)
@@ -53,7 +52,7 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
        coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE,
        CASE WHEN NOT ${generatesSql} THEN ${effects.read}
             WHEN outcome = 'http_error' THEN ${effects.failure}
-            -- An unknown model that was served has no price to hold it to.
+            -- A served model outside the contract has no known price.
             -- A request that repeats an Idempotency-Key may be free (gap G-37).
             WHEN outcome = 'ok' AND price.cost IS NOT NULL AND NOT coalesce(repeats.again, false)
             THEN ${effects.charge}
@@ -68,10 +67,10 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
          ELSE ${abandonments.no} END::DOUBLE,
        CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE,
        CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us)
-            -- A service that keeps its own deadlines has given up by then.
+            -- By then the service has passed its own deadline.
             ELSE sent_us + $3::DOUBLE END + $4::DOUBLE
      FROM attempts
-       -- A service that takes a name in another case serves the model that it names.
+       -- A service may accept a model's name in another case.
        LEFT JOIN price ON lower(attempts.model) = lower(price.model)
        LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
          USING (run_id, slot, retry)
@@ -91,10 +90,10 @@ async function loadHistory(evidence: Evidence, account: Account): Promise<Histor
   return withEarlier(evidence, history)
 }
 
-/** Where no header tells the balance, the body of the credits endpoint may: a number so called. */
+/** Without a header, the balance may be a number with such a name in the body of the credits endpoint. */
 const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]{1,15})(?:[^0-9]|$)', 1, 'i') AS DOUBLE)`
 
-/** Attempts that carry an Idempotency-Key; `again` where another carried it before. */
+/** Attempts with an Idempotency-Key; `again` if an earlier attempt had the same. */
 const repeatsOfKeys = `
   SELECT run_id, slot, retry,
     row_number() OVER (PARTITION BY run_id, idempotency_key ORDER BY sent_us, slot, retry) > 1 AS again
@@ -104,8 +103,8 @@ const repeatsOfKeys = `
   WHERE idempotency_key <> ''`
 
 /**
- * Whether an attempt was refused for its price, in SQL. A 403 may also mean a permission (§7.1), so the
- * error must say it in a word of the contract; a 402 says nothing else.
+ * SQL: whether an attempt was refused for lack of credits. A 403 may also be about permissions (§7.1), so its error
+ * must use a word of the contract; a 402 is never about anything else.
  */
 function isInsufficient({ chatErrors, messagesErrors }: Contract): string {
   const chat = chatErrors.flatMap(({ code, type, status }) => (status === 403 ? [code, type] : []))

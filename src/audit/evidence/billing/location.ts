@@ -5,36 +5,37 @@ import { effects, type History } from './history.ts'
 import type { Operations } from './operations.ts'
 import type { Hole } from './tiles.ts'
 
-/** A hole with when its credits went, as narrow as the charges around it tell, and how likely it is stray. */
+/**
+ * A hole, when its credits went (as narrowly as the neighbouring charges show), and the probability that it is stray.
+ */
 export interface Place {
   readonly hole: Hole
   readonly fromUs: number
   readonly toUs: number
-  /** Of all that the stray credits may be; they add up to 1. */
+  /** Probability among all places; they add up to 1. */
   readonly share: number
 }
 
-/** Where a hole that nothing else may be is. */
+/** The place of a hole that certainly is stray. */
 export function certainPlace(hole: Hole): Place {
   return { hole, fromUs: hole.fromUs, toUs: hole.toUs, share: 1 }
 }
 
-/** A credit that is missing, or one that an attempt may have cost, with when. */
+/** A missing credit, or one that an attempt may have cost, with its time. */
 interface Unit {
   readonly fromUs: number
   readonly toUs: number
-  /** Hole, for credits that are missing. */
+  /** Index of the hole, for missing credits. */
   readonly of: number
 }
 
 /**
- * Which of all holes are the stray ones, the likeliest first.
+ * The likely places of the stray credits, likeliest first.
  *
- * Every hole that an attempt may fill is as good as any other to the tiles, so what they leave over is an
- * arbitrary one of a chain. But a service charges what was left in a way of its own: so long after the
- * call, or after the leaving, of each kind. That delay is read from all holes, each attempt is given the
- * moment that follows, and holes are matched with attempts at the least total distance. A hole is the
- * likelier stray the less it costs to leave it over.
+ * The tiles cannot distinguish holes that an attempt may fill, so their remainder is an arbitrary hole of a chain. But
+ * a service charges abandoned attempts of each kind after a fixed delay, from the call or from the abort. The holes
+ * reveal that delay, which predicts the time of each attempt's charge. Holes are then matched with attempts at the
+ * least total distance. A hole that costs less to leave over is likelier to be stray.
  */
 export function placesOf(
   history: History,
@@ -44,7 +45,7 @@ export function placesOf(
   const moments = momentsOf(operations, holes)
   const missing = holes
     .flatMap(({ credits }, of) =>
-      // A service may show parts of a credit.
+      // A service may show fractions of a credit.
       Array<Unit>(Math.ceil(Math.min(credits, mostUnits))).fill({ ...moments[of]!, of }),
     )
     .sort((a, b) => middle(a) - middle(b))
@@ -68,13 +69,13 @@ export function placesOf(
     .sort((a, b) => b.share - a.share)
 }
 
-/** A hole of more credits than this is no double charge, and need not be matched credit by credit. */
+/** A hole of more credits is no double charge, so its further credits need no match. */
 const mostUnits: Credits = 64
 
 const middle = ({ fromUs, toUs }: { readonly fromUs: number; readonly toUs: number }) =>
   (fromUs + toUs) / 2
 
-/** Attempts that may have been charged, and nobody saw where. */
+/** Attempts that may have been charged at an unknown place. */
 function unplaced({ size }: History, { after, certain, costCredits }: Operations): number[] {
   return Array.from({ length: size }, (_, row) => row).filter(
     (row) => costCredits[row]! > 0 && !(certain[row] === 1 && !Number.isNaN(after[row]!)),
@@ -82,8 +83,8 @@ function unplaced({ size }: History, { after, certain, costCredits }: Operations
 }
 
 /**
- * When each hole came about: between the neighbouring charges. Whether these were taken about their calls or
- * about their ends is seen from which of the two runs along with the balance more closely.
+ * The time of each hole: between the neighbouring charges. They were taken about their calls or their ends, whichever
+ * follows the balance more closely.
  */
 function momentsOf({ size, callUs, untilUs, after, certain }: Operations, holes: readonly Hole[]) {
   const order = Array.from({ length: size }, (_, row) => row)
@@ -103,10 +104,10 @@ function momentsOf({ size, callUs, untilUs, after, certain }: Operations, holes:
   })
 }
 
-/** How many charges on each side of a hole tell its time, so that one of them may be out of line. */
+/** Charges on each side of a hole that date it, so one of them may be out of line. */
 const around = 3
 
-/** When attempts of one kind were charged, if they were, in the scale of the holes. */
+/** The predicted charge times of attempts of one kind, on the scale of the holes. */
 function predictionsOf(
   { callUs, endUs, costCredits }: History,
   rows: number[],
@@ -132,7 +133,7 @@ function predictionsOf(
   )
 }
 
-/** The delay at which most of these have a hole, beyond those that would have one by chance. */
+/** The delay at which most of these have a hole, beyond chance. */
 function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
   const delays: number[] = []
   const sampled = anchorsUs.filter((_, at) => at % Math.ceil(anchorsUs.length / 2000) === 0)
@@ -151,7 +152,7 @@ function delayOf(anchorsUs: readonly number[], holesUs: Float64Array) {
       while (to < sorted.length && sorted[to]! <= sorted[from]! + widthUs) to++
       const hits = to - from - byChance(widthUs)
       const score = hits - 4 * Math.sqrt(byChance(widthUs))
-      // A wider window must find a good deal more.
+      // A wider window must find clearly more.
       if (score > bestScore * 1.1) {
         best = { delayUs: sorted[(from + to) >> 1]!, scaleUs: widthUs / 4, hits }
         bestScore = score

@@ -2,22 +2,20 @@ import type { Credits } from '../../../contract/contract.ts'
 import { type Operations, rowsWhere } from './operations.ts'
 
 /**
- * Tier 1, for values that include their own charge, whether taken at once or read a moment later:
- * charges whose values are `x` or more were all taken by the time the last of them was read, and
- * the balance was `x` or more then. So for every `x`:
+ * Tier 1, for values that include their own charge, taken at once or a moment later. All charges with values of `x` or
+ * more were taken when the last of them was read, and the balance was then `x` or more. So for every `x`:
  *
  *     sum of costs with value >= x   <=   start - x
  *
- * Ambiguous charges cannot break it, since they only lower later values; a lost update or a
- * skipped charge does.
+ * Ambiguous charges only lower later values and cannot violate this; a lost update or a skipped charge does.
  */
 export interface Majorization {
   readonly observations: number
-  /** The worst excess; null for none. */
+  /** The largest excess; null if there is none. */
   readonly fault: {
-    /** The row with the lowest value of those that took too little together. */
+    /** Of the rows that took too little together, the one with the lowest value. */
     readonly row: number
-    /** The row before it in the order of values: they show the same credits when both are charges. */
+    /** The row before it in the order of values. If both are charges, they show the same credits. */
     readonly beside: number
     readonly charges: number
     readonly costCredits: Credits
@@ -25,7 +23,7 @@ export interface Majorization {
   } | null
 }
 
-/** @param start the most that the balance can have been before the first charge */
+/** @param start upper bound of the balance before the first charge */
 export function readMajorization(operations: Operations, start: Credits): Majorization {
   const { size, costCredits, after, certain, callUs } = operations
   const order = rowsWhere(

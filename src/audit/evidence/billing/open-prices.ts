@@ -5,36 +5,32 @@ import { effects, type History, showsBalance } from './history.ts'
 import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
 
 /**
- * Prices that the specification leaves open: of reads (gap G-17) and of answers without a token
- * (gap G-16). They are inferred, and the histories told without them, so that every tier looks at
- * what has a price by the contract.
+ * Prices that the specification leaves open: of reads (gap G-17) and of responses without a token (gap G-16). They are
+ * inferred and removed from the histories, so every tier sees only charges that the contract prices.
  */
 export interface OpenPrices {
   readonly reads: ReadPrices
   /** Reads whose price no lone read shows. */
   readonly openReads: readonly (keyof ReadPrices)[]
-  /** Whether an answer without a token costs its price; null where nothing tells. */
+  /** Whether a response without a token is free; null if unknown. */
   readonly emptyIsFree: boolean | null
 }
 
-/** Successes that are no plain matter of the contract's prices, by `run/slot/retry`. */
+/** Successes with an open price, by `run/slot/retry`. */
 type Marked = ReadonlyMap<string, Mark>
 
-/** The histories as they are to every tier by one assumption of what is open. */
+/** The histories for the tiers, under one assumption about the open prices. */
 export interface PricedHistories {
   readonly prices: OpenPrices
   readonly histories: readonly History[]
-  /** Successful reads that cost something by these prices. */
+  /** Successful reads with a price under this assumption. */
   readonly pricedReads: number
 }
 
-/** What the prices may be, worked out when it is asked for; the cheapest first. */
+/** The possible prices, cheapest first, each computed on demand. */
 export type Assumptions = readonly [() => PricedHistories, ...(() => PricedHistories)[]]
 
-/**
- * What the prices may be: one for each endpoint, the same for all of its reads. What lone reads show is
- * binding; a price that none shows is 0 or a credit.
- */
+/** The possible prices: one per endpoint, equal for all its reads. Lone reads fix a price; else it is 0 or 1. */
 export async function withoutOpenPrices(
   evidence: Evidence,
   histories: readonly History[],
@@ -74,7 +70,7 @@ export async function withoutOpenPrices(
   return [() => by(cheapest!), ...dearer.map((reads) => () => by(reads))]
 }
 
-/** Whether a success may have had no token of output, in SQL: a stream that tells no count may. */
+/** SQL: whether a success may have had no output token. A stream without a token count may. */
 export const isEmpty = `(content_events = 0 AND coalesce(completion_tokens, 1 - streamed) = 0)`
 
 async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
@@ -93,7 +89,7 @@ async function markedSuccesses({ store, runIds }: Evidence): Promise<Marked> {
 
 type MarkOf = (history: History, row: number) => Mark | undefined
 
-/** By the empty answers that stand alone between two values; they must all say the same. */
+/** From the empty responses that are alone between two values, if all of them agree. */
 function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | null {
   const falls = histories.flatMap((history) => {
     const { size, callUs, endUs, value } = history
@@ -111,7 +107,7 @@ function emptyPolicy(histories: readonly History[], markOf: MarkOf): boolean | n
   return first === undefined || falls.some((each) => each !== first) ? null : first
 }
 
-/** Free requests count as reads; what open ones took is open. */
+/** Treats free requests as reads, and the cost of open ones as ambiguous. */
 function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): History {
   if (isFree === false) return history
   const effect = history.effect.slice()
@@ -127,15 +123,14 @@ function withEmpty(history: History, isFree: boolean | null, markOf: MarkOf): Hi
     effect[row] = isRead ? effects.read : effects.ambiguous
     if (isRead) costCredits[row] = 0
   }
-  // A service that says 0 of most of its answers does not count tokens.
+  // A service that reports 0 for most responses does not count tokens.
   const isMany = successes >= 20 && empty * (isFree ? 2 : 10) > successes
   return isMany ? history : { ...history, effect, costCredits }
 }
 
 /**
- * The history as if reads were free: each value raised by what reads had cost until then. Of a read
- * that was in flight beside a value, the one that shows the lower balance is the later. A read that shows no
- * balance is a charge that nobody saw.
+ * The history as if reads were free: each value is raised by the cost of earlier reads. Of a value and a read in
+ * flight together, the one with the lower balance is later. A read without a balance becomes an unplaced charge.
  */
 export function withFreeReads(history: History, priceOf: (row: number) => Credits): History {
   const { size, value, callUs, readUs } = history

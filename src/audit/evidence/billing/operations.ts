@@ -1,21 +1,20 @@
 /**
- * What the tiers of the billing audit look at: the operations of one account on one clock, as
- * columns. Row `i` may have taken credits at one moment in `[callUs, untilUs]`, both ends included:
- * operations whose intervals touch are concurrent.
+ * The input of the tiers: the operations of one account on one clock, as columns. Row `i` may have taken credits at
+ * one moment in `[callUs, untilUs]`, both ends included: operations whose intervals touch are concurrent.
  *
- *     charge with a value     certain, `after` is the balance that its header showed
- *     charge without          certain, `after` is NaN: it must have happened, nobody saw where
+ *     charge with a value     certain, `after` is the balance in its header
+ *     charge without          certain, `after` is NaN: it happened at an unknown place
  *     ambiguous               not certain: it may have happened, or not at all
- *     read                    costs 0, `after` is what it read
+ *     read                    costs 0, `after` is the value
  */
 export interface Operations {
   readonly size: number
   readonly callUs: Float64Array
   readonly untilUs: Float64Array
   readonly costCredits: Float64Array
-  /** Balance right after the own charge; NaN where nobody saw it. */
+  /** Balance right after the own charge; NaN if unknown. */
   readonly after: Float64Array
-  /** 1 where the charge surely happened, or the read surely read. */
+  /** 1 if the charge certainly happened, or the read certainly read. */
   readonly certain: Uint8Array
 }
 
@@ -32,7 +31,7 @@ export function rowsWhere(
   return compare === undefined || isSorted(chosen, compare) ? chosen : chosen.sort(compare)
 }
 
-/** Most orders that are asked for are those that rows come in, and a look is cheaper than a sort. */
+/** Rows usually come in the right order, and checking is cheaper than sorting. */
 function isSorted(rows: Int32Array, compare: (a: number, b: number) => number): boolean {
   for (let at = 1; at < rows.length; at++) if (compare(rows[at - 1]!, rows[at]!) > 0) return false
   return true

@@ -4,18 +4,17 @@ import { excessOf } from './conservation.ts'
 import type { Assumptions, OpenPrices, PricedHistories } from './open-prices.ts'
 import { enoughReads } from './read-prices.ts'
 
-/** The readings, by the prices that explain them best. */
+/** The readings under the prices that explain them best. */
 export interface PricedReadings {
   readonly prices: OpenPrices
   readonly readings: readonly BalanceReading[]
 }
 
 /**
- * The readings by the cheapest prices that leave nothing unexplained; where all leave something, a constant
- * price is refuted, and the readings are those that leave the least.
+ * The readings under the cheapest prices that leave nothing unexplained. If all leave something, a constant price is
+ * refuted, and the readings are those that leave the least.
  *
- * A price that few reads alone ask for explains what a wrong charge would explain as well: the
- * readings fit, in doubt.
+ * If only a few reads support a price, a wrong charge would explain them as well: the readings fit, but in doubt.
  */
 export function chosenPrices(
   [cheapest, ...dearer]: Assumptions,
@@ -46,10 +45,10 @@ export function chosenPrices(
   }
 }
 
-/** How much the readings leave unexplained: 0 for nothing. */
+/** A measure of what the readings leave unexplained; 0 for nothing. */
 function misfitOf(readings: readonly BalanceReading[]): number {
   return readings.reduce((sum, { fits, doubt, tiles, conservation: { segments } }) => {
-    // Charges that settle late leave nothing unexplained in the end; some price may explain them in time.
+    // Late charges are explained in the end, but some price may explain them without the delay.
     if (fits === 'late') return sum + 1
     const astray = segments.reduce((total, segment) => total + Math.abs(excessOf(segment)), 0)
     const faults = fits === 'none' ? Math.max(1, tiles.faultCount) : doubt === null ? 0 : 1

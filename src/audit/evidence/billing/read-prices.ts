@@ -2,22 +2,22 @@ import type { Credits } from '../../../contract/contract.ts'
 import { effects, type History, showsBalance } from './history.ts'
 import { rowsWhere } from './operations.ts'
 
-/** What a successful read of the models or of the credits costs: 0 on most services (gap G-17). */
+/** Credits for a successful read of the models or the credits; 0 on most services (gap G-17). */
 export type ReadPrices = Readonly<Record<'models' | 'credits', Credits>>
 
 export interface InferredReadPrices {
   readonly prices: ReadPrices
-  /** Reads whose price lone ones leave open: a credit each at most. */
+  /** Reads whose price is open, because no lone read shows it: 0 or a credit each. */
   readonly open: readonly (keyof ReadPrices)[]
 }
 
 /**
- * A success that is no plain matter of the contract's prices: a read, an answer without a token, or
- * a stream that showed no text and told no count, which may have had tokens that nobody saw.
+ * A success with an open price: a read, a response without a token, or a stream without text and token count, which
+ * may have had hidden tokens.
  */
 export type Mark = 'models' | 'credits' | 'empty' | 'perhaps-empty'
 
-/** Reads that show together that they cost something; fewer may stand where a charge went wrong. */
+/** Reads that together show a price. Fewer may be next to a wrong charge. */
 export const enoughReads = 3
 
 const free: ReadPrices = { models: 0, credits: 0 }
@@ -27,22 +27,21 @@ const priced: readonly ReadPrices[] = [
   { models: 1, credits: 1 },
 ]
 
-/** Whether the value that a read shows has the read's own price in it. */
+/** Whether the value of a read includes the read's own price. */
 const meanings = ['after', 'before'] as const
 
-/** What the balance lost from one quiet value to the next, with nothing but reads and failures in between. */
+/** The fall of the balance from one quiet value to the next, with only reads and failures in between. */
 interface Stretch {
   readonly lost: Credits
-  /** Reads that this is the price of, by what their values mean. */
+  /** Number of reads whose price makes up the fall, by the meaning of their values. */
   readonly reads: Readonly<Record<(typeof meanings)[number], ReadPrices>>
 }
 
 /**
- * Infers the price of reads from stretches between two values that came alone. Reads cost something
- * where that explains three quarters of what can be explained at all, and more than no price does; so
- * one wrong charge among free reads stays a wrong charge. A stretch with successes in it has no say:
- * what they took too much is no price. Reads that no stretch tells of stay open, and so do those that two fits
- * price differently.
+ * Infers the price of reads from stretches between two lone values. Reads have a price if that explains three quarters
+ * of all explainable stretches, and more than no price does. So one wrong charge among free reads stays a wrong
+ * charge. Stretches with successes do not count, because excess charges are no price. The price of a read stays open
+ * if no stretch shows it, or if two fits disagree.
  */
 export function readPricesOf(
   histories: readonly History[],
@@ -71,19 +70,19 @@ export function readPricesOf(
       (row) => markOf(history, row),
     ),
   )
-  // Whichever side of its price a value shows, some stretch must hold such a read.
+  // Whichever side of its price a value shows, some stretch must contain such a read.
   const isUntold = (read: keyof ReadPrices) =>
     meanings.some((meaning) => stretches.every(({ reads }) => reads[meaning][read] === 0))
-  // What no price explains as well is free.
+  // If no price fits well enough, reads are free.
   if (most * 4 < explainable.size * 3) best = [free]
   const [first] = best
   const isOpen = (read: keyof ReadPrices) => {
     const counts = marks.flatMap((rows) => rows.get(read)?.length ?? [])
-    // What the first read of a record costs shows nowhere.
+    // The first read of a record shows no price.
     const shown = counts.reduce((sum, count) => sum + count - 1, 0)
     if (counts.length === 0) return false
     if (first !== free) return isUntold(read) || best.some((each) => each[read] !== first![read])
-    // Reads of the balance are free unless many may say otherwise: else no balance would be known at all.
+    // Reads of the balance are free unless many contradict it; otherwise no balance would be known.
     return isUntold(read) && (read === 'models' || shown >= enoughReads)
   }
   const open = (['models', 'credits'] as const).filter(isOpen)

@@ -1,11 +1,11 @@
-/** Sums of costs by time: how much lies at or before a moment, in O(log n) after one sort. */
+/** Sums of costs up to a moment, in O(log n) after one sort. */
 export class RunningSum {
   private readonly timesUs: Float64Array
   private readonly sums: Float64Array
 
   /**
-   * @param rows those that count
-   * @param amount of each; their number unless given
+   * @param rows the rows to sum
+   * @param amount of each row; 1 if absent, which counts rows
    */
   constructor(
     rows: Int32Array,
@@ -29,12 +29,12 @@ export class RunningSum {
     }
   }
 
-  /** Sum of all with a time of `atUs` or less. */
+  /** Sum over times <= `atUs`. */
   upTo(atUs: number): number {
     return this.sums[this.countBelow(atUs, true)]!
   }
 
-  /** Sum of all with a time below `atUs`. */
+  /** Sum over times < `atUs`. */
   before(atUs: number): number {
     return this.sums[this.countBelow(atUs, false)]!
   }

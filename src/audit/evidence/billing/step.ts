@@ -5,13 +5,12 @@ import type { Place } from './location.ts'
 import { RunningSum } from './running-sum.ts'
 
 /**
- * Where in a stretch credits went that nothing accounts for, when the values are inconsistent because requests
- * that were left hold credits and give them back.
+ * Where unexplained credits went within a stretch, if held credits of abandoned requests make the values inconsistent.
  *
- * What is held is known but for a moment: from the call to the leaving. With it added, values in their order
- * should fall by their own costs and by what the policy charges of what was left. What they fall by
- * beyond that is zero before the wrong charge and its price after it, but for a few values around each moment
- * at which credits were held or given back: the likeliest place is the step that fits most values.
+ * The held credits are known except around the call and the abort. With them added, values in order should fall by
+ * their own costs and by what the policy charges for abandoned requests. Any further fall is zero before the wrong
+ * charge and its price after it, except for a few values when credits were held or returned. The likeliest place is
+ * the step that fits most values.
  */
 export function placesOfStep(
   history: History,
@@ -33,7 +32,7 @@ export function placesOfStep(
     meaning[streamed[row] === 1 ? 'stream' : 'plain'] === 'after'
       ? value[row]!
       : value[row]! - cost(row)
-  // Whether charges are taken about their calls or their ends shows in which runs along with the balance.
+  // Charges are taken about their calls or their ends, whichever follows the balance more closely.
   const byValue = [...rows!].sort((a, b) => after(b) - after(a) || callUs[a]! - callUs[b]!)
   const scatter = (times: Float64Array) =>
     byValue.reduce(
@@ -55,7 +54,7 @@ export function placesOfStep(
     fallen += cost(row)
     return start - owned.get(row)! - fallen
   })
-  // What a step at each place costs: how far the values before are from zero, and those after from it.
+  // Cost of a step at each place: the distance of earlier values from zero, and of later values from the step.
   let misfit = beyond.reduce((total, each) => total + Math.abs(each - credits), 0)
   const misfits = [misfit]
   for (const each of beyond) {
@@ -81,5 +80,5 @@ export function placesOfStep(
   }
 }
 
-/** How many values on each side of a step show its time. */
+/** Values on each side of a step that show its time. */
 const neighbours = 3

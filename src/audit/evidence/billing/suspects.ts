@@ -2,35 +2,33 @@ import type { Credits } from '../../../contract/contract.ts'
 import { effects, type History } from './history.ts'
 import type { Place } from './location.ts'
 
-/** Who may have taken the credits of a hole. */
+/** Requests that may have taken the credits of a hole. */
 export interface Suspects {
-  /** How many requests were in flight at the likeliest place. */
+  /** Requests in flight at the likeliest place. */
   readonly inFlight: number
-  /** How many other places are about as likely. */
+  /** Number of other places that are about as likely. */
   readonly otherPlaces: number
-  /** The likeliest of them all. */
+  /** The likeliest of all places. */
   readonly rows: readonly number[]
 }
 
-/** More are no help to anybody. */
+/** More do not help a reader. */
 const mostSuspects = 64
-/** A place is about as likely as another when it has this part of its share. */
+/** Places with at least this part of the likeliest share are about as likely. */
 const aboutAsLikely = 0.1
-/** Less likely places than this have no suspects. */
+/** Less likely places have no suspects. */
 const leastShare = 0.005
 
 /**
- * Everybody whose request was on its way at some moment between the charges on both sides of a hole, of
- * all places where it may be.
+ * All requests in flight between the charges on both sides of a hole, for all places where it may be.
  *
- * At each place two are named first. The charge right below: a request that is charged twice at once shows
- * the hole just above its own tile. And of those whose price is that of the hole, since a charge that is
- * taken twice takes its price, the one that ended nearest to it, as charges are taken on completion
- * (§8.4.2). The next one counts half, the third a third; those that were left come last, for what they cost
- * may be legal.
+ * At each place two requests come first. One is the charge right below the hole: a request that is charged twice at
+ * once leaves the hole just above its own tile. The other has the price of the hole, because a double charge takes its
+ * price; of several, it is the one that ended nearest to the hole, because charges are taken on completion (§8.4.2).
+ * The next one counts half, the third a third. Abandoned requests come last, because their charges may be legal.
  *
- * @param places the likeliest first, at least one
- * @param charged those that were left and surely charged, so that they may have been charged twice
+ * @param places likeliest first, at least one
+ * @param charged abandoned requests that were certainly charged, and may have been charged twice
  */
 export function suspectsOf(
   history: History,
@@ -61,7 +59,7 @@ export function suspectsOf(
   }
 }
 
-/** Rows in flight at a place, by how well their price and their end fit. */
+/** Rows in flight at a place, ordered by how well their price and end fit. */
 function inFlightAt(
   { size, callUs, endUs, effect, costCredits }: History,
   { hole, fromUs, toUs }: Place,
@@ -75,7 +73,7 @@ function inFlightAt(
   }
   const misfit = (row: number) =>
     (effect[row] === effects.charge || charged.has(row) ? 0 : 2) +
-    // What others left may have filled a part of the hole.
+    // Abandoned requests may have filled a part of the hole.
     (costCredits[row] === unexplained || costCredits[row] === hole.credits ? 0 : 1)
   const offUs = (row: number) => Math.max(0, fromUs - endUs[row]!, endUs[row]! - toUs)
   const fromMiddleUs = (row: number) => Math.abs(2 * endUs[row]! - fromUs - toUs)

@@ -3,41 +3,39 @@ import { Heap } from './heap.ts'
 import { type Operations, rowsWhere } from './operations.ts'
 
 /**
- * Tier 3, exact where a header shows the balance right after its own charge.
+ * Tier 3, exact if a header shows the balance right after its own charge.
  *
- * Each charge then covers a tile of the balance, `[after, after + cost)`. Costs are above zero and
- * every balance is passed once, so the order of the tiles by value is the only order in which the
- * charges can have happened, and no search is needed (in general the question is NP-complete).
+ * Each charge covers a tile of the balance, `[after, after + cost)`. Costs are above zero and every balance is passed
+ * once, so the charges can only have happened in the order of their values. No search is needed (in general the
+ * question is NP-complete).
  *
  *     balance 100 ─────────────────────────────────────────────────────────── 91
  *             ├─ a ─┤├─ b ──┤        ├─ c ─┤├─ d ─┤   overlap: a charge was lost
- *                           └─ hole ─┘                somebody took these: who was in flight?
+ *                           └─ hole ─┘                an unknown charge: which requests were in flight?
  *     earliest   ── M: the latest call of all tiles to the left ──▶ nothing right of it is earlier
  *     latest     ◀── m: the earliest end of all tiles to the right ─ nothing left of it is later
  *
- * Charges that nobody saw fill the holes: those that surely happened must find room, the others
- * may. Filling the holes and placing the certain ones are two matchings in one bipartite graph, and
- * where each exists there is one that does both (Mendelsohn and Dulmage), so each is decided by
- * itself, earliest deadline first (Glover: the graph is convex). A fill may split a cost over holes,
- * so that a fault is never reported wrongly; with costs of 1 and 2 and fills that never expire the
- * sizes are kept whole.
+ * Charges at unknown places fill the holes: certain ones must find room, the others may. Filling the holes and placing
+ * the certain charges are two matchings in one bipartite graph. If each exists, one does both (Mendelsohn and
+ * Dulmage). So each is decided alone, earliest deadline first (Glover: the graph is convex). A fill may split a cost
+ * over several holes, so a fault is never reported wrongly. Costs of 1 and 2 that never expire stay whole.
  */
 export type TileFault =
-  /** Two charges share credits: `lower` did not see what `upper` had taken. */
+  /** Two charges cover the same credits: `lower` did not see what `upper` had taken. */
   | {
       readonly kind: 'overlap'
       readonly upper: number
       readonly lower: number
       readonly credits: Credits
     }
-  /** `later` had ended before `earlier` was called, yet the values order them the other way. */
+  /** `later` ended before `earlier` was called, but their values have the opposite order. */
   | { readonly kind: 'order'; readonly earlier: number; readonly later: number }
-  /** Credits between two tiles that nothing accounts for. */
+  /** Unexplained credits between two tiles. */
   | { readonly kind: 'hole'; readonly hole: Hole; readonly unexplained: Credits }
-  /** A charge that surely happened, and no room for it in the balance. */
+  /** A certain charge without room in the balance. */
   | { readonly kind: 'missing'; readonly row: number }
 
-/** A gap between neighbouring tiles, and when it must have come about. */
+/** A gap between neighbouring tiles, and the time span in which it arose. */
 export interface Hole {
   readonly above: number
   readonly below: number
@@ -47,15 +45,15 @@ export interface Hole {
 }
 
 export interface TileReading {
-  /** Operations with a value: what was decided. */
+  /** Operations with a value. */
   readonly placed: number
   readonly faults: readonly TileFault[]
-  /** How many there are; `faults` keeps the first thousand. */
+  /** Number of all faults; `faults` keeps the first thousand. */
   readonly faultCount: number
   readonly overlaps: number
-  /** Credits in holes that nothing fills, less those that overlaps show twice: gone from the first value to the last. */
+  /** Credits in unfilled holes, minus those that overlaps show twice: the loss from the first value to the last. */
   readonly missingCredits: Credits
-  /** Holes that were filled, with the credits in them that only uncertain charges can explain. */
+  /** Filled holes, and the credits in them that only uncertain charges can explain. */
   readonly filled: readonly Hole[]
   readonly uncertainCredits: Credits
 }
@@ -81,7 +79,7 @@ export function readTiles(operations: Operations): TileReading {
     if (faults.length < keptFaults) faults.push(fault)
   }
 
-  // Latest call of all up to each tile, and its row; earliest end of all from each tile on.
+  // Latest call up to each tile, with its row, and earliest end from each tile on.
   const latestCall = new Float64Array(order.length)
   let latest = -1
   for (let at = 0; at < order.length; at++) {
@@ -145,7 +143,7 @@ const sum = (numbers: readonly number[] | Float64Array): number => {
   return total
 }
 
-/** What no fill can account for, for each hole. */
+/** Credits of each hole that no fill explains. */
 function fillHoles(operations: Operations, holes: readonly Hole[], fills: Int32Array) {
   const { untilUs, costCredits, certain } = operations
   const wholeSizes = fills.every(
@@ -156,7 +154,7 @@ function fillHoles(operations: Operations, holes: readonly Hole[], fills: Int32A
     : fillSplit(operations, holes, fills).unexplained
 }
 
-/** Costs of 1 and 2 that never expire: twos first, since ones fit wherever a two does. */
+/** Costs of 1 and 2 that never expire: twos first, because ones fit wherever a two does. */
 function fillWhole({ callUs, costCredits }: Operations, holes: readonly Hole[], fills: Int32Array) {
   let [ones, twos, next] = [0, 0, 0]
   return Float64Array.from(holes, (hole) => {
@@ -174,7 +172,7 @@ function fillWhole({ callUs, costCredits }: Operations, holes: readonly Hole[], 
 
 type Intervals = Pick<Operations, 'callUs' | 'untilUs' | 'costCredits'>
 
-/** Earliest deadline first; a cost may be split over holes. `left` is what found no hole. */
+/** Earliest deadline first. A cost may be split over holes; `left` is the part without a hole. */
 function fillSplit(intervals: Intervals, holes: readonly Hole[], fills: Int32Array) {
   const { callUs, untilUs, costCredits } = intervals
   const heap = new Heap(untilUs, fills.length)
@@ -196,15 +194,15 @@ function fillSplit(intervals: Intervals, holes: readonly Hole[], fills: Int32Arr
   return { unexplained, left }
 }
 
-/** Certain charges that find no room: neither in a hole, nor before the first or after the last tile. */
+/** Certain charges without room: neither in a hole, nor before the first or after the last tile. */
 function withoutRoom(
   { size, callUs, untilUs, after, certain, costCredits }: Operations,
   holes: readonly Hole[],
   sure: Int32Array,
   lastCallUs: number,
 ): readonly number[] {
-  // Room without end: above the first tile for those called before all tiles had ended,
-  // below the last one for those that ended after all were called.
+  // There is unlimited room above the first tile for charges called before the first end, and below the last tile for
+  // charges that ended after the last call.
   let firstEndUs = Infinity
   for (let row = 0; row < size; row++) {
     if (certain[row] === 1 && !Number.isNaN(after[row]!)) {

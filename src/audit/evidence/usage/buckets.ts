@@ -2,25 +2,25 @@ import { isList, isObject, type JsonObject } from '../exchange.ts'
 import { creditsNamed, spent } from './credits.ts'
 import { type Field, fieldsOf, numbersNamed, numeric, textNamed } from './fields.ts'
 
-/** A line of a break-down. */
+/** A line of a breakdown. */
 export interface Bucket {
-  /** The day of its time as it is written; null where that is another zone's than the report's. */
+  /** The day of its time as written; null if that is in another zone than the report. */
   readonly day: string | null
-  /** The earliest moment that its time may mean, as Unix milliseconds; null where it names no hour. */
+  /** The earliest moment that its time can mean, Unix milliseconds; null without an hour. */
   readonly startMs: number | null
   readonly credits: number | null
   readonly requests: number | null
   readonly tokens: number | null
 }
 
-/** What the lines of a break-down are of: its name says so, and so do the names of a mapping. */
+/** The kinds of breakdowns, recognised by their names or by the keys of a mapping. */
 const kinds = {
   day: { name: /(?:^|_)(?:days?|daily)(?:_|$)/, key: /^\d{4}-\d{2}-\d{2}$/ },
   hour: { name: /(?:^|_)(?:hours?|hourly)(?:_|$)/, key: /^\d{4}-\d{2}-\d{2}[T ]\d{2}/ },
 } as const
 const other = /limit|quota|expir/
 
-/** The lines by day or by hour: a list of objects, or a mapping of times. */
+/** The lines by day or by hour: a list of objects, or a mapping from times. */
 export function bucketsBy(
   kind: keyof typeof kinds,
   fields: readonly Field[],
@@ -87,7 +87,7 @@ function dayOf(time: string, zone: string | null): string | null {
   return isElsewhere ? null : (/^\d{4}-\d{2}-\d{2}/.exec(time)?.[0] ?? null)
 }
 
-/** Sum of one field over buckets; null where one does not tell it. */
+/** Sum of a field over buckets; null if one lacks it. */
 export function sumOf(
   buckets: readonly Bucket[],
   field: 'credits' | 'requests' | 'tokens',

@@ -1,15 +1,15 @@
 import { isObject, type Json, type JsonObject } from '../exchange.ts'
 
-/** A field of a body, at any depth of objects. What is in lists are lines, not fields. */
+/** A field of a body, at any depth of objects. Lists hold lines, not fields. */
 export interface Field {
   /** In lower case with underscores: `byDay` is `by_day`. */
   readonly name: string
-  /** The names of the objects around it, from the outermost. */
+  /** Names of the enclosing objects, outermost first. */
   readonly within: string
   readonly value: Json | undefined
 }
 
-/** All fields of a body, those nearest to the top first. */
+/** All fields of a body, least nested first. */
 export function fieldsOf(body: JsonObject): readonly Field[] {
   const fields: Field[] = []
   const enter = (object: JsonObject, within: string) => {
@@ -18,7 +18,7 @@ export function fieldsOf(body: JsonObject): readonly Field[] {
     }
   }
   enter(body, '')
-  // The list grows while it is walked: what is found in an object comes after all that is less deep.
+  // The list grows during the loop: fields of an object come after all that are less deep.
   for (const { name, within, value } of fields) {
     if (isObject(value)) enter(value, `${within} ${name}`)
   }
@@ -29,15 +29,15 @@ function snaked(name: string): string {
   return name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()
 }
 
-/** Where numbers are those of some of the usage, or of what is allowed. */
+/** Objects whose numbers cover a part of the usage, or a limit. */
 const partial = /limit|today|hour|da(?:y|ily)|week|month|year|model|endpoint/
 
-/** The fields that tell something of the whole. */
+/** Fields that are about the whole usage. */
 export function ofTheWhole(fields: readonly Field[]): readonly Field[] {
   return fields.filter(({ within }) => !partial.test(within))
 }
 
-/** All numbers with names of a pattern, in the order of the patterns. */
+/** All numbers whose names match, in the order of the patterns. */
 export function numbersNamed(
   fields: readonly Field[],
   ...patterns: readonly RegExp[]
@@ -50,7 +50,7 @@ export function numbersNamed(
   )
 }
 
-/** A number, be it written as text: "97"; null where no double holds it exactly. */
+/** A number, even as text: "97"; null if no double holds it exactly. */
 export function numeric(value: Json | undefined): number | null {
   const isDecimal = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value)
   const number = isDecimal ? Number(value) : value
@@ -58,7 +58,7 @@ export function numeric(value: Json | undefined): number | null {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : null
 }
 
-/** A text by its name. */
+/** The first text whose name matches. */
 export function textNamed(fields: readonly Field[], pattern: RegExp): string | null {
   const found = fields.find(({ name, value }) => pattern.test(name) && typeof value === 'string')
   return (found?.value as string | undefined) ?? null

@@ -5,28 +5,28 @@ import { creditsNamed, spent } from './credits.ts'
 import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
 
 /**
- * What an answer of the credits endpoint says, whatever its fields are called (gap G-09): found by
- * their names at any depth, so another deployment's words fit too.
+ * A response of the credits endpoint. The names of its fields are open (gap G-09), so words in them identify them at
+ * any depth.
  */
 export interface UsageReport {
   readonly exchange: Exchange
-  /** Null where several numbers may be it. */
+  /** Null if several numbers fit. */
   readonly granted: number | null
   readonly expired: number | null
   /** Over all time. */
   readonly consumed: number | null
-  /** Over the range that was asked for, where the answer tells it apart. */
+  /** In the requested range, if the response reports it separately. */
   readonly consumedInRange: number | null
   readonly remaining: number | null
   readonly requests: number | null
   readonly averageTokens: number | null
   readonly days: readonly Bucket[] | null
   readonly hours: readonly Bucket[] | null
-  /** When the account began, where the answer tells it. */
+  /** When the account began, if reported. */
   readonly beganAt: string | null
 }
 
-/** All answers of the credits endpoint that were captured whole, in order of time for each account. */
+/** All completely captured responses of the credits endpoint, in order of time for each account. */
 export async function usageReports(evidence: Evidence): Promise<readonly UsageReport[]> {
   const exchanges = await exchangesOf(evidence)
   return exchanges.flatMap((exchange) => {

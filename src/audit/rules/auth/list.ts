@@ -11,7 +11,7 @@ import { sqlList, sqlRule } from '../sql-rule.ts'
 
 const keyVariable = '$ASSAY_API_KEY'
 
-/** A request with the real key in the header of its own format, and none in the other's. */
+/** A request with the real key in the header of its format, and none in the other header. */
 function takesKey(
   id: string,
   format: 'chat' | 'messages',
@@ -50,7 +50,7 @@ which of the two counts is open (gap G-08).`,
   })
 }
 
-/** When each key of each run was last sent with a generation that succeeded, in the run's time. */
+/** When each key of each run last sent a successful generation, in the run's time. */
 async function lastServed({ store, runIds }: Evidence): Promise<ReadonlyMap<string, number>> {
   const keys = await store.rows<{ key: string; sentUs: number }>(
     `SELECT run_id || '/' || key_fp AS key, max(sent_us)::DOUBLE AS "sentUs" FROM attempts
@@ -69,7 +69,7 @@ export const auth02 = takesKey('AUTH-02', 'messages', '§5.3', ({ chat, messages
   ...{ own: messages, other: chat },
 }))
 
-/** Requests without a valid key that got nothing but 429s and failures, and those with one meanwhile. */
+/** Requests without a valid key that got only 429s and failures, and the requests with a key meanwhile. */
 interface Unrefused {
   readonly sent: number
   readonly failed: number
@@ -82,10 +82,10 @@ interface Unrefused {
   readonly keyedFailed: number
 }
 
-/** So unlikely is what we call no accident. */
+/** Below this probability, a result is not accidental. */
 const noAccident = 1e-6
 
-/** What all those failures mean, where no request was answered for its key. */
+/** The meaning of those failures if no request was refused because of its key. */
 async function ofFailures(
   { store, runIds }: Evidence,
   expects: readonly string[],
@@ -212,7 +212,7 @@ misses credits while another was charged as many too few, a charge went to the w
         stretches
           .filter(({ reading }) => reading !== but)
           .flatMap((each) => each.stretches)
-          // A balance that rose was topped up, and spared nobody.
+          // A balance that rose was topped up, which is no undercharge.
           .find(({ excess, segment }) => Math.sign(excess) === sign && segment.taken >= 0)
       const over = astray(1)
       const under = over === undefined ? undefined : astray(-1, over.reading)
@@ -235,5 +235,5 @@ misses credits while another was charged as many too few, a charge went to the w
   },
 })
 
-/** Rules of the rulebook's section 1.2. */
+/** Section 1.2 of the rulebook. */
 export const authRules: readonly Rule[] = [auth01, auth02, auth03, auth04, auth05, auth06]

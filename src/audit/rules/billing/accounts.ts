@@ -25,7 +25,7 @@ It fails if they do not fit across the keys, while most values of each key alone
         observations += reading.observations
         continue
       }
-      // Idle values in turn from one key to another tell it, or each key's own values do.
+      // Separate balances: idle values fit within each key, but not from one key to another.
       const wrong = reading.conservation.segments.filter(
         (segment) =>
           history.key[segment.from] !== history.key[segment.to] && excessOf(segment) !== 0,
@@ -69,7 +69,7 @@ sent again under the same Idempotency-Key may be free or cost its price once mor
 more than that.`,
   async decideBy(readings, evidence): Promise<Verdict> {
     const replayed = await keyedTwice(evidence)
-    // A charge that comes after the header shows in the stretch that begins with its request.
+    // A charge after its header is in the stretch that begins with its request.
     const singles = readings
       .filter(({ fits }) => fits !== 'late')
       .flatMap((reading) =>
@@ -120,7 +120,7 @@ more than that.`,
   },
 })
 
-/** Requests that were sent under an Idempotency-Key which another had carried before. */
+/** Requests that repeat an earlier Idempotency-Key. */
 async function keyedTwice(evidence: Evidence): Promise<ReadonlySet<string>> {
   const seen = new Set<string>()
   const again = new Set<string>()

@@ -80,7 +80,7 @@ and the rule decides both sides of it. Other traffic on the account looks like a
   },
 })
 
-/** Whether two requests that cost something were ever in flight together. */
+/** Whether two requests with a price were ever in flight together. */
 function isConcurrent({ history }: BalanceReading): boolean {
   let busyUntil = -Infinity
   for (let row = 0; row < history.size; row++) {
@@ -151,7 +151,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
         reading.tiles.faultCount > 1 && stale === null
           ? `${reading.tiles.faultCount} such places; the first is shown.`
           : ''
-      // Others can take credits, and give none.
+      // Traffic of others can take credits, but not return any.
       const others = stale === null && fault?.kind === 'hole' ? othersLookSo : ''
       const note = `${places} ${others}`.trim()
       const huge = fault?.kind === 'hole' && fault.unexplained >= 50 * Math.max(1, reading.charges)
@@ -175,12 +175,12 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
   }
 }
 
-/** A hole that ends before it begins is the other side of a balance that rose. */
+/** A hole that ends before it begins is the counterpart of a rise. */
 function isPlacedHole(fault: TileFault): boolean {
   return fault.kind === 'hole' && fault.hole.fromUs <= fault.hole.toUs
 }
 
-/** What the sums between settled values prove, where the values themselves are inconsistent. */
+/** The verdict from the sums between settled values, when the values themselves are inconsistent. */
 function bySums(reading: BalanceReading, observations: number): Verdict | null {
   const settled = reading.settled()
   if (settled === null) return null
@@ -213,7 +213,7 @@ function bySums(reading: BalanceReading, observations: number): Verdict | null {
   }
 }
 
-/** Few contradictions among many exact values, and nobody about who may have held credits. */
+/** Whether there are few contradictions among many exact values, and no requests that may have held credits. */
 function isRare({ tiles, history, ambiguous }: BalanceReading): boolean {
   if (tiles.faultCount > Math.max(2, tiles.placed / 200)) return false
   const failures = history.effect.some(
@@ -223,7 +223,7 @@ function isRare({ tiles, history, ambiguous }: BalanceReading): boolean {
 }
 
 /**
- * A hole right below a value that shows the same credits as the one above it is no missing money: that header shows
+ * A hole that is no loss: it is right below a value that shows the same credits as the one above. That header shows
  * the balance before the charge above, and the sums are right.
  */
 function staleHeader({ history, tiles }: BalanceReading): Told | null {
@@ -250,7 +250,7 @@ function staleHeader({ history, tiles }: BalanceReading): Told | null {
 
 type Told = { readonly came: string; readonly witnesses: readonly [Witness, ...Witness[]] }
 
-/** What shows it with the fewest rows: a hole with its place, a rise as a pair, else the sums. */
+/** The evidence with the fewest rows: a hole with its place, a rise as a pair, or the sums. */
 function telling(reading: BalanceReading, fault: TileFault | undefined): Told {
   const [majorization, bounds] = [reading.majorization(), reading.bounds()]
   if (fault?.kind === 'hole') return tell(reading, fault)

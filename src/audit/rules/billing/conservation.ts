@@ -38,14 +38,14 @@ expire or are bought meanwhile make it inconclusive.`,
     let worst: Breach | null = null
     for (const reading of readings) {
       const { segments, whole } = reading.conservation
-      // Where charges settle late, only the whole can hold; BILL-08 speaks of the lateness.
+      // If charges settle late, only the whole can match; BILL-08 is about the delay.
       const judged = reading.fits === 'late' && whole !== null ? [whole] : segments
       observations += judged.length
       for (const segment of judged) {
         const excess = excessOf(segment)
         if (excess === 0) continue
         const otherwise = otherCause(contract, segment, excess)
-        // What nothing else explains comes first, then the narrowest place, which tells most.
+        // Segments without another explanation come first, then the narrowest, which is the most specific.
         const surer = worst?.otherwise !== null && otherwise === null
         const sameAndNarrower =
           (worst?.otherwise === null) === (otherwise === null) &&
@@ -82,7 +82,7 @@ expire or are bought meanwhile make it inconclusive.`,
         witnessOf(reading, segment.to, shows),
         witnessOf(reading, segment.from, 'the idle balance before'),
       ],
-      // Others can take credits, and give none.
+      // Traffic of others can take credits, but not return any.
       ...(excess > 0 ? { note: othersLookSo } : {}),
     }
   },

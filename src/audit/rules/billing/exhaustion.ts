@@ -92,7 +92,7 @@ a refusal for insufficient credits.`,
       const [first] = conservation.idle
       if (first === undefined) continue
       let [spent, refused, last, busyUntil, together] = [0, 0, first, -Infinity, 0]
-      // A package bought meanwhile would raise what can be spent.
+      // A package bought meanwhile would raise the spendable credits.
       const risen = conservation.segments.some((segment) => {
         const excess = excessOf(segment)
         if (segment.taken < -1) return true

@@ -9,7 +9,7 @@ type Single = ReturnType<typeof singleCharge>[number]
 
 const isRight = ({ took, price }: Single) => took === price
 
-/** What the price must not depend on, and the level of a request in each. */
+/** Factors that must not affect the price, and the level of a request in each. */
 const factors: Readonly<Record<string, (exchange: Exchange) => string>> = {
   format: ({ row }) => row.endpoint,
   stream: ({ row }) => (row.streamed === 1 ? 'streamed' : 'plain'),
@@ -92,8 +92,8 @@ function keyOf(runId: string, slot: number, retry: number): string {
 }
 
 /**
- * A failure when one level is charged wrongly and another rightly; null otherwise. Where a header
- * shows credits that are held, some wrong charges look right: half of a level is enough.
+ * A failure if one level is charged wrongly and another correctly; otherwise null. If headers show held credits, some
+ * wrong charges look right, so half of a level is enough.
  */
 function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[]): Verdict | null {
   const wrongIn = (all: readonly Single[]) => all.filter((single) => !isRight(single)).length
@@ -157,8 +157,8 @@ with large balances and do not charge them.`,
 const balanceOf = ({ reading, row, price }: Single) => reading.history.value[row]! + price
 
 /**
- * A failure when one balance parts requests that cost their price from those of which most did not.
- * Where a header shows credits that are held, the first of these still looks right.
+ * A failure if one balance separates requests that cost their price from those that mostly did not. If headers show
+ * held credits, the first of the latter may look right.
  */
 function splitsByBalance(singles: readonly Single[]): Verdict | null {
   const isWrong = ({ took, price }: Single) => took !== price

@@ -35,7 +35,7 @@ export const bill06 = billingRule({
     ),
 })
 
-/** @param hundred 400 or 500: the class of statuses that it is about */
+/** @param hundred 400 or 500: the class of statuses */
 function decideFree(readings: readonly BalanceReading[], hundred: number, takes: string): Verdict {
   const all = clearStretches(readings).map((stretch) => ({
     stretch,
@@ -45,7 +45,7 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
   const isAnotherCause = all.some(
     ({ stretch, statuses }) => statuses.size === 0 && stretch.excess > 0,
   )
-  // A success of the stretch may have been overcharged where something else than failures took too much.
+  // If something other than failures took too much, a success of the stretch may have been overcharged.
   const telling = stretches.filter(
     ({ stretch, statuses }) =>
       statuses.size === 1 && (stretch.segment.charges === 0 || !isAnotherCause),
@@ -57,7 +57,7 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
     ({ stretch, statuses }) =>
       stretch.segment.charges === 0 &&
       [...statuses.keys()].every(isOurs) &&
-      // More than they can have cost was taken by somebody else.
+      // An excess above their possible cost was taken by others.
       stretch.excess <= Math.max(sumOf(statuses, isOurs), costOfFailures(stretch)),
   )
   const guilty = alone ?? consistent(telling)
@@ -107,7 +107,7 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
     return status >= hundred && status < hundred + 100
   }
 
-  /** A stretch of failures of ours, when charging that status explains every stretch with it. */
+  /** A stretch with failures of this class, if charging their status explains every stretch with it. */
   function consistent(single: readonly { stretch: Stretch; statuses: Map<number, number> }[]) {
     const byStatus = Map.groupBy(single, ({ statuses }) => [...statuses.keys()][0]!)
     for (const [status, group] of byStatus) {
@@ -121,7 +121,7 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
   }
 }
 
-/** What the failures of a stretch would have cost as successes. */
+/** The cost of a stretch's failures if they were successes. */
 function costOfFailures(stretch: Stretch): number {
   const { costCredits } = stretch.reading.history
   return rowsOf(stretch, 'failure').reduce((sum, row) => sum + costCredits[row]!, 0)

@@ -7,7 +7,7 @@ import type { Verdict, Witness } from '../../verdict.ts'
 import { clearStretches } from './segments.ts'
 import { type Lot, type Movement, type Statement, statementsOf } from './statement.ts'
 
-/** Balances that rose between idle values, and by how much. */
+/** Rises of balances between idle values. */
 function rises(readings: Parameters<typeof clearStretches>[0]) {
   return clearStretches(readings)
     .filter(
@@ -16,7 +16,10 @@ function rises(readings: Parameters<typeof clearStretches>[0]) {
     .map((stretch) => ({ ...stretch, gained: -stretch.excess }))
 }
 
-/** What statements of accounts say: a few words on what is wrong, or null, for each that speaks. */
+/**
+ * Judges the statements of accounts. `judge` returns a few words on a fault, null without one, or undefined if the
+ * statement says nothing.
+ */
 async function judgeStatements(
   evidence: Evidence,
   judge: (statement: Statement, contract: Contract) => string | null | undefined,
@@ -70,7 +73,7 @@ own purchase, because that rewards a self-invite. Only the operator knows who wa
 const isGrant = ({ kind }: Movement) => /grant|reward|bonus|invit|referr/i.test(kind)
 const isPurchase = ({ kind }: Movement) => /purchase|payment|package|top.?up/i.test(kind)
 
-/** A grant for somebody who registered; the reward for a first payment tells of that. */
+/** A grant for a registration by invite. A reward for a first payment mentions the payment. */
 const isForInvitation = (each: Movement) =>
   isGrant(each) &&
   /invit|referr/i.test(each.words) &&
@@ -82,7 +85,7 @@ function judgeRewards(
   { grants }: Contract,
 ): string | null | undefined {
   if (!isWhole) return undefined
-  // What a new account gets may be told in the same words.
+  // The grant of a new account may have the same words.
   const odd = movements.find(
     (each, at) =>
       isForInvitation(each) &&
@@ -93,7 +96,7 @@ function judgeRewards(
   const invited = movements.filter(
     (each) => isGrant(each) && each.credits === grants.inviteRegistration,
   )
-  // A gift of the same size for another reason is nobody's business here.
+  // Gifts of the same size for other reasons do not count.
   const isReward = (each: Movement) =>
     isGrant(each) &&
     each.credits === grants.inviteFirstPayment &&

@@ -38,7 +38,7 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
        SELECT fault, kind, seen, first.run_id AS "runId", first.slot::DOUBLE AS slot,
          first.retry AS retry, first.value AS value
        FROM (SELECT fault, kind, count(*)::DOUBLE AS seen,
-               -- Several runs have the same slots, and threads bring them in any order.
+               -- Runs share slot numbers, and threads write rows in any order.
                min({slot: slot, run_id: run_id, retry: retry, value: value})
                  FILTER (fault IS NOT NULL) AS first
              FROM looked WHERE due OR fault IS NOT NULL GROUP BY fault, kind)
@@ -79,7 +79,7 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
       return { runId, slot, retry, shows }
     }
 
-    /** The header's own text, where the response was kept: 1499.0 is no plain integer, 1499 is. */
+    /** The header's own text, if the response was captured: 1499.0 is not a plain integer, 1499 is. */
     async function asItCame(runId: string, slot: number, retry: number): Promise<string | null> {
       const [kept] = await store.rows<{ headers: string }>(
         'SELECT headers FROM bodies WHERE run_id = $1 AND slot = $2 AND retry = $3',

@@ -6,10 +6,9 @@ import { RunningSum } from '../../evidence/billing/running-sum.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 
 /**
- * A request whose balance before it is known, because nothing was in flight. Where the header of
- * the charge before it may show the balance before or after that charge (gap G-12), or a request that
- * its client left may still be charged or give back what it held (gaps G-13, G-14), it lies between two
- * values.
+ * A request whose preceding balance is known, because nothing was in flight. The balance is between two values if the
+ * preceding header may show it before or after that charge (gap G-12), or if an abandoned request may still be charged
+ * or return what it held (gaps G-13, G-14).
  */
 export interface Known {
   readonly reading: BalanceReading
@@ -20,8 +19,8 @@ export interface Known {
 }
 
 /**
- * Requests that came right after an idle value: the balance that each of them met. Where credits came in or
- * may have expired before the next idle value, it is not known.
+ * Requests right after an idle value, each with its preceding balance. Requests before which credits came in or may
+ * have expired are omitted.
  */
 export function knownBalances(
   readings: readonly BalanceReading[],
@@ -35,7 +34,7 @@ export function knownBalances(
     const known: Known[] = []
     for (const [at, idle] of conservation.idle.entries()) {
       if (isMoved(reading, at, contract)) continue
-      // The next request that can move the balance; reads and 4xx before it do not.
+      // The next request that can change the balance; earlier reads and 4xx cannot.
       for (let row = idle + 1; row < history.size; row++) {
         if (callUs[row]! <= endUs[idle]!) continue
         if (costCredits[row]! > 0) {
@@ -48,7 +47,7 @@ export function knownBalances(
             cost: costCredits[row]!,
           })
         }
-        // A read that cost something has a value of its own, from which the next goes on.
+        // A priced read has a value of its own, which the next request follows.
         if (effect[row] !== effects.read || history.spentOnReads !== undefined) break
       }
     }
@@ -56,7 +55,7 @@ export function knownBalances(
   })
 }
 
-/** Whether credits came in after an idle value, or may have expired, before the next one. */
+/** Whether credits came in or may have expired between this idle value and the next. */
 function isMoved(reading: BalanceReading, at: number, contract: Contract): boolean {
   const { idle, segments } = reading.conservation
   const { readUs } = reading.history
@@ -67,7 +66,7 @@ function isMoved(reading: BalanceReading, at: number, contract: Contract): boole
   return segment !== undefined && mayBeMoved(contract, segment)
 }
 
-/** The most that the balance may be after the first idle value. */
+/** Upper bound of the balance after the first idle value. */
 export function mostAtFirst(reading: BalanceReading): number {
   const [first] = reading.conservation.idle
   return first === undefined
@@ -75,7 +74,7 @@ export function mostAtFirst(reading: BalanceReading): number {
     : shownBy(reading, 0)[1] + creditsLeft(reading.history)(first, first)
 }
 
-/** The balance after an idle value: the least and the most that it may be by the meaning of headers. */
+/** Bounds of the balance after an idle value, by the meanings of the header. */
 function shownBy(reading: BalanceReading, at: number): readonly [least: number, most: number] {
   const { history, conservation } = reading
   const idle = conservation.idle[at]!
@@ -88,15 +87,15 @@ function shownBy(reading: BalanceReading, at: number): readonly [least: number, 
   return [value - history.costCredits[idle]!, value]
 }
 
-/** Whether it is known which balance the header of this charge shows. */
+/** Whether the meaning of this charge's header is known. */
 function isSettled({ history, meanings }: BalanceReading, row: number): boolean {
   const kind = history.streamed[row] === 1 ? 'stream' : 'plain'
   return new Set(meanings.map((meaning) => meaning[kind])).size === 1
 }
 
 /**
- * What ambiguous requests called by the end of a row cost together, but for those whose time was over
- * when the idle value was asked for.
+ * Cost of the ambiguous requests called before a row's end, without those that expired before the call of the idle
+ * value.
  */
 function creditsLeft(history: History): (idle: number, until: number) => number {
   const { size, effect, callUs, endUs, costCredits, settlesByUs } = history
@@ -107,7 +106,7 @@ function creditsLeft(history: History): (idle: number, until: number) => number 
   return (idle, until) => called.upTo(endUs[until]!) - expired.before(callUs[idle]!)
 }
 
-/** What requests called later take, or hold for a while, before this one is answered. */
+/** Credits that later calls take, or hold for a while, before this request ends. */
 function takenBeside({ size, callUs, endUs, effect, costCredits }: History, row: number): number {
   let credits = 0
   for (let other = row + 1; other < size && callUs[other]! < endUs[row]!; other++) {

@@ -10,7 +10,7 @@ import { bill09 } from './header.ts'
 import { bill01, bill02 } from './prices.ts'
 import { bill07, bill08, bill12 } from './settlement.ts'
 
-/** Rules of the rulebook's section 1.9. */
+/** Section 1.9 of the rulebook. */
 export const billingRules: readonly Rule[] = [
   ...[bill01, bill02, bill03, bill04, bill05, bill06, bill07, bill08, bill09, bill10],
   ...[bill11, bill12, bill13, bill14, bill15, bill16, bill17, bill18, bill19, bill20],

@@ -106,7 +106,7 @@ interface Single {
   readonly took: number
 }
 
-/** The charge of a stretch that holds one and no failure. */
+/** The charge of a stretch with exactly one charge and no failure. */
 export function singleCharge(stretch: Stretch): readonly Single[] {
   const { reading, segment } = stretch
   // A balance that rose was topped up meanwhile.
@@ -118,7 +118,7 @@ export function singleCharge(stretch: Stretch): readonly Single[] {
   return [{ reading, row, model: model[row]!, price: costCredits[row]!, took: segment.taken }]
 }
 
-/** The one price of a model that would explain every stretch, were it another than promised. */
+/** A single other price of a model that would explain every stretch. */
 function wrongPrice(stretches: readonly Stretch[], model: number) {
   let off: number | null = null
   let worst: Stretch | null = null

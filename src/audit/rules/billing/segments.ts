@@ -4,11 +4,11 @@ import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
 import { effects, type History } from '../../evidence/billing/history.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 
-/** A stretch between two idle values, with the rows that it holds: `(from, to]` in call order. */
+/** A stretch between two idle values, with its rows: `(from, to]` in call order. */
 export interface Stretch {
   readonly reading: BalanceReading
   readonly segment: Segment
-  /** Above zero: taken too much. */
+  /** Positive: too much was taken. */
   readonly excess: number
 }
 
@@ -23,10 +23,10 @@ export function clearStretches(readings: readonly BalanceReading[]): readonly St
     )
 }
 
-/** More packages than this hardly expire in one run; what falls so often is a price. */
+/** A run rarely sees more expiries than this; a more frequent fall is a price. */
 const mostExpiries = 3
 
-/** Clear stretches but for those in which credits were bought, granted or expired, as far as that can be. */
+/** Clear stretches without those in which credits may have been bought, granted or expired. */
 export function undisturbedStretches(
   readings: readonly BalanceReading[],
   contract: Contract,
@@ -40,7 +40,6 @@ export function undisturbedStretches(
   })
 }
 
-/** Rows of a stretch with this effect. */
 export function rowsOf(
   { reading: { history }, segment }: Stretch,
   effect: keyof typeof effects,
@@ -52,12 +51,11 @@ export function rowsOf(
   return rows
 }
 
-/** Whether every value of the reading is accounted for, so that each request's charge is known. */
+/** Whether every value of the reading is explained, so the charge of each request is known. */
 export function isAccounted({ fits, tiles, doubt }: BalanceReading): boolean {
   return fits === 'exact' && tiles.uncertainCredits === 0 && doubt === null
 }
 
-/** How many rows of a history are chosen. */
 export function countRows(history: History, choose: (row: number) => boolean): number {
   let count = 0
   for (let row = 0; row < history.size; row++) if (choose(row)) count++

@@ -57,7 +57,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         const [charge] = charges
         if (charge === undefined || charges.length > 1 || segment.ambiguous > 0) continue
         if (!readWhileOpen(reading, charge)) continue
-        // BILL-06 reports what a concurrent failure took.
+        // BILL-06 covers charges of a concurrent failure.
         if (segment.taken !== segment.sure && rowsOf(stretch, 'failure').length > 0) continue
         observations++
         if (segment.taken === segment.sure) continue
@@ -74,7 +74,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
   },
 })
 
-/** Tells whether an attempt of open fate, of those of which `counts` holds, may be charged in a stretch. */
+/** Returns a test: whether an ambiguous attempt for which `counts` holds may be charged in a stretch. */
 function mayBeChargedIn(
   { history }: BalanceReading,
   counts: (row: number) => boolean,
@@ -164,7 +164,7 @@ credits were bought or may have expired since. The field is identified by its na
       if (at < 0) continue
       const header = numeric(exchange.header(evidence.contract.headers.creditsRemaining))
       const segment = reading.conservation.segments[at - 1]
-      // What a request that was left may still hold is in one of the two and not in the other.
+      // Credits that an abandoned request may hold are in only one of the two.
       if (segment === undefined ? reading.ambiguous > 0 : segment.ambiguous > 0) continue
       const expected =
         header ??

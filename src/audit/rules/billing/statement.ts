@@ -2,14 +2,14 @@ import { isList, isObject, type Json, type JsonObject } from '../../evidence/exc
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import type { Evidence } from '../../rule.ts'
 
-/** One change of a balance, as an answer of the credits endpoint lists it. */
+/** A change of a balance, as the credits endpoint lists it. */
 export interface Movement {
   readonly credits: number
-  /** What kind of change it was, in the service's words: `grant`, `purchase`. */
+  /** The kind of change in the service's words: `grant`, `purchase`. */
   readonly kind: string
-  /** Everything else that it says in words. */
+  /** All its other text. */
   readonly words: string
-  /** Unix milliseconds; NaN where it does not tell. */
+  /** Unix milliseconds; NaN if missing. */
   readonly atMs: number
 }
 
@@ -18,19 +18,18 @@ export interface Lot {
   readonly source: string
   readonly credits: number
   readonly remaining: number | null
-  /** Unix milliseconds; null for never. */
+  /** Unix milliseconds; null never expires. */
   readonly expiresMs: number | null
 }
 
 /**
- * What an answer of the credits endpoint tells beyond sums, where a deployment tells it (gap G-09):
- * found by the names of its fields.
+ * The details in a response of the credits endpoint, if a deployment gives any (gap G-09). Field names identify them.
  */
 export interface Statement {
   readonly report: UsageReport
-  /** The oldest first. */
+  /** Oldest first. */
   readonly movements: readonly Movement[]
-  /** Whether the movements are all there ever were: they add up to the balance. */
+  /** Whether the movements are complete: they add up to the balance. */
   readonly isWhole: boolean
   readonly lots: readonly Lot[]
 }

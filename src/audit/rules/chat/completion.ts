@@ -186,7 +186,7 @@ function stopJudged(exchange: Exchange, { defaults }: Contract): Came {
   return null
 }
 
-/** Whether a text that its stop sequence ended holds that sequence; null where it may not have reached it. */
+/** Whether a text that a stop sequence ended includes that sequence; null if it may not have reached it. */
 function endOf(exchange: Exchange): 'kept' | 'dropped' | null {
   const wanted = echoOf(exchange) ?? ''
   const places = stopsOf(exchange.requestField('stop')).flatMap((stop) => {
@@ -205,7 +205,7 @@ function stopsOf(stop: Json | undefined): readonly string[] {
   return list.filter((each): each is string => typeof each === 'string' && each !== '')
 }
 
-/** The text that a prompt such as `Repeat after me: …` asks for; null for other prompts. */
+/** The text that a prompt such as `Repeat after me: …` requests; null for other prompts. */
 function echoOf(exchange: Exchange): string | null {
   const messages = exchange.requestField('messages')
   const last = isList(messages) ? messages.at(-1) : undefined

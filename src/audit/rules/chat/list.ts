@@ -24,7 +24,7 @@ const requestRules = validationRules('chat', [
   },
 ])
 
-/** Rules of the rulebook's section 1.4. */
+/** Section 1.4 of the rulebook. */
 export const chatRules: readonly Rule[] = [
   ...[chat01, chat02, chat03, chat04, chat05, chat06, chat07, chat08, chat09],
   ...requestRules,

@@ -109,12 +109,12 @@ messages and more) must not report fewer. The exact count depends on the tokeniz
   },
 })
 
-/** What was asked, whatever its other parameters. */
+/** Model and messages, whatever the other parameters are. */
 export function promptOf(exchange: Exchange): string {
   return JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')])
 }
 
-/** A conversation against the one that it goes on from, where that was sent too. */
+/** Compares a conversation with the shorter one that it continues, if that was sent, too. */
 function shrinking(exchange: Exchange, prompts: ReadonlyMap<string, readonly Exchange[]>) {
   const messages = exchange.requestField('messages')
   if (!isList(messages) || messages.length < 2 || !messages.every(isObject)) return []

@@ -3,7 +3,7 @@ import type { Contract } from '../../../contract/contract.ts'
 import type { Rule } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
-/** A preflight answers 2xx of its own; only its failures are the service's statuses. */
+/** A preflight has its own 2xx statuses; only its failures are statuses of the service. */
 const isAnswer = `NOT (endpoint = 'other' AND status < 400)`
 
 export const err01 = sqlRule({
@@ -23,22 +23,22 @@ of its own (502, 504). They are not in the table either, and clients must handle
 })
 
 /**
- * Nothing at this path, as the service says: the tables have no code and no type for that. Where a path
- * served one request, a 404 is about the others.
+ * SQL: the service has nothing at this path, for which the tables have no code or type. If a path served any request,
+ * a 404 there is about something else.
  */
 const noEndpoint = `(expects = 'unknown-path' OR status = 404 AND (seen.run_id, endpoint) IN (
   SELECT (run_id, endpoint) FROM seen GROUP BY run_id, endpoint
   HAVING bool_or(status = 404 AND expects = 'ok') AND NOT bool_or(outcome = 'ok')))`
 
-/** Refusals of a format must have its shape; which shape anything else uses is open (gap G-28). */
+/** Refusals of a format must have its shape. The shape of other errors is open (gap G-28). */
 const refusalOf = (format: 'chat' | 'messages') =>
   `(endpoint = '${format}' AND status BETWEEN 400 AND 499 AND NOT ${noEndpoint})`
 
 /**
- * What is missing from errors that must have one of the two shapes.
+ * SQL for what errors of one shape lack.
  *
- * @param required columns of `seen` that the shape fills; the first one names the error in the table
- * @param names of the errors of the table
+ * @param required columns of `seen` that the shape fills; the first one is the error's name in the table
+ * @param names of the errors in the table
  */
 function wholeErrors(
   shape: 'chat' | 'messages',
@@ -183,12 +183,12 @@ function meanings({ chatErrors, messagesErrors }: Contract): string {
   return [...chat, ...messages].join(', ')
 }
 
-/** Types of the messages table that are no meaning of one status. */
+/** Types of the messages table without exactly one status. */
 function typesOfSeveral({ messagesErrors }: Contract) {
   return messagesErrors.filter(({ statuses }) => statuses?.length !== 1)
 }
 
-/** Each of these types with each status that the table gives to another. */
+/** Pairs of such a type and a status that the table gives only to other types. */
 function statusesOfOthers(contract: Contract): string {
   const pairs = typesOfSeveral(contract).flatMap(({ type, statuses: own }) =>
     contract.messagesErrors
@@ -199,5 +199,5 @@ function statusesOfOthers(contract: Contract): string {
   return pairs.length === 0 ? '(NULL, NULL)' : pairs.join(', ')
 }
 
-/** Rules of the rulebook's section 1.7. */
+/** Section 1.7 of the rulebook. */
 export const errorRules: readonly Rule[] = [err01, err02, err03, err04, err05, err06]

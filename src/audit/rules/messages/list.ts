@@ -155,5 +155,5 @@ function hasSystem(exchange: Exchange): boolean {
   return typeof system === 'string' && system !== ''
 }
 
-/** Rules of the rulebook's section 1.5. */
+/** Section 1.5 of the rulebook. */
 export const messagesRules: readonly Rule[] = [msg01, msg02, ...requestRules, msg07]

@@ -66,7 +66,7 @@ function wrongField(model: JsonObject): string | null {
   return model.parent === null ? null : `parent ${JSON.stringify(model.parent)}`
 }
 
-/** Between 2001 and 5138: seconds, not milliseconds. */
+/** Between 2001 and 5138, so the unit is seconds, not milliseconds. */
 export function isUnixSeconds(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value > 1e9 && value < 1e11
 }
@@ -122,7 +122,7 @@ which TRN-05 checks. A model and format that no request used is not among the ob
   },
 })
 
-/** A valid request for a known model that comes near no limit. */
+/** A valid request for a known model that is far from all limits. */
 function mustBeServed(exchange: Exchange, contract: Contract): boolean {
   const { endpoint, expects, model } = exchange.row
   if ((endpoint !== 'chat' && endpoint !== 'messages') || expects !== 'ok') return false
@@ -152,7 +152,7 @@ model_not_found. Its status is open (gap G-27), and the messages format has no c
   },
 })
 
-/** Whether neither prompt nor answer can come near a limit of tokens. */
+/** Whether prompt and response are far from the token limits. */
 function isFarFromWindows(exchange: Exchange, { limits, defaults }: Contract): boolean {
   const asked = exchange.requestField('max_tokens')
   const output = typeof asked === 'number' ? asked : defaults.maxTokens
@@ -163,5 +163,5 @@ function isKnown(contract: Contract, id: string): boolean {
   return contract.models.some((model) => model.id === id)
 }
 
-/** Rules of the rulebook's section 1.3. */
+/** Section 1.3 of the rulebook. */
 export const modelRules: readonly Rule[] = [model01, model02, model03, model04, model05]

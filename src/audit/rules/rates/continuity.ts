@@ -1,9 +1,8 @@
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 
 /**
- * Whose counter an answer continues, when attempts of two groups alternate (two keys, or two
- * endpoints of one key): the number used goes on by one from the last answer of its own group, or
- * from the last answer of all.
+ * Which counter a response continues, when attempts of two groups alternate (two keys, or two endpoints of one key).
+ * The used number rises by one from the last response of its own group, or from the last response of all.
  *
  *     A: used 3     B: used 1     A: used 4          own counters
  *     A: used 3     B: used 4     A: used 5          one counter
@@ -13,23 +12,22 @@ export interface Continuity {
   readonly shared: readonly Switch[]
 }
 
-/** An answer right after one of another group. */
+/** A response right after one of another group. */
 export interface Switch {
   readonly before: LimitedRequest
   readonly after: LimitedRequest
   /**
-   * How many requests a counter must have forgotten by now for the other reading to hold, as a bucket
-   * does that regains tokens. Below 0 that reading cannot hold: no request counts more than once.
+   * Requests that a counter must have forgotten meanwhile for the other reading to hold, as a bucket does that regains
+   * tokens. If negative, that reading is impossible: no request counts twice.
    */
   readonly forgotten: number
 }
 
-/** So many answers must agree before a counter is believed that is not the one promised. */
+/** Responses that must agree before a counter other than the promised one is believed. */
 export const agreement = 3
 
 /**
- * @param requests by start, with the reads, which may be counted, too; only answers that came wholly one
- *   after the other speak
+ * @param requests by start, including reads, which may be counted; only responses that do not overlap count
  * @param limitsMayDiffer whether groups may have different limits (keys of different balance)
  */
 export function continuityOf(
@@ -47,7 +45,7 @@ export function continuityOf(
     const before = after.fromUs >= busyUntilUs ? last : null
     busyUntilUs = Math.max(busyUntilUs, after.closedUs)
     if (usedOf(after) === null || after.decision !== 'admitted') {
-      // It may have been counted, so the next one need not go on by one.
+      // It may have been counted, so the next one need not rise by one.
       last = null
       lastOfGroup.delete(groupOf(after))
       continue
@@ -72,8 +70,7 @@ export function continuityOf(
 }
 
 /**
- * The most that one counter forgets between two requests: what a bucket regains, and a log all that
- * came a window before.
+ * The most that a counter forgets between two requests: what a bucket regains, and for a log requests one window back.
  */
 export function mostForgotten(
   requests: readonly LimitedRequest[],

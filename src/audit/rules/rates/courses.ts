@@ -7,10 +7,10 @@ import type { Contradiction, Counted, Model } from '../../../limits/models/model
 import type { Evidence } from '../../rule.ts'
 import type { History } from './history.ts'
 
-/** What the deployment promises, and what it answered where no promise is made. */
+/** The promises, and the profile for what they leave open. */
 export type Known = Pick<Evidence, 'contract' | 'profile'>
 
-/** Which attempts use up a limit, as far as a probe established it (gap G-18). */
+/** Which attempts count, as far as a probe found out (gap G-18). */
 function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'] {
   const answer = (facet: string): Counted => {
     const is = established(profile, 'G-18', facet)
@@ -32,7 +32,7 @@ function countedBy(profile: DeploymentProfile | undefined): BandCourse['counted'
 
 const known = new WeakMap<History, Map<Window, readonly BandCourse[]>>()
 
-/** The records of all keys, cut where their limit may have changed; cut once for all rules. */
+/** The requests of all keys, cut where their limit may have changed. The result is kept for all rules. */
 export function coursesIn(
   history: History,
   { contract, profile }: Known,
@@ -42,7 +42,7 @@ export function coursesIn(
   known.set(history, byWindow)
   const cut = byWindow.get(window)
   if (cut !== undefined) return cut
-  // Edges of windows are free: a limiter may align them to a clock other than the one it shows.
+  // Window edges are free: a limiter may align them to another clock than the one it shows.
   const courses = [...history.byKey.values()].flatMap((requests) =>
     coursesOf(requests, contract, window, null).map((course) => ({
       ...course,
@@ -53,7 +53,7 @@ export function coursesIn(
   return courses
 }
 
-/** Whether the limiter was put to the test: more attempts than its limit in one window. */
+/** Whether the limiter was tested: more attempts than its limit in one window. */
 export function isPressed({ requests, limit, windowUs }: BandCourse): boolean {
   return requests.some(
     (request, index) =>
@@ -61,10 +61,10 @@ export function isPressed({ requests, limit, windowUs }: BandCourse): boolean {
   )
 }
 
-/** What the models say of one course. */
+/** The limiter models that fit a course. */
 export interface Explanation {
   readonly models: readonly Model[]
-  /** Where the model that came furthest gave up; null when one explains everything. */
+  /** Where the model that came furthest failed; null if a model explains everything. */
   readonly contradiction: Contradiction | null
 }
 
@@ -77,7 +77,7 @@ export function explain(course: BandCourse): Explanation {
   return { models, contradiction: models.length > 0 ? null : (furthest ?? null) }
 }
 
-/** The same course, asked only whether too many were let in. */
+/** The course for the question whether too many were admitted: rejections count as unknown. */
 export function withoutRejections(course: BandCourse): BandCourse {
   return {
     ...course,

@@ -15,20 +15,19 @@ import {
 
 export type { Sighting } from './sightings.ts'
 
-/** Everything that was sent with a key, by start, on one clock for all audited runs. */
+/** All requests by key, in order of start, on one clock for all audited runs. */
 export interface History {
   readonly sightings: readonly Sighting[]
   readonly byKey: ReadonlyMap<string, readonly Sighting[]>
-  /** Keys of one account may share a counter (gap G-36): what may have been counted together. */
+  /** Requests that may share a counter: keys of one account may (gap G-36). */
   readonly byAccount: ReadonlyMap<string, readonly Sighting[]>
 }
 
 /**
  * The history of the audited runs.
  *
- * Attempts of several runs stand on one clock by the wall time at which each run began, and that
- * clock runs at the service's speed: microseconds of a run that scaled time by 60 count sixtyfold,
- * so windows keep their length.
+ * Attempts of several runs share one clock, by the wall time at which each run began. That clock runs at the service's
+ * speed: a microsecond of a run scaled by 60 counts sixtyfold, so windows keep their length.
  */
 export const historyOf = oncePerEvidence(load)
 
@@ -80,12 +79,12 @@ export function witnessOf(sighting: LimitedRequest, shows: string): Witness {
   return { runId: sighting.runId, slot: sighting.slot, retry: sighting.retry, shows }
 }
 
-/** `60 or 20`, for sets in sentences. */
+/** `60 or 20`, for sentences. */
 export function anyOf(values: Iterable<number | string>): string {
   return [...new Set(values)].join(' or ')
 }
 
-/** Whether a sighting is so near the beginning of the record that what came before matters. */
+/** Whether a sighting is so early in the record that unrecorded requests matter. */
 export function recordBegan(
   sightings: readonly Sighting[],
   sighting: Sighting,

@@ -18,7 +18,7 @@ import { rate15 } from './rate-15.ts'
 import { rate18 } from './rate-18.ts'
 import { rate19 } from './rate-19.ts'
 
-/** Rules of the rulebook's section 1.10, in its order. */
+/** Section 1.10 of the rulebook, in its order. */
 export const rateRules: readonly Rule[] = [
   ...[rate01, rate02, rate03, rate04, rate05, rate06, rate07, rate08, rate09, rate10],
   ...[rate11, rate12, rate13, rate14, rate15, rate16, rate17, rate18, rate19],

@@ -4,7 +4,7 @@ import { judgeAdmissions } from './over-admission.ts'
 import { judgeRejections } from './rate-05.ts'
 import { rateRule } from './rate-rule.ts'
 
-/** The limits of the hour and of the day, by the same two questions as the minute's. */
+/** The limits of the hour and the day, with the same two tests as the minute. */
 function longWindowRule(id: string, window: Exclude<Window, 'minute'>): Rule {
   return rateRule({
     id,

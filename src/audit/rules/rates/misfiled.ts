@@ -2,26 +2,26 @@ import { type Contract, windowUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 
-/** Two answers of one key in a row, whose count went on by the requests of another key alone. */
+/** Two successive responses of one key whose count rose by the requests of another key only. */
 export interface Misfiled {
   readonly before: LimitedRequest
   readonly after: LimitedRequest
-  /** Requests of the other key in between, by which the count rose. */
+  /** Requests of the other key in between, which is the rise of the count. */
   readonly others: number
 }
 
 /**
- * So many answers must agree, with none that contradicts them in between: counts that rise by the other's
- * requests, and counts that stay under an own one.
+ * Responses that must agree without a contradiction in between: counts that rise by the other key's requests, and
+ * counts that do not rise with an own request.
  */
 const agreement = 3
-/** All pairs are looked at, so that of many keys of one limit the first few are. */
+/** All pairs are compared, so only the first few of many keys with one limit are examined. */
 const mostKeys = 8
 
 /**
- * Answers of keys that show the count of another key of their limit. In turns such as A B B A B B the
- * count that A shows rises by two for each of its own requests, and the one of B stays for each second.
- * Traffic of others with a key makes its count rise as well, but no count stays under an own request.
+ * Responses of keys that show the count of another key with the same limit. With turns such as A B B A B B, the count
+ * shown to A rises by two for each of its requests, and that of B stays for every second one. Other traffic on a key
+ * makes its count rise, too, but no count stays after an own request.
  */
 export function misfiledIn(
   requests: readonly LimitedRequest[],
@@ -63,7 +63,7 @@ function swapped(
     const before = last.get(request.key)
     if (before !== undefined && before.others !== 1) {
       const rose = usedOf(request, limit)! - usedOf(before.request, limit)!
-      // A bucket regains a request in that time, and a log may lose one.
+      // A bucket regains a request in that time, and a log may drop one.
       const isQuick = request.untilUs - before.request.fromUs < windowUs / limit / 2
       if (rose === before.others && rose > 1) {
         rising.push({ before: before.request, after: request, others: before.others })

@@ -8,10 +8,9 @@ import { coursesIn, explain, isPressed, type Known, withoutRejections } from './
 import { type History, witnessOf } from './history.ts'
 
 /**
- * Whether more were admitted than any legal limiter of this window lets in.
+ * Whether more were admitted than any legal limiter of this window allows.
  *
- * More than 2N in one window is too many for each of them; fewer can be too many as well, when
- * no model with any phase lets in all that was let in.
+ * More than 2N in one window is too many for every limiter. Fewer are too many if no model with any phase admits them.
  */
 export function judgeAdmissions(history: History, known: Known, window: Window): Verdict {
   const { contract, profile } = known
@@ -69,16 +68,16 @@ export function judgeAdmissions(history: History, known: Known, window: Window):
   }
 }
 
-/** Replaying a course takes a fraction of a second: of many keys over N the first few are asked. */
+/** Most courses to replay, at a fraction of a second each: the first keys above N. */
 const mostReplays = 24
 const nothing = { contradiction: null } as const
 
-/** A log admits no more than N in any window; other sliding limiters do over an edge. */
+/** A log never admits more than N in a window; other sliding limiters do across an edge. */
 function knownToSlide(profile: DeploymentProfile | undefined): boolean {
   return established(profile, 'G-22', 'algorithm') === 'sliding-log'
 }
 
-/** What it would take to see a limit at work, and where balance arithmetic forbids it. */
+/** The traffic that would test a limit, and where the balance makes that impossible. */
 export function whatItTakes({ sightings }: History, contract: Contract, window: Window): string {
   const seen = contract.bands.filter((band) =>
     sightings.some(

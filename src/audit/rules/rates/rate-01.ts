@@ -6,11 +6,11 @@ import { anyOf, type Sighting, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 
-/** Within how many µs of the start of a key's record its earlier balance is unknown. */
+/** A response with a limit from the wrong row. */
 interface Judged {
   readonly sighting: Sighting
   readonly allowed: readonly number[]
-  /** Whether an earlier band, from before the record, could still have been in effect. */
+  /** Whether an earlier band, from before the record, may still be in effect. */
   readonly earlierBandPossible: boolean
 }
 
@@ -123,7 +123,7 @@ function describe({ low, high }: Bracket): string {
   return low === high ? `${low}` : `${low} to ${high}`
 }
 
-/** When each key's record begins, and whether its first answer showed an unused window. */
+/** The start of each key's record, and whether its first response showed an unused window. */
 function recordStarts(sightings: readonly Sighting[]) {
   const starts = new Map<string, { atUs: number; fresh: boolean }>()
   for (const { key, fromUs, limit, remaining } of sightings) {
@@ -133,7 +133,7 @@ function recordStarts(sightings: readonly Sighting[]) {
   return starts
 }
 
-/** An answer whose row was behind its balance, and caught up in the midst of a window. */
+/** A response whose row lagged behind its balance, and was corrected within a window. */
 function changedLate(
   contract: Contract,
   sightings: readonly Sighting[],

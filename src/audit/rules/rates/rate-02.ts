@@ -90,7 +90,7 @@ share, either is correct, and the note names the one in use.`,
   },
 })
 
-/** An answer that was right, and a later one of its key with the same row that no longer is. */
+/** A correct response, and a later one of its key with the same row, which is then wrong. */
 function neverMoved(
   contract: Contract,
   sightings: readonly Sighting[],

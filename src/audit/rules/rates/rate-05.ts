@@ -25,7 +25,7 @@ like a fault. A rejection that may belong to the hour or the day decides nothing
   },
 })
 
-/** Whether some rejection came before its window was full. */
+/** Whether a rejection came before its window was full. */
 export function judgeRejections(history: History, known: Known, window: Window): Verdict {
   const courses = coursesIn(history, known, window)
   let observations = 0
@@ -77,7 +77,7 @@ export function judgeRejections(history: History, known: Known, window: Window):
   }
 }
 
-/** The first rejection with too few possible requests before it, by any limiter without pacing. */
+/** The first rejection with too few requests before it for any limiter without pacing. */
 function earliestPremature(
   { requests: all, limit, windowUs, toleranceUs, earlierAtMost, counted }: BandCourse,
   rejections: readonly LimitedRequest[],
@@ -88,7 +88,7 @@ function earliestPremature(
   const ends = requests.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
   const openedUs = all[0]!.untilUs
   for (const request of rejections) {
-    // Two windows: a sliding counter still weighs the one before.
+    // Two windows, because a sliding counter still weighs the previous one.
     const horizonUs = request.fromUs - 2 * windowUs - toleranceUs
     const earlier = horizonUs < openedUs ? earlierAtMost : 0
     const before =
@@ -102,7 +102,7 @@ function earliestPremature(
   return null
 }
 
-/** What other keys of the same account sent: gap G-36 lets a new key inherit the account's counts. */
+/** Requests of other keys of the same account: by gap G-36 a new key may inherit the account's counts. */
 function siblingsOf({ byKey, byAccount }: History, key: string): readonly LimitedRequest[] {
   const account = byKey.get(key)![0]!.account
   return byAccount.get(account)!.filter((request) => request.key !== key)

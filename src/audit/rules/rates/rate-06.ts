@@ -2,7 +2,7 @@ import { effectOf } from '../../../attempt/outcome.ts'
 import { type Sighting, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
-/** What a rejection is called in both error shapes. */
+/** The names of a rejection in both error shapes. */
 const rateLimitCode = 'rate_limit_exceeded'
 const rateLimitType = 'rate_limit_error'
 
@@ -21,7 +21,7 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
   decide({ sightings, byAccount }, evidence) {
     const relevant = sightings.filter(
       (sighting) =>
-        // One that the client left has no body to judge.
+        // An aborted request has no body to judge.
         sighting.outcome === 'http_error' &&
         (sighting.decision === 'rejected' ||
           sighting.errorCode === rateLimitCode ||
@@ -60,7 +60,7 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
 })
 
 function faultOf({ status, errorCode, errorType }: Sighting): string | null {
-  // A client that left before the body did not see what it was called.
+  // A client that aborted before the body did not receive the names.
   if (status === 429 && errorCode === null && errorType === null) return null
   if (status !== 429) return `status ${status} with ${errorCode ?? errorType}`
   if (errorType !== rateLimitType) return `429 with type ${errorType ?? 'none'}`
@@ -68,7 +68,7 @@ function faultOf({ status, errorCode, errorType }: Sighting): string | null {
   return null
 }
 
-/** What two successes may have cost between their headers, each sent before or after its charge. */
+/** Possible cost of two successes between their headers, each before or after its charge. */
 function priceBetween(before: Sighting, after: Sighting): number {
   const alike = before.endpoint === after.endpoint && before.streamed === after.streamed
   return alike
@@ -77,9 +77,9 @@ function priceBetween(before: Sighting, after: Sighting): number {
 }
 
 /**
- * Two successes with nothing but rejections between them, whose balance fell by too much.
+ * Two successes with only rejections between them, whose balance fell by too much.
  *
- * @param lateUs how long after an attempt that was cut off its charge may come
+ * @param lateUs how long after an interrupted attempt its charge may come
  */
 function chargedRejection(
   sightings: readonly Sighting[],
@@ -99,7 +99,7 @@ function chargedRejection(
     } else if (whole) {
       if (before !== null && between.length > 0) {
         const excess = before.credits! - sighting.credits! - priceBetween(before, sighting)
-        // More than the rejections can have cost was taken by something else.
+        // An excess above the possible cost of the rejections was taken by something else.
         if (excess >= between.length && excess <= between.length * sighting.costCredits) {
           return [before, between, sighting]
         }

@@ -45,7 +45,7 @@ is not systematic, nothing is decided.`,
         witnesses: witnessesOf(first),
       }
     }
-    // Others on the key make it fall faster, never show a value more often.
+    // Other traffic on the key makes it fall faster, but never repeats a value.
     if (bursts.proven !== null) {
       const { value, requests } = bursts.proven
       const last = requests.at(-1)!
@@ -84,7 +84,7 @@ interface Pair {
   readonly before: LimitedRequest
   readonly after: LimitedRequest
   readonly fell: number
-  /** Attempts that can have been counted after the first and up to the second. */
+  /** Attempts that may have been counted after the first and up to the second. */
   readonly between: number
 }
 
@@ -95,13 +95,13 @@ function witnessesOf({ before, after }: Pair): readonly [Witness, Witness] {
   ]
 }
 
-/** Each answer of an account with the last one of the same key and limit wholly before it. */
+/** Each response of an account, with the last earlier one of the same key and limit that does not overlap. */
 function consecutive(requests: readonly LimitedRequest[]): readonly Pair[] {
   const shown = requests.filter(({ limit, remaining }) => limit !== null && remaining !== null)
   const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
   const starts = requests.map(({ fromUs }) => fromUs)
   const ends = requests.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
-  /** By key and limit: what one counter showed last. */
+  /** By key and limit: the last response of one counter. */
   const last = new Map<string, Map<number | null, LimitedRequest>>()
   const pairs: Pair[] = []
   let next = 0
@@ -114,7 +114,7 @@ function consecutive(requests: readonly LimitedRequest[]): readonly Pair[] {
     }
     const before = last.get(after.key)?.get(after.limit)
     if (before === undefined) continue
-    // Counters take turns in the one triple of headers, so the answers before may lie far apart.
+    // Counters share one set of headers in turn, so the previous response may be far back.
     const between = countBelow(starts, after.untilUs + 1) - countBelow(ends, before.fromUs) - 1
     pairs.push({ before, after, fell: before.remaining! - after.remaining!, between })
   }

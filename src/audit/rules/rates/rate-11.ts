@@ -50,7 +50,7 @@ nothing is decided.`,
   },
 })
 
-/** Whether the first answer said that the second, of the same key, still fits. */
+/** Whether the first response allowed the second one, of the same key. */
 function isPromise(before: LimitedRequest, after: LimitedRequest): boolean {
   return before.key === after.key && before.limit === after.limit && before.remaining! > 0
 }

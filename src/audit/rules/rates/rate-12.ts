@@ -49,7 +49,7 @@ nothing, unless the deployment profile names the unit.`,
   },
 })
 
-/** One sample or two that no unit fits, where there are such; else all that rule out a unit. */
+/** One or two samples that no unit fits, if there are such; otherwise all that rule out a unit. */
 function smallestClash(
   samples: readonly ResetSample[],
   infer: (samples: readonly ResetSample[]) => { readonly units: readonly string[] },

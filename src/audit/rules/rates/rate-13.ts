@@ -20,7 +20,7 @@ be admitted between the rejection and its reset. For other limiters, a reset may
 the full refill, so an early admission decides nothing.`,
   decide(history, evidence) {
     const waits = waitsIn(history, evidence)
-    // Where the values fit two units, each of them must be untrue.
+    // If the values fit two units, each must be wrong.
     const verdicts = readingsOf(history, evidence).map((resetOf) => judge(waits, resetOf))
     const held = verdicts.find(({ verdict }) => verdict === 'pass')
     if (held !== undefined) return held
@@ -93,7 +93,7 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
   return passed(observations, 'a rejection, and one request after its reset')
 }
 
-/** The very next generation, when it came after the instant, alone, and nothing was in flight. */
+/** The next generation, if it came after the instant, alone, and with nothing in flight. */
 function firstAfter(
   requests: readonly LimitedRequest[],
   index: number,
@@ -110,5 +110,5 @@ function firstAfter(
   return alone && settled && spoke ? next : null
 }
 
-/** How many earlier attempts are looked at for one that may still have been in flight. */
+/** Earlier attempts to check for requests still in flight. */
 const inFlightLookback = 100

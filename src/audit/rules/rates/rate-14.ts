@@ -20,7 +20,7 @@ inherits its account's count once (gap G-36) continues from its own responses af
     const { own, shared } = continuityOf(sightings, ({ key }) => key, true)
     const free = admittedWhileAnotherIsRejected(sightings)
     const observations = own.length + shared.length + free
-    // Its own may have fallen to that number by what it forgot meanwhile.
+    // The key's own count may have fallen to that number by forgetting.
     const ahead = shared.filter(({ forgotten }) => forgotten < 0)
     const ownOfPair = Map.groupBy(own, pairOf)
     const suspects = [...Map.groupBy(ahead, pairOf)].filter(([pair]) => !ownOfPair.has(pair))
@@ -76,12 +76,12 @@ inherits its account's count once (gap G-36) continues from its own responses af
   },
 })
 
-/** Two keys, in no order. */
+/** Two keys in any order. */
 function pairOf({ before, after }: Switch): string {
   return [before.key, after.key].sort().join(' ')
 }
 
-/** Admissions of a key between two rejections of another, with none of that other's in between. */
+/** Admissions of a key between two rejections of another key that had none in between. */
 function admittedWhileAnotherIsRejected(requests: readonly LimitedRequest[]): number {
   const rejectedAt = new Map<string, number>()
   const waiting = new Map<string, number>()

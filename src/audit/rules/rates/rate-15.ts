@@ -53,7 +53,7 @@ forgets meanwhile.`,
   },
 })
 
-/** Answers of one key that no one counter explains: so many as must agree, or none. */
+/** Responses of one key that no single counter explains: as many as must agree, or none. */
 function apartIn(
   requests: readonly LimitedRequest[],
   own: readonly Switch[],

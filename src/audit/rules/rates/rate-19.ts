@@ -48,7 +48,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         const isOfCell =
           cell !== undefined &&
           !otherWindowMayRefuse(cell.band, cell.window, sightings, index, pacing)
-        // A counter that weights the last window may take two to be free again.
+        // A counter that weighs the last window may need two windows to be free again.
         const longestS = (2 * windowUs[isOfCell ? cell.window : 'day']) / 1e6
         if (retryAfterS < 0 || retryAfterS > longestS + 1) return fail(sighting, `${retryAfterS}`)
       }
@@ -99,7 +99,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
   },
 })
 
-/** A number of seconds that are over before anything is let in again. */
+/** A Retry-After that ends before anything is admitted again. */
 function tooShort(history: History, known: Known) {
   const readings = readingsOf(history, known)
   for (const wait of waitsIn(history, known)) {
@@ -121,8 +121,8 @@ function tooShort(history: History, known: Known) {
 }
 
 /**
- * The first attempt after the instant, where it was rejected, came alone, and nothing was let in since
- * the rejection. Where rejections may count, those in between may have moved what was promised.
+ * The first attempt after the instant, if it was rejected, came alone, and nothing was admitted since the rejection.
+ * If rejections may count, those in between may have moved the promised time.
  */
 function rejectedAgain(wait: Wait, index: number, instantUs: number): LimitedRequest | null {
   const { requests } = wait.course
@@ -138,7 +138,7 @@ function rejectedAgain(wait: Wait, index: number, instantUs: number): LimitedReq
   return mayAll && (since.length === 0 || !wait.mayCountRejections()) ? next : null
 }
 
-/** IMF-fixdate, the form that RFC 9110 asks senders to use. */
+/** IMF-fixdate, the form that RFC 9110 requires of senders. */
 function isHttpDate(value: string): boolean {
   return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(
     value,

@@ -2,7 +2,7 @@ import type { Evidence, Rule } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 import { type History, historyOf } from './history.ts'
 
-/** A rule about rate limits (§8.1): all of them read one history. */
+/** A rule about rate limits (§8.1). All of them share one history. */
 export function rateRule(
   rule: Omit<Rule, 'decide' | 'section'> & {
     readonly section?: string

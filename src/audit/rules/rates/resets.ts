@@ -7,11 +7,11 @@ import { type ServiceClock, serviceClock } from '../../../limits/service-clock.t
 import type { Known } from './courses.ts'
 import type { History } from './history.ts'
 
-/** Every reset value on record, with the longest that it may look ahead. */
+/** All reset values, each with the longest time that it may look ahead. */
 export function resetSamples({ byKey }: History, contract: Contract): readonly ResetSample[] {
   const samples: ResetSample[] = []
   for (const sightings of byKey.values()) {
-    // Where refused requests or reads count (gap G-18), each may push the reset further.
+    // If refused requests or reads count (gap G-18), each may delay the reset.
     let others = 0
     for (const sighting of sightings) {
       if (sighting.decision !== 'admitted') others++
@@ -37,7 +37,7 @@ export interface ResetReading {
   readonly inference: UnitInference
 }
 
-/** Where the values fit several units, the one that a probe established (gap G-21) is meant. */
+/** If the values fit several units, the probe's answer decides (gap G-21). */
 export function readResets(history: History, { contract, profile }: Known): ResetReading {
   const samples = resetSamples(history, contract)
   const clock = serviceClock(history.sightings)

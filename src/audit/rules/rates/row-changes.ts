@@ -7,11 +7,11 @@ export interface Pair {
   readonly after: Sighting
   readonly from: Cell
   readonly to: Cell
-  /** Successes after the first and up to the second; null where other attempts lie between. */
+  /** Successes after the first and up to the second; null with other attempts in between. */
   readonly steps: number | null
 }
 
-/** Successes of one key, each with the last one before it whose limit is of the same window. */
+/** Successes of one key, each with the previous one whose limit is for the same window. */
 export function* sequentialPairs(
   contract: Contract,
   sightings: readonly Sighting[],
@@ -40,14 +40,14 @@ export function* sequentialPairs(
   }
 }
 
-/** Whether a row may hold for the balance that an answer shows, before or after its charge. */
+/** Whether a row may apply to the balance in a response, before or after its charge. */
 export function holds(band: Band, sighting: Sighting): boolean {
   const low = sighting.credits! - sighting.costCredits
   const high = sighting.credits! + sighting.costCredits
   return high >= band.minBalance && low <= (band.maxBalance ?? Infinity)
 }
 
-/** Whether the count of used requests went on: no window began between the two. */
+/** Whether the used count continued, so no window began in between. */
 export function goesOn(before: Sighting, after: Sighting, steps: number | null): boolean {
   if (before.remaining === null || after.remaining === null || steps === null) return false
   return after.limit! - after.remaining === before.limit! - before.remaining + steps

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../contract/request.ts'
 import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
 
-/** An request with what is known of its account's balance at that moment. */
+/** A request, with what is known of its account's balance at that moment. */
 export interface Sighting extends LimitedRequest {
   readonly balance: Bracket
   /** Whether it asked for a stream. */
@@ -15,7 +15,7 @@ export interface Sighting extends LimitedRequest {
   readonly flags: number
 }
 
-/** Columns of attempts that hold words; each is a list of codes into the words, -1 for none. */
+/** Text columns of attempts, as indexes into the words; -1 is null. */
 export const wordColumns = [
   'run_id',
   'key_fp',
@@ -27,7 +27,7 @@ export const wordColumns = [
   'error_type',
 ] as const
 
-/** Columns that are numbers; NaN for none. */
+/** Number columns; NaN is null. */
 export const numberColumns = [
   'from_us',
   'until_us',
@@ -46,15 +46,14 @@ export const numberColumns = [
 ] as const
 
 /**
- * Sightings as columns, of which a `Sighting` shows one row: a million objects with twenty fields
- * each would take gigabytes.
+ * Sightings as columns. A `Sighting` shows one row: a million objects with twenty fields each would take gigabytes.
  */
 export interface SightingTable {
   readonly size: number
   readonly words: readonly string[]
   readonly codes: Readonly<Record<(typeof wordColumns)[number], Int32Array>>
   readonly numbers: Readonly<Record<(typeof numberColumns)[number], Float64Array>>
-  /** Places in `decisions`. */
+  /** Indexes into `decisions`. */
   readonly decision: Uint8Array
   readonly costCredits: Float64Array
   readonly balanceLow: Float64Array
@@ -63,7 +62,7 @@ export interface SightingTable {
 
 const decisions: readonly Decision[] = ['admitted', 'rejected', 'refused', 'read', 'unknown']
 
-/** @param columns those of `numberColumns` and then of `wordColumns`, as the store gives them */
+/** @param columns those of `numberColumns`, then those of `wordColumns`, as the store returns them */
 export function sightingTable(
   columns: readonly Float64Array[],
   words: readonly string[],

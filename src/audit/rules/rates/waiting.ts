@@ -7,16 +7,16 @@ import { coursesIn, explain, type Known } from './courses.ts'
 import type { History } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
 
-/** A moment, as far as it is known. */
+/** A moment, with its bounds. */
 export interface Instant {
   readonly lowUs: number
   readonly highUs: number
 }
 
-/** The reset of a rejection; null where it shows none. */
+/** The reset of a rejection; null if it shows none. */
 export type ResetOf = (rejection: LimitedRequest) => Instant | null
 
-/** How to read resets, once for each unit that fits the deployment (RATE-12). */
+/** The readings of resets, one for each unit that fits the deployment (RATE-12). */
 export function readingsOf(history: History, known: Known): readonly ResetOf[] {
   const { samples, clock, inference } = readResets(history, known)
   return inference.units.map((unit) => {
@@ -28,10 +28,10 @@ export function readingsOf(history: History, known: Known): readonly ResetOf[] {
   })
 }
 
-/** Replaying a course takes a fraction of a second, so that of many keys the first few are asked. */
+/** Most courses to replay, at a fraction of a second each: the first keys. */
 const mostCourses = 24
 
-/** The minutes of keys that were rejected, each with what its limiter may be. */
+/** Courses of the minute with rejections. */
 export function waitsIn(history: History, known: Known): readonly Wait[] {
   return coursesIn(history, known, 'minute')
     .filter(({ requests }) => requests.some(({ decision }) => decision === 'rejected'))
@@ -39,7 +39,7 @@ export function waitsIn(history: History, known: Known): readonly Wait[] {
     .map((course) => new Wait(history, course))
 }
 
-/** What a key did after its rejections, and how long its limiter may make it wait. */
+/** The requests of a key after its rejections, and how long its limiter may make it wait. */
 export class Wait {
   readonly course: BandCourse
   private readonly history: History
@@ -50,13 +50,13 @@ export class Wait {
     this.course = course
   }
 
-  /** Which models explain the record is asked only where the answer matters: asking takes long. */
+  /** Finds the models that explain the course, on demand, because it takes long. */
   private explaining(): readonly Model[] {
     this.models ??= explain(this.course).models
     return this.models
   }
 
-  /** Whether nothing but windows of a fixed length explains the record. */
+  /** Whether only windows of a fixed length explain the course. */
   hasFixedWindows(): boolean {
     const models = this.explaining()
     return models.length > 0 && models.every(({ algorithm }) => algorithm.startsWith('fixed'))
@@ -66,21 +66,21 @@ export class Wait {
     return this.explaining().some((model) => 'rejectionsCount' in model && model.rejectionsCount)
   }
 
-  /** What a limiter may be late, or early, by its own grain. */
+  /** How late or early a limiter may be by its own granularity. */
   get grainUs(): number {
     const { windowUs, limit } = this.course
     return windowUs / limit + windowUs * 0.01
   }
 
-  /** By how much a limiter may be later than it said on this rejection. */
+  /** How late a limiter may be after what it promised on this rejection. */
   spareUs(index: number): number {
-    // A read after the rejection may have been counted, as a rejection may (gap G-18).
+    // A read after the rejection may count, as a rejection may (gap G-18).
     const mayHaveMoved =
       this.mayCountRejections() || this.course.requests[index + 1]?.decision === 'read'
     return this.grainUs + (mayHaveMoved ? movedByRejections(this.course, index) : 0)
   }
 
-  /** Whether the attempt was alone on its account since the rejection: another key may share the counter. */
+  /** Whether the attempt was alone on its account since the rejection: other keys may share the counter. */
   isAlone(index: number, next: LimitedRequest): boolean {
     const { requests, windowUs, key } = this.course
     const { byKey, byAccount } = this.history
@@ -90,7 +90,7 @@ export class Wait {
       .some((other) => other.key !== key && other.fromUs <= next.untilUs && other.untilUs >= fromUs)
   }
 
-  /** The first that was let in after a rejection. */
+  /** The first request admitted after a rejection. */
   nextAdmitted(index: number): LimitedRequest | null {
     const { requests } = this.course
     const rejectedBy = requests[index]!.untilUs
@@ -102,8 +102,8 @@ export class Wait {
   }
 
   /**
-   * Whether so many requests came free at once as only a window that begins anew sets free: a bucket
-   * and a counter regain them one by one, and a log as many as came a window before.
+   * Whether so many requests came free at once that a new window must have begun. A bucket and a counter regain them
+   * one by one, and a log as many as came one window earlier.
    */
   beganAnew(index: number, admitted: LimitedRequest): boolean {
     const { requests, windowUs, limit } = this.course
@@ -118,8 +118,8 @@ export class Wait {
 }
 
 /**
- * By how much a limiter that counts rejections may be later than it says: a counter that weighs the
- * last window weighs its rejections too, and a log that counts this one must lose one more entry.
+ * How late a limiter that counts rejections may be. A counter that weighs the last window also weighs its rejections.
+ * A log that counts this one must drop one more entry.
  */
 function movedByRejections({ requests, limit, windowUs }: BandCourse, index: number): number {
   const untilUs = requests[index]!.fromUs

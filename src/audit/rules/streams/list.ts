@@ -9,7 +9,7 @@ import { sqlRule } from '../sql-rule.ts'
 
 const takes = 'a captured chat stream'
 
-/** The events of a chat stream that the service ended by itself; null for anything else. */
+/** The events of a chat stream that the service ended itself; null for anything else. */
 function chatEvents(exchange: Exchange) {
   const { endpoint, reason } = exchange.row
   const ended = exchange.isOk || reason === 'no-done' || reason === 'malformed-body'
@@ -163,7 +163,7 @@ function textsBy(
   return texts
 }
 
-/** Whether it is that text with one piece lost or repeated, or with broken characters. */
+/** Whether a text equals another with one piece lost or repeated, or with broken characters. */
 function isDamaged(whole: string, text: string): boolean {
   if (text.includes('\ufffd') && !whole.includes('\ufffd')) return true
   const shorter = Math.min(whole.length, text.length)
@@ -172,14 +172,14 @@ function isDamaged(whole: string, text: string): boolean {
   return start + end >= shorter
 }
 
-/** For how many characters two texts begin alike. */
+/** Length of the common prefix of two texts. */
 function alikeFor(a: string, b: string): number {
   let at = 0
   while (at < a.length && a[at] === b[at]) at++
   return at
 }
 
-/** Everything that was asked, but for how it is delivered. */
+/** The request without its mode of delivery. */
 function requestOf(exchange: Exchange): string {
   const asked = exchange.requestJson
   if (!isObject(asked)) return ''
@@ -271,5 +271,5 @@ and decides nothing.`,
   takes: 'a stream',
 })
 
-/** Rules of the rulebook's section 1.6. */
+/** Section 1.6 of the rulebook. */
 export const streamRules: readonly Rule[] = [sse01, sse02, sse03, sse04, sse05, sse06, sse07]

@@ -36,21 +36,21 @@ this with short prompts, reduce the windows in the contract of both sides.`,
   },
 })
 
-/** Input and output together that the model may hold, by the wider of the two promises. */
+/** The most tokens of input and output together, by the wider of the two promises. */
 function windowOf({ models, limits }: Contract, id: string | null): number | null {
   const model = models.find((each) => each.id === id)
   return model === undefined ? null : Math.max(model.contextWindowTokens, limits.maxInputTokens)
 }
 
-/** Words of the messages: each is at least one token. */
+/** Words of the messages. Each is at least one token. */
 function wordsOf(exchange: Exchange): number {
   return sumOver(exchange, (text) => text.match(/\S+/g)?.length ?? 0)
 }
 
-/** Tokens that frame a message in the templates of models, and prime the answer, at most. */
+/** Upper bound of tokens that frame a message in a model's template and prime the response. */
 const frameTokens = 16
 
-/** A token is at least a byte. A list of parts may hold more than text. */
+/** An upper bound of prompt tokens: a token has at least one byte. Lists of parts may hold more than text. */
 function mostTokensOf(exchange: Exchange): number {
   const system = exchange.requestField('system')
   const ofSystem = typeof system === 'string' ? Buffer.byteLength(system) : 0
@@ -108,7 +108,7 @@ request has bytes: a usage above that covers more than this request, and is igno
   takes: 'a success with usage',
 })
 
-/** Shorter responses say nothing about deadlines. */
+/** Shorter responses do not test the deadline. */
 const longUs = 10e6
 
 const lim04 = sqlRule({
@@ -129,7 +129,7 @@ decides nothing. A messages stream without a known end event was not cut (gap G-
     FROM seen JOIN runs USING (run_id)
     WHERE ${promisedSql} AND (closed_us - sent_us) * time_scale >= ${longUs}
       AND (outcome = 'ok' OR outcome = 'broken' AND reason IN ('closed-early', 'reset')
-        -- One that told why generation ended, or of which nothing was understood, was not cut.
+        -- A stream with a finish reason, or without any readable event, was not cut.
         OR endpoint = 'chat' AND reason = 'no-done' AND finish_reason IS NULL AND events > 0)`,
   takes: "a response that takes ten seconds of the service's time or more",
 })
@@ -158,5 +158,5 @@ jitter and a second of tolerance; a Retry-After may extend the wait.`,
   takes: 'a retry (retries: specification)',
 })
 
-/** Rules of the rulebook's section 1.8. */
+/** Section 1.8 of the rulebook. */
 export const tokenRules: readonly Rule[] = [lim01, lim02, lim03, lim04, lim05]

@@ -33,7 +33,7 @@ its path's format, or Content-Type, must allow them. A * does not include Author
   takes: 'a response to a request with an Origin',
 })
 
-/** What a page sends to the endpoint of each format, and must be allowed to. */
+/** Headers that a page sends to the endpoint of each format. */
 function neededHeaders({ auth, paths }: Contract) {
   return (['chat', 'messages'] as const).flatMap((format) =>
     [auth[format].name.toLowerCase(), 'content-type'].map((name) => ({
@@ -43,7 +43,7 @@ function neededHeaders({ auth, paths }: Contract) {
   )
 }
 
-/** SQL: a captured preflight of this path was asked for a header, and its answer does not have it. */
+/** SQL: a captured preflight of this path requested a header that its response does not allow. */
 function notAllowed(path: string, name: string): string {
   const names = (allowed: string) => `([^\\n]*,)?[ \\t]*${allowed}[ \\t]*(,|$)`
   const allowed = name === 'authorization' ? name : `(${name}|\\*)`

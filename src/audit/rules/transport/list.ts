@@ -75,7 +75,7 @@ is about the request (gap G-27).`,
     FROM seen LEFT JOIN templates USING (run_id, template)
     WHERE endpoint <> 'other' AND expects = 'ok' AND status IS NOT NULL
       AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)
-      -- Far from every window, so that none can have been exceeded.
+      -- Far below every context window.
       AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2}`,
   takes: 'a request to one of the four endpoints',
 })
@@ -102,5 +102,5 @@ type for insufficient credits, so no 403 of that shape does.`,
   takes: 'a request to an unknown path (wrong: unknown-path)',
 })
 
-/** Rules of the rulebook's section 1.1. */
+/** Section 1.1 of the rulebook. */
 export const transportRules: readonly Rule[] = [trn01, trn02, trn03, trn04, trn05, trn06]

@@ -107,7 +107,7 @@ async function compared(
        FROM attempts LEFT JOIN templates USING (run_id, template)
        WHERE run_id = $1 AND sent_us IS NOT NULL
          AND account = (SELECT account FROM attempts WHERE run_id = $1 AND slot = $2 LIMIT 1)),
-       -- One of the two answers has its own price in it, be it taken before or after it was made.
+       -- One of the two responses includes its own price, whether charged before or after it was made.
        paid AS (SELECT CASE endpoint WHEN 'models' THEN ${reads.models} WHEN 'credits' THEN ${reads.credits}
            END AS price
          FROM ours WHERE outcome = 'ok' AND sent_us > $3::BIGINT AND sent_us <= $5::BIGINT)

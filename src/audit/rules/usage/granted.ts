@@ -27,7 +27,7 @@ function compared(earlier: UsageReport, later: UsageReport): Came {
   if (earlier.remaining === null || later.remaining === null) return undefined
   const grew = later.consumed - earlier.consumed
   const fell = earlier.remaining - later.remaining
-  // What was consumed became less: a period of it ended, or USE-07 tells it.
+  // Consumed credits fell: a period ended, or USE-07 reports it.
   if (grew < 0 || !isAfter(later, earlier)) return undefined
   const tellsExpiry = earlier.expired !== null && later.expired !== null
   const expired = tellsExpiry ? later.expired - earlier.expired : Math.max(0, fell - grew)

@@ -6,5 +6,5 @@ import { use06 } from './ranges.ts'
 import { use01 } from './topics.ts'
 import { use03, use05 } from './within-an-answer.ts'
 
-/** Rules of the rulebook's section 1.11. */
+/** Section 1.11 of the rulebook. */
 export const usageRules: readonly Rule[] = [use01, use02, use03, use04, use05, use06, use07, page01]

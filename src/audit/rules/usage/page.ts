@@ -35,11 +35,11 @@ function judge(page: Exchange, reports: readonly UsageReport[]): Came {
   const told = ofKey.filter(({ exchange }) => closedOf(exchange) <= row.sentUs)
   const before = told.at(-1)?.remaining
   const after = ofKey.find(({ exchange }) => exchange.row.sentUs >= closedOf(page))?.remaining
-  // With another balance afterwards something happened meanwhile, and the page may show either.
+  // If the balance differs afterwards, something happened meanwhile, and the page may show either.
   if (typeof before !== 'number' || before !== after) return undefined
   const html = row.responseBody ?? ''
   if (shows(html, before)) return null
-  // It may stand in the part that was not captured.
+  // It may be in the part that was not captured.
   if (!page.isWhole) return undefined
   const mayComeLater = /<script|type=["']?password/i.test(html)
   return !mayComeLater || told.some((report) => showsOlder(html, report))
@@ -47,7 +47,7 @@ function judge(page: Exchange, reports: readonly UsageReport[]): Came {
     : undefined
 }
 
-/** Whether the text of a page, without its scripts and marks, shows what an answer told. */
+/** Whether the text of a page, without scripts and tags, shows the figures of a response. */
 function showsOlder(html: string, { remaining, consumed }: UsageReport): boolean {
   const text = html.replaceAll(/<(script|style)\b.*?<\/\1\s*>|<[^>]*>/gis, ' | ')
   return remaining !== null && !!consumed && shows(text, remaining) && shows(text, consumed)

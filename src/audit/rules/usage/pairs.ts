@@ -1,6 +1,6 @@
 import type { UsageReport } from '../../evidence/usage/reports.ts'
 
-/** Reports of one account over all time in the order of time, in pairs. */
+/** Successive reports of one account over all time, in pairs. */
 export function pairs(
   reports: readonly UsageReport[],
 ): readonly (readonly [UsageReport, UsageReport])[] {
@@ -14,7 +14,7 @@ export function pairs(
   })
 }
 
-/** Whether one came wholly after the other: answers that overlap have no order. */
+/** Whether one response came after the other. Overlapping responses have no order. */
 export function isAfter(later: UsageReport, earlier: UsageReport): boolean {
   return (earlier.exchange.row.closedUs ?? Infinity) < later.exchange.row.sentUs
 }

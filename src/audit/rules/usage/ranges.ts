@@ -29,7 +29,7 @@ ${named}`,
   },
 })
 
-/** An answer, and the range that was asked for; null for an open end. */
+/** A response and its requested range; null for an open end. */
 interface Range {
   readonly report: UsageReport
   readonly from: string | null
@@ -41,14 +41,14 @@ function rangeOf(report: UsageReport): Range {
   return { report, from: query.get('from'), to: query.get('to') }
 }
 
-/** One key, one balance (so nothing happened in between) and one beginning. */
+/** The same key, the same balance (so nothing happened in between) and the same start. */
 function placeOf({ report }: Range, from: string | null): string {
   return JSON.stringify([report.exchange.row.keyFp, report.remaining, from])
 }
 
 const fields = ['consumedInRange', 'requests'] as const
 
-/** What does not add up over two ranges that meet; undefined where ranges seem not to be taken at all. */
+/** What does not add up over two adjacent ranges; undefined if the service seems to ignore ranges. */
 function unequal(whole: Range, first: Range, second: Range): Came {
   const figures = fields.map((field) => [
     whole.report[field],

@@ -5,7 +5,7 @@ import { type Came, judgedRule } from '../exchange-rule.ts'
 export const named =
   'Fields are found by their names, since the specification leaves the body open (gap G-09).'
 
-/** A rule about single answers of the credits endpoint. */
+/** A rule about single responses of the credits endpoint. */
 export function reportRule(
   rule: Omit<Rule, 'decide' | 'section' | 'needs'> & {
     readonly expected: string

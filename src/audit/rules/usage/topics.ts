@@ -2,13 +2,13 @@ import type { Json } from '../../evidence/exchange.ts'
 import { reportRule } from './report-rule.ts'
 
 const number = String.raw`(?:"?-?\d+(?:\.\d+)?"?\s*[,}\]]|null)`
-/** A number of credits under one of these names, or a sum right within an object of the name. */
+/** A number of credits under one of these names, or a sum directly in an object of that name. */
 const amount = (names: string) =>
   new RegExp(
     String.raw`"(?![^"]*(?:token|request))[^"]*(?:${names})[^"]*"\s*:\s*(?:${number}|\{[^{}[\]]*"[^"]*(?:credits|total|amount|value)[^"]*"\s*:\s*${number})`,
     'i',
   )
-/** Where each topic is in the text of an answer; a name alone is a topic that is empty so far. */
+/** Patterns for each topic in the text of a response. A name alone is a topic that is still empty. */
 const topics: readonly (readonly [string, RegExp])[] = [
   ['consumed', amount('consum|used|usage|spen[dt]|charged|deducted')],
   ['remaining', amount('remain|balance|left|available')],

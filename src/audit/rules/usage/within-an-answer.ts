@@ -27,10 +27,10 @@ account began and its days reach back to that.`,
 
 type Counted = 'credits' | 'requests'
 
-/** Clocks of one service may be that far apart. */
+/** Allowed difference between the clocks of one service. */
 const clockSkewMs = 60e3
 
-/** An hour with usage that had not begun when the answer was made. */
+/** An hour with usage that had not begun at the time of the response. */
 function hourAhead({ hours, exchange }: UsageReport): string | null {
   const nowMs = Date.parse(exchange.header('date') ?? '')
   const first = hours?.find(
@@ -60,7 +60,7 @@ function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | nul
     const [ofDay, ofHours] = [sumOf(lines, field), sumOf(hoursOf.get(day) ?? [], field)]
     if (day < first || day > last || ofDay === null || ofHours === null) continue
     isCompared = true
-    // With all of its requests in them, no hour of the day is missing.
+    // If the hours contain all of the day's requests, none is missing.
     const requests = sumOf(lines, 'requests')
     const isWhole =
       (day > first && day < last) ||
@@ -71,7 +71,7 @@ function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | nul
   return isCompared ? null : undefined
 }
 
-/** Lines by their day; none where one does not tell it. */
+/** Lines by day; empty if one has no day. */
 function byDay(buckets: readonly Bucket[]): ReadonlyMap<string, readonly Bucket[]> {
   const byDay = Map.groupBy(buckets, ({ day }) => day ?? '')
   return byDay.has('') ? new Map() : byDay
@@ -84,7 +84,7 @@ function daysOfTotal(report: UsageReport, field: Counted): string | null | undef
   const total = field === 'credits' ? report.consumed : report.requests
   const sum = sumOf(days ?? [], field)
   if (sum === null || total === null || exchange.row.path?.includes('?')) return undefined
-  // A total that is less may be that of a part of the time.
+  // A smaller total may cover only a part of the time.
   return total > sum ? `${sum} ${field} by day since the account began, ${total} in all` : null
 }
 
@@ -106,7 +106,7 @@ means differs.`,
     if (averageTokens === null || !requests || !buckets) return undefined
     const tokens = sumOf(buckets, 'tokens')!
     const average = tokens / requests
-    // A service may round what it shows.
+    // A service may round its figures.
     return Math.abs(averageTokens - average) <= 0.5
       ? null
       : `${averageTokens} for ${tokens} tokens of ${requests} requests (${average.toFixed(1)})`

@@ -7,7 +7,7 @@ import type { Store } from '../../../store/open.ts'
 import { quarterColumns, quartersSql } from '../../../store/quarters/quarters.ts'
 import { queryText, type UsageEngine } from './engine.ts'
 
-/** Requests of imported logs, and polls, in ClickHouse. Answers come as Parquet into the page's store. */
+/** Requests of imported logs, and polls, in ClickHouse. Results arrive as Parquet in the page's store. */
 export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
   return {
     name: clickhouse.name,
@@ -16,7 +16,7 @@ export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
       fetch(clickhouse, 'SELECT * FROM usage_polls FINAL', {}, (file) =>
         store.execute(`DELETE FROM usage_polls; INSERT INTO usage_polls BY NAME FROM ${file}`),
       ),
-    // Hours of keys stay there: they are as many as keys are.
+    // Hours of keys stay in ClickHouse: their number grows with the keys.
     enterPeriod: async () => {},
     async fill(store, table, sql) {
       const parameters = await variablesIn(store, `${relations()}${sql}`)
@@ -31,7 +31,7 @@ export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
 const relations = () =>
   queryText('relations.clickhouse').replace('/* key-hours */', () => queryText('key-hours'))
 
-/** A query of this folder with what it reads before it, and parameters where it has variables. */
+/** A query of this folder after the relations that it reads. Variables become parameters. */
 function inClickhouse(sql: string): string {
   const text = sql.replace(/^(--.*\n)*/, '')
   const whole = text.startsWith('WITH ')
@@ -61,7 +61,7 @@ async function variablesIn(store: Store, sql: string): Promise<Parameters> {
   const [values] = await store.rows<Parameters>(
     `SELECT ${[...names].map((name) => `getvariable('${name}') AS ${name}`).join()}`,
   )
-  // Before the period is known nothing that is read asks for it.
+  // Queries before the period is known do not use it.
   return Object.fromEntries(Object.entries(values!).map(([name, value]) => [name, value ?? 0]))
 }
 
@@ -81,7 +81,7 @@ async function fetch(
   }
 }
 
-/** Decimals as the store would have them where they fit: both become the same doubles. */
+/** Narrows decimals to the store's type if they fit, to get the same doubles. */
 async function narrow(store: Store, table: string): Promise<void> {
   const columns = await store.rows<{ column_name: string }>(
     `FROM (DESCRIBE ${table}) WHERE column_type = 'DECIMAL(38,18)'`,
@@ -99,11 +99,10 @@ async function narrow(store: Store, table: string): Promise<void> {
 const dayUs = 86_400e6
 
 /**
- * Keeps days of UTC as quarters of an hour, a day at a time. A day may be closed again: its new sums
- * take the place of the old ones.
+ * Stores the sums of UTC days as quarters of an hour, one day at a time. Closing a day again replaces its sums.
  *
- * @param fromUs null for the first day that is open
- * @returns how many days were closed
+ * @param fromUs null for the first open day
+ * @returns the number of days closed
  */
 export async function closeDays(
   clickhouse: ClickHouse,

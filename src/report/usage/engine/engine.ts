@@ -4,28 +4,28 @@ import { cellsSql } from '../../../store/quarters/quarters.ts'
 import type { UsageOptions } from '../shape.ts'
 
 /**
- * Where requests are summed for the usage page: a few queries of bounded answers. Their text (`*.sql`
- * of this folder) is read by each engine; what they read from is an engine's own:
+ * Sums requests for the usage page, in a few queries with results of bounded size. Each engine reads the same queries
+ * (`*.sql` in this folder), and defines the relations that they read:
  *
- * - `usage_cells`: sums of quarters of an hour, or what each request adds to them
+ * - `usage_cells`: sums of quarters of an hour, or the contribution of each request
  * - `usage_minutes`: requests of each key and clock minute
- * - `usage_key_hours`: the answer of `key-hours.sql`
- * - `usage_shown`: single requests, where `holdsRequests`
+ * - `usage_key_hours`: the result of `key-hours.sql`
+ * - `usage_shown`: single requests, if `holdsRequests`
  */
 export interface UsageEngine {
-  /** What errors call it; null for the store itself. */
+  /** Its name in errors; null for the store itself. */
   readonly name: string | null
-  /** False where it holds sums alone. */
+  /** False if it has only sums. */
   readonly holdsRequests: boolean
-  /** Makes ready what the queries read. */
+  /** Prepares the relations that the queries read. */
   begin(store: Store, options: UsageOptions): Promise<void>
-  /** Called once the variables of the period stand. */
+  /** Called once the variables of the period are set. */
   enterPeriod(store: Store): Promise<void>
-  /** Runs a query; its rows become a temporary table of the store. */
+  /** Runs a query and stores its rows in a temporary table of the store. */
   fill(store: Store, table: string, sql: string): Promise<void>
 }
 
-/** The text of a file of this folder; sums that two of them ask for stand in a file of their own. */
+/** The text of a file in this folder. Sums that several queries share are in a file of their own. */
 export function queryText(name: string): string {
   const text = readFileSync(
     new URL(`../../../../src/report/usage/engine/${name}.sql`, import.meta.url),
@@ -43,7 +43,7 @@ function fill(store: Store, table: string, sql: string): Promise<void> {
   return store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
 }
 
-/** The store's own runs and imported logs. */
+/** Runs and imported logs in the store. */
 export const storeEngine: UsageEngine = {
   ...inDuckdb,
   name: null,
@@ -64,7 +64,7 @@ function whereOf({ runIds, sources }: UsageOptions): string {
   return sources.length > 0 ? `WHERE ${imports}` : ''
 }
 
-/** Cells that a query of DuckDB gives. */
+/** Cells from a DuckDB query. */
 export function quartersEngine(name: string, cells: string): UsageEngine {
   return {
     ...inDuckdb,

@@ -1,5 +1,5 @@
--- Minutes of all keys would be most of the cost of a page, so only hours are looked into that can hold a
--- minute above the lowest limit (no minute has more requests than its hour), and the 50 busiest.
+-- Minutes of all keys would be most of a page's cost. So this reads only the 50 busiest hours, and hours with more
+-- requests than the lowest limit: no minute has more requests than its hour.
 WITH hours AS (
   SELECT key_fp, hour, sum(requests) AS n FROM usage_key_hours GROUP BY key_fp, hour),
 busy AS (

@@ -8,9 +8,9 @@ import { UserError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
 
 /**
- * The table of quarters in Parquet: a file, or a folder of them as Spark writes it.
+ * The table of quarters in Parquet: a file, or a folder of files as Spark writes it.
  *
- * @throws UserError for a file that cannot be read, lacks a column, or holds a row that is no quarter
+ * @throws UserError for an unreadable file, a missing column, or a row that is not a quarter
  */
 export async function quartersFile(store: Store, path: string): Promise<UsageEngine> {
   if (!existsSync(path)) throw new UserError('usage', `--quarters: ${path}: no such file`)
@@ -40,7 +40,7 @@ export async function quartersFile(store: Store, path: string): Promise<UsageEng
     )
   }
   const read = Object.entries(quarterColumns).map(([name, { type, without }]) => {
-    // A decimal of the file keeps its digits.
+    // Decimals of the file keep their digits.
     const kept = /^DECIMAL/.test(types.get(name) ?? '') ? types.get(name) : type
     return `${types.has(name) ? `CAST(file.${identifier(name)} AS ${kept})` : `CAST(${without} AS ${type})`} AS ${name}`
   })

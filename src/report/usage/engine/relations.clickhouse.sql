@@ -1,4 +1,4 @@
--- What the queries read, as ClickHouse has it: sums of closed days, and requests of those that are open.
+-- The relations of the queries in ClickHouse: sums of closed days, and requests of open days.
 WITH
 usage_shown AS (
   SELECT source, id, at_us, quarter, model, endpoint, key_fp, account, outcome, status,

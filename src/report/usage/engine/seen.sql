@@ -1,4 +1,4 @@
--- Credits that the keys of a polled account spent between two of its polls.
+-- Credits spent between two polls of an account, by the keys of that account.
 WITH polled AS (
   SELECT pair, getvariable('usage_poll_keys')[pair] AS key_fp,
     getvariable('usage_poll_from')[pair] AS from_us, getvariable('usage_poll_to')[pair] AS to_us

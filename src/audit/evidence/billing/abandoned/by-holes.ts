@@ -13,17 +13,17 @@ import {
 } from './hypotheses.ts'
 
 /**
- * Whether the credits of stray holes are proven to have been taken wrongly: no legal policy explains them.
+ * Whether the credits of stray holes are proven to be charged wrongly: no legal policy explains them.
  *
- * Policies of all kinds are combined in every way that charges as much as the holes hold, but for the credits
- * astray. It is proven when there are such combinations, and the tiles contradict each. An attempt that may
- * have been charged under one may fill any hole of its time, so a combination is never dropped wrongly.
+ * This tries every combination of policies whose charges equal the credits in the holes, except those astray. It is
+ * proven if such combinations exist and the tiles contradict each. An attempt that may have been charged under a
+ * combination may fill any hole of its time, so no combination is rejected wrongly.
  *
- * Not covered: a service that notices an abort far later than twice the shortest exchange, charges by chance,
- * and a service that charges from a point in the middle of a kind whose sum equals that of another combination.
+ * Not covered: a service that notices an abort later than twice the shortest exchange, one that charges by chance, and
+ * one that charges from a point in the middle of a kind whose sum equals that of another combination.
  *
  * @param uncertain credits in holes that only abandoned attempts can explain
- * @param astray of those, what the likeliest policy leaves
+ * @param astray the part of those that the likeliest policy leaves unexplained
  */
 export function isChargedWrongly(
   history: History,
@@ -53,24 +53,24 @@ export function isChargedWrongly(
   )
 }
 
-/** When a row may have been charged: from and until. */
+/** The time span in which a row may have been charged. */
 type Window = readonly [number, number]
 
-/** What a policy charges of one kind. */
+/** The charges of a policy for one kind. */
 interface Bulk {
   readonly rows: readonly number[]
   readonly charges: Charges | 'from' | 'delayed'
-  /** Rows that are surely charged. */
+  /** Rows that are certainly charged. */
   readonly must: ReadonlySet<number>
   readonly leastCredits: Credits
-  /** With those that the service may not have seen, or whose charge may not show. */
+  /** Includes rows that the service may not have seen, or whose charge may be invisible. */
   readonly mostCredits: Credits
 }
 
 interface Context extends Timing {
-  /** When the record ends. */
+  /** End of the record. */
   readonly lastUs: number
-  /** Charges before the first of these and after the second leave no hole. */
+  /** Charges before the first of these, or after the second, leave no hole. */
   readonly seenUs: readonly [number, number]
   readonly lateUs: (row: number) => number
 }
@@ -92,7 +92,7 @@ function contextOf(history: History): Context {
 function bulksOf(history: History, { rows }: Kind, context: Context): readonly Bulk[] {
   const { callUs, costCredits, contentEvents } = history
   const [firstSeenUs, lastSeenUs] = context.seenUs
-  /** Whether a charge of it would surely leave a hole. */
+  /** Whether its charge would certainly leave a hole. */
   const isSeen = (row: number) => callUs[row]! > firstSeenUs && context.overUs(row) < lastSeenUs
   const costOf = (some: readonly number[]) => sumOf(some.map((row) => costCredits[row]!))
   const bulkOf = (charges: Charges): Bulk => {
@@ -116,7 +116,7 @@ function bulksOf(history: History, { rows }: Kind, context: Context): readonly B
   ]
 }
 
-/** What contradicts the tiles when the bulks are charged, and of the rest only those that may be. */
+/** Faults of the tiles if the bulks are charged as they say, and of the rest only rows that may be. */
 function faultsUnder(
   history: History,
   operations: Operations,
@@ -142,7 +142,7 @@ function faultsUnder(
       if (context.mayHaveFinished(row, longUs, lateUs(row))) {
         windows.set(row, [endUs[row]! - noticeUs - lateUs(row), endUs[row]! + noticeUs])
       }
-      // The service may not have seen what was aborted at once; charges at the ends of the record hide.
+      // The service may not have seen immediate aborts, and charges at the ends of the record are invisible.
       if (typeof charges === 'function' && charges(row) !== false) {
         windows.set(row, [callUs[row]!, operations.untilUs[row]!])
       }
@@ -173,10 +173,10 @@ function faultsUnder(
   }
   return readTiles(tried).faults
 
-  /** Those that may have been charged from a point on, with those that had come about as far. */
+  /** Rows that may be charged from a point on, with those that came about as far. */
   function furthest(rows: readonly number[]): readonly number[] {
     const came = [...rows].sort((a, b) => tookUs(b) - tookUs(a))
-    // Most at one point, as a deadline makes them, are charged together or not at all: all or none.
+    // If most are at one point, as with a deadline, they are charged together or not at all.
     const latestUs = tookUs(came[0] ?? -1)
     const atOnce = came.filter((row) => tookUs(row) >= latestUs - noticeUs)
     if (2 * atOnce.length > came.length) return []
@@ -198,7 +198,7 @@ function faultsUnder(
     return endUs[row]! - callUs[row]!
   }
 
-  /** How many from the front cost no more than so much together. */
+  /** How many rows from the front cost at most `most` together. */
   function within(rows: readonly number[], most: Credits): number {
     let credits = 0
     const over = rows.findIndex((row) => {

@@ -17,24 +17,24 @@ import {
 /**
  * Wrong charges that the sums alone prove, whatever the header means and however credits were held.
  *
- * An idle value is settled when all attempts abandoned before it must be over by then: it is later than the
- * longest success would have lasted. From one settled value to the next the balance falls by what succeeded,
- * and by what the policies charge of what was abandoned. Each policy gives every stretch the least and the
- * most that it charges there. It is proven when no combination fits all stretches but by a coincidence (see
- * `logLikelihoodOf`), while the plain policies leave but a few credits over.
+ * An idle value is settled when all attempts abandoned before it must be over: it is later than the longest success
+ * would have lasted. From one settled value to the next the balance falls by the cost of the successes, and by what
+ * the policies charge for abandoned attempts. Each policy gives a minimum and a maximum for each stretch. A wrong
+ * charge is proven when no combination fits all stretches except by coincidence (see `logLikelihoodOf`), and the plain
+ * policies leave only a few credits over.
  */
 export interface Settled {
-  /** Rows of the settled values around the credits that nothing accounts for. */
+  /** Rows of the settled values around the unexplained credits. */
   readonly from: number
   readonly to: number
   readonly credits: Credits
-  /** Whether no combination of policies explains them; otherwise only the plain ones fail to. */
+  /** Whether no combination of policies explains them. If false, only the plain policies fail to. */
   readonly isProven: boolean
   /** Abandoned rows that the likeliest policy charges. */
   readonly charged: ReadonlySet<number>
 }
 
-/** @returns null where nothing is over, or too much to be a few wrong charges */
+/** @returns null if nothing is unexplained, or too much for a few wrong charges */
 export function chargedBeyondPolicies(
   history: History,
   { idle, balance }: Conservation,
@@ -44,7 +44,7 @@ export function chargedBeyondPolicies(
   if (settled.length < 2) return null
   const readUs = settled.map((at) => history.callUs[idle[at]!]!)
   const count = settled.length - 1
-  /** Number of the stretch that a moment lies in; -1 and `count` for before and after all. */
+  /** Index of the stretch with a moment; -1 before all, `count` after all. */
   const stretchAt = (us: number) => countBelow(readUs, us) - 1
   const stretchOf = (row: number) => stretchAt(history.callUs[row]!)
   const stretches: Stretches = {
@@ -91,32 +91,31 @@ export function chargedBeyondPolicies(
     from: idle[settled[widest]!]!,
     to: idle[settled[widest + 1]!]!,
     credits: off[widest]!,
-    // Where a sum is too small, charges have moved from one stretch to another.
+    // If a sum is too small, charges have moved from one stretch to another.
     isProven: abandoned * count <= mostWork && off.every((credits) => credits >= 0) && !explained(),
     charged: nearest.charged,
   }
 }
 
-/** The record, cut at the settled values. */
 interface Stretches {
   readonly timing: Timing
-  /** When each settled value was read. */
+  /** Read time of each settled value. */
   readonly readUs: readonly number[]
-  /** Number of the stretch in which a row was called. */
+  /** Index of the stretch in which a row was called. */
   readonly stretchOf: (row: number) => number
   readonly lateUs: (row: number) => number
-  /** How long a request like this one takes at most. */
+  /** The longest time that such a request takes. */
   readonly longUs: (row: number) => number
 }
 
-/** No policy explains a wrong charge that is still less likely than this. */
+/** Assumed probability of a wrong charge. A combination that is less likely does not explain it. */
 const wrongCharge = 1e-6
-/** Attempts times stretches: beyond this nothing is proven. */
+/** Attempts times stretches. Above this, nothing is proven. */
 const mostWork = 100_000
 
 /**
- * The longest success of the row's step in the whole record. Twice the longest in its stretch is enough where
- * the stretch has enough successes: a stall in one stretch does not apply to the others.
+ * The longest success of the row's step in the whole record. If its stretch has enough successes, it is twice the
+ * longest of those: a stall in one stretch does not affect the others.
  */
 function longestOf(
   history: History,
@@ -139,10 +138,10 @@ function longestOf(
   }
 }
 
-/** So many successes of one step in one stretch show how long others take there. */
+/** Successes of one step in a stretch that show how long others take there. */
 const enoughAlike = 20
 
-/** Places in `idle` at which all that was abandoned before is over. */
+/** Indexes in `idle` of values after which all earlier abandoned attempts are over. */
 function settledAmong(history: History, idle: Int32Array, timing: Timing): readonly number[] {
   const { size, callUs, effect } = history
   const settled: number[] = []
@@ -160,7 +159,7 @@ function isPerhapsFinished({ timing, longUs, lateUs }: Stretches, row: number) {
   return timing.mayHaveFinished(row, longUs(row), lateUs(row))
 }
 
-/** What a policy charges of a kind in each stretch. */
+/** The charges of a policy for a kind, by stretch. */
 function policyOf(history: History, { rows }: Kind, stretches: Stretches, charges: Charges) {
   const sums = ranges(stretches.readUs.length - 1)
   const charged: number[] = []
@@ -185,7 +184,7 @@ function otherPolicies(history: History, kind: Kind, stretches: Stretches): read
   const tookUs = (row: number) => endUs[row]! - callUs[row]!
   const events = [...new Set(kind.rows.map((row) => contentEvents[row]!))]
   const policies = events.map((fewest) => of((row) => contentEvents[row]! >= fewest))
-  // One deadline is one point: all attempts that it ended had come equally far.
+  // A deadline is one point: all attempts that it ended had come equally far.
   if (kind.abandonment === abandonments.aborted) {
     for (const each of kind.rows) {
       policies.push(
@@ -196,7 +195,7 @@ function otherPolicies(history: History, kind: Kind, stretches: Stretches): read
       )
     }
   }
-  // A delay counts from the call, or from the abort.
+  // A delay counts from the call or from the abort.
   const later = [callUs, endUs].flatMap((anchorUs) => {
     const delayed = kind.rows.map((row) => ({
       own: stretchOf(row),

@@ -2,15 +2,15 @@ import type { Credits } from '../../../../contract/contract.ts'
 import type { Ranges } from './combinations.ts'
 
 /**
- * How likely the sums of all stretches are when each part takes at least what is sure, and every further
- * credit up to its most with one probability, the same in all stretches.
+ * The likelihood of the sums of all stretches, if each part takes at least its minimum, and every further credit up to
+ * its maximum with a probability that is the same in all stretches.
  *
- * A policy that says of many attempts that they may be charged fits almost any sums by its ranges. One that
- * truly decides so would scatter: that it gives in each stretch the very sum of a plain policy is a
- * coincidence, and this tells how great a one. A sum of binomials for each stretch; the probability of each
- * part is that of least squares, weighted by the variance and kept off 0 and 1 by half a credit.
+ * A policy that leaves many attempts open fits almost any sums by its ranges. A real policy of that kind would
+ * scatter: if it gives the exact sum of a plain policy in each stretch, that is a coincidence. This measures how
+ * unlikely it is. Each stretch is a sum of binomials. The probability of each part is fitted by least squares,
+ * weighted by the variance, and kept off 0 and 1 by half a credit.
  *
- * @returns the natural logarithm of the likelihood; 0 where every part is sure and the sums are its own
+ * @returns the natural logarithm of the likelihood; 0 if every part is certain and the sums match
  */
 export function logLikelihoodOf(taken: readonly Credits[], parts: readonly Ranges[]): number {
   const over = taken.map((credits, at) =>
@@ -29,7 +29,7 @@ export function logLikelihoodOf(taken: readonly Credits[], parts: readonly Range
   }, 0)
 }
 
-/** Least squares for one part after the other, until they agree with each other. */
+/** Least squares for one part after the other, until they converge. */
 function chancesOf(over: readonly Credits[], open: readonly Float64Array[]): readonly number[] {
   const chances = open.map(() => 0.5)
   for (let sweep = 0; sweep < sweeps; sweep++) {
@@ -58,10 +58,10 @@ function chancesOf(over: readonly Credits[], open: readonly Float64Array[]): rea
 }
 
 const sweeps = 20
-/** A stretch where hardly anything is open still weighs no more than ten that are. */
+/** Limits the weight of a stretch with hardly anything open to that of ten open credits. */
 const leastVariance = 0.1
 
-/** Probabilities of 0 to `count` of so many. */
+/** Probabilities of 0 to `count` successes. */
 function binomial(count: number, chance: number): readonly number[] {
   return Array.from({ length: count + 1 }, (_, some) =>
     Math.exp(
@@ -74,7 +74,7 @@ function binomial(count: number, chance: number): readonly number[] {
   )
 }
 
-/** Probabilities of the sum of two. */
+/** Probabilities of the sum of two variables. */
 function joined(a: readonly number[], b: readonly number[]): readonly number[] {
   const sums = new Array<number>(a.length + b.length - 1).fill(0)
   for (const [x, one] of a.entries()) {

@@ -1,13 +1,13 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import { logLikelihoodOf } from './chance.ts'
 
-/** What a policy charges at the least and at the most in each stretch. */
+/** Minimum and maximum charge of a policy in each stretch. */
 export interface Ranges {
   readonly least: Float64Array
   readonly most: Float64Array
 }
 
-/** Combinations of policies that are tried at most: beyond this nothing is proven. */
+/** Most combinations of policies to try. Above this, nothing is proven. */
 const mostTries = 20_000_000
 
 export const ranges = (count: number): Ranges => ({
@@ -15,20 +15,20 @@ export const ranges = (count: number): Ranges => ({
   most: new Float64Array(count),
 })
 
-/** Outside of all stretches nothing is added: a typed array ignores it. */
+/** Adds nothing outside all stretches: a typed array ignores such an index. */
 export function add({ least, most }: Ranges, at: number, surely: Credits, perhaps: Credits): void {
   least[at] = least[at]! + surely
   most[at] = most[at]! + perhaps
 }
 
-/** Without those that charge the same everywhere. */
+/** Removes policies with the same charges everywhere. */
 export function unlike(policies: readonly Ranges[]): readonly Ranges[] {
   return [
     ...new Map(policies.map((each) => [`${each.least.join()};${each.most.join()}`, each])).values(),
   ]
 }
 
-/** The combination of simple policies that leaves the fewest credits over, and those for each stretch. */
+/** The combination of plain policies that leaves the fewest credits over, with those credits by stretch. */
 export function nearestOf(
   taken: readonly Credits[],
   fixed: Ranges,
@@ -63,10 +63,9 @@ function plus(a: Ranges, b: Ranges): Ranges {
 }
 
 /**
- * Whether some combination explains all stretches, and is no mere coincidence; true when there are too many
- * to tell.
+ * Whether some combination explains all stretches without being a mere coincidence; true if there are too many to try.
  *
- * @param leastLog natural logarithm of the likelihood below which one that fits is no explanation
+ * @param leastLog natural logarithm of the least likelihood of an explanation
  */
 export function isExplained(
   taken: readonly Credits[],
@@ -74,7 +73,7 @@ export function isExplained(
   kinds: readonly (readonly Ranges[])[],
   leastLog: number,
 ): boolean {
-  // The kind with the most policies comes last, where those that leave nothing open are looked up.
+  // The kind with the most policies comes last: of its policies, those without open charges are looked up.
   const left = possible(taken, fixed, kinds).sort((a, b) => b.length - a.length)
   const [last = [], ...others] = left
   if (left.some((policies) => policies.length === 0)) return false
@@ -89,7 +88,7 @@ export function isExplained(
     const explainsWith = (policy: Ranges) => explains(sums, parts, policy)
     if (open.some(explainsWith)) return true
     if (!isSure(sums)) return sure.some(explainsWith)
-    // What is left must be charged to the credit.
+    // The remaining credits must match exactly.
     const policy = bySums.get(sums.least.map((credits, at) => taken[at]! - credits).join())
     return policy !== undefined && explainsWith(policy)
   }
@@ -108,7 +107,7 @@ function fits(taken: readonly Credits[], sums: Ranges, policy: Ranges): boolean 
   return true
 }
 
-/** Policies that fit with some policy of each other kind in each stretch alone. */
+/** Policies that, in each stretch alone, fit with some policy of each other kind. */
 function possible(
   taken: readonly Credits[],
   fixed: Ranges,

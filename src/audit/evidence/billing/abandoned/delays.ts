@@ -1,25 +1,25 @@
 import type { Credits } from '../../../../contract/contract.ts'
 import { add, type Ranges, ranges } from './combinations.ts'
 
-/** An attempt that was left, to a policy that acts so much later. */
+/** An abandoned attempt, for a policy that acts after a delay. */
 export interface Leaver {
-  /** Its stretch, by its call. */
+  /** The stretch of its call. */
   readonly own: number
   readonly costCredits: Credits
-  /** What it may have cost at once, since it had perhaps finished. */
+  /** Cost that may have been charged at once, because it may have finished. */
   readonly finishedCredits: Credits
-  /** What the delay counts from: its call, or its leaving. */
+  /** The start of the delay: its call or its abort. */
   readonly anchorUs: number
 }
 
-/** So few attempts about settled values may lie on either side in any way. */
+/** Up to this many attempts near settled values are tried on either side in any way. */
 const fewNear = 4
 
 /**
- * All policies that charge each leaver, or give back what they held of it, so much after its anchor.
+ * All policies that charge each attempt, or return its held price, after a delay from its anchor.
  *
- * Delays rise, so the stretch in which each moment lies only moves on. Moments within `noticeUs` of a
- * settled value lie on either side of it, those of earlier ones before it.
+ * Delays rise, so each attempt only moves to later stretches. Moments within `noticeUs` of a settled value may be on
+ * either side of it.
  */
 export function delayedPolicies(
   leavers: readonly Leaver[],
@@ -76,7 +76,7 @@ function copyOf({ least, most }: Ranges): Ranges {
   return { least: least.slice(), most: most.slice() }
 }
 
-/** Which of those about settled values come after them: in any way for a few, else the last ones. */
+/** Which attempts near settled values come after them: any subset for a few, else the last ones. */
 function sidesOf(near: readonly number[]): readonly ReadonlySet<number>[] {
   if (near.length > fewNear) {
     return Array.from({ length: near.length + 1 }, (_, at) => new Set(near.slice(at)))
@@ -87,7 +87,7 @@ function sidesOf(near: readonly number[]): readonly ReadonlySet<number>[] {
   )
 }
 
-/** Delays at which some attempt moves from one stretch to the next, and some between, rising. */
+/** Delays at which some attempt moves to the next stretch, and one between each two, rising. */
 function delaysOf(leavers: readonly Leaver[], readUs: readonly number[]): readonly number[] {
   const edges = Float64Array.from(
     leavers.flatMap(({ anchorUs }) => readUs.map((us) => us - anchorUs)).filter((us) => us > 0),

@@ -1,7 +1,7 @@
 import { abandonments, effects, type History } from '../history.ts'
 
 /**
- * What a service may legally charge of requests that their clients abandoned (gaps G-14, G-15).
+ * What a service may legally charge for requests that their clients abandoned (gaps G-14, G-15).
  *
  * A service has one policy for each kind: aborted or timed out, streamed or plain.
  *
@@ -9,9 +9,9 @@ import { abandonments, effects, type History } from '../history.ts'
  *     all        every attempt of the kind; those abandoned within the notice may not have been seen
  *     content    those whose client had received text
  *     from       those that had come furthest, by time or by events received
- *     delayed    each so much later, perhaps after the record ends
- *     held       each price is held, and given back so much later
- *     finished   on top of each: what the service had finished when it noticed that the client was gone.
+ *     delayed    each after a delay, perhaps after the record ends
+ *     held       each price is held, and returned after a delay
+ *     finished   in addition to each: what the service had finished when it noticed that the client was gone.
  *                Such an attempt lasted as long as the successes of its step. If the client was stalled,
  *                the response of a timed-out request may have waited as long
  */
@@ -23,7 +23,7 @@ export interface Kind {
 /** Whether a policy charges an attempt. */
 export type Charges = (row: number) => boolean | 'perhaps'
 
-/** The policies that decide on each attempt alone. */
+/** Policies that decide about each attempt alone. */
 export function plainPolicies({ callUs, endUs, contentEvents }: History, { noticeUs }: Timing) {
   return {
     none: () => false,
@@ -49,18 +49,18 @@ export function kindsOf(
   return [...kinds.values()]
 }
 
-/** What the durations of the requests whose effect is known say of those that were abandoned. */
+/** Bounds on abandoned requests, from the durations of requests with a known effect. */
 export interface Timing {
-  /** How long a service needs at most to notice that a client is gone: twice the shortest exchange. */
+  /** The longest time until a service notices that a client is gone: twice the shortest exchange. */
   readonly noticeUs: number
-  /** When the service has surely finished a row, by the longest success. */
+  /** When the service has certainly finished a row, by the longest success. */
   overUs(row: number): number
   /** The longest success of a row's step. */
   longestOfStepUs(row: number): number
   /**
-   * Whether an abandoned row had perhaps finished, by the durations of its step's successes.
+   * Whether an abandoned row may have finished, by the durations of its step's successes.
    *
-   * @param longUs how long such a request takes at most
+   * @param longUs the longest time that such a request takes
    * @param lateUs see `latenessOf`
    */
   mayHaveFinished(row: number, longUs: number, lateUs: number): boolean
@@ -68,7 +68,6 @@ export interface Timing {
 
 export function timingOf({ size, callUs, endUs, effect, step }: History): Timing {
   let [shortestUs, longestUs] = [Infinity, 0]
-  /** Shortest and longest success of each step. */
   const durations = new Map<number, { shortUs: number; longUs: number }>()
   const tookUs = (row: number) => endUs[row]! - callUs[row]!
   for (let row = 0; row < size; row++) {
@@ -95,14 +94,14 @@ export function timingOf({ size, callUs, endUs, effect, step }: History): Timing
 }
 
 /**
- * How late the client may have been to see a response that it then took for a timeout.
+ * How late the client may have seen a response that it then took for a timeout.
  *
- * A stalled client finds the deadline before the response that waited all the time. The delay of its timeouts
- * in a stretch, against the earliest timeout of all, shows how long it stalled there. Three times that is
- * allowed: once until the deadline was seen, and once more before and after it.
+ * A stalled client notices the deadline before the response that waited all the time. The delay of the timeouts in a
+ * stretch, compared with the earliest timeout of all, shows how long the client stalled there. Three times that is
+ * allowed: once until it noticed the deadline, and once more before and after it.
  *
- * @param stretchOf number of the stretch of a row
- * @returns microseconds; 0 for what did not time out
+ * @param stretchOf index of the stretch of a row
+ * @returns microseconds; 0 for rows that did not time out
  */
 export function latenessOf(
   { size, callUs, endUs, abandonment }: History,

@@ -7,15 +7,15 @@ import { readTiles, type TileFault, type TileReading } from '../tiles.ts'
 import { isChargedWrongly } from './by-holes.ts'
 import { chargedBeyondPolicies, type Settled } from './by-sums.ts'
 
-/** What the policies that a service may have for abandoned attempts leave unexplained. */
+/** What remains unexplained by the policies that a service may have for abandoned attempts. */
 export interface Abandoned {
-  /** Holes that remain when all ambiguous attempts but these follow one policy of charging. */
+  /** Holes that remain if all ambiguous attempts but these follow one charging policy. */
   readonly stray: readonly TileFault[]
-  /** Credits that ambiguous attempts took by no single policy; 0 where one policy explains them. */
+  /** Credits that ambiguous attempts took by no single policy; 0 if one policy explains them. */
   readonly openCredits: Credits
   /** Whether the stray holes are proof: no legal combination of policies explains them. */
   readonly isProven: () => boolean
-  /** Credits that the sums between settled values prove to have been taken wrongly; null for none. */
+  /** Credits that the sums between settled values prove to be charged wrongly; null if there are none. */
   readonly settled: () => Settled | null
 }
 
@@ -23,9 +23,9 @@ export interface Abandoned {
 export const fewAmbiguous = 50
 
 /**
- * @param tiles what tier 3 reads; the credits in its holes that only ambiguous attempts can explain are open
+ * @param tiles the reading of tier 3; credits in its holes that only ambiguous attempts can explain are open
  * @param fits how the values fit without any policy
- * @param operations a new copy of the history as tier 3 sees it, with streams
+ * @param operations returns a new copy of the history as tier 3 sees it, with streams
  */
 export function readAbandoned(
   history: History,
@@ -68,7 +68,7 @@ export function readAbandoned(
   }
 }
 
-/** Policies that hold for all kinds at once. */
+/** Policies that apply to all kinds at once. */
 const policies: readonly ((history: History, row: number) => boolean)[] = [
   () => false,
   () => true,
@@ -81,12 +81,11 @@ type Left = Pick<TileReading, 'faults' | 'faultCount'>
 const nothingLeft: Left = { faults: [], faultCount: 0 }
 
 /**
- * The faults that remain by the policy which leaves the fewest.
+ * The faults that remain under the policy that leaves the fewest.
  *
- * Any of many ambiguous attempts may explain a wrong charge, and would hide it for ever. But a service has a
- * policy. If no policy explains all holes, some credits are unexplained. If one explains all but one in fifty
- * attempts or fewer, the remaining holes are reported. They are no proof: a client may abort at the very
- * moment at which its request completes.
+ * Any of many ambiguous attempts may explain a wrong charge and would hide it. But a service has a policy. If no
+ * policy explains all holes, some credits are unexplained. If one explains all except at most one per fifty attempts,
+ * the remaining holes are reported. They are no proof: a client may abort just when its request completes.
  */
 function leftByOnePolicy(history: History, operations: () => Operations): Left {
   let best: Left | null = null
@@ -107,14 +106,14 @@ function leftByOnePolicy(history: History, operations: () => Operations): Left {
   return best!
 }
 
-/** A service that continues after an abort needs no longer than its longest response. */
+/** After an abort, a service works at most as long as for its longest response. */
 function longestResponseUs({ size, callUs, endUs }: History): number {
   let longest = 0
   for (let row = 0; row < size; row++) longest = Math.max(longest, endUs[row]! - callUs[row]!)
   return longest
 }
 
-/** Credits that ambiguous attempts took from the first idle value to the last, where no policy takes so many. */
+/** Credits that ambiguous attempts took between the first and the last idle value, if no policy takes as many. */
 function openInAll(history: History, { whole }: Conservation): Credits {
   if (whole === null) return 0
   const went = whole.taken - whole.sure
