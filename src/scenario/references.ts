@@ -88,7 +88,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
       if (without && step[field]) {
         found.push({
           path: [...path, field],
-          message: `${field} is for ${(field === 'prompt' ? prompted : generating).join(', ')}; this step asks for ${String(step.endpoint)}.`,
+          message: `${field} is for ${(field === 'prompt' ? prompted : generating).join(', ')}; this step requests ${String(step.endpoint)}.`,
         })
       }
     }
@@ -96,7 +96,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
       found.push({
         path: [...path, 'include_usage'],
         message:
-          'include_usage asks for the token counts of a stream of chat: it needs endpoint: chat and stream: true.',
+          'include_usage requests the token counts of a chat stream: it needs endpoint: chat and stream: true.',
       })
     }
     found.push(...headerFaults(step.headers, [...path, 'headers']))
@@ -111,7 +111,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
     if (step.wrong !== undefined && step.session !== undefined) {
       found.push({
         path: [...path, 'session'],
-        message: 'a request that is wrong on purpose has no answer to carry on from.',
+        message: 'a request that is wrong on purpose has no response to continue from.',
       })
     }
   }
@@ -142,7 +142,7 @@ function abortFaults(step: Loose, path: Path): readonly Found[] {
   return [
     {
       path,
-      message: `${String(point)} is a point of a stream, and this step asks for none; give it stream: true.`,
+      message: `${String(point)} is a point of a stream, but this step does not stream; give it stream: true.`,
     },
   ]
 }
@@ -222,7 +222,7 @@ function replayFaults(scenario: Loose, phase: Loose, path: Path): readonly Found
     .filter(([, { session }]) => session !== undefined)
     .map(([name]) => ({
       path,
-      message: `a trace says how long each request is, and step ${name} has a session. Name others in steps.`,
+      message: `a trace gives the length of each request, but step ${name} has a session. Name others in steps.`,
     }))
 }
 

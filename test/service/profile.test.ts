@@ -47,7 +47,7 @@ test('a flag wins over the file, one question at a time', () => {
   expect(readProfile(file(''), [])).toEqual(defaultProfile)
 })
 
-test('all wrong answers are reported at once, each with its line, the expected value and the given one', () => {
+test('every wrong answer is named at once: where it stands, what was expected, what came', () => {
   const path = file(
     'reset: minutes\nlimiter: leaky\ncounts:\n  rate: maybe\n  rat: true\nprecedence: [key]\nmaxN: 3\nmodelNotFound: 410\n',
   )
@@ -69,7 +69,7 @@ test('all wrong answers are reported at once, each with its line, the expected v
   )
 })
 
-test('a group that is not a mapping gives one error, not one per question', () => {
+test('a group that is none is one fault, and not one for each question', () => {
   expect(() => readProfile(file('counts: yes\n'), [])).toThrow(
     /service\n {2}line 1, counts: expected true or false for each of request, credits, rate, models, usage; got "yes"\nassay/,
   )
