@@ -96,7 +96,7 @@ export class EntranceRoutes {
     }
     const account = await this.#desk.signIn(email, form.get('password') ?? '')
     if (account === null) {
-      const says = 'E-mail and password do not belong together.'
+      const says = 'The e-mail address or the password is wrong.'
       return page(signInPage({ email, faults: [{ says, field: null }] }), 401)
     }
     this.#guards.passwords.succeeded(remoteAddress, email)
