@@ -2,8 +2,8 @@
  * `npm run peers -- [chat|streams|open|stall|start] [--peers wrk,oha] [--rounds 3] [--quick]
  * [--open 100,500] [--home folder] [--out docs/peers.md]`
  *
- * Gives each tool the same work, in turn, on a core of its own, and prints what each did beside what
- * the server saw. Peers are installed from their public registries into a folder of their own.
+ * Gives each tool the same work, in turn, on a core of its own, and prints the figures of each with
+ * those of the server. Peers are installed from their public registries into a folder of their own.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -60,11 +60,11 @@ const print = (text: string) => {
 }
 const installed = new Map(chosen.map((peer) => [peer, install(peer.from, join(home, peer.name))]))
 
-print(`# Beside its peers
+print(`# Compared with other tools
 
 \`npm run peers\`${process.argv.slice(2).length === 0 ? '' : ` with \`${process.argv.slice(2).join(' ')}\``}, ${new Date().toISOString().slice(0, 10)}. The server runs on core 0, the measured tool on core ${clientCore}.
 ${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown kind'}, Linux ${release()}, Node ${process.versions.node}. CPU is that of the
-whole process tree, start and end included. Figures are medians of n rounds, with their ranges.
+whole process tree, including start and end. Figures are medians of n rounds, with their ranges.
 `)
 print(markdown(['tool', 'from', 'version'], chosen.map(versionRow)))
 

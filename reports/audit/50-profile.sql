@@ -1,7 +1,7 @@
--- title: What the deployment answers where the specification is silent
+-- title: How the deployment answers the open questions of the specification
 -- section: Deployment profile
 -- optional: true
--- note: Asked by assay probe. Rules whose meaning depends on an answer read it from here.
+-- note: Answered by assay probe. Rules that depend on an answer use this one.
 -- fold: questions that were not asked
 SELECT gap, question, answer, status, nullif(evidence, '') AS evidence,
   status IN ('not-asked', 'not-askable') AS folded

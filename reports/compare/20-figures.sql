@@ -1,7 +1,9 @@
 -- title: Every figure
 -- section: Differences
--- note: A dash was not measured, or has too few samples. Too few samples have no interval, and no verdict beyond "unclear".
--- fold: figures without a change beyond chance, or of too few samples
+-- note: >-
+--   A dash: not measured, or too few samples. A figure with too few samples has no interval, and its verdict is
+--   "unclear".
+-- fold: figures without a change beyond chance, or with too few samples
 -- columns:
 --   figure: { label: figure }
 --   n_a: { label: n of a }

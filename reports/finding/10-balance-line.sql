@@ -1,9 +1,9 @@
 -- wide: true
 -- optional: true
 -- note: >-
---   The balances that successes reported, in the order of the responses, around the witnesses of the
---   account that has most of them. A mark is a witness; a hole is what left the balance beyond the
---   price of that success.
+--   The balances that successes reported, in the order of the responses, around the witnesses of the account
+--   that has most of them. A mark is a witness. A hole is the fall of the balance beyond the price of that
+--   success.
 WITH
   witnessed AS (
     SELECT run_id, slot, retry, shows FROM shown_witnesses

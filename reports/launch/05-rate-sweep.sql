@@ -1,10 +1,10 @@
--- section: How much it carries
+-- section: Capacity
 -- wide: true
 -- optional: true
 -- note: >-
---   One point for each rate that was offered. Whether it held is what the sweep decided by its objective;
---   without a sweep, that goodput was 99 % and at most 1 % failed unexpectedly. The highest that held
---   below the first that did not is the safe rate; the limit lies in the shaded bracket above it.
+--   One point for each offered rate. A sweep decides by its objective whether a rate held; without a sweep, a
+--   rate held if goodput was at least 99 % and at most 1 % failed unexpectedly. The safe rate is the highest
+--   that held below the first that did not; the limit is in the shaded bracket above it.
 WITH
   -- A single rate is not a curve and gives no rows.
   several AS (FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN shown_runs USING (run_id)) QUALIFY count(*) OVER () >= 3),

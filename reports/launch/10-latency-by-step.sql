@@ -1,10 +1,10 @@
 -- title: Latency by step
 -- section: Latency
 -- note: >-
---   Service time begins when the socket carries the request, response time when the plan wanted it
---   sent, so waiting in this client's own queues is in it. Exact percentiles from rows (R-7). Only
---   successes and timeouts of the steady part; a timeout counts as at least
---   its deadline, and a percentile that reaches it reads ≥.
+--   Service time begins when the request is on the socket. Response time begins when the plan wanted it sent, so
+--   it includes waiting in this client's own queues. Exact percentiles from rows (R-7). Only successes and
+--   timeouts of the steady part; a timeout counts as at least its deadline, and a percentile that reaches it is
+--   shown with ≥.
 -- empty: No request of the steady part succeeded or timed out, so there is no latency.
 -- columns:
 --   response_cut_ms: { hidden: true }

@@ -1,7 +1,7 @@
 -- section: Latency
 -- note: >-
---   Every percentile up to the last that has enough samples. Where the two lines part, requests
---   waited before they were sent, or the service stalled while the plan went on.
+--   Every percentile up to the last that has enough samples. If the two lines differ, requests waited before
+--   they were sent, or the service stalled while the plan went on.
 WITH
   clocks AS MATERIALIZED (
     SELECT quantile_cont(service_us, getvariable('curve_quantiles')) AS service,

@@ -1,8 +1,8 @@
 -- optional: true
 -- section: Latency
 -- note: >-
---   From the stored histograms of the successes, which merge exactly; the stronger a cell, the
---   more requests are in it. An average hides two modes and slow moments, this does not.
+--   From the stored histograms of the successes, which merge exactly. A stronger colour means more requests. The
+--   map shows two modes and slow moments, which an average hides.
 WITH
   -- Round classes, as fine as seven colours allow: 1, 2, 5, 10, or 1, 3, 10, or 1, 10.
   bounds AS (

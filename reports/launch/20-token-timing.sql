@@ -2,11 +2,11 @@
 -- optional: true
 -- section: Tokens
 -- note: >-
---   TTFT: first non-empty text, reasoning or tool call, since the socket carried the request, of streams
---   that succeeded or timed out in the steady part; one without any text counts as at least the time
---   until its end, and a percentile that reaches it reads ≥. TPOT: from the first to the last content,
---   over completion tokens less one; a dash where the service reported none. ITL: every gap between
---   content events of streams that succeeded, from the stored histograms, within 0.1 %.
+--   TTFT: from the request on the socket to the first non-empty text, reasoning or tool call, of streams that
+--   succeeded or timed out in the steady part. A stream without any text counts as at least the time until its
+--   end, and a percentile that reaches it is shown with ≥. TPOT: from the first to the last content, divided by
+--   completion tokens less one; a dash if the service reported none. ITL: every gap between content events of
+--   streams that succeeded, from the stored histograms, within 0.1 %.
 -- empty: No stream of the steady part succeeded or timed out.
 -- columns:
 --   n: { label: streams }

@@ -1,5 +1,7 @@
 -- section: Load
--- note: The plan against what was sent and what came back whole. Where "sent" falls under "planned", this client or its limits held requests back.
+-- note: >-
+--   Requests that were planned, sent, and completely answered. If "sent" is below "planned", this client or its
+--   limits held requests back.
 WITH
   marks AS (
     SELECT floor(at_s / getvariable('bucket_s')) AS bucket, 'planned' AS what, count(*) AS n

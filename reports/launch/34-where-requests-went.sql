@@ -1,6 +1,8 @@
--- title: Where every request went
+-- title: Outcomes of all requests
 -- section: Load
--- note: planned = sent + not sent, and sent = ok + HTTP error + broken + timeout + aborted. A retry is an attempt more, in the slot of its parent.
+-- note: >-
+--   planned = sent + not sent, and sent = ok + HTTP error + broken + timeout + aborted. A retry is another
+--   attempt, in the slot of its parent.
 -- empty: Nothing was planned.
 -- columns:
 --   place: { hidden: true }

@@ -1,7 +1,9 @@
 -- section: Errors and limits
 -- optional: true
 -- wide: true
--- note: The status and the code that the service sent; broken and timed out are this client's own words. Errors that the scenario provoked on purpose are among them.
+-- note: >-
+--   The status and the code that the service sent; this client adds "broken" and "timed out". Errors that the
+--   scenario provoked on purpose are included.
 WITH
   failures AS (
     SELECT floor(ended_s / getvariable('bucket_s')) AS bucket,

@@ -1,7 +1,7 @@
 -- title: What went wrong
 -- section: Errors and limits
 -- optional: true
--- note: Attempts of the steady part that did not succeed, with those that the scenario provoked or aborted.
+-- note: Attempts of the steady part that did not succeed, including those that the scenario provoked or aborted.
 -- columns:
 --   n: { label: attempts, bar: true }
 --   share_ratio: { label: of all }

@@ -1,6 +1,6 @@
 -- optional: true
 -- section: Errors and limits
--- note: The lowest X-RateLimit-Remaining in each interval. A fall to 0 is where 429 begins.
+-- note: The lowest X-RateLimit-Remaining in each interval. At 0, 429 begins.
 WITH cells AS (
   SELECT floor(ended_s / getvariable('bucket_s')) * getvariable('bucket_s') AS at_s, account,
     min(rate_remaining) AS remaining, min(rate_limit) AS "limit", count(*) AS n

@@ -1,7 +1,7 @@
 -- section: Load
 -- note: >-
---   The worst sending thread in each second. Shaded seconds are tainted: the client's own event loop
---   stopped for 20 ms or was busy above 0.8, so latencies measured then say more about it than about the service.
+--   The worst sending thread in each second. Shaded seconds are tainted: the client's own event loop stopped for
+--   20 ms or was busy above 0.8, so latencies measured then describe the client more than the service.
 SELECT
   floor((offset_us + at_us) / 1e6) AS at_s,
   floor((offset_us + at_us) / 1e6) + 1 AS to_s,

@@ -3,10 +3,9 @@
 -- folded: true
 -- section: Under other definitions
 -- note: >-
---   From the same stamps, so that figures can be compared with what those tools print. They disagree on
---   what the first token is, on what lies between tokens, on the rule of percentiles and on failures:
---   the others leave failures and timeouts out. Streams of the steady part that succeeded or, for Assay,
---   timed out.
+--   From the same timestamps, for comparison with the figures that those tools print. They define the first
+--   token, the time between tokens and percentiles differently, and the others exclude failures and timeouts.
+--   Streams of the steady part that succeeded or, for Assay, timed out.
 -- empty: No stream of the steady part succeeded or timed out.
 -- columns:
 --   place: { hidden: true }

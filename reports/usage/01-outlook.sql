@@ -2,8 +2,8 @@
 -- wide: true
 -- optional: true
 -- note: >-
---   The line is the median of 500 futures drawn from the days that were seen; 80 % of them lie in the band.
---   A step is credits that expire unused. Shaded: the days on which 80 % of the futures run out.
+--   The line is the median of 500 futures, simulated from the observed days; the band contains 80 % of them. A
+--   step is credits that expire unused. Shaded: the days on which 80 % of the futures run out.
 WITH
   points AS (
     SELECT *, max(at_us) OVER () AS last_us, row_number() OVER (ORDER BY at_us) = 1 AS first FROM usage_outlook

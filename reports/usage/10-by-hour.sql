@@ -1,9 +1,8 @@
 -- section: Use over time
 -- wide: true
 -- note: >-
---   Surely charged credits of each local hour. Shaded: hours that are not over, and hours of which
---   nothing was measured, which is not the same as none used. The hour that a clock change repeats
---   is drawn as two halves.
+--   Credits certainly charged in each local hour. Shaded: hours that are not over, and hours that were not
+--   measured, which does not mean unused. The hour that a clock change repeats is drawn as two halves.
 WITH
   hours AS (FROM usage_hours WHERE EXISTS (FROM usage_hours WHERE credits > 0)),
   ends AS (

@@ -1,5 +1,5 @@
 -- section: Use over time
--- note: What became of the requests of each local day. A request without a known end may have been charged.
+-- note: Outcomes of the requests of each local day. A request whose end is unknown may have been charged.
 SELECT label AS day, start_us, outcome, sum(n)::BIGINT AS requests, bool_or(open)::INTEGER AS open
 FROM (
   SELECT label, start_us, open, ok AS succeeded, limited AS "429", failed - limited AS "other errors", ambiguous AS "end not known"

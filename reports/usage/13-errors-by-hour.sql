@@ -1,5 +1,5 @@
 -- section: When
--- note: Requests that failed in each local hour. 429 means that the rate band was too small at that hour.
+-- note: Requests that failed in each local hour. 429 means that the rate band was too small in that hour.
 WITH
   hours AS (
     SELECT start_us, wall_ms AS at_ms, label AS hour,

@@ -1,7 +1,7 @@
 -- section: Balance and outlook
 -- wide: true
 -- optional: true
--- note: As the service told it, by X-Credits-Remaining or by GET /user/credits.
+-- note: As the service reported it, in X-Credits-Remaining or GET /user/credits.
 WITH
   told AS (
     SELECT *, row_number() OVER (PARTITION BY account ORDER BY at_us) AS place, count(*) OVER (PARTITION BY account) AS n

@@ -1,7 +1,7 @@
 -- title: When each rate band is lost
 -- section: Balance and outlook
 -- optional: true
--- note: A band is lost when the balance falls below what it asks for.
+-- note: A band is lost when the balance falls below its minimum.
 -- columns:
 --   median: { label: about }
 --   early: { label: 1 in 10 before }

@@ -1,7 +1,7 @@
 -- title: Credits that expire unused
 -- section: Balance and outlook
 -- optional: true
--- note: In the median future, and in 8 of 10.
+-- note: The median of the simulated futures, and the range of 80 % of them.
 -- columns:
 --   grant_name: { label: grant }
 --   low: { label: at least, group: expire unused }

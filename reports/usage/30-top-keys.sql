@@ -1,6 +1,6 @@
 -- title: Top keys
--- section: Who
--- note: A key without a name (--key-names) is shown by the first 12 digits of its SHA-256, never itself.
+-- section: Keys and models
+-- note: A key without a name (--key-names) is shown as the first 12 digits of its SHA-256. The key itself is never shown.
 -- empty: No key was seen.
 -- columns:
 --   key: { label: key }

@@ -1,5 +1,5 @@
 -- title: Keys by model
--- section: Who
+-- section: Keys and models
 -- optional: true
 -- fold: more pairs of a key and a model
 -- columns:

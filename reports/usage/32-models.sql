@@ -1,7 +1,7 @@
 -- title: Models
--- section: Who
+-- section: Keys and models
 -- optional: true
--- note: Of the pairs of a key and a model that used most.
+-- note: Sums over the pairs of a key and a model that used most.
 -- columns:
 --   credits: { bar: true }
 --   cost_usd: { optional: true }

@@ -1,11 +1,11 @@
--- title: What the service says against what was seen
+-- title: Credits charged by the service and seen by this store
 -- section: Reconciliation
 -- note: >-
---   "Seen" is what the successes surely cost by the contract, "at most" adds requests whose end is not
---   known. A difference is what the service charged beyond both.
--- empty: "Nothing to hold it against: poll the service (assay usage watch), or import its log beside a run."
+--   "Seen" is what the successes certainly cost by the contract; "at most" adds requests whose end is unknown. A
+--   difference is what the service charged beyond both.
+-- empty: "Nothing to compare: poll the service (assay usage watch), or import its log into a store with a run."
 -- columns:
---   service_says: { label: the service says }
+--   service_says: { label: by the service }
 --   seen: { label: seen }
 --   seen_at_most: { label: at most }
 SELECT

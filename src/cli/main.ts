@@ -33,6 +33,6 @@ function endOf(error: unknown): number {
     process.stderr.write(`${failure}\n`)
     return exit.usage
   }
-  process.stderr.write(`A fault of Assay's own, please report it:\n${error.stack}\n`)
+  process.stderr.write(`This is a bug in Assay; please report it:\n${error.stack}\n`)
   return exit.internal
 }

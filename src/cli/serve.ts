@@ -178,7 +178,7 @@ function endWith(error: Error): never {
   process.stderr.write(
     error instanceof UserError
       ? `${error.message}\n`
-      : `A fault of Assay's own, please report it:\n${error.stack}\n`,
+      : `This is a bug in Assay; please report it:\n${error.stack}\n`,
   )
   process.exit(exit.internal)
 }

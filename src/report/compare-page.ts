@@ -61,7 +61,7 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
   const [worse, better] = [of('worse', whole), of('better', whole)]
   const failed = gates.filter((gate) => gate.result !== 'passed').length
   const most = mostWorse(whole)
-  const because = `${most === null ? '' : `Most on ${nameOf(most)}: ${changeText(most)}. `}Of ${differences.length} figures of all steps and of each, ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} would be by chance alone.`
+  const because = `${most === null ? '' : `Most on ${nameOf(most)}: ${changeText(most)}. `}Of ${differences.length} figures (all steps together, and each step), ${of('worse')} are worse and ${of('better')} better beyond their 95 % intervals; about ${Math.round(differences.length / 20)} expected by chance.`
   const checks = [
     ...gates.map(({ gate, result, says }) => ({
       tone: gateTones[result],
@@ -71,7 +71,7 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
     })),
     ...warnings.map((warning) => ({
       tone: 'warn' as const,
-      name: 'Not the same:',
+      name: 'Comparability:',
       figure: warning,
       remedy: null,
     })),
@@ -94,7 +94,7 @@ function answerOf({ differences, warnings }: Comparison, gates: readonly GateRes
   const says =
     better > 0
       ? `b is better on ${better} of ${whole.length} metrics, and regressed on none`
-      : 'As a whole, no difference beyond chance'
+      : 'No difference beyond chance over all steps'
   return { tone: 'good', says, because, checks }
 }
 

@@ -75,12 +75,12 @@ function readDetail(json: string): z.infer<typeof detail> {
 export function auditAnswer(findings: readonly StoredFinding[]): Answer {
   const of = (verdict: string) => findings.filter((finding) => finding.verdict === verdict)
   const binding = of('fail').filter((finding) => finding.severity !== 'advice')
-  const tally = `Of ${findings.length} rules ${of('pass').length} held, ${of('fail').length} failed, ${of('inconclusive').length} could not be decided, ${of('not-observed').length} never came up.`
+  const tally = `Of ${findings.length} rules, ${of('pass').length} passed, ${of('fail').length} failed, ${of('inconclusive').length} are inconclusive, ${of('not-observed').length} were not observed.`
   if (findings.length === 0) {
     return {
       tone: 'none',
       says: 'These runs were not audited',
-      because: 'To audit them, run: assay audit. Then make the page again.',
+      because: 'Run assay audit, then make the page again.',
       checks: [],
     }
   }

@@ -124,7 +124,7 @@ function answerOf(
   if (runs.some((run) => run.verdict === 'invalid')) {
     return told(
       'fail',
-      'This run is invalid: its latencies may not be believed',
+      'This run is invalid: do not rely on its latencies',
       verdicts.map((each) => each.says).join(' '),
     )
   }
@@ -133,7 +133,11 @@ function answerOf(
     return told('fail', `It does not hold: ${count(missed.length, 'threshold')} missed`)
   }
   if (runs.some((run) => run.verdict === null)) {
-    return told('warn', 'The run has no verdict', 'It did not end: it runs still, or was killed.')
+    return told(
+      'warn',
+      'The run has no verdict',
+      'It has not ended: it is still running, or was killed.',
+    )
   }
   const open = thresholds.filter((check) => check.tone !== 'good')
   if (open.length > 0)
@@ -141,7 +145,7 @@ function answerOf(
   const safe = sweeps.filter((check) => check.tone === 'good').map((check) => check.figure)
   const rate = safe.length > 0 ? `, up to ${safe.join(' and ')}` : ''
   if (runs.some((run) => run.verdict === 'degraded')) {
-    return told('warn', `The run is degraded${rate}: believe its figures with care`)
+    return told('warn', `The run is degraded${rate}: use its figures with care`)
   }
   return thresholds.length > 0
     ? told(
@@ -209,7 +213,7 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
       label: `Response time ${tail}`,
       value: cardValue(response[tail]),
       aside: isTold(response.p95)
-        ? `service time ${cardValue(service.p95)}${closed ? '; closed load: waiting left out' : ''}`
+        ? `service time ${cardValue(service.p95)}${closed ? '; closed load: waiting not included' : ''}`
         : samplesOf(response),
     },
     ttft.n > 0 && {

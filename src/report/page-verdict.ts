@@ -108,7 +108,7 @@ export function readPageVerdict(json: string | null): PageVerdict {
             : 'good',
       name:
         verdict === 'invalid'
-          ? `Rate of ${sweep.phase}, not to be believed:`
+          ? `Rate of ${sweep.phase} (unreliable):`
           : `Safe rate of ${sweep.phase}:`,
       figure:
         sweep.safePerS === null
@@ -149,22 +149,22 @@ function sweepRemedy(sweep: Sweep): string {
     return `The lowest that did not hold is ${formatNumber(failedPerS)} requests/s.`
   }
   const once = trials.find((trial) => !trial.held)
-  if (once === undefined) return 'No rate failed: the limit is higher than what was tried.'
+  if (once === undefined) return 'No rate failed: the limit is above the tested rates.'
   const { ratePerS, goodput } = once
   const again = trials.some((trial) => trial.held && trial.ratePerS === ratePerS)
   return `${formatNumber(ratePerS)} requests/s failed once${goodput === null ? '' : ` (goodput ${formatShare(goodput)} %)`}, ${
-    again ? 'and held when it was tried again' : 'and was not tried again'
-  }: the limit may lie there.`
+    again ? 'and held when it was tested again' : 'and was not tested again'
+  }: the limit may be there.`
 }
 
 const endings: ReadonlyMap<string, string> = new Map([
   ['interrupted', 'it was interrupted'],
   ['first-request', 'the service refused a first request for good'],
-  ['budget', 'what was left of max_credits paid for no further request'],
-  ['errors', 'a stop condition came up, error_share, consecutive_failures or refused_for'],
+  ['budget', 'the rest of max_credits does not cover another request'],
+  ['errors', 'a stop condition was met: error_share, consecutive_failures or refused_for'],
   ['threshold', 'a threshold marked abort was missed'],
   ['store', 'the store could not be written'],
-  ['fleet', 'not every shard answered in time, so they could not agree on what comes next'],
+  ['fleet', 'not every shard answered in time, so the shards could not agree on the next step'],
 ])
 
 /** Why a run ended before its plan, as a sentence. */

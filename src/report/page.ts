@@ -117,7 +117,7 @@ async function drawReport(options: ReportOptions): Promise<Report> {
 <p class="about">${top.about}</p>
 ${top.body}
 ${sections(figures)}
-<footer>Made by Assay from the rows of ${store.path === ':memory:' ? 'a store' : basename(store.path)}. Times of day in ${timeZone}. A dash is "not measured", never 0.</footer>
+<footer>Made by Assay from the rows of ${store.path === ':memory:' ? 'a store' : basename(store.path)}. Times of day in ${timeZone}. A dash means "not measured", never 0.</footer>
 </main>`,
       charts,
     }),

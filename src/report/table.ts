@@ -69,11 +69,11 @@ function scarceWords(columns: readonly string[], told: Readonly<Record<string, C
   const needed = columns.map((name) => neededBy(told[name]?.needs))
   const isAll = Object.entries(told).every(([name, { needs }]) => !needs || columns.includes(name))
   if (isAll && columns.length > 2)
-    return `n too small for any percentile: it takes ${Math.min(...needed)} samples or more.`
+    return `n too small for any percentile: at least ${Math.min(...needed)} samples needed.`
   const names = columns.map((name) =>
     [told[name]?.group, told[name]?.label ?? wordsOf(name)].filter(Boolean).join(' '),
   )
-  return `n too small for ${names.join(', ')}: it takes up to ${formatNumber(Math.max(...needed))} samples.`
+  return `n too small for ${names.join(', ')}: up to ${formatNumber(Math.max(...needed))} samples needed.`
 }
 
 function heading(name: string, told: ColumnFront | undefined): Html {

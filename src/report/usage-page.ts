@@ -42,7 +42,7 @@ export function usageAnswer(page: UsagePage): Answer {
   if (!depletion.known) {
     return {
       tone: 'none',
-      says: 'When the credits run out is not known',
+      says: 'It is not known when the credits run out',
       because: depletion.says,
       checks,
     }
@@ -56,7 +56,7 @@ export function usageAnswer(page: UsagePage): Answer {
     medianUs === null
       ? `The credits last for more than ${horizonDays} days`
       : medianUs < scope.nowUs
-        ? `The credits ran out about ${day(medianUs)}, if use went on`
+        ? `The credits ran out about ${day(medianUs)}, if usage continued`
         : `The credits run out about ${day(medianUs)}`
   const unused = soonest < 7 ? null : expiringUnused(page, depletion)
   return {
@@ -148,10 +148,10 @@ function cardOf(card: UsageCard, creditUsd: number | null): Card {
   const parts = [
     costText(card, creditUsd),
     change !== null
-      ? `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} % against the period before`
+      ? `${change >= 0 ? '+' : '−'}${formatShare(Math.abs(change))} % from the previous period`
       : before === null
-        ? 'the period before was not measured'
-        : `${formatNumber(before)} in the period before`,
+        ? 'the previous period was not measured'
+        : `${formatNumber(before)} in the previous period`,
     measuredShare(card),
   ]
   return {

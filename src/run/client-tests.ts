@@ -200,6 +200,6 @@ export function inFlightTest(figures: InFlightFigures | null): RunTest {
     result: held ? 'held' : 'failed',
     figure: `${counted} counted at ${instants} instants, ${byRows} by the rows (${(off * 100).toFixed(2)} %)`,
     bound,
-    remedy: held ? '' : 'Rows and counters disagree: a fault of Assay, please report it.',
+    remedy: held ? '' : 'Rows and counters disagree: a bug in Assay; please report it.',
   }
 }

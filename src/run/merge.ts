@@ -156,7 +156,7 @@ function verdictOf(
         ? `planned ${counts.planned} in ${shards.length} shards`
         : faults.join('; '),
     bound: 'they add up',
-    remedy: faults.length === 0 ? '' : 'A fault of Assay; please report it with the stores.',
+    remedy: faults.length === 0 ? '' : 'A bug in Assay; please report it with the stores.',
   }
   const tests = [parts, ...again, added, ...worstTests(shards, says)]
   const failed = tests.some(({ result }) => result === 'failed')

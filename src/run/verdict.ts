@@ -113,7 +113,7 @@ function countsTest({ counts, rows, storeFailure }: RunFacts): RunTest {
     remedy:
       faults.length === 0 || storeFailure !== null
         ? ''
-        : 'A fault of Assay; please report it with the store.',
+        : 'A bug in Assay; please report it with the store.',
   }
 }
 

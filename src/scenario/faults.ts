@@ -26,7 +26,7 @@ export class ScenarioError extends UserError {
       const place = [line === null ? '' : `line ${line}`, pathText(path)].filter((part) => part)
       return place.length === 0 ? `  ${message}` : `  ${place.join(', ')}: ${message}`
     })
-    const count = sorted.length === 1 ? 'a fault' : `${sorted.length} faults`
+    const count = sorted.length === 1 ? 'an error' : `${sorted.length} errors`
     super('scenario', [`${path} has ${count}:`, ...lines].join('\n'))
     this.faults = sorted
   }

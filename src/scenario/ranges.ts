@@ -52,7 +52,7 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
     }
   }
   if (ratedLoads.includes(phase.load) && ratesOf(phase).every((rate) => amountOf(rate) === 0)) {
-    found.push({ path: [...path, 'rate'], message: 'a rate of 0 sends nothing; raise it.' })
+    found.push({ path: [...path, 'rate'], message: 'a rate of 0 sends nothing; set a higher one.' })
   }
   for (const [field, rates] of [
     ['rate', ratesOf(phase)],
@@ -78,7 +78,7 @@ function phaseRanges(phase: Loose, path: Path): readonly Found[] {
   if (phase.load === 'sweep' && amountOf(phase.start) === 0) {
     found.push({
       path: [...path, 'start'],
-      message: 'a sweep doubles its start; raise it above 0.',
+      message: 'a sweep doubles its start, which must be above 0.',
     })
   }
   return found

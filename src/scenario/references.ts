@@ -91,7 +91,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
       if (without && step[field]) {
         found.push({
           path: [...path, field],
-          message: `${field} is for ${(field === 'prompt' ? prompted : generating).join(', ')}; this step asks for ${String(step.endpoint)}.`,
+          message: `${field} is for ${(field === 'prompt' ? prompted : generating).join(', ')}; this step requests ${String(step.endpoint)}.`,
         })
       }
     }
@@ -99,7 +99,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
       found.push({
         path: [...path, 'include_usage'],
         message:
-          'include_usage asks for the token counts of a stream of chat: it needs endpoint: chat and stream: true.',
+          'include_usage requests the token counts of a chat stream: it needs endpoint: chat and stream: true.',
       })
     }
     found.push(...headerFaults(step.headers, [...path, 'headers']))
@@ -114,7 +114,7 @@ function stepFaults(scenario: Loose): readonly Found[] {
     if (step.wrong !== undefined && step.session !== undefined) {
       found.push({
         path: [...path, 'session'],
-        message: 'a request that is wrong on purpose has no answer to continue from.',
+        message: 'a request that is wrong on purpose has no response to continue from.',
       })
     }
   }
@@ -145,7 +145,7 @@ function abortFaults(step: Loose, path: Path): readonly Found[] {
   return [
     {
       path,
-      message: `${String(point)} is a point of a stream, and this step asks for none; give it stream: true.`,
+      message: `${String(point)} is a point of a stream, but this step does not stream; give it stream: true.`,
     },
   ]
 }
@@ -225,7 +225,7 @@ function replayFaults(scenario: Loose, phase: Loose, path: Path): readonly Found
     .filter(([, { session }]) => session !== undefined)
     .map(([name]) => ({
       path,
-      message: `a trace sets the length of each request, so step ${name} cannot have a session. List other steps in steps.`,
+      message: `a trace gives the length of each request, but step ${name} has a session. Name others in steps.`,
     }))
 }
 

@@ -41,7 +41,9 @@ const schema = z.strictObject({
     .refine((order) => new Set(order).size === 4, 'each of the four once')
     .refine((order) => order[0] === 'key', 'key first: the rest belong to its account')
     .default(['key', 'rate', 'request', 'credits'])
-    .describe('the order of checks, which decides the error of a request with several (G-26)'),
+    .describe(
+      'the order of checks (key first), which decides which of several errors a request gets (G-26)',
+    ),
   counts: z
     .strictObject({
       request: counted,
@@ -217,10 +219,9 @@ function answersIn(property: z.core.JSONSchema._JSONSchema | undefined): string 
   if (anyOf !== undefined) return anyOf.map(answersIn).join(' | ')
   if (type === 'boolean') return 'true | false'
   if (type === 'integer') return `${minimum} to ${maximum}`
-  if (type === 'array' && !Array.isArray(items)) return `the order of ${answersIn(items)}`
-  return Object.keys(properties ?? {})
-    .map((each) => `${each}: true | false`)
-    .join(', ')
+  if (type === 'array' && !Array.isArray(items))
+    return `an order of ${answersIn(items).replaceAll(' | ', ', ')}`
+  return `true or false for each of ${Object.keys(properties ?? {}).join(', ')}`
 }
 
 function textOf(answer: Profile[keyof Profile]): string {

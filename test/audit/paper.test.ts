@@ -177,7 +177,7 @@ test('T3: a hole of one credit is located between its neighbours', async () => {
   ])
   expect(verdict).toMatchObject({
     verdict: 'fail',
-    came: '1 credit taken between 98 and 96 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
+    came: '1 credit missing between 98 and 96 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
   })
   // Who showed the credits gone, then by how near to the middle of the hole (5 s) they ended: 5, 4, 9 s.
   expect(slots(verdict)).toEqual([3, 2, 1, 4])

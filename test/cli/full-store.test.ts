@@ -43,7 +43,7 @@ phases: [{ name: a, load: concurrency, users: 16, duration: 90s }]
         /recorder: \S*full\.duckdb\S* cannot be written: it may not grow further\. Raise ulimit -f/,
       )
       expect(out).toContain('Rows are missing, so nothing can be judged by this run.')
-      expect(out).not.toContain('A fault of Assay')
+      expect(out).not.toContain('bug in Assay')
       const [, recorded] = /recorder failed ([\d,]+) of/.exec(out)!
       const store = await openStore(db)
       const [row] = await store.rows<{ n: number }>(

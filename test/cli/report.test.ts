@@ -51,7 +51,7 @@ describe('assay report', () => {
   test.each([
     [['launch', 'nowhere'], /nowhere/],
     [['usage', '--timezone', 'Mars/Base'], /Unknown time zone "Mars\/Base"/],
-    [['usage', '--from', 'yesterday'], /"yesterday" is no date/],
+    [['usage', '--from', 'yesterday'], /"yesterday" is not a date/],
     [['launch', '--reports', '/nowhere'], /no folder \/nowhere/],
   ] as const)('%j is refused with a sentence and exit code 2', async (asked, says) => {
     const { code, stderr } = await report(...asked, '--out', 'never.html')

@@ -95,7 +95,7 @@ test('a wrong scenario is told with every fault and its line, and ends with 2', 
   const { code, out, error } = await assay('run', path, '--base-url', quick.baseUrl)
   expect(code).toBe(2)
   expect(out).toBe('')
-  expect(error).toContain('2 faults')
+  expect(error).toContain('2 errors')
   expect(error).toMatch(/line 5, phases\[0\]\.load: expected a phase whose load is one of constant/)
   expect(error).toContain('line 6, sead: there is no field "sead"; did you mean "seed"?')
   expect(error).not.toMatch(/\n\s+at /)

@@ -54,7 +54,7 @@ test('credits with an expiry are grants, with times in any of the usual units', 
     { name: 'a', credits: 5, expiresUs: at },
   ])
   expect(() => parseGrants('- { name: a }', 'g.yaml', 'UTC')).toThrow(
-    /g\.yaml is no list of grants/,
+    /g\.yaml is not a list of grants/,
   )
 })
 

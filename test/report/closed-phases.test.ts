@@ -43,6 +43,6 @@ test('where a load was closed, the cards claim no rate and say what response tim
   }
   const closed = await topOf(JSON.stringify(scenario))
   expect(closed).toMatch(/in [^<]+, closed load: no rate claimed/)
-  expect(closed).toMatch(/service time [^<]+\u00a0ms; closed load: waiting left out/)
+  expect(closed).toMatch(/service time [^<]+\u00a0ms; closed load: waiting not included/)
   expect(await topOf('{}')).toMatch(/in [^<]+, [\d,.]+\/s/)
 })

@@ -43,7 +43,7 @@ test('a run compared with itself shows no difference beyond chance', async () =>
   const side = { store, runId: 'run-1' }
   const same = await compareRuns(side, side, defaultContract, 1)
   const { html } = await renderComparison(store, same, [])
-  expect(html).toContain('As a whole, no difference beyond chance')
+  expect(html).toContain('No difference beyond chance over all steps')
 })
 
 test('every change beyond chance is drawn, however many there are', async () => {

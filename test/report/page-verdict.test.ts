@@ -3,7 +3,7 @@ import { readPageVerdict, stoppedText } from '../../src/report/page-verdict.ts'
 
 test('why a run ended early is told in a sentence, whatever a store may hold', () => {
   expect(stoppedText('budget')).toBe(
-    'Ended early: what was left of max_credits paid for no further request.',
+    'Ended early: the rest of max_credits does not cover another request.',
   )
   expect(stoppedText('unreachable')).toBe(
     'The service was never reached: no request got a connection.',
@@ -30,15 +30,15 @@ test('a rate that failed once is named, and an invalid run has no safe rate with
     name: 'Safe rate of climb:',
     figure: '320 requests/s',
     remedy:
-      '320 requests/s failed once (goodput 80.3 %), and held when it was tried again: the limit may lie there.',
+      '320 requests/s failed once (goodput 80.3 %), and held when it was tested again: the limit may be there.',
   })
   const all = { trials: [{ ratePerS: 320, held: true }] }
   expect(checkOf('valid', all)).toMatchObject({
     tone: 'good',
-    remedy: 'No rate failed: the limit is higher than what was tried.',
+    remedy: 'No rate failed: the limit is above the tested rates.',
   })
   expect(checkOf('invalid', all)).toMatchObject({
     tone: 'warn',
-    name: 'Rate of climb, not to be believed:',
+    name: 'Rate of climb (unreliable):',
   })
 })

@@ -45,14 +45,14 @@ describe('a table', () => {
         front,
       ).text,
     )
-    expect(all.trim()).toBe('n 5 6 n too small for Service p99: it takes up to 662 samples.')
+    expect(all.trim()).toBe('n 5 6 n too small for Service p99: up to 662 samples needed.')
   })
 
   test('says in one word that no percentile has samples enough', () => {
     const columns = { n: { hidden: true }, ...columnsOf(['p50', 'p95', 'p99']) }
     const rows = [{ step: 'chat', n: 5, p50_ms: 1, p95_ms: 1, p99_ms: 1 }]
     expect(textOf(renderTable(rows, { columns }).text).trim()).toBe(
-      'step chat n too small for any percentile: it takes 11 samples or more.',
+      'step chat n too small for any percentile: at least 11 samples needed.',
     )
   })
 

@@ -46,7 +46,7 @@ test('a summary tells how many answers report their tokens, and estimates the re
 })
 
 const says =
-  '1,320 output tokens are those of 66 of 205 answers. The streams among the others had 2,780 content events, an estimate of their tokens. With include_usage: true in its step, a stream asks for its counts.'
+  '1,320 output tokens, reported by 66 of 205 answers. The streams among the others had 2,780 content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.'
 
 test('terminal and Markdown say so, with the remedy', () => {
   const terminal = terminalSummary(summary)

@@ -211,7 +211,7 @@ test('balances of several accounts are added up, and the page says so', async ()
     attempt(1, { account: 'other', keyFp: 'ffffffffffff', creditsRemaining: 50 }),
   ])
   const { scope } = await readUsage(store, usageOptions())
-  expect(scope.notes.join()).toMatch(/Balances of 2 accounts are added up/)
+  expect(scope.notes.join()).toMatch(/The balances of 2 accounts are added/)
   const grants = [{ name: 'main', credits: 100, expiresUs: null }]
   expect((await readUsage(store, usageOptions({ grants }))).scope.notes).toEqual([])
 })

@@ -419,9 +419,9 @@ describe('a log that begins and ends within a day', () => {
     const nowUs = utc(2026, 12, 24)
     const page = await readUsage(store, usageOptions({ nowUs, grants }))
     expect(terminalUsage(page).replaceAll(/\s+/g, ' ')).toContain(
-      'At that rate they are gone by now: the last usage was seen 45 days ago.',
+      'At that rate they have run out: the last usage was 45 days ago.',
     )
-    expect(usageAnswer(page).says).toMatch(/^The credits ran out about .*, if use went on$/)
+    expect(usageAnswer(page).says).toMatch(/^The credits ran out about .*, if usage continued$/)
   })
 
   test('credits that expire unused are the news, before the day on which the rest is gone', async () => {

@@ -80,7 +80,7 @@ test.each([
     'failed',
     'no local port left',
   ],
-  ['counts', { rows: { ...counts, ok: 999, sent: 999 } }, 'failed', 'A fault of Assay'],
+  ['counts', { rows: { ...counts, ok: 999, sent: 999 } }, 'failed', 'A bug in Assay'],
 ] as const)('%s is judged by its bound, with a remedy', (name, change, result, remedy) => {
   const found = testOf({ ...sound, ...change }, name)
   expect(found.result).toBe(result)
@@ -225,7 +225,7 @@ test('counts that do not add up are told with its numbers', () => {
     'failed',
     'sent 1000 is not ok 900 + http_error 0 + broken 0 + timeout 0 + aborted 0',
     'they add up',
-    'A fault of Assay; please report it with the store.',
+    'A bug in Assay; please report it with the store.',
   ])
 })
 
@@ -306,7 +306,7 @@ test('counts that do not add up are a fault of Assay, unless the store could not
   const figure =
     'sent: 1000 counted while sending, 999 rows in the store; ok: 1000 counted while sending, 999 rows in the store'
   expect(rowOf(lost, 'counts')).toEqual([
-    ...['failed', figure, 'they add up', 'A fault of Assay; please report it with the store.'],
+    ...['failed', figure, 'they add up', 'A bug in Assay; please report it with the store.'],
   ])
   const full = { ...lost, storeFailure: 'its disk is full' }
   expect(rowOf(full, 'counts')).toEqual(['failed', figure, 'they add up', ''])

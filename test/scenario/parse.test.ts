@@ -81,7 +81,7 @@ thresholds:
   - goodput > 99%
 `)
   expect(lines).toEqual([
-    'a.yaml has 13 faults:',
+    'a.yaml has 13 errors:',
     'line 3, sead: there is no field "sead"; did you mean "seed"?',
     'line 7, steps.chat.endpoint: expected one of chat, messages, responses, embeddings, models, credits, other; got "chta".',
     'line 8, steps.chat.strem: there is no field "strem"; did you mean "stream"?',
@@ -104,7 +104,7 @@ test('text that is not YAML, an empty file and a missing one are told in a sente
   expect(faultsOf('')[1]).toBe(
     'line 1: expected a scenario: name, question, steps, phases; got null.',
   )
-  await expect(loadScenario('no-such.yaml')).rejects.toThrow('no-such.yaml has a fault:')
+  await expect(loadScenario('no-such.yaml')).rejects.toThrow('no-such.yaml has an error:')
   await expect(loadScenario('no-such.ts')).rejects.toThrow('there is no such file')
 })
 
@@ -126,7 +126,7 @@ phases:
 `
   const two = '  chat: { endpoint: chat }\n  never: { endpoint: chat, weight: 0 }'
   expect(faultsOf(scenario(two, ', steps: [chat, never]'))).toEqual([
-    'a.yaml has a fault:',
+    'a.yaml has an error:',
     'line 9, phases[0].steps[1]: step never has weight 0, so it is never drawn with other steps; give it a weight, or its own phase.',
   ])
   expect(faultsOf(scenario('  never: { endpoint: chat, weight: 0 }', ''))[1]).toBe(
@@ -147,8 +147,8 @@ phases:
   - { name: p, load: replay, file: trace.jsonl, format: azure${more} }
 `
   expect(faultsOf(scenario(''))).toEqual([
-    'a.yaml has a fault:',
-    'line 8, phases[0]: a trace sets the length of each request, so step turns cannot have a session. List other steps in steps.',
+    'a.yaml has an error:',
+    'line 8, phases[0]: a trace gives the length of each request, but step turns has a session. Name others in steps.',
   ])
   expect(parseScenario(scenario(', steps: [single]'), 'a.yaml').phases.length).toBe(1)
 })
@@ -222,7 +222,7 @@ export default defineScenario({
     const bad = join(folder, 'bad.mjs')
     writeFileSync(bad, `export default { name: 'x', question: 'y', steps: {}, phases: [] }`)
     await expect(loadScenario(bad)).rejects.toThrow(
-      /2 faults:\n.*at least one phase.*\n.*at least one step/,
+      /2 errors:\n.*at least one phase.*\n.*at least one step/,
     )
   } finally {
     rmSync(folder, { recursive: true })

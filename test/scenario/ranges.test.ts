@@ -24,7 +24,7 @@ const plain = 'load: poisson, rate: 5/s, duration: 1s'
 
 test('include_usage is for streams of chat', () => {
   const fault =
-    '  line 5, steps.chat.include_usage: include_usage asks for the token counts of a stream of chat: it needs endpoint: chat and stream: true.'
+    '  line 5, steps.chat.include_usage: include_usage requests the token counts of a chat stream: it needs endpoint: chat and stream: true.'
   expect(faultsOf(plain, { step: ', include_usage: true' })).toEqual([fault])
   expect(faultsOf(plain, { step: ', stream: true, include_usage: true' })).toEqual([])
   expect(faultsOf(plain, { step: ', include_usage: false' })).toEqual([])
@@ -46,7 +46,7 @@ test('ranges that stand on their head are faults', () => {
 })
 
 test('a phase that would send nothing is a fault', () => {
-  const zero = '  line 7, phases[0].rate: a rate of 0 sends nothing; raise it.'
+  const zero = '  line 7, phases[0].rate: a rate of 0 sends nothing; set a higher one.'
   expect(faultsOf('load: poisson, rate: 0/s, duration: 1s')).toEqual([zero])
   expect(faultsOf('load: constant, rate: { from: 0/s, to: 0/min }, duration: 1s')).toEqual([zero])
   expect(faultsOf('load: constant, rate: { from: 0/s, to: 5/s }, duration: 1s')).toEqual([])
@@ -138,7 +138,7 @@ test('an abort point that a plain answer never comes to is a fault', () => {
   const told = (point: string, more = '') =>
     faultsOf(plain, { step: `, abort: ${point}${more}` }).map((line) => line.slice(2))
   const fault = (point: string) => [
-    `line 5, steps.chat.abort: ${point} is a point of a stream, and this step asks for none; give it stream: true.`,
+    `line 5, steps.chat.abort: ${point} is a point of a stream, but this step does not stream; give it stream: true.`,
   ]
   expect(told('first-event')).toEqual(fault('first-event'))
   expect(told('before-done')).toEqual(fault('before-done'))

@@ -24,8 +24,9 @@ test('the guide has every fault, with its rule and what it does', () => {
 
 test('the guide has every question of a profile, with its answers and its standard', () => {
   for (const { name, description, answers, standard } of profileQuestions()) {
-    const listed = answers.split(' | ').map((answer) => `\`${answer}\``)
-    expect(rowOf(name)?.slice(2, 5)).toEqual([description, listed.join(' '), `\`${standard}\``])
+    const listed = answers.split(' | ')
+    const cell = listed.length === 1 ? answers : `\`${listed.join('` `')}\``
+    expect(rowOf(name)?.slice(2, 5)).toEqual([description, cell, `\`${standard}\``])
   }
 })
 

@@ -57,7 +57,7 @@ test('every wrong answer is named at once: where it stands, what was expected, w
       [
         `${path}: not a profile of the service`,
         `  line 1, reset: expected ${questionNamed('reset').answers}; got "minutes"`,
-        '  line 6, precedence: expected the order of key | rate | request | credits; got ["key"]',
+        '  line 6, precedence: expected an order of key, rate, request, credits; got ["key"]',
         '  line 4, counts.rate: expected true or false; got "maybe"',
         '  line 5, counts.rat: no such question',
         '  line 8, modelNotFound: expected 400 | 404; got 410',
@@ -71,7 +71,7 @@ test('every wrong answer is named at once: where it stands, what was expected, w
 
 test('a group that is none is one fault, and not one for each question', () => {
   expect(() => readProfile(file('counts: yes\n'), [])).toThrow(
-    /service\n {2}line 1, counts: expected request: true \| false, .*; got "yes"\nassay/,
+    /service\n {2}line 1, counts: expected true or false for each of request, credits, rate, models, usage; got "yes"\nassay/,
   )
 })
 
@@ -95,7 +95,7 @@ test.each([
   ['__proto__.reset=epoch-s', '  __proto__: no such question'],
   ['counts.__proto__=true', '  counts.__proto__: no such question'],
   ['constructor=x', '  constructor: no such question'],
-  ['precedence=key, rate', '  precedence: expected the order of key'],
+  ['precedence=key, rate', '  precedence: expected an order of key'],
 ])('a flag that is %s is refused in words, as a flag', (flag, words) => {
   expect(() => readProfile(file('reset: epoch-s'), [flag])).toThrow(words)
 })

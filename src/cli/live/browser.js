@@ -34,7 +34,7 @@
     location.reload()
   })
   news.onerror = () => {
-    aloud.textContent = 'The command has stopped sending updates.'
+    aloud.textContent = 'The command has ended or is not reachable.'
     document.querySelector('[data-gone]')?.removeAttribute('hidden')
   }
   news.onopen = () => document.querySelector('[data-gone]')?.setAttribute('hidden', '')

@@ -72,7 +72,7 @@ export function runMetrics(progress: Progress, counted: Counted): string {
     family(
       'assay_requests_planned_per_second',
       'gauge',
-      'What the plan asks for now.',
+      'Requests per second that the plan requires now.',
       ofSteps((step) => step.plannedPerS),
     ),
     family('assay_credits_spent_total', 'counter', 'Credits by the contract.', [

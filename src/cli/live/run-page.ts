@@ -55,7 +55,7 @@ export class RunPage implements LiveSource {
     const progress = this.now?.progress ?? null
     return html`<header class="masthead"><h1>${this.title}</h1><span class="brand"><b>assay</b> live</span></header>
 <p class="about" data-part="about">${this.about}${progress !== null && html`. Run <span class="mono">${progress.runId}</span>`}.</p>
-<p class="about" data-gone hidden>The command has stopped sending updates: these are its last figures.</p>
+<p class="about" data-gone hidden>The command has ended or is not reachable: these are its last figures.</p>
 ${shown(progress, this.moments.kept)}
 <footer>Counted by the sending threads while the run lasts. The launch report follows when it has ended. <a href="/metrics">Metrics for Prometheus</a></footer>`
   }

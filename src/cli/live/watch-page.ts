@@ -72,7 +72,7 @@ class WatchPage implements LiveSource {
     const said = (value: number | null) => (value === null ? '–' : formatNumber(value))
     return html`<header class="masthead"><h1>${this.title}</h1><span class="brand"><b>assay</b> live</span></header>
 <p class="about">Balance of one key at <span class="mono">${this.baseUrl}</span>.</p>
-<p class="about" data-gone hidden>The command has stopped sending updates: these are its last figures.</p>
+<p class="about" data-gone hidden>The command has ended or is not reachable: these are its last figures.</p>
 <div data-part="now">${renderAnswer({
       tone: status === 200 ? 'good' : status === undefined ? 'none' : 'warn',
       says:
@@ -80,7 +80,7 @@ class WatchPage implements LiveSource {
           ? 'The first poll is under way'
           : remaining === null
             ? 'No balance yet'
-            : `${formatNumber(remaining)} credits are left`,
+            : `${formatNumber(remaining)} credits left`,
       because:
         status === undefined || status === 200
           ? ''
@@ -90,8 +90,8 @@ class WatchPage implements LiveSource {
       checks: [],
     })}${renderCards([
       { label: 'Credits left', value: said(remaining), aside: '' },
-      { label: 'Credits used', value: said(consumed), aside: 'as the service says' },
-      { label: 'Requests', value: said(requests), aside: 'as the service says' },
+      { label: 'Credits used', value: said(consumed), aside: 'as the service reports' },
+      { label: 'Requests', value: said(requests), aside: 'as the service reports' },
       { label: 'Polls', value: formatNumber(polls), aside: '' },
     ])}</div>
 <div class="grid live"><div class="whole" data-part="course">${

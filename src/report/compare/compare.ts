@@ -316,7 +316,7 @@ function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {
     ['b', b],
   ] as const) {
     if (summary.verdict === 'invalid' || summary.verdict === 'degraded') {
-      warnings.push(`run ${name} is ${summary.verdict}: its latencies may be the client's own`)
+      warnings.push(`run ${name} is ${summary.verdict}: its latencies may come from the client`)
     }
     if (summary.run.kind === 'import') {
       warnings.push(`run ${name} was recorded by another tool, whose definitions may differ`)

@@ -50,7 +50,7 @@ export function terminalComparison(
   }
   if (hidden > 0) {
     lines.push(
-      `(${hidden} figures without a difference beyond chance, or of too few samples: --all)`,
+      `(${hidden} figures hidden: no difference beyond chance, or too few samples; --all shows them)`,
     )
   }
   if (gates.length > 0) lines.push('')

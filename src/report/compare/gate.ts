@@ -106,7 +106,7 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
   const [low, high] = found.interval
   const chance = low <= 0 && high >= 0 && !(low === 0 && high === 0 && points)
   return chance
-    ? { gate, result: 'inconclusive', says: `${says}; the interval holds 0` }
+    ? { gate, result: 'inconclusive', says: `${says}; the interval contains 0` }
     : { gate, result: 'failed', says }
 }
 

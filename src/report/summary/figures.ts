@@ -127,10 +127,10 @@ export function tokenReport({ completionTokens, tokenReports }: SummaryGroup): s
   const head =
     reported === 0
       ? `None of ${whole(answers)} answers reported its tokens.`
-      : `${whole(completionTokens)} output tokens are those of ${whole(reported)} of ${whole(answers)} answers.`
+      : `${whole(completionTokens)} output tokens, reported by ${whole(reported)} of ${whole(answers)} answers.`
   return estimated === null
     ? head
-    : `${head} The streams among ${reported === 0 ? 'them' : 'the others'} had ${whole(estimated)} content events, an estimate of their tokens. With include_usage: true in its step, a stream asks for its counts.`
+    : `${head} The streams among ${reported === 0 ? 'them' : 'the others'} had ${whole(estimated)} content events, an estimate of their tokens. Set include_usage: true in the step to request the counts.`
 }
 
 /** The share of unexpected failures, and goodput if there are objectives. */

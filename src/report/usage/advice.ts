@@ -41,23 +41,23 @@ export function adviseOn(contract: Contract, need: MonthNeed): PlanAdvice {
   const left = need.lastingCredits + cheapest.credits - need.burnCredits
   if (vetoed !== null) {
     reasons.push(
-      `${planInWords(vetoed)} would be enough to pay for the month, but its end would leave ${count(left)} credits, below the ${count(floor)} that the band ${band.name} asks for, and the observed peak of ${peakInWords(need.peak)} needs that band.`,
+      `${planInWords(vetoed)} covers the month, but would leave ${count(left)} credits at its end, below the ${count(floor)} of the band ${band.name}, which the observed peak of ${peakInWords(need.peak)} needs.`,
     )
   } else if (cheapest.credits === 0) {
     reasons.push(
-      `The ${count(need.lastingCredits)} credits in hand cover the ${count(need.burnCredits)} that the month is expected to take.`,
+      `The ${count(need.lastingCredits)} credits in hand cover the ${count(need.burnCredits)} that the month is expected to use.`,
     )
   } else {
     reasons.push(`${planInWords(cheapest)} is the cheapest that covers ${count(short)} credits.`)
   }
   if (tie !== null) {
     reasons.push(
-      `${planInWords(tie)} costs ${usd(tie.priceUsdCents - keeping.priceUsdCents)} more than ${planInWords(keeping)} and holds ${count(tie.credits - keeping.credits)} credits more.`,
+      `${planInWords(tie)} costs ${usd(tie.priceUsdCents - keeping.priceUsdCents)} more than ${planInWords(keeping)} and contains ${count(tie.credits - keeping.credits)} more credits.`,
     )
   }
   if (!carries(band, need.peak)) {
     reasons.push(
-      `No band carries the observed peak of ${peakInWords(need.peak)}: even ${band.name} will answer 429.`,
+      `No band allows the observed peak of ${peakInWords(need.peak)}: even ${band.name} will return 429.`,
     )
   }
   const wastedCredits = Math.max(0, expiring - need.burnCredits)
@@ -95,7 +95,7 @@ function lowestMin(contract: Contract): number {
 function peakInWords(peak: Peak): string {
   return (['minute', 'hour', 'day'] as const)
     .filter((window) => peak[window] !== null)
-    .map((window) => `${count(peak[window]!)} requests a ${window}`)
+    .map((window) => `${count(peak[window]!)} requests ${window === 'hour' ? 'an' : 'a'} ${window}`)
     .join(', ')
 }
 

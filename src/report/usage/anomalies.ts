@@ -161,19 +161,19 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
     flag(
       'unusual-hour',
       unusual,
-      'took more than three robust sigmas over the median of their time of day.',
+      'used more than three robust sigmas above the median of their time of day.',
       (hour) => `${hour.credits} credits`,
     ),
     flag(
       'error-jump',
       jumps((hour) => hour.failed),
-      'had a share of errors beyond chance.',
+      'had more errors than chance explains.',
       (hour) => `${share(hour.failed, hour.requests)} of ${hour.requests} failed`,
     ),
     flag(
       'limit-jump',
       jumps((hour) => hour.limited),
-      'had a share of 429s beyond chance.',
+      'had more 429s than chance explains.',
       (hour) => `${share(hour.limited, hour.requests)} of ${hour.requests} were limited`,
     ),
   ]
@@ -260,7 +260,7 @@ async function newKeys(store: Store, engine: UsageEngine): Promise<readonly Anom
 async function flatRemaining(store: Store): Promise<readonly Anomaly[]> {
   const rows = await store.rows<Row>(
     `SELECT run_id AS source, any_value(coalesce(account, key_fp)) || ' at ' || remaining AS id,
-       min(at_us) AS "atUs", count(*) || ' successes in a row under an unchanged balance' AS shows
+       min(at_us) AS "atUs", count(*) || ' consecutive successes with an unchanged balance' AS shows
      FROM (
        SELECT run_id, account, key_fp, credits_remaining AS remaining,
          service_start_us + (closed_us * time_scale)::BIGINT AS at_us,
@@ -279,7 +279,7 @@ async function flatRemaining(store: Store): Promise<readonly Anomaly[]> {
     {
       kind: 'flat-remaining',
       count: rows.length,
-      says: `${rows.length} stretches of successes left X-Credits-Remaining unchanged.`,
+      says: `${rows.length} series of successes did not change X-Credits-Remaining.`,
       rows: rows.slice(0, rowsShown),
     },
   ]

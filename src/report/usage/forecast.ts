@@ -158,7 +158,7 @@ export function lookAhead(
       wasted: wasted.sort((a, b) => a.expiresUs - b.expiresUs),
       says:
         runsOut.medianUs === null
-          ? `${words(balance)} credits last longer than the ${horizonDays} days looked at.`
+          ? `${words(balance)} credits last longer than the ${horizonDays} days of the forecast.`
           : `${words(balance)} credits at ${words(burn.medianPerDay)} a day.`,
     },
     bandLosses: bands.map((band, at) => {
@@ -172,7 +172,7 @@ export function lookAhead(
           lost === null
             ? `the balance of ${words(balance)} is below its ${words(band.minBalance)}`
             : lost.medianUs === null
-              ? `kept for the ${horizonDays} days looked at`
+              ? `kept for the ${horizonDays} days of the forecast`
               : `lost when the balance falls below ${words(band.minBalance)}`,
       }
     }),

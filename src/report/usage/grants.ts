@@ -29,7 +29,7 @@ export function parseGrants(text: string, name: string, timezone: string): reado
   if (!parsed.success) {
     throw new UserError(
       'report',
-      `${name} is no list of grants:\n${z.prettifyError(parsed.error)}\nExpected e.g.\n  - { name: Standard, credits: 4200, expires: 2026-12-01 }`,
+      `${name} is not a list of grants:\n${z.prettifyError(parsed.error)}\nExpected e.g.\n  - { name: Standard, credits: 4200, expires: 2026-12-01 }`,
     )
   }
   return parsed.data.map((grant) => ({

@@ -22,7 +22,7 @@ export function parseKeyNames(text: string, from: string): KeyNames {
     throw fault(`${from} is not YAML`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw fault(`${from} is no list of names`)
+    throw fault(`${from} is not a list of names`)
   }
   const names = new Map<string, string>()
   for (const [at, [keyFp, name]] of Object.entries(value).entries()) {

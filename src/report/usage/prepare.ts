@@ -128,7 +128,7 @@ function scopeOf(options: UsageOptions, sources: UsageScope['sources']): UsageSc
   if (fromUs % quarterUs !== 0 || toUs % quarterUs !== 0) {
     throw new UserError(
       'report',
-      'A period begins and ends on a quarter of an hour: usage is kept in quarters.',
+      'Usage is kept in quarters of an hour: a period must begin and end on one.',
     )
   }
   const creditUsd = options.creditUsd ?? null
@@ -152,7 +152,7 @@ function notesOf(sources: UsageScope['sources']): readonly string[] {
   )
   if (overlapping.length > 0) {
     notes.push(
-      `The imported ${overlapping.map((each) => `"${each.source}"`).join(', ')} and runs of this store cover the same time: requests that stand in both count twice. Choose one with --source or by naming runs.`,
+      `The imported ${overlapping.map((each) => `"${each.source}"`).join(', ')} and runs of this store cover the same time: requests in both count twice. Choose one with --source or by naming runs.`,
     )
   }
   return notes

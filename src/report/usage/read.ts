@@ -81,9 +81,9 @@ export async function readUsage(
   }
 }
 
-const contractNote = `Rate bands, packages and limits are left out: no contract is given, and this usage need not be of a service that keeps the specification. Give --contract FILE, or --contract ${defaultContract.name} where it is.`
+const contractNote = `Rate bands, packages and limits are omitted: no contract is given, and the service may not follow the specification. Give --contract FILE, or --contract ${defaultContract.name} if it does.`
 
-const quartersNote = 'These are sums of quarters of an hour: flags on single requests are left out.'
+const quartersNote = 'The data are sums per quarter of an hour, so single requests are not flagged.'
 
 /** The default contract, if all usage comes from runs with it; else null. */
 async function contractOf(
@@ -107,7 +107,7 @@ function accountNotes(
   const accounts = new Set(balance.map((point) => point.account)).size
   if (grants !== null || accounts < 2) return []
   return [
-    `Balances of ${accounts} accounts are added up: the forecast, the bands and the plan are those of one account that holds them all. Give --grants for one of them.`,
+    `The balances of ${accounts} accounts are added, and the forecast, the bands and the plan treat them as one account. Give --grants for a single account.`,
   ]
 }
 
@@ -134,7 +134,7 @@ function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): De
   const days = Math.round((nowUs - fromUs) / 86_400e6)
   return {
     ...depletion,
-    says: `${depletion.says} At that rate they are gone by now: the last usage was seen ${days} days ago. Poll the balance (assay usage watch), or give --grants.`,
+    says: `${depletion.says} At that rate they have run out: the last usage was ${days} days ago. Poll the balance (assay usage watch), or give --grants.`,
   }
 }
 

@@ -51,8 +51,8 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
     verdict: differing.length === 0 ? 'agrees' : 'differs',
     says:
       differing.length === 0
-        ? `The service says ${count(total((row) => row.serviceSays))} credits, and ${count(total((row) => row.seen))} were seen, over ${rows.length} intervals.`
-        : `${differing.length} of ${rows.length} intervals differ: the service says ${count(total((row) => row.serviceSays))} credits, seen were ${count(total((row) => row.seen))}. Traffic that this store has not seen looks the same.`,
+        ? `The service reported ${count(total((row) => row.serviceSays))} credits, and this store saw ${count(total((row) => row.seen))}, over ${rows.length} intervals.`
+        : `${differing.length} of ${rows.length} intervals differ: the service reported ${count(total((row) => row.serviceSays))} credits, and this store saw ${count(total((row) => row.seen))}. Traffic outside this store looks the same.`,
   }
 }
 

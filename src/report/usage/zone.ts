@@ -34,7 +34,7 @@ export function parseMoment(text: string, timezone: string): number {
   }
   throw new UserError(
     'report',
-    `"${text}" is no date: expected 2026-11-01, 2026-11-01T09:30 (both in ${timezone}) or 2026-11-01T09:30Z`,
+    `"${text}" is not a date: expected 2026-11-01, 2026-11-01T09:30 (both in ${timezone}) or 2026-11-01T09:30Z`,
   )
 }
 

@@ -60,7 +60,7 @@ export class DashboardRoutes {
       return page(
         messagePage(
           'Sign in with the password',
-          'An API key gives access to the usage of its account only. For the rest, sign out, then sign in with e-mail and password.',
+          'An API key opens only the usage page of its account. For everything else, sign out, then sign in with e-mail and password.',
           viewer,
         ),
         403,

@@ -53,7 +53,7 @@ ${keyTable(desk.liveKeys(account.id), token)}
 <section id="packages">
 <h2>Buy credits</h2>
 <div class="packages">${contract.packages.map((pack) => packageCard(pack, token))}</div>
-<p class="note">Payments are simulated: no money moves, and no card is asked for. ${profile.burnOrder === 'expiry' ? 'Credits that expire soonest' : 'The oldest credits'} are spent first. For more than these, contact sales.</p>
+<p class="note">Payments are simulated: no money moves, and no card is needed. ${profile.burnOrder === 'expiry' ? 'Credits that expire soonest' : 'The oldest credits'} are spent first. For larger packages, contact sales.</p>
 ${payments.length > 0 && paymentTable(payments)}
 </section>
 ${inviteCard(parts)}`,
@@ -153,7 +153,7 @@ function inviteCard({ viewer, contract, desk, origin, typed, faults }: Dashboard
 ${
   account.invitedBy === null &&
   html`<form method="post" action="/dashboard/invite" class="inline"><input type="hidden" name="token" value="${viewer.formToken}">
-<label>Were you invited? Enter that code <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"${refilled(typed, faults, 'invite')}></label>
+<label>Were you invited? Enter the code <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"${refilled(typed, faults, 'invite')}></label>
 <button>Enter the code</button></form>`
 }
 </section>`

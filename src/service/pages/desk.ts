@@ -71,7 +71,7 @@ export class Desk {
     const passwordHash = isLong ? await hashPassword(password) : ''
     // Nothing below waits, so no other registration can come in between.
     if (accounts.byName(name) !== null) {
-      const says = 'This address has an account already. Sign in instead.'
+      const says = 'An account with that address exists. Sign in instead.'
       faults.push({ says, field: 'email' })
     }
     const code = inviteCode.trim()
@@ -144,7 +144,7 @@ export class Desk {
     const trimmed = name.trim()
     if (trimmed === '' || [...trimmed].length > 60) {
       throw new CustomerError(
-        'Expected a name of 1 to 60 characters, so that you know the key again.',
+        'Expected a name of 1 to 60 characters, by which you recognize the key.',
         'name',
       )
     }

@@ -49,7 +49,7 @@ ${complaint(faults)}
 <p class="note">No account yet? <a href="/register">Register</a>, it is free.</p>
 </section>
 <section class="card">
-<h2>Look at usage with an API key</h2>
+<h2>View usage with an API key</h2>
 <p class="lead">A key opens the usage page of its account and nothing else. The keys that <code>assay serve</code> prints work here.</p>
 ${complaint(keyFaults, 'key')}
 <form method="post" action="/sign-in" class="fields">

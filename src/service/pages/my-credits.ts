@@ -298,11 +298,11 @@ ${by_key.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable(
 }
 
 function expiryCard({ expiring, timezone }: CreditsReport): Html {
-  return html`<section class="card" id="expiry"><h2>What is left, and for how long</h2>
+  return html`<section class="card" id="expiry"><h2>Remaining credits and their expiry</h2>
 ${
   expiring.length === 0
-    ? html`<p class="empty">No credits are left.</p>`
-    : html`<div class="table-scroll" tabindex="0" role="region" aria-label="What is left"><table>
+    ? html`<p class="empty">No credits remain.</p>`
+    : html`<div class="table-scroll" tabindex="0" role="region" aria-label="Remaining credits"><table>
 <thead><tr><th>From</th><th class="num">Left</th><th class="num">Received</th><th>Expire</th></tr></thead>
 <tbody>${expiring.map(
         (lot) =>

@@ -75,7 +75,7 @@ async function answer(
       return page(
         messagePage(
           'This form is out of date',
-          'It was not sent by the page that you see now. Go back, load the page again, and repeat it.',
+          'It was not sent by the current page. Go back, reload the page, and try again.',
           null,
         ),
         403,
@@ -88,7 +88,7 @@ async function answer(
 function failed(error: unknown): PageAnswer {
   process.stderr.write(`A page failed: ${error instanceof Error ? error.stack : error}\n`)
   return page(
-    messagePage('The page failed', 'This is a fault of the service. Nothing was changed.', null),
+    messagePage('The page failed', 'This is an error of the service. Nothing was changed.', null),
     500,
   )
 }

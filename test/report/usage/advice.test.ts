@@ -45,7 +45,7 @@ describe('what to buy', () => {
       floorBalance: 0,
       wastedCredits: 0,
       plans: ['nothing', 'nothing', null],
-      reasons: ['The 3,500 credits in hand cover the 3,000 that the month is expected to take.'],
+      reasons: ['The 3,500 credits in hand cover the 3,000 that the month is expected to use.'],
     })
   })
 
@@ -85,7 +85,7 @@ describe('what to buy', () => {
       ],
       reasons: [
         '2 Standard (59.98 USD, 10,000 credits) is the cheapest that covers 9,000 credits.',
-        '1 Premium (59.99 USD, 20,000 credits) costs 0.01 USD more than 2 Standard (59.98 USD, 10,000 credits) and holds 10,000 credits more.',
+        '1 Premium (59.99 USD, 20,000 credits) costs 0.01 USD more than 2 Standard (59.98 USD, 10,000 credits) and contains 10,000 more credits.',
       ],
     })
   })
@@ -108,7 +108,7 @@ describe('what to buy', () => {
         '1 Starter (4.99 USD, 500 credits)',
       ],
       reasons: [
-        '1 Starter (4.99 USD, 500 credits) would be enough to pay for the month, but its end would leave 50 credits, below the 101 that the band 101-1000 asks for, and the observed peak of 60 requests a minute, 601 requests a hour needs that band.',
+        '1 Starter (4.99 USD, 500 credits) covers the month, but would leave 50 credits at its end, below the 101 of the band 101-1000, which the observed peak of 60 requests a minute, 601 requests an hour needs.',
       ],
     })
     // 101 are left: the band is kept as it is.
@@ -127,8 +127,8 @@ describe('what to buy', () => {
     })
     expect(floorBalance).toBe(10_000)
     expect(reasons).toEqual([
-      'The 50,000 credits in hand cover the 0 that the month is expected to take.',
-      'No band carries the observed peak of 501 requests a minute: even 10000+ will answer 429.',
+      'The 50,000 credits in hand cover the 0 that the month is expected to use.',
+      'No band allows the observed peak of 501 requests a minute: even 10000+ will return 429.',
     ])
   })
 
@@ -164,7 +164,7 @@ describe('the veto of the band', () => {
       chosen: { priceUsdCents: 2999, credits: 5_000 },
     })
     expect(advice.known && advice.reasons[0]).toMatch(
-      /leave 0 credits, below the 1,001 that the band 1001-10000 asks for.*150 requests a minute/,
+      /leave 0 credits at its end, below the 1,001 of the band 1001-10000, .*150 requests a minute/,
     )
   })
 

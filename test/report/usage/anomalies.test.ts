@@ -44,7 +44,7 @@ describe('hours that want a look', () => {
             {
               kind: 'unusual-hour',
               count: 1,
-              says: '1 hour took more than three robust sigmas over the median of their time of day.',
+              says: '1 hour used more than three robust sigmas above the median of their time of day.',
               rows: [
                 {
                   source: 'hour',
@@ -76,7 +76,7 @@ describe('hours that want a look', () => {
     const [flag] = flags(busyAtNine(6))
     expect(flag).toMatchObject({
       count: 6,
-      says: '6 hours took more than three robust sigmas over the median of their time of day.',
+      says: '6 hours used more than three robust sigmas above the median of their time of day.',
     })
     expect(flag!.rows.map(({ atUs }) => atUs)).toEqual(
       [2, 3, 4, 5, 6].map((day) => utc(2026, 11, day, 9)),
@@ -394,12 +394,12 @@ describe('what wants a look', () => {
     const flag = await flagged('flat-remaining', { contract })
     expect(flag).toMatchObject({
       count: 3,
-      says: '3 stretches of successes left X-Credits-Remaining unchanged.',
+      says: '3 series of successes did not change X-Credits-Remaining.',
     })
     expect(flag!.rows.map(({ source, id, shows }) => [source, id, shows])).toEqual([
-      ['b', 'main at 500.0', '30 successes in a row under an unchanged balance'],
-      ['a', '0123456789ab at 400.0', '21 successes in a row under an unchanged balance'],
-      ['a', 'main at 500.0', '20 successes in a row under an unchanged balance'],
+      ['b', 'main at 500.0', '30 consecutive successes with an unchanged balance'],
+      ['a', '0123456789ab at 400.0', '21 consecutive successes with an unchanged balance'],
+      ['a', 'main at 500.0', '20 consecutive successes with an unchanged balance'],
     ])
     const own = await flagged('flat-remaining', { contract, runIds: ['a'] })
     expect(own?.rows.map(({ id, atUs }) => [id, atUs])).toEqual([
@@ -422,7 +422,7 @@ describe('what wants a look', () => {
       {
         kind: 'service-differs',
         count: 1,
-        says: '1 of 2 intervals differ: the service says 9 credits, seen were 4. Traffic that this store has not seen looks the same.',
+        says: '1 of 2 intervals differ: the service reported 9 credits, and this store saw 4. Traffic outside this store looks the same.',
         rows: [{ source: 'poll', id: 'k', atUs: 2, shows: 'service 9, seen 4' }],
       },
     ])

@@ -117,12 +117,12 @@ describe('the forecast', () => {
       balance: 10_000.04,
       runsOut: { earlyUs: null, medianUs: null, lateUs: null, horizonDays: 9 },
       wasted: [],
-      says: '10,000 credits last longer than the 9 days looked at.',
+      says: '10,000 credits last longer than the 9 days of the forecast.',
     })
     expect(bandLosses.map(({ band, says }) => [band, says])).toEqual([
-      ['1-100', 'kept for the 9 days looked at'],
-      ['101-1000', 'kept for the 9 days looked at'],
-      ['1001-10000', 'kept for the 9 days looked at'],
+      ['1-100', 'kept for the 9 days of the forecast'],
+      ['101-1000', 'kept for the 9 days of the forecast'],
+      ['1001-10000', 'kept for the 9 days of the forecast'],
       ['10000+', 'lost when the balance falls below 10,000'],
     ])
     const [, , , lost] = lookAhead(

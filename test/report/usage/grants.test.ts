@@ -16,11 +16,11 @@ test('grants have their names, credits, and the local day on which they expire',
 
 test.each([
   ['- [', /^grants\.yaml is not YAML: .+$/m],
-  ['- { name: a }', /^grants\.yaml is no list of grants:[\s\S]*credits[\s\S]*Expected e\.g\./],
-  [`- { name: '', credits: 5 }`, /is no list of grants/],
-  ['- { name: a, credits: -1 }', /is no list of grants/],
-  ['- { name: a, credits: 5, until: 2026-12-01 }', /is no list of grants/],
-  ['- { name: a, credits: 5, expires: soon }', /"soon" is no date/],
+  ['- { name: a }', /^grants\.yaml is not a list of grants:[\s\S]*credits[\s\S]*Expected e\.g\./],
+  [`- { name: '', credits: 5 }`, /is not a list of grants/],
+  ['- { name: a, credits: -1 }', /is not a list of grants/],
+  ['- { name: a, credits: 5, until: 2026-12-01 }', /is not a list of grants/],
+  ['- { name: a, credits: 5, expires: soon }', /"soon" is not a date/],
 ])('what is no list of grants is refused: %s', (text, says) => {
   expect(() => parseGrants(text, 'grants.yaml', 'UTC')).toThrow(says)
 })

@@ -63,8 +63,8 @@ describe('the scope', () => {
   test.each<[number, number, RegExp]>([
     [at, at, /^The period from 2026-11-03T10:00:00.000Z to 2026-11-03T10:00:00.000Z is empty/],
     [at, at - 900e6, /is empty: --to must come after --from/],
-    [at + 1e6, at + 900e6, /begins and ends on a quarter of an hour/],
-    [at, at + 901e6, /begins and ends on a quarter of an hour/],
+    [at + 1e6, at + 900e6, /a period must begin and end on one/],
+    [at, at + 901e6, /a period must begin and end on one/],
   ])('a period without a whole quarter is refused: %#', async (fromUs, toUs, says) => {
     await enterEvents(store, [{ atUs: at }])
     await expect(prepare({ fromUs, toUs })).rejects.toThrow(says)
@@ -93,7 +93,7 @@ describe('the scope', () => {
       [110e6, 110e6],
     ])
     expect(notes).toEqual([
-      'The imported "touches the first", "touches the last", "touches b" and runs of this store cover the same time: requests that stand in both count twice. Choose one with --source or by naming runs.',
+      'The imported "touches the first", "touches the last", "touches b" and runs of this store cover the same time: requests in both count twice. Choose one with --source or by naming runs.',
     ])
   })
 

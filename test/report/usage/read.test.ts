@@ -179,13 +179,13 @@ describe('the outlook', () => {
     await enterDays(4)
     const says = async (nowUs: number) => (await read({ grants, nowUs })).depletion.says
     const passed = (days: number) =>
-      `480 credits at 240 a day. At that rate they are gone by now: the last usage was seen ${days} days ago. Poll the balance (assay usage watch), or give --grants.`
+      `480 credits at 240 a day. At that rate they have run out: the last usage was ${days} days ago. Poll the balance (assay usage watch), or give --grants.`
     expect(await says(utc(2026, 11, 6, 22))).toBe('480 credits at 240 a day.')
     expect(await says(utc(2026, 11, 7))).toBe(passed(2))
     expect(await says(utc(2026, 11, 14))).toBe(passed(9))
     const lasting = [{ name: 'held', credits: 1e6, expiresUs: null }]
     expect((await read({ grants: lasting, nowUs: utc(2028, 11, 14) })).depletion.says).toBe(
-      '1,000,000 credits last longer than the 365 days looked at.',
+      '1,000,000 credits last longer than the 365 days of the forecast.',
     )
     expect((await read({ nowUs: utc(2026, 11, 14) })).depletion.says).toMatch(
       /^The balance is not known/,
@@ -203,7 +203,7 @@ test('a contract is the one of the runs, where all that is shown are runs of it'
   const { plan, scope } = await read({ contract })
   expect(plan).toBeNull()
   expect(scope.notes).toEqual([
-    'Rate bands, packages and limits are left out: no contract is given, and this usage need not be of a service that keeps the specification. Give --contract FILE, or --contract svc where it is.',
+    'Rate bands, packages and limits are omitted: no contract is given, and the service may not follow the specification. Give --contract FILE, or --contract svc if it does.',
   ])
   expect((await read({ contract: defaultContract })).plan).toMatchObject({ known: false })
   expect((await read({ contract, runIds: ['a'] })).plan).toMatchObject({ known: false })

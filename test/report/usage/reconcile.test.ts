@@ -82,12 +82,12 @@ describe('reconciliation', () => {
     expect(judge(agreeing)).toMatchObject({
       known: true,
       verdict: 'agrees',
-      says: 'The service says 1,507 credits, and 1,505 were seen, over 2 intervals.',
+      says: 'The service reported 1,507 credits, and this store saw 1,505, over 2 intervals.',
     })
     expect(judge([...agreeing, interval(100, 1, 1)])).toMatchObject({
       known: true,
       verdict: 'differs',
-      says: '1 of 3 intervals differ: the service says 1,607 credits, seen were 1,506. Traffic that this store has not seen looks the same.',
+      says: '1 of 3 intervals differ: the service reported 1,607 credits, and this store saw 1,506. Traffic outside this store looks the same.',
     })
   })
 
@@ -142,7 +142,7 @@ describe('reconciliation', () => {
     expect(reconciliation).toMatchObject({
       known: true,
       verdict: 'agrees',
-      says: 'The service says 1 credits, and 1 were seen, over 10002 intervals.',
+      says: 'The service reported 1 credits, and this store saw 1, over 10002 intervals.',
     })
     const rows = reconciliation.known ? reconciliation.rows : []
     expect(rows.map(({ fromUs }) => (fromUs - novemberUs) / 1e6)).toEqual(rows.map((_, at) => at))

@@ -42,7 +42,7 @@ test.each([
   '01.11.2026',
 ])('%s is no date', (text) => {
   expect(() => parseMoment(text, 'UTC')).toThrow(
-    `"${text}" is no date: expected 2026-11-01, 2026-11-01T09:30 (both in UTC) or 2026-11-01T09:30Z`,
+    `"${text}" is not a date: expected 2026-11-01, 2026-11-01T09:30 (both in UTC) or 2026-11-01T09:30Z`,
   )
 })
 

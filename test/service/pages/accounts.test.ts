@@ -42,7 +42,7 @@ describe('accounts', () => {
     await visitor().register('ada@example.com')
     const again = await visitor().register('ADA@example.com')
     expect(again.status).toBe(400)
-    expect(again.text).toContain('This address has an account already')
+    expect(again.text).toContain('An account with that address exists')
   })
 
   test('signing out ends the session, not only the cookie', async () => {

@@ -150,7 +150,7 @@ function readAs(
         ? `the values fit only if ${tiles.missingCredits} of the credits that went were held by requests that gave them back after the last value; a wrong charge would look the same`
         : openCredits === 0
           ? null
-          : `the values fit only if some of ${ambiguous} attempts whose price is open took ${openCredits} credits, and no policy explains which; a wrong charge would look the same`,
+          : `the values fit only if some of ${ambiguous} attempts whose price is open cost ${openCredits} credits, and no policy explains which; a wrong charge would look the same`,
     conservation,
     gifts: [],
     tiles,

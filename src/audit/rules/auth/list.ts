@@ -20,15 +20,15 @@ function takesKey(
 ): Rule {
   return exchangesRule({
     id,
-    title: `The ${format} endpoint takes the key in its own header`,
+    title: `The ${format} endpoint accepts the key in its own header`,
     section,
     severity: 'must',
     needs: ['active'],
     explain: `A valid key in the header that the specification names for ${format} must not get a 401.
 A key is valid if the same run generates with it at that time or later, on either
 endpoint: a 401 counts only if the same key succeeds then or later. A 429 or 5xx decides nothing,
-as it may come first (gap G-26). Nor does a request that also has a key in the other format's header:
-which of the two counts is open (gap G-08).`,
+as it may come first (gap G-26). A request that also has a key in the other format's header decides
+nothing either, because which of the two counts is open (gap G-08).`,
     expected: 'an answer other than 401',
     takes: `a ${format} request with a key that is served`,
     async judgeOf(_, evidence) {

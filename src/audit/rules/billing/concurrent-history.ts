@@ -104,7 +104,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
         return {
           verdict: 'fail',
           observations,
-          expected: `account ${history.account}: credits taken for successes, and by one policy for ${reading.ambiguous} abandoned attempts`,
+          expected: `account ${history.account}: credits charged for successes, and by one policy for ${reading.ambiguous} abandoned attempts`,
           came,
           witnesses,
           note: `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`,
@@ -166,7 +166,7 @@ function verdictOf(reading: BalanceReading, observations: number, expires: boole
       return {
         verdict: 'fail',
         observations,
-        expected: `account ${history.account}: a history in which every charge is taken once, from the balance that the one before it left`,
+        expected: `account ${history.account}: a history in which every charge applies once, to the balance after the charge before it`,
         came: told.came,
         witnesses: told.witnesses,
         ...(note === '' ? {} : { note }),
@@ -206,7 +206,7 @@ function bySums(reading: BalanceReading, observations: number): Verdict | null {
   return {
     verdict: 'fail',
     observations,
-    expected: `account ${history.account}: between two settled values, credits taken for successes, and by one policy for ${abandoned}`,
+    expected: `account ${history.account}: between two settled values, credits charged for successes, and by one policy for ${abandoned}`,
     came,
     witnesses,
     note: `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`,
@@ -301,7 +301,7 @@ function tell(reading: BalanceReading, fault: TileFault): Told {
       const suspects = suspectsOf(reading.history, [likeliest, ...others], unexplained)
       const [first = hole.below, ...rest] = suspects.rows
       return {
-        came: `${credits(unexplained)} taken between ${value[hole.above]} and ${value[hole.below]} without a request that explains it, ${bracketOf(likeliest, suspects)}`,
+        came: `${credits(unexplained)} missing between ${value[hole.above]} and ${value[hole.below]} without a request that explains it, ${bracketOf(likeliest, suspects)}`,
         witnesses: [
           witnessOf(reading, first, roleOf(first, hole)),
           ...rest.map((row) => witnessOf(reading, row, roleOf(row, hole))),
@@ -310,7 +310,7 @@ function tell(reading: BalanceReading, fault: TileFault): Told {
     }
     case 'overlap':
       return {
-        came: `two charges that took the same credit: balances ${value[fault.upper]} and ${value[fault.lower]}`,
+        came: `two charges of the same credit: balances ${value[fault.upper]} and ${value[fault.lower]}`,
         witnesses: [
           witnessOf(reading, fault.lower, `shows ${value[fault.lower]}`),
           witnessOf(reading, fault.upper, `shows ${value[fault.upper]}`),
@@ -326,7 +326,7 @@ function tell(reading: BalanceReading, fault: TileFault): Told {
       }
     case 'missing':
       return {
-        came: 'a success that took nothing from the balance',
+        came: 'a success without a charge',
         witnesses: [witnessOf(reading, fault.row, 'no room for its charge')],
       }
   }

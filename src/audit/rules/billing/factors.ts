@@ -108,11 +108,11 @@ function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[])
     expected: `the same price with ${level} as with ${right[0]}`,
     came: `${credits(first.took)} instead of ${first.price}; ${wrongIn(all)} of ${all.length} requests with ${level}`,
     witnesses: [
-      witnessOf(first.reading, first.row, `took ${credits(first.took)}, ${level}`),
+      witnessOf(first.reading, first.row, `cost ${credits(first.took)}, ${level}`),
       ...right[1]
         .slice(0, 1)
         .map((single) =>
-          witnessOf(single.reading, single.row, `took ${credits(single.took)}, ${right[0]}`),
+          witnessOf(single.reading, single.row, `cost ${credits(single.took)}, ${right[0]}`),
         ),
     ],
   }
@@ -178,9 +178,9 @@ function splitsByBalance(singles: readonly Single[]): Verdict | null {
         witnessOf(
           shown.reading,
           shown.row,
-          `took ${credits(shown.took)} instead of ${shown.price}`,
+          `cost ${credits(shown.took)} instead of ${shown.price}`,
         ),
-        witnessOf(near.reading, near.row, `took ${credits(near.took)}`),
+        witnessOf(near.reading, near.row, `cost ${credits(near.took)}`),
       ],
     }
   }

@@ -82,8 +82,8 @@ function decideFree(readings: readonly BalanceReading[], hundred: number, takes:
     return {
       verdict: 'fail',
       observations,
-      expected: `account ${stretch.reading.history.account}: nothing taken for failures (${names})`,
-      came: `${credits(stretch.excess)} taken`,
+      expected: `account ${stretch.reading.history.account}: nothing charged for failures (${names})`,
+      came: `${credits(stretch.excess)} charged`,
       witnesses: [
         witnessOf(stretch.reading, rows[0]!, 'failed, and the balance fell'),
         ...rows

@@ -59,7 +59,7 @@ function decidePrices(
       observations: ours.length,
       expected: `${contract.models[model]?.id} costs ${credits(price)}`,
       came: `it cost ${took}, in ${others} of ${ours.length} requests seen by themselves`,
-      witnesses: [witnessOf(reading, row, `took ${credits(took)}`)],
+      witnesses: [witnessOf(reading, row, `cost ${credits(took)}`)],
     }
   }
   const mispriced = models

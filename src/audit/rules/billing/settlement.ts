@@ -47,8 +47,8 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
             return {
               verdict: 'fail',
               observations,
-              expected: 'nothing taken for a stream that failed on its way',
-              came: `${credits(segment.taken - segment.sure)} taken`,
+              expected: 'nothing charged for a stream that failed midway',
+              came: `${credits(segment.taken - segment.sure)} charged`,
               witnesses: [witnessOf(reading, failed[0]!, 'ended with an error event')],
             }
           }
@@ -64,8 +64,8 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         return {
           verdict: 'fail',
           observations,
-          expected: `${credits(segment.sure)} taken once the stream was over`,
-          came: `${credits(segment.taken)} taken`,
+          expected: `${credits(segment.sure)} charged once the stream was over`,
+          came: `${credits(segment.taken)} charged`,
           witnesses: [witnessOf(reading, charge, 'the stream during which the balance was read')],
         }
       }

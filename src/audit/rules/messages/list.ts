@@ -110,7 +110,7 @@ const requestRules = validationRules('messages', [
   },
   {
     id: 'MSG-06',
-    title: 'Messages take at most 4 stop sequences, a metadata object and a system string',
+    title: 'Messages accept at most 4 stop sequences, a metadata object and a system string',
     section: '§4.3, §8.4.5',
     takes: 'messages requests with 4 and 5 stop sequences, or metadata of a wrong type',
   },

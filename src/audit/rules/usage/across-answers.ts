@@ -61,8 +61,8 @@ export const use04 = judgedRule({
   needs: ['active', 'quiescence'],
   explain: `Between two responses of the credits endpoint with nothing in flight, consumed must grow by
 the cost of our successes, and requests by their number. If reads cost credits (gap G-17), their cost is
-added, and they may count as requests. Stretches with ambiguous attempts are left out. So are stretches
-with answers without a token, which may be free (gap G-16).
+added, and they may count as requests. Stretches are excluded if they contain
+ambiguous attempts, or answers without a token, which may be free (gap G-16).
 ${named}`,
   expected: 'consumed and requests that grow by what we sent',
   takes:

@@ -54,7 +54,7 @@ export async function quartersFile(store: Store, path: string): Promise<UsageEng
   if (bad.length > 0) {
     throw new UserError(
       'usage',
-      `--quarters: ${path} holds a row that is no quarter (source ${bad[0]!.column_name}, quarter ${bad[0]!.column_type}): expected a source, 1 request or more, a known outcome, times within the quarter, and 15 minutes that add up to the requests.`,
+      `--quarters: ${path} contains a row that is not a quarter (source ${bad[0]!.column_name}, quarter ${bad[0]!.column_type}): expected a source, 1 request or more, a known outcome, times within the quarter, and 15 minutes that add up to the requests.`,
     )
   }
   return quartersEngine(path, cells)

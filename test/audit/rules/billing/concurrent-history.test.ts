@@ -4,7 +4,7 @@ import { inFlight, read } from '../../in-flight.ts'
 import { aborted, dear, failed, inTurn, testCases } from './in-turn.ts'
 
 const expected =
-  'account main: a history in which every charge is taken once, from the balance that the one before it left'
+  'account main: a history in which every charge applies once, to the balance after the charge before it'
 const others = 'Traffic of others on this account would look the same.'
 const none = {
   verdict: 'not-observed',
@@ -85,7 +85,7 @@ testCases([
       verdict: 'fail',
       observations: 6,
       expected,
-      came: '2 credits taken between 98 and 95 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
+      came: '2 credits missing between 98 and 95 without a request that explains it, between 2.000000 s and 8.000000 s of the run with 4 in flight',
       note: others,
       witnesses: [
         { slot: 3, shows: 'the first to show the credits gone' },
@@ -108,7 +108,7 @@ testCases([
     ],
     {
       verdict: 'fail',
-      came: expect.stringContaining('1 credit taken between 99 and 97'),
+      came: expect.stringContaining('1 credit missing between 99 and 97'),
       note: `2 such places; the first is shown. ${others}`,
     },
   ],
@@ -176,7 +176,7 @@ testCases([
     ],
     {
       verdict: 'inconclusive',
-      why: expect.stringContaining('account main: 150 credits taken between 997 and 847 without'),
+      why: expect.stringContaining('account main: 150 credits missing between 997 and 847 without'),
     },
   ],
   [
@@ -189,7 +189,7 @@ testCases([
       inFlight(3, 6, 8, 997),
       read(4, 10, 848),
     ],
-    { verdict: 'fail', came: expect.stringContaining('149 credits taken between 997 and 848') },
+    { verdict: 'fail', came: expect.stringContaining('149 credits missing between 997 and 848') },
   ],
   [
     'values that are read a moment late pass with a note',

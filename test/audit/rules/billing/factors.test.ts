@@ -63,8 +63,8 @@ testCases([
       expected: 'the same price at a balance of 501 as at 50',
       came: '2 of 2 requests on that side cost other than their price',
       witnesses: [
-        { slot: 1, shows: 'took 0 credits instead of 1' },
-        { slot: 101, shows: 'took 1 credit' },
+        { slot: 1, shows: 'cost 0 credits instead of 1' },
+        { slot: 101, shows: 'cost 1 credit' },
       ],
     },
   ],
@@ -113,8 +113,8 @@ testStored('BILL-03', [
       expected: 'the same price with streamed as with plain',
       came: '2 credits instead of 1; 2 of 2 requests with streamed',
       witnesses: [
-        { slot: 5, shows: 'took 2 credits, streamed' },
-        { slot: 1, shows: 'took 1 credit, plain' },
+        { slot: 5, shows: 'cost 2 credits, streamed' },
+        { slot: 1, shows: 'cost 1 credit, plain' },
       ],
     },
   ],

@@ -20,7 +20,7 @@ const besideSuccesses = (alone: number) => [
 test('refused requests are blamed for what is missing where that explains every stretch', async () => {
   expect(await verdictOver('BILL-05', besideSuccesses(1))).toMatchObject({
     verdict: 'fail',
-    came: '1 credit taken',
+    came: '1 credit charged',
     witnesses: [{ slot: 2 }],
   })
 })

@@ -16,8 +16,8 @@ testCases([
     {
       verdict: 'fail',
       observations: 1,
-      expected: 'account main: nothing taken for failures (1 with 400)',
-      came: '1 credit taken',
+      expected: 'account main: nothing charged for failures (1 with 400)',
+      came: '1 credit charged',
       witnesses: [{ slot: 2, shows: 'failed, and the balance fell' }],
     },
   ],
@@ -28,7 +28,7 @@ testCases([
     {
       verdict: 'fail',
       observations: 6,
-      came: '6 credits taken',
+      came: '6 credits charged',
       witnesses: [1, 2, 3, 4, 5].map((slot) => ({ slot })),
     },
   ],
@@ -57,7 +57,7 @@ testCases([
     'a failure may have taken the price of its model',
     bill05,
     inTurn(100, failed(400, dear), 98),
-    { verdict: 'fail', came: '2 credits taken' },
+    { verdict: 'fail', came: '2 credits charged' },
   ],
   [
     'more than a failure can cost was taken by another',
@@ -84,15 +84,15 @@ testCases([
     {
       verdict: 'fail',
       observations: 3,
-      expected: 'account main: nothing taken for failures (2 with 503)',
-      came: '2 credits taken',
+      expected: 'account main: nothing charged for failures (2 with 503)',
+      came: '2 credits charged',
     },
   ],
   [
     'what two stretches took by the price of their failures was taken for them',
     bill06,
     inTurn(100, failed(503, dear), {}, 97, failed(503, dear), {}, {}, 93),
-    { verdict: 'fail', observations: 2, came: '2 credits taken' },
+    { verdict: 'fail', observations: 2, came: '2 credits charged' },
   ],
   [
     'failures of another status explain nothing of ours',

@@ -30,7 +30,7 @@ testCases([
       observations: 3,
       expected: 'svc-k2 costs 1 credit',
       came: 'it cost 2, in 2 of 3 requests seen by themselves',
-      witnesses: [{ slot: 1, shows: 'took 2 credits' }],
+      witnesses: [{ slot: 1, shows: 'cost 2 credits' }],
     },
   ],
   [

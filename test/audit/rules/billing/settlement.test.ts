@@ -80,8 +80,8 @@ testStored('BILL-07', [
     {
       verdict: 'fail',
       observations: 1,
-      expected: '1 credit taken once the stream was over',
-      came: '2 credits taken',
+      expected: '1 credit charged once the stream was over',
+      came: '2 credits charged',
       witnesses: [{ slot: 1, shows: 'the stream during which the balance was read' }],
     },
   ],
@@ -124,8 +124,8 @@ testStored('BILL-07', [
     {
       verdict: 'fail',
       observations: 1,
-      expected: 'nothing taken for a stream that failed on its way',
-      came: '1 credit taken',
+      expected: 'nothing charged for a stream that failed midway',
+      came: '1 credit charged',
       witnesses: [{ slot: 2, shows: 'ended with an error event' }],
     },
   ],

@@ -52,7 +52,7 @@ test.each(['model', 'key', 'endpoint'] as const)(
     const fromFile = await readUsage(own, options, await quartersFile(own, file))
     own.close()
     expect(fromFile.scope.notes).toContain(
-      'These are sums of quarters of an hour: flags on single requests are left out.',
+      'The data are sums per quarter of an hour, so single requests are not flagged.',
     )
     expect(JSON.stringify({ ...fromFile, scope: page.scope })).toBe(JSON.stringify(page))
   },
@@ -152,7 +152,7 @@ test.each([
   await write(sql)
   const read = quartersFile(store, join(folder, 'few.parquet')).then(() => 'read', String)
   expect(await read).toMatch(
-    isRefused ? /holds a row that is no quarter \(source .*, quarter 1980000\)/ : /^read$/,
+    isRefused ? /contains a row that is not a quarter \(source .*, quarter 1980000\)/ : /^read$/,
   )
 })
 
