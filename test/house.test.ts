@@ -125,7 +125,7 @@ function loadedBy(entry: string) {
   return { files, libraries: [...libraries].toSorted() }
 }
 
-test('the help of every command waits for no library but commander', () => {
+test('the help of every command loads no library but commander', () => {
   const { files, libraries } = loadedBy('cli/main.ts')
   expect(files).toContain('cli/commands/probe.ts')
   expect(libraries).toEqual(['commander'])

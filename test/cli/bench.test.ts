@@ -120,7 +120,7 @@ test.each([
     '--header Authorization: a key comes from ASSAY_API_KEY',
   ],
   [['--header', 'x team: a'], "--header: expected a name and a value, such as 'x-team: a'; header"],
-])('%j is refused in a sentence before anything is sent', async (words, sentence) => {
+])('%j is refused with one sentence before anything is sent', async (words, sentence) => {
   const { code, stderr: error } = await assay(
     ['bench', 'http://127.0.0.1:1', '--model', 'm', ...words],
     { cwd: emptyFolder() },

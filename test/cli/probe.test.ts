@@ -60,7 +60,7 @@ test('a probe that is stopped keeps what it has beside the whole profile that wa
   expect(readdirSync(path).sort()).toEqual(['a.duckdb', 'profile.yaml', 'profile.yaml.interrupted'])
 })
 
-test('with --only, answers are merged into an existing profile of the same deployment', async () => {
+test('--only merges answers into the existing profile of the same deployment', async () => {
   const path = folder()
   const service = await startService({ seed: 1 })
   onTestFinished(() => service.close())

@@ -139,7 +139,7 @@ test('the greatest gap is found though each request in it met a smaller one late
   expect(found).toEqual({ greatestUs: 400_000, limitUs: 20_000, requests: 3, tainted: 3 })
 })
 
-test('the gaps and requests of a run meet as each pair of them does', async () => {
+test('the gaps that each request met are those of a comparison of every pair', async () => {
   const [limitUs, seconds] = [5000, 20]
   const thread = fc.record({
     gaps: fc.array(fc.record({ us: fc.integer({ min: 1, max: 40_000 }), at: fc.nat(950_000) }), {
@@ -194,7 +194,7 @@ test('the gaps and requests of a run meet as each pair of them does', async () =
   )
 })
 
-test('without a gap over the limit the greatest of all is told, and no request is tainted', async () => {
+test('if no gap exceeds the limit, the greatest gap is reported and no request is tainted', async () => {
   const found = await withRows(
     [from(0, 900)],
     [second({ loopGapUs: 3000, loopGapEndUs: 500_000 }), second({ loopGapUs: 1000 })],
