@@ -38,7 +38,7 @@ describe('the line, command by command', { timeout: 120_000 }, () => {
         writeFileSync(join(folder, 'quick.yaml'), byUsers)
         const run = await assay(['run', 'quick.yaml', '--base-url', baseUrl], { env, cwd: folder })
           .ended
-        expect(run.stderr + run.stdout).not.toContain('fault of Assay')
+        expect(run.stderr + run.stdout).not.toContain('bug in Assay')
         expect(run.code).toBe(0)
         const audit = await assay(['audit'], { cwd: folder }).ended
         expect(audit).toMatchObject({ code: 0 })

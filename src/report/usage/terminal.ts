@@ -67,7 +67,7 @@ export function terminalUsage(page: UsagePage): string {
   }
   lines.push('', ...titled('service', page.reconciliation.says))
   for (const anomaly of page.anomalies) {
-    lines.push(...titled('look', anomaly.says))
+    lines.push(...titled('flag', anomaly.says))
     for (const row of anomaly.rows.slice(0, 2)) {
       lines.push(`           ${printable(`${row.source} ${row.id}: ${row.shows}`, 68)}`)
     }

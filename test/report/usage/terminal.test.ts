@@ -161,7 +161,7 @@ buy        2 Starter (9.98 USD, 1,000 credits)
            more.
 
 service    Two polls are needed.
-look       3 keys never seen before.
+flag       3 keys never seen before.
            key a: 1 request
            key b: 1 request
 note       This is a note.
