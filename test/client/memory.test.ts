@@ -10,50 +10,47 @@ import { chunk, scriptedServer, streamHead } from './scripted-server.ts'
 test.each([
   ['bodies', streamHead.replace('text/event-stream', 'application/json'), '['],
   ['events', streamHead, 'data: ['],
-])(
-  '%s that are never whole hold no more than the memory of all answers',
-  async (_what, head, begin) => {
-    const answers = 8
-    let begun = 0
-    const sockets: (() => void)[] = []
-    const { origin } = await scriptedServer((socket) => {
-      socket.write(head + chunk(begin))
-      sockets.push(() => socket.write(chunk('1,'.repeat(150_000))))
-      // All hold something before any of them grows.
-      if (++begun === answers) for (const grow of sockets) grow()
-    })
-    const transport = openTransport({ origin, maxConnections: Infinity, connectTimeoutMs: 5000 })
-    const memory = new AnswerMemory(2 ** 20)
-    const client = new AttemptClient({
-      transport,
-      contract: defaultContract,
-      now,
-      deadlines: { ...noDeadlines, idleUs: 300_000 },
-      memory,
-    })
-    const reasons = await Promise.all(
-      Array.from(
-        { length: answers },
-        () =>
-          new Promise<string | null>((resolve) => {
-            const onEnd = ({ reason }: { readonly reason: string | null }) => resolve(reason)
-            client.start(ask({ stream: true }), { onGap: () => {}, onEnd }, 'always')
-          }),
-      ),
-    )
-    await transport.close()
-    expect(memory.peakBytes).toBeLessThanOrEqual(2 ** 20)
-    const lost = reasons.filter((reason) => reason === 'no-memory').length
-    expect([lost, lost + reasons.filter((reason) => reason === 'idle').length]).toEqual([
-      memory.givenUp,
-      answers,
-    ])
-    expect(lost).toBeGreaterThanOrEqual(4)
-    expect(memory.usedBytes).toBe(0)
-  },
-)
+])('incomplete %s use no more than the memory limit of all answers', async (_what, head, begin) => {
+  const answers = 8
+  let begun = 0
+  const sockets: (() => void)[] = []
+  const { origin } = await scriptedServer((socket) => {
+    socket.write(head + chunk(begin))
+    sockets.push(() => socket.write(chunk('1,'.repeat(150_000))))
+    // All hold something before any of them grows.
+    if (++begun === answers) for (const grow of sockets) grow()
+  })
+  const transport = openTransport({ origin, maxConnections: Infinity, connectTimeoutMs: 5000 })
+  const memory = new AnswerMemory(2 ** 20)
+  const client = new AttemptClient({
+    transport,
+    contract: defaultContract,
+    now,
+    deadlines: { ...noDeadlines, idleUs: 300_000 },
+    memory,
+  })
+  const reasons = await Promise.all(
+    Array.from(
+      { length: answers },
+      () =>
+        new Promise<string | null>((resolve) => {
+          const onEnd = ({ reason }: { readonly reason: string | null }) => resolve(reason)
+          client.start(ask({ stream: true }), { onGap: () => {}, onEnd }, 'always')
+        }),
+    ),
+  )
+  await transport.close()
+  expect(memory.peakBytes).toBeLessThanOrEqual(2 ** 20)
+  const lost = reasons.filter((reason) => reason === 'no-memory').length
+  expect([lost, lost + reasons.filter((reason) => reason === 'idle').length]).toEqual([
+    memory.givenUp,
+    answers,
+  ])
+  expect(lost).toBeGreaterThanOrEqual(4)
+  expect(memory.usedBytes).toBe(0)
+})
 
-test('codes of errors are counted by their kind, however many a service makes up', () => {
+test('error codes are counted by kind, however many a service invents', () => {
   const counters = new StepCounters()
   counters.error('503 busy')
   for (let code = 0; code < 100_000; code++) counters.error(`400 ${code}`)
