@@ -21,6 +21,6 @@ test.each([
   ['- { name: a, credits: -1 }', /is no list of grants/],
   ['- { name: a, credits: 5, until: 2026-12-01 }', /is no list of grants/],
   ['- { name: a, credits: 5, expires: soon }', /"soon" is no date/],
-])('what is no list of grants is refused: %s', (text, says) => {
+])('a text that is not a list of grants is refused: %s', (text, says) => {
   expect(() => parseGrants(text, 'grants.yaml', 'UTC')).toThrow(says)
 })
